@@ -1,0 +1,148 @@
+//! The only reader of the wall clock.
+//!
+//! A [`Timestamp`] is Unix time in milliseconds, the resolution of the API. A [`Clock`] is passed to whoever
+//! needs "now"; pure functions take a `Timestamp` instead. Durations are measured with
+//! `tokio::time::Instant`, never by subtracting two timestamps.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use tokio::time::Instant;
+
+/// Milliseconds of one calendar day (UTC has no leap seconds in Unix time).
+pub const DAY_MS: i64 = 86_400_000;
+
+/// Unix time in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// The instant `ms` milliseconds after 1970-01-01T00:00:00Z.
+    #[must_use]
+    pub const fn from_ms(ms: i64) -> Self {
+        Self(ms)
+    }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    #[must_use]
+    pub const fn ms(self) -> i64 {
+        self.0
+    }
+
+    /// This instant moved by `ms` milliseconds; saturates.
+    #[must_use]
+    pub const fn plus_ms(self, ms: i64) -> Self {
+        Self(self.0.saturating_add(ms))
+    }
+
+    /// Milliseconds from `earlier` to this instant; negative when `earlier` is later.
+    #[must_use]
+    pub const fn ms_since(self, earlier: Self) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// Days since 1970-01-01 (UTC) of the calendar day that holds this instant.
+    #[must_use]
+    pub const fn day(self) -> i64 {
+        self.0.div_euclid(DAY_MS)
+    }
+
+    /// `YYYY-MM-DD` (UTC).
+    #[must_use]
+    pub fn date(self) -> String {
+        self.to_chrono().format("%Y-%m-%d").to_string()
+    }
+
+    fn to_chrono(self) -> DateTime<Utc> {
+        DateTime::from_timestamp_millis(self.0).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    }
+}
+
+/// RFC 3339, UTC, exactly three fraction digits, `Z` (contract 1.6).
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_chrono().to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+impl From<DateTime<Utc>> for Timestamp {
+    fn from(at: DateTime<Utc>) -> Self {
+        Self(at.timestamp_millis())
+    }
+}
+
+/// Where "now" comes from.
+#[derive(Clone, Debug)]
+pub enum Clock {
+    /// The operating system's wall clock.
+    System,
+    /// A clock that moves with tokio's (possibly paused) time.
+    Driven {
+        /// Wall time at `origin`.
+        base: Timestamp,
+        /// The runtime's instant that corresponds to `base`.
+        origin: Instant,
+    },
+    /// A clock that stands still until it is set.
+    Fixed(Arc<AtomicI64>),
+}
+
+impl Clock {
+    /// A clock that reads `base` now and then follows tokio's time.
+    #[must_use]
+    pub fn driven(base: Timestamp) -> Self {
+        Self::Driven {
+            base,
+            origin: Instant::now(),
+        }
+    }
+
+    /// A clock that stands at `at`.
+    #[must_use]
+    pub fn fixed(at: Timestamp) -> Self {
+        Self::Fixed(Arc::new(AtomicI64::new(at.ms())))
+    }
+
+    /// The present wall time.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        match self {
+            Self::System => {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "this is the one reader of the wall clock"
+                )]
+                let now = Utc::now();
+                Timestamp::from(now)
+            }
+            Self::Driven { base, origin } => {
+                base.plus_ms(i64::try_from(origin.elapsed().as_millis()).unwrap_or(i64::MAX))
+            }
+            Self::Fixed(at) => Timestamp(at.load(Ordering::Relaxed)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_are_written_with_three_fraction_digits() {
+        assert_eq!(
+            Timestamp::from_ms(1_795_193_460_000).to_string(),
+            "2026-11-20T16:51:00.000Z"
+        );
+        assert_eq!(Timestamp::from_ms(-1).to_string(), "1969-12-31T23:59:59.999Z");
+        assert_eq!(Timestamp::from_ms(-1).day(), -1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_driven_clock_follows_the_runtime() {
+        let clock = Clock::driven(Timestamp::from_ms(1_000));
+        tokio::time::advance(std::time::Duration::from_millis(250)).await;
+        assert_eq!(clock.now().ms(), 1_250);
+    }
+}

@@ -1,0 +1,1 @@
+//! Every tunable and every limit.

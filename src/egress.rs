@@ -1,0 +1,1 @@
+//! The one gate for every outbound connection: resolve, classify, pin, connect.

@@ -1,0 +1,125 @@
+//! 21-character ids (contract 1.5): random, from `A-Za-z0-9_-`, never reused.
+//!
+//! An [`Id`] is a plain copyable value; an id of the wrong form cannot be built, so whoever holds one need
+//! not check it again. Tag ids have a further rule and are drawn by [`Id::tag`].
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Characters of an id.
+pub const ID_LENGTH: usize = 21;
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+
+/// `^[A-Za-z0-9_-]{21}$`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id([u8; ID_LENGTH]);
+
+impl Id {
+    /// Draws a new id: 126 random bits.
+    ///
+    /// # Panics
+    /// When the operating system has no randomness to give.
+    #[must_use]
+    pub fn random() -> Self {
+        let mut bytes = [0; ID_LENGTH];
+        getrandom::fill(&mut bytes).expect("the operating system provides randomness");
+        Self(bytes.map(|byte| ALPHABET[usize::from(byte & 63)]))
+    }
+
+    /// Draws a tag id: at least one uppercase letter (specification 2.3).
+    #[must_use]
+    pub fn tag() -> Self {
+        loop {
+            let id = Self::random();
+            if id.0.iter().any(u8::is_ascii_uppercase) {
+                return id;
+            }
+        }
+    }
+
+    /// The 21 characters.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// A well-mixed 64-bit hash (FNV-1a with a final avalanche), the same on every machine and in every
+    /// version: phases and shards are derived from it.
+    #[must_use]
+    pub fn stable_hash(&self) -> u64 {
+        let fnv = self.0.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        let mixed = (fnv ^ (fnv >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        mixed ^ (mixed >> 33)
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The text has not the form of an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an id has 21 characters from A-Z, a-z, 0-9, _ and -")]
+pub struct IdForm;
+
+impl FromStr for Id {
+    type Err = IdForm;
+
+    fn from_str(text: &str) -> Result<Self, IdForm> {
+        let bytes: [u8; ID_LENGTH] = text.as_bytes().try_into().map_err(|_| IdForm)?;
+        let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        if bytes.iter().all(allowed) {
+            Ok(Self(bytes))
+        } else {
+            Err(IdForm)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_random_id_parses_back() {
+        let id = Id::random();
+        assert_eq!(id.as_str().parse(), Ok(id));
+        assert_ne!(id, Id::random());
+    }
+
+    #[test]
+    fn other_forms_are_refused() {
+        for text in [
+            "",
+            "short",
+            "22_characters_is_1_more",
+            "contains a blank here",
+            "ümlauts-count-bytes-x",
+        ] {
+            assert_eq!(text.parse::<Id>(), Err(IdForm), "{text}");
+        }
+    }
+
+    #[test]
+    fn hashes_spread_evenly_over_buckets() {
+        let mut buckets = [0_u32; 16];
+        for _ in 0..16_000 {
+            buckets[usize::try_from(Id::random().stable_hash() % 16).unwrap()] += 1;
+        }
+        assert!(
+            buckets.iter().all(|count| (800..1200).contains(count)),
+            "{buckets:?}"
+        );
+    }
+}

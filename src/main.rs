@@ -1,0 +1,2 @@
+//! Watchkeeper: the command line.
+fn main() {}

@@ -1,0 +1,303 @@
+//! Who may do what, and how much of it: permissions (contract 2), plans and quotas (contract 3).
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+
+macro_rules! permissions {
+    ($($variant:ident = $name:literal,)*) => {
+        /// The 18 permissions of contract 2.1. No wildcard, no implication.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Permission {
+            $(#[doc = concat!("`", $name, "`")] $variant,)*
+        }
+
+        impl Permission {
+            /// Every permission in the order of contract 2.1.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The string that tokens carry and error texts show.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+permissions! {
+    ServicesView = "services.view",
+    ServicesCreate = "services.create",
+    ServicesEdit = "services.edit",
+    ServicesDelete = "services.delete",
+    IncidentsView = "incidents.view",
+    IncidentsCreate = "incidents.create",
+    IncidentsEdit = "incidents.edit",
+    IncidentsResolve = "incidents.resolve",
+    IncidentsDelete = "incidents.delete",
+    MaintenancesView = "maintenances.view",
+    MaintenancesCreate = "maintenances.create",
+    MaintenancesEdit = "maintenances.edit",
+    MaintenancesDelete = "maintenances.delete",
+    StatuspagesView = "statuspages.view",
+    StatuspagesCreate = "statuspages.create",
+    StatuspagesEdit = "statuspages.edit",
+    StatuspagesDelete = "statuspages.delete",
+    StatuspagesPublish = "statuspages.publish",
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The text names no permission.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown permission '{0}'")]
+pub struct UnknownPermission(pub String);
+
+impl FromStr for Permission {
+    type Err = UnknownPermission;
+
+    fn from_str(text: &str) -> Result<Self, UnknownPermission> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|p| p.as_str() == text)
+            .ok_or_else(|| UnknownPermission(text.into()))
+    }
+}
+
+/// A set of permissions, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Permissions(u32);
+
+impl Permissions {
+    /// Every permission.
+    #[must_use]
+    pub fn all() -> Self {
+        Permission::ALL.iter().copied().collect()
+    }
+
+    /// Whether the set holds `permission`.
+    #[must_use]
+    pub const fn contains(self, permission: Permission) -> bool {
+        self.0 & (1 << permission as u32) != 0
+    }
+
+    /// The permissions of the set in the order of contract 2.1.
+    pub fn iter(self) -> impl Iterator<Item = Permission> {
+        Permission::ALL
+            .iter()
+            .copied()
+            .filter(move |permission| self.contains(*permission))
+    }
+}
+
+impl FromIterator<Permission> for Permissions {
+    fn from_iter<I: IntoIterator<Item = Permission>>(permissions: I) -> Self {
+        Self(
+            permissions
+                .into_iter()
+                .fold(0, |bits, permission| bits | 1 << permission as u32),
+        )
+    }
+}
+
+/// The plans of contract 3.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Plan {
+    /// No API access.
+    Free,
+    /// No API access.
+    Solo,
+    /// With API access.
+    Team,
+    /// With API access; the plan of a self-hosted installation.
+    Business,
+}
+
+impl Plan {
+    /// All plans, smallest first.
+    pub const ALL: [Self; 4] = [Self::Free, Self::Solo, Self::Team, Self::Business];
+
+    /// The word that the API, the configuration and the database use.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Free => "free",
+            Self::Solo => "solo",
+            Self::Team => "team",
+            Self::Business => "business",
+        }
+    }
+
+    /// The numbers of contract 3.1, unless configured otherwise.
+    #[must_use]
+    pub const fn default_limits(self) -> PlanLimits {
+        let counts = match self {
+            Self::Free => [5, 10, 1, 2, 25, 0],
+            Self::Solo => [10, 25, 1, 3, 50, 1],
+            Self::Team => [50, 200, 5, 20, 250, 1],
+            Self::Business => [250, 1000, 25, 100, 1000, 5],
+        };
+        let (min_interval_seconds, retention_days) = match self {
+            Self::Free => (300, 7),
+            Self::Solo => (60, 30),
+            Self::Team => (30, 90),
+            Self::Business => (30, 365),
+        };
+        PlanLimits {
+            api_access: matches!(self, Self::Team | Self::Business),
+            services: Some(counts[0]),
+            tags: Some(counts[1]),
+            published_statuspages: Some(counts[2]),
+            statuspages: Some(counts[3]),
+            components: Some(counts[4]),
+            custom_domains: Some(counts[5]),
+            min_interval_seconds,
+            retention_days,
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The text names no plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown plan '{0}'; allowed: free, solo, team, business")]
+pub struct UnknownPlan(pub String);
+
+impl FromStr for Plan {
+    type Err = UnknownPlan;
+
+    fn from_str(text: &str) -> Result<Self, UnknownPlan> {
+        Self::ALL
+            .into_iter()
+            .find(|plan| plan.as_str() == text)
+            .ok_or_else(|| UnknownPlan(text.into()))
+    }
+}
+
+/// What an organisation may use; `None` = unlimited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanLimits {
+    /// Whether the API answers at all (apart from `/v1/me`).
+    pub api_access: bool,
+    /// Services that are not paused.
+    pub services: Option<u32>,
+    /// Tags with source `user`.
+    pub tags: Option<u32>,
+    /// Published status pages.
+    pub published_statuspages: Option<u32>,
+    /// All status pages.
+    pub statuspages: Option<u32>,
+    /// Components of one page.
+    pub components: Option<u32>,
+    /// Custom domains of one page.
+    pub custom_domains: Option<u32>,
+    /// Lower bound of `interval_seconds`.
+    pub min_interval_seconds: u32,
+    /// How long results are kept.
+    pub retention_days: u32,
+}
+
+impl PlanLimits {
+    /// The limits of the organisation that a self-hosted installation creates: no counts, every second.
+    #[must_use]
+    pub const fn self_hosted() -> Self {
+        Self {
+            api_access: true,
+            services: None,
+            tags: None,
+            published_statuspages: None,
+            statuspages: None,
+            components: None,
+            custom_domains: None,
+            min_interval_seconds: 1,
+            retention_days: 365,
+        }
+    }
+}
+
+/// An organisation: the owner of everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Organisation {
+    /// Database key.
+    pub key: i64,
+    /// `public_id` of contract 4.17.
+    pub id: Id,
+    /// Display name.
+    pub name: String,
+    /// Its plan.
+    pub plan: Plan,
+    /// Created by a self-hosted installation's first start: every count unlimited (contract 3.1).
+    pub self_hosted: bool,
+    /// Languages, at least one.
+    pub locales: Vec<String>,
+    /// One of `locales`.
+    pub default_locale: String,
+    /// Time of creation.
+    pub created_at: Timestamp,
+}
+
+/// An API token: an organisation-wide service account. The secret itself is never stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// Database key.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of its organisation.
+    pub organisation: i64,
+    /// Display name.
+    pub name: String,
+    /// What it may do.
+    pub permissions: Permissions,
+    /// When it stops working by itself.
+    pub expires_at: Option<Timestamp>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_18_permissions_and_each_parses_back() {
+        assert_eq!(Permission::ALL.len(), 18);
+        for permission in Permission::ALL {
+            assert_eq!(permission.as_str().parse(), Ok(*permission));
+        }
+        assert_eq!(
+            "services.*".parse::<Permission>(),
+            Err(UnknownPermission("services.*".into()))
+        );
+    }
+
+    #[test]
+    fn a_permission_implies_no_other() {
+        let set: Permissions = [Permission::ServicesEdit].into_iter().collect();
+        assert_eq!(set.iter().collect::<Vec<_>>(), [Permission::ServicesEdit]);
+        assert!(!set.contains(Permission::ServicesView));
+        assert_eq!(Permissions::all().iter().count(), 18);
+    }
+
+    /// Contract 3.1.
+    #[test]
+    fn only_team_and_business_have_api_access() {
+        let with_access = Plan::ALL
+            .into_iter()
+            .filter(|plan| plan.default_limits().api_access);
+        assert_eq!(with_access.collect::<Vec<_>>(), [Plan::Team, Plan::Business]);
+    }
+}

@@ -1,0 +1,416 @@
+//! What one check is and what it found out.
+//!
+//! A failing target is data: a check ends in an [`Outcome`], never in an error. What went wrong on our own
+//! side is [`Trouble`]; it is counted and leaves a gap, but is never held against the target.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+/// The kinds of services (contract 4.2.1), in the order of the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CheckType {
+    /// One HTTP request and its redirects.
+    Http,
+    /// A TCP connection.
+    Tcp,
+    /// One question to a name server.
+    Dns,
+    /// Echo requests.
+    Icmp,
+    /// The certificate chain of a TLS server.
+    Ssl,
+    /// Not checked at all; people set its status.
+    Manual,
+}
+
+impl CheckType {
+    /// All types in the order of the catalogue.
+    pub const ALL: [Self; 6] = [
+        Self::Http,
+        Self::Tcp,
+        Self::Dns,
+        Self::Icmp,
+        Self::Ssl,
+        Self::Manual,
+    ];
+
+    /// The slug that the API uses.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Tcp => "tcp",
+            Self::Dns => "dns",
+            Self::Icmp => "icmp",
+            Self::Ssl => "ssl",
+            Self::Manual => "manual",
+        }
+    }
+
+    /// Whether the engine runs checks for this type once it has settings.
+    #[must_use]
+    pub const fn is_probed(self) -> bool {
+        !matches!(self, Self::Manual)
+    }
+}
+
+impl fmt::Display for CheckType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The text names no check type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown check type")]
+pub struct UnknownCheckType;
+
+impl FromStr for CheckType {
+    type Err = UnknownCheckType;
+
+    fn from_str(text: &str) -> Result<Self, UnknownCheckType> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
+            .ok_or(UnknownCheckType)
+    }
+}
+
+/// What one check says about its target; ordered from best to worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum CheckStatus {
+    /// Everything as expected.
+    Up = 0,
+    /// It answers, but not as it should.
+    Degraded = 1,
+    /// It does not answer, or answers wrongly.
+    Down = 2,
+}
+
+impl CheckStatus {
+    /// All statuses, best first.
+    pub const ALL: [Self; 3] = [Self::Up, Self::Degraded, Self::Down];
+
+    /// The word that the API uses.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Degraded => "degraded",
+            Self::Down => "down",
+        }
+    }
+
+    /// The number that stands for it in the database.
+    #[must_use]
+    pub const fn code(self) -> i16 {
+        self as i16
+    }
+
+    /// The status with this database number.
+    #[must_use]
+    pub fn from_code(code: i16) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.code() == code)
+    }
+}
+
+/// A phase's duration in microseconds. A measured time is never zero.
+pub type Micros = NonZeroU32;
+
+/// `elapsed` in whole microseconds, at least one; saturates after 71 minutes.
+#[must_use]
+pub fn micros(elapsed: std::time::Duration) -> Micros {
+    let us = u32::try_from(elapsed.as_micros()).unwrap_or(u32::MAX);
+    NonZeroU32::new(us).unwrap_or(NonZeroU32::MIN)
+}
+
+/// How long each phase of a check took; `None` for phases it did not reach or does not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timings {
+    /// Name resolution (all redirect hops).
+    pub dns: Option<Micros>,
+    /// TCP handshake.
+    pub connect: Option<Micros>,
+    /// TLS handshake.
+    pub tls: Option<Micros>,
+    /// From the last byte of the request to the first of the response.
+    pub ttfb: Option<Micros>,
+    /// From the first byte of the response to its last.
+    pub transfer: Option<Micros>,
+    /// From the start of the attempt to its end, set even when it failed.
+    pub total: Option<Micros>,
+}
+
+/// Why a check is not `up`: contract 4.8's stable codes, and two more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum ErrorCode {
+    /// The name does not exist.
+    DnsNxdomain = 1,
+    /// The name server failed or refused.
+    DnsServfail = 2,
+    /// The name server is alive but did not answer this question in time.
+    DnsTimeout = 3,
+    /// The name exists, but has no record of the type asked for.
+    DnsNoRecords = 4,
+    /// Nobody listens.
+    ConnectRefused = 5,
+    /// No answer to the connection attempt.
+    ConnectTimeout = 6,
+    /// The peer reset the connection.
+    ConnectReset = 7,
+    /// No route to the host or network.
+    ConnectUnreachable = 8,
+    /// The certificate is expired or not valid yet.
+    TlsExpired = 9,
+    /// The chain does not end at a trusted authority.
+    TlsUntrusted = 10,
+    /// The certificate is for another name.
+    TlsHostname = 11,
+    /// The handshake failed.
+    TlsHandshake = 12,
+    /// The server offers only TLS 1.1 or older, or only suites without forward secrecy (addition).
+    TlsLegacy = 13,
+    /// Connected, but no complete response in time.
+    HttpTimeout = 14,
+    /// What came back is not a proper HTTP response.
+    HttpProtocol = 15,
+    /// More redirects than allowed, or a redirect in a circle.
+    HttpRedirectLoop = 16,
+    /// No echo reply.
+    IcmpNoReply = 17,
+    /// A condition of the service matched.
+    ConditionFailed = 18,
+    /// The egress policy of this installation forbids the address.
+    TargetBlocked = 19,
+    /// With `smart_dualstack`: one address family does not answer (addition).
+    DualstackPartial = 20,
+    /// A ping did not come in time.
+    HeartbeatMissed = 21,
+    /// A ping reported a failure.
+    HeartbeatFail = 22,
+    /// An error of the probe itself that was nevertheless recorded.
+    Internal = 23,
+}
+
+impl ErrorCode {
+    /// Every code.
+    pub const ALL: [Self; 23] = [
+        Self::DnsNxdomain,
+        Self::DnsServfail,
+        Self::DnsTimeout,
+        Self::DnsNoRecords,
+        Self::ConnectRefused,
+        Self::ConnectTimeout,
+        Self::ConnectReset,
+        Self::ConnectUnreachable,
+        Self::TlsExpired,
+        Self::TlsUntrusted,
+        Self::TlsHostname,
+        Self::TlsHandshake,
+        Self::TlsLegacy,
+        Self::HttpTimeout,
+        Self::HttpProtocol,
+        Self::HttpRedirectLoop,
+        Self::IcmpNoReply,
+        Self::ConditionFailed,
+        Self::TargetBlocked,
+        Self::DualstackPartial,
+        Self::HeartbeatMissed,
+        Self::HeartbeatFail,
+        Self::Internal,
+    ];
+
+    /// The word that the API uses.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::DnsNxdomain => "dns_nxdomain",
+            Self::DnsServfail => "dns_servfail",
+            Self::DnsTimeout => "dns_timeout",
+            Self::DnsNoRecords => "dns_no_records",
+            Self::ConnectRefused => "connect_refused",
+            Self::ConnectTimeout => "connect_timeout",
+            Self::ConnectReset => "connect_reset",
+            Self::ConnectUnreachable => "connect_unreachable",
+            Self::TlsExpired => "tls_expired",
+            Self::TlsUntrusted => "tls_untrusted",
+            Self::TlsHostname => "tls_hostname",
+            Self::TlsHandshake => "tls_handshake",
+            Self::TlsLegacy => "tls_legacy",
+            Self::HttpTimeout => "http_timeout",
+            Self::HttpProtocol => "http_protocol",
+            Self::HttpRedirectLoop => "http_redirect_loop",
+            Self::IcmpNoReply => "icmp_no_reply",
+            Self::ConditionFailed => "condition_failed",
+            Self::TargetBlocked => "target_blocked",
+            Self::DualstackPartial => "dualstack_partial",
+            Self::HeartbeatMissed => "heartbeat_missed",
+            Self::HeartbeatFail => "heartbeat_fail",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// The number that stands for it in the database.
+    #[must_use]
+    pub const fn code(self) -> i16 {
+        self as i16
+    }
+
+    /// The code with this database number.
+    #[must_use]
+    pub fn from_code(code: i16) -> Option<Self> {
+        Self::ALL.into_iter().find(|error| error.code() == code)
+    }
+}
+
+/// Why a check is not `up`, for machines and for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// For machines.
+    pub code: ErrorCode,
+    /// Short English reason, at most 500 characters, without response body, header or secret.
+    pub message: Box<str>,
+}
+
+impl Failure {
+    /// A failure with its text, cut to 500 characters.
+    #[must_use]
+    pub fn new(code: ErrorCode, message: impl AsRef<str>) -> Self {
+        let message: String = message.as_ref().chars().take(500).collect();
+        Self {
+            code,
+            message: message.into(),
+        }
+    }
+}
+
+/// What a check found out about its target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measurement {
+    /// The result after evaluating the conditions.
+    pub status: CheckStatus,
+    /// Set exactly when the target answered; what `response_time_ms` and the percentiles show.
+    pub response_time: Option<Micros>,
+    /// How long each phase took.
+    pub timings: Timings,
+    /// HTTP only.
+    pub status_code: Option<u16>,
+    /// Set exactly when `status` is not `up`. Boxed: most checks have none.
+    pub failure: Option<Box<Failure>>,
+}
+
+impl Measurement {
+    /// The target did not answer: `down` with a reason, and the phases that were reached.
+    #[must_use]
+    pub fn unanswered(code: ErrorCode, message: impl AsRef<str>, timings: Timings) -> Self {
+        Self {
+            status: CheckStatus::Down,
+            response_time: None,
+            timings,
+            status_code: None,
+            failure: Some(Box::new(Failure::new(code, message))),
+        }
+    }
+}
+
+/// What kept us from looking. Never the target's fault, never `down`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Trouble {
+    /// This process has no file descriptors left.
+    NoDescriptors = 0,
+    /// No local port is free (`EADDRNOTAVAIL`).
+    NoPorts,
+    /// The kernel has no memory or buffers left.
+    NoMemory,
+    /// Our own network is down.
+    NetworkDown,
+    /// No name server answers any question.
+    ResolverUnavailable,
+    /// This process may not do that here (ICMP without the privilege).
+    NotPermitted,
+    /// The check did not end by itself within its time and was cut off.
+    Overrun,
+    /// The code of the check panicked.
+    Panicked,
+    /// The location's queue was full.
+    QueueFull,
+}
+
+impl Trouble {
+    /// Every kind of trouble, in the order of their numbers.
+    pub const ALL: [Self; 9] = [
+        Self::NoDescriptors,
+        Self::NoPorts,
+        Self::NoMemory,
+        Self::NetworkDown,
+        Self::ResolverUnavailable,
+        Self::NotPermitted,
+        Self::Overrun,
+        Self::Panicked,
+        Self::QueueFull,
+    ];
+
+    /// The label in metrics and logs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoDescriptors => "no_descriptors",
+            Self::NoPorts => "no_ports",
+            Self::NoMemory => "no_memory",
+            Self::NetworkDown => "network_down",
+            Self::ResolverUnavailable => "resolver_unavailable",
+            Self::NotPermitted => "not_permitted",
+            Self::Overrun => "overrun",
+            Self::Panicked => "panicked",
+            Self::QueueFull => "queue_full",
+        }
+    }
+}
+
+/// How one attempt of a check ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// We looked, and this is what we saw.
+    Measured(Measurement),
+    /// We could not look; the time is `no_data`.
+    Unmeasured(Trouble),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_survives_the_database() {
+        for code in ErrorCode::ALL {
+            assert_eq!(ErrorCode::from_code(code.code()), Some(code));
+        }
+        for status in CheckStatus::ALL {
+            assert_eq!(CheckStatus::from_code(status.code()), Some(status));
+        }
+        assert_eq!(ErrorCode::from_code(0), None);
+        assert_eq!(CheckStatus::from_code(3), None);
+    }
+
+    #[test]
+    fn a_measured_time_is_never_zero() {
+        assert_eq!(micros(std::time::Duration::ZERO).get(), 1);
+        assert_eq!(micros(std::time::Duration::from_secs(1)).get(), 1_000_000);
+        assert_eq!(micros(std::time::Duration::from_secs(86_400)).get(), u32::MAX);
+    }
+
+    #[test]
+    fn failure_texts_are_cut_at_500_characters() {
+        assert_eq!(
+            Failure::new(ErrorCode::Internal, "ä".repeat(501))
+                .message
+                .chars()
+                .count(),
+            500
+        );
+    }
+}

@@ -1,0 +1,11 @@
+//! The rules: what a check, a verdict, a service, a secret and a permission are.
+//!
+//! No IO, no async, no wire format. Everything here is a plain value with plain methods; whatever needs
+//! "now" takes it as an argument.
+
+pub mod access;
+pub mod check;
+pub mod period;
+pub mod secret;
+pub mod service;
+pub mod verdict;

@@ -1,0 +1,189 @@
+//! Secrets: sealed at rest, redacted in every debug output.
+//!
+//! XChaCha20-Poly1305 with a random nonce; the associated data names organisation, table, row and field, so
+//! that a sealed text copied to another place does not open. The API never opens a secret: it copies the
+//! sealed text or shows the placeholder. Only the engine's definitions hold them in clear.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+
+/// Bytes of a key.
+pub const KEY_LENGTH: usize = 32;
+const NONCE_LENGTH: usize = 24;
+
+/// Where a secret lives; a sealed text opens only there.
+#[derive(Clone, Copy, Debug)]
+pub struct SecretPlace<'a> {
+    /// Id of the organisation.
+    pub organisation: &'a str,
+    /// Table.
+    pub table: &'a str,
+    /// Id of the row.
+    pub row: &'a str,
+    /// Path of the field, lower case.
+    pub field: &'a str,
+}
+
+impl SecretPlace<'_> {
+    fn associated_data(&self) -> Vec<u8> {
+        [self.organisation, self.table, self.row, self.field]
+            .join("\0")
+            .into_bytes()
+    }
+}
+
+/// The text does not open: wrong key, wrong place, or altered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a stored secret cannot be opened with this key")]
+pub struct SealBroken;
+
+/// Seals and opens secrets with the installation's key.
+#[derive(Clone)]
+pub struct Sealer {
+    cipher: XChaCha20Poly1305,
+}
+
+impl Sealer {
+    /// A sealer for this key.
+    #[must_use]
+    pub fn new(key: &[u8; KEY_LENGTH]) -> Self {
+        Self {
+            cipher: XChaCha20Poly1305::new(key.into()),
+        }
+    }
+
+    /// Seals `plain` for its place: base64 of nonce and ciphertext.
+    ///
+    /// # Panics
+    /// When the operating system has no randomness to give.
+    #[must_use]
+    pub fn seal(&self, place: SecretPlace<'_>, plain: &str) -> String {
+        let mut nonce = [0; NONCE_LENGTH];
+        getrandom::fill(&mut nonce).expect("the operating system provides randomness");
+        let payload = Payload {
+            msg: plain.as_bytes(),
+            aad: &place.associated_data(),
+        };
+        let sealed = self
+            .cipher
+            .encrypt(&XNonce::from(nonce), payload)
+            .expect("sealing fails only beyond 256 GiB, and secrets are at most 8 KiB");
+        BASE64.encode([nonce.as_slice(), &sealed].concat())
+    }
+
+    /// Opens a text sealed for this place.
+    ///
+    /// # Errors
+    /// [`SealBroken`] when key, place or text are not those of the sealing.
+    pub fn open(&self, place: SecretPlace<'_>, sealed: &str) -> Result<String, SealBroken> {
+        let bytes = BASE64.decode(sealed).map_err(|_| SealBroken)?;
+        let (nonce, sealed) = bytes.split_first_chunk::<NONCE_LENGTH>().ok_or(SealBroken)?;
+        let payload = Payload {
+            msg: sealed,
+            aad: &place.associated_data(),
+        };
+        let plain = self
+            .cipher
+            .decrypt(&XNonce::from(*nonce), payload)
+            .map_err(|_| SealBroken)?;
+        String::from_utf8(plain).map_err(|_| SealBroken)
+    }
+}
+
+impl fmt::Debug for Sealer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sealer(..)")
+    }
+}
+
+/// A secret in clear, as checks send it. Its debug output is redacted.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Box<str>);
+
+impl Secret {
+    /// Wraps a clear text.
+    #[must_use]
+    pub fn new(clear: impl Into<Box<str>>) -> Self {
+        Self(clear.into())
+    }
+
+    /// The clear text, to be sent and never to be shown.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: SecretPlace<'static> = SecretPlace {
+        organisation: "org",
+        table: "service",
+        row: "row",
+        field: "headers.x-api-key",
+    };
+
+    #[test]
+    fn a_sealed_secret_opens_only_in_its_place_and_with_its_key() {
+        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let sealed = sealer.seal(PLACE, "hunter2");
+        assert_eq!(sealer.open(PLACE, &sealed).as_deref(), Ok("hunter2"));
+        for other in [
+            SecretPlace {
+                organisation: "other",
+                ..PLACE
+            },
+            SecretPlace {
+                table: "token",
+                ..PLACE
+            },
+            SecretPlace {
+                row: "other",
+                ..PLACE
+            },
+            SecretPlace {
+                field: "headers.x-other",
+                ..PLACE
+            },
+        ] {
+            assert_eq!(sealer.open(other, &sealed), Err(SealBroken), "{other:?}");
+        }
+        assert_eq!(
+            Sealer::new(&[8; KEY_LENGTH]).open(PLACE, &sealed),
+            Err(SealBroken)
+        );
+    }
+
+    #[test]
+    fn altered_or_foreign_text_does_not_open() {
+        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let sealed = sealer.seal(PLACE, "");
+        assert_eq!(sealer.open(PLACE, &sealed).as_deref(), Ok(""));
+        for text in ["", "not base64!", "c2hvcnQ", &sealed[1..]] {
+            assert_eq!(sealer.open(PLACE, text), Err(SealBroken), "{text}");
+        }
+    }
+
+    #[test]
+    fn two_sealings_of_one_secret_differ() {
+        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        assert_ne!(sealer.seal(PLACE, "x"), sealer.seal(PLACE, "x"));
+    }
+
+    #[test]
+    fn debug_output_shows_nothing() {
+        assert_eq!(format!("{:?}", Secret::new("hunter2")), "Secret(..)");
+    }
+}

@@ -1,0 +1,373 @@
+//! A monitored service: what is stored about it and what people see of it (contract 4.3).
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::check::CheckType;
+use crate::model::verdict::Verdict;
+
+/// Database key of a service: small, never reused, the key of all measurements.
+pub type ServiceKey = i64;
+
+/// A service as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Service {
+    /// Key of the row; measurements are stored under it.
+    pub key: ServiceKey,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of the organisation that owns it.
+    pub organisation: i64,
+    /// 1..255 characters, need not be unique.
+    pub name: String,
+    /// Never changes after creation.
+    pub check_type: CheckType,
+    /// As the client wrote it; `None` only for manual services.
+    pub target: Option<String>,
+    /// `None` while the service is not configured, and for manual services.
+    pub settings: Option<Settings>,
+    /// Time of the first settings.
+    pub configured_at: Option<Timestamp>,
+    /// Set exactly while the service is paused.
+    pub pause: Option<Pause>,
+    /// What a person says about the service, against the measurements.
+    pub status_override: Option<StatusOverride>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last write by a client; checks do not change it.
+    pub updated_at: Timestamp,
+    /// Grows with every write: results of an older revision are dropped.
+    pub revision: i64,
+}
+
+impl Service {
+    /// `is_configured` of contract 4.3.1.
+    #[must_use]
+    pub const fn is_configured(&self) -> bool {
+        self.settings.is_some() || !self.check_type.is_probed()
+    }
+}
+
+/// `settings` of contract 4.3.4 with every default filled in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Seconds between two checks of one location.
+    pub interval_seconds: u32,
+    /// Seconds that one attempt may take, 1..60.
+    pub timeout_seconds: u8,
+    /// Further attempts before a bad result counts, 0..5.
+    pub retries: u8,
+    /// Codes of the locations in the order of the client; `None` = all.
+    pub assigned_probes: Option<Vec<String>>,
+    /// Roles by location code in the order of the client; `None` = all `full`.
+    pub probe_roles: Option<Vec<(String, ProbeRole)>>,
+    /// The type's own configuration with all defaults. Secret leaves hold sealed text (`model::secret`).
+    pub config: Map<String, Value>,
+}
+
+impl Settings {
+    /// The role of a location; codes that are not mentioned are `full`.
+    #[must_use]
+    pub fn role_of(&self, code: &str) -> ProbeRole {
+        let roles = self.probe_roles.iter().flatten();
+        roles
+            .filter(|(name, _)| name == code)
+            .map(|(_, role)| *role)
+            .next()
+            .unwrap_or(ProbeRole::Full)
+    }
+}
+
+/// What a location's results count for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ProbeRole {
+    /// Verdict, uptime and response times.
+    Full,
+    /// The verdict alone.
+    Reachability,
+}
+
+impl ProbeRole {
+    /// The word that the API uses.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Reachability => "reachability",
+        }
+    }
+}
+
+/// Why and since when a service is paused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// Who paused it.
+    pub reason: PauseReason,
+    /// Since when.
+    pub at: Timestamp,
+}
+
+/// Who paused a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PauseReason {
+    /// A client.
+    Manual,
+    /// The server, because the plan allows fewer services.
+    PlanLimit,
+}
+
+impl PauseReason {
+    /// The word that the API and the database use.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::PlanLimit => "plan_limit",
+        }
+    }
+}
+
+/// A statement of a person that masks the measured status (contract 4.3.10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusOverride {
+    /// What people shall see.
+    pub status: OverrideStatus,
+    /// Internal reason, never shown on a status page.
+    pub reason: String,
+    /// When it was set.
+    pub at: Timestamp,
+    /// Name of the token or user that set it.
+    pub by: String,
+}
+
+/// The statuses that an override can claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OverrideStatus {
+    /// Counts as up.
+    Up,
+    /// Counts as down.
+    Down,
+    /// Counts as up.
+    Degraded,
+    /// Left out of uptime.
+    Maintenance,
+}
+
+impl OverrideStatus {
+    /// All values in the order of the contract.
+    pub const ALL: [Self; 4] = [Self::Up, Self::Down, Self::Degraded, Self::Maintenance];
+
+    /// The word that the API and the database use.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::Degraded => "degraded",
+            Self::Maintenance => "maintenance",
+        }
+    }
+}
+
+/// A stored or received word is none of the allowed ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown word")]
+pub struct UnknownWord;
+
+impl FromStr for OverrideStatus {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        Self::ALL
+            .into_iter()
+            .find(|status| status.as_str() == text)
+            .ok_or(UnknownWord)
+    }
+}
+
+impl FromStr for PauseReason {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        [Self::Manual, Self::PlanLimit]
+            .into_iter()
+            .find(|reason| reason.as_str() == text)
+            .ok_or(UnknownWord)
+    }
+}
+
+impl FromStr for ProbeRole {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        [Self::Full, Self::Reachability]
+            .into_iter()
+            .find(|role| role.as_str() == text)
+            .ok_or(UnknownWord)
+    }
+}
+
+/// `status` and `effective_status` of the API (contract 4.3.1, 4.3.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ServiceStatus {
+    /// Nothing is known.
+    Unknown,
+    /// Measured or stated up.
+    Up,
+    /// Measured or stated down.
+    Down,
+    /// Measured or stated degraded.
+    Degraded,
+    /// Not checked at the moment.
+    Paused,
+    /// `effective_status` only: planned work or an override says so.
+    Maintenance,
+    /// `effective_status` only: a manual service of which nothing bad is known.
+    Operational,
+}
+
+impl ServiceStatus {
+    /// The word that the API uses.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::Degraded => "degraded",
+            Self::Paused => "paused",
+            Self::Maintenance => "maintenance",
+            Self::Operational => "operational",
+        }
+    }
+
+    /// The measured status: `paused` while paused, `unknown` for manual services, else the verdict.
+    #[must_use]
+    pub fn measured(service: &Service, verdict: Verdict) -> Self {
+        match (service.pause, verdict) {
+            (Some(_), _) => Self::Paused,
+            (None, Verdict::Unknown) => Self::Unknown,
+            (None, Verdict::Up) => Self::Up,
+            (None, Verdict::Degraded) => Self::Degraded,
+            (None, Verdict::Down) => Self::Down,
+        }
+    }
+
+    /// What people see: the first row of contract 4.3.7's table that applies.
+    #[must_use]
+    pub fn effective(service: &Service, verdict: Verdict, in_maintenance: bool) -> Self {
+        match &service.status_override {
+            Some(stated) => stated.status.into(),
+            None if service.pause.is_some() => Self::Paused,
+            None if in_maintenance => Self::Maintenance,
+            None if service.check_type == CheckType::Manual => Self::Operational,
+            None => Self::measured(service, verdict),
+        }
+    }
+}
+
+impl From<OverrideStatus> for ServiceStatus {
+    fn from(status: OverrideStatus) -> Self {
+        match status {
+            OverrideStatus::Up => Self::Up,
+            OverrideStatus::Down => Self::Down,
+            OverrideStatus::Degraded => Self::Degraded,
+            OverrideStatus::Maintenance => Self::Maintenance,
+        }
+    }
+}
+
+impl fmt::Display for ServiceStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn service(check_type: CheckType, stated: Option<OverrideStatus>, paused: bool) -> Service {
+        let at = Timestamp::from_ms(0);
+        Service {
+            key: 1,
+            id: Id::random(),
+            organisation: 1,
+            name: "shop".into(),
+            check_type,
+            target: None,
+            settings: None,
+            configured_at: None,
+            pause: paused.then_some(Pause {
+                reason: PauseReason::Manual,
+                at,
+            }),
+            status_override: stated.map(|status| StatusOverride {
+                status,
+                reason: "because".into(),
+                at,
+                by: "ops".into(),
+            }),
+            created_at: at,
+            updated_at: at,
+            revision: 1,
+        }
+    }
+
+    /// Contract 4.3.7, the table of `effective_status`; the first row that applies wins.
+    #[rstest]
+    #[case(
+        CheckType::Http,
+        Some(OverrideStatus::Up),
+        true,
+        true,
+        Verdict::Down,
+        "paused",
+        "up"
+    )]
+    #[case(CheckType::Http, None, true, true, Verdict::Up, "paused", "paused")]
+    #[case(CheckType::Http, None, false, true, Verdict::Down, "down", "maintenance")]
+    #[case(
+        CheckType::Manual,
+        None,
+        false,
+        false,
+        Verdict::Unknown,
+        "unknown",
+        "operational"
+    )]
+    #[case(
+        CheckType::Manual,
+        Some(OverrideStatus::Maintenance),
+        false,
+        false,
+        Verdict::Unknown,
+        "unknown",
+        "maintenance"
+    )]
+    #[case(CheckType::Manual, None, true, false, Verdict::Unknown, "paused", "paused")]
+    #[case(CheckType::Tcp, None, false, false, Verdict::Degraded, "degraded", "degraded")]
+    #[case(CheckType::Tcp, None, false, false, Verdict::Unknown, "unknown", "unknown")]
+    fn the_first_row_that_applies_decides(
+        #[case] check_type: CheckType,
+        #[case] stated: Option<OverrideStatus>,
+        #[case] paused: bool,
+        #[case] in_maintenance: bool,
+        #[case] verdict: Verdict,
+        #[case] status: &str,
+        #[case] effective: &str,
+    ) {
+        let service = service(check_type, stated, paused);
+        assert_eq!(ServiceStatus::measured(&service, verdict).as_str(), status);
+        assert_eq!(
+            ServiceStatus::effective(&service, verdict, in_maintenance).as_str(),
+            effective
+        );
+    }
+}

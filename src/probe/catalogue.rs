@@ -1,0 +1,165 @@
+//! The catalogue of check types (contract 4.2): one set of definitions that the API shows, that validates what
+//! clients send, and that fills in defaults.
+//!
+//! It knows shapes and limits of configuration fields and conditions. It reads no JSON and runs no check.
+
+use crate::model::check::{CheckStatus, CheckType};
+use crate::probe::condition::Operator;
+
+/// Everything the catalogue says about one check type.
+#[derive(Debug)]
+pub struct Definition {
+    /// The type it describes.
+    pub check_type: CheckType,
+    /// Short name for people.
+    pub label: &'static str,
+    /// One sentence for people.
+    pub description: &'static str,
+    /// Whether `target` must be set.
+    pub target_required: bool,
+    /// Keys of `settings.config` except `conditions`, in the order of the contract.
+    pub fields: &'static [Field],
+    /// What a condition may test.
+    pub condition_fields: &'static [ConditionField],
+    /// Stored when no conditions are given.
+    pub default_conditions: &'static [DefaultCondition],
+    /// Limits per value of one field; only `dns` has them.
+    pub by_subtype: Option<&'static BySubtype>,
+    /// Bounds of `interval_seconds`, when the type has its own.
+    pub interval: Option<IntervalBounds>,
+}
+
+/// One key of `settings.config`.
+#[derive(Debug)]
+pub struct Field {
+    /// The key.
+    pub name: &'static str,
+    /// Its shape, limits and default.
+    pub kind: FieldKind,
+    /// Short name for people.
+    pub label: &'static str,
+    /// Shown as required (its default still applies when it is left out).
+    pub required: bool,
+    /// Whether its values are secrets.
+    pub secret: bool,
+    /// One sentence for people.
+    pub help: Option<&'static str>,
+}
+
+/// Shape, limits and default of a field.
+#[derive(Clone, Copy, Debug)]
+pub enum FieldKind {
+    /// One of `options`.
+    Select {
+        /// Allowed values.
+        options: &'static [&'static str],
+        /// The default.
+        default: &'static str,
+    },
+    /// An object of names and values; default `{}`.
+    KeyValueArray {
+        /// Most entries.
+        max_entries: usize,
+    },
+    /// The credentials block of contract 4.2.3; default `{"type":"none"}`.
+    Auth,
+    /// A text; default `""`.
+    Textarea {
+        /// Most characters.
+        max_length: usize,
+    },
+    /// `true` or `false`.
+    Boolean {
+        /// The default.
+        default: bool,
+    },
+    /// A whole number.
+    Number {
+        /// The default.
+        default: i64,
+        /// Smallest allowed value.
+        min: i64,
+        /// Largest allowed value.
+        max: i64,
+    },
+}
+
+/// One field that a condition may test.
+#[derive(Debug)]
+pub struct ConditionField {
+    /// Its name; for parametric ones the name without the parameter.
+    pub field: &'static str,
+    /// Short name for people.
+    pub label: &'static str,
+    /// Type of the values it holds.
+    pub kind: ConditionKind,
+    /// The operators it knows.
+    pub operators: &'static [Operator],
+    /// Unit of a number.
+    pub unit: Option<&'static str>,
+    /// Set for `json.<path>` and `header.<name>`.
+    pub parametric: Option<Parametric>,
+}
+
+/// Type of a condition field (contract 4.2.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConditionKind {
+    /// A number.
+    Number,
+    /// A text.
+    String,
+    /// A list of texts.
+    Array,
+    /// Any JSON scalar.
+    Json,
+    /// Value of a response header.
+    Header,
+}
+
+/// How the parameter of a parametric condition field is written and explained.
+#[derive(Debug)]
+pub struct Parametric {
+    /// `json.` or `header.`.
+    pub prefix: &'static str,
+    /// Label of the parameter.
+    pub key_label: &'static str,
+    /// Example of the parameter.
+    pub key_placeholder: &'static str,
+    /// One sentence about the parameter.
+    pub key_help: &'static str,
+}
+
+/// A condition that is stored when none is given; its value is always a whole number.
+#[derive(Clone, Copy, Debug)]
+pub struct DefaultCondition {
+    /// Name of the field.
+    pub field: &'static str,
+    /// Comparison.
+    pub operator: Operator,
+    /// Value to compare with.
+    pub value: i64,
+    /// What a match means: `Degraded` or `Down`.
+    pub status: CheckStatus,
+}
+
+/// Condition fields and default conditions that depend on the value of one configuration field.
+#[derive(Debug)]
+pub struct BySubtype {
+    /// The configuration field that decides (`dns_type`).
+    pub field: &'static str,
+    /// Allowed condition fields per value.
+    pub fields: &'static [(&'static str, &'static [&'static str])],
+    /// Default conditions per value, where they differ from those of the type.
+    pub defaults: &'static [(&'static str, &'static [DefaultCondition])],
+}
+
+/// Bounds of `interval_seconds`.
+#[derive(Clone, Copy, Debug)]
+pub struct IntervalBounds {
+    /// Suggested value.
+    pub default: u32,
+    /// Smallest allowed value.
+    pub min: u32,
+    /// Largest allowed value.
+    pub max: u32,
+}

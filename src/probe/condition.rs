@@ -1,0 +1,59 @@
+//! Conditions: what a service's owner calls `degraded` or `down` (contract 4.2.4).
+
+/// How a condition compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operator {
+    /// Equal.
+    Eq,
+    /// Not equal.
+    Neq,
+    /// Greater than.
+    Gt,
+    /// Greater than or equal.
+    Gte,
+    /// Less than.
+    Lt,
+    /// Less than or equal.
+    Lte,
+    /// One of a list.
+    In,
+    /// None of a list.
+    NotIn,
+    /// The text or list contains the value.
+    Contains,
+    /// The text or list does not contain the value.
+    NotContains,
+}
+
+impl Operator {
+    /// All operators in the order of the contract.
+    pub const ALL: [Self; 10] = [
+        Self::Eq,
+        Self::Neq,
+        Self::Gt,
+        Self::Gte,
+        Self::Lt,
+        Self::Lte,
+        Self::In,
+        Self::NotIn,
+        Self::Contains,
+        Self::NotContains,
+    ];
+
+    /// The word that the API uses.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Eq => "eq",
+            Self::Neq => "neq",
+            Self::Gt => "gt",
+            Self::Gte => "gte",
+            Self::Lt => "lt",
+            Self::Lte => "lte",
+            Self::In => "in",
+            Self::NotIn => "not_in",
+            Self::Contains => "contains",
+            Self::NotContains => "not_contains",
+        }
+    }
+}
