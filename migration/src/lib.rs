@@ -1,1 +1,38 @@
-//! x
+//! The steps that bring Watchkeeper's two databases up to date.
+//!
+//! Each database has its own list and its own table of applied steps, so that both may also live in one
+//! PostgreSQL database. A step is never edited once it has landed; both directions of each are tested on
+//! SQLite and PostgreSQL.
+
+mod history_steps;
+mod main_steps;
+
+use sea_orm_migration::prelude::{Alias, DynIden, IntoIden, MigrationTrait, MigratorTrait};
+
+/// Steps of the main database: organisations, tokens, services.
+#[derive(Debug)]
+pub struct MainMigrator;
+
+impl MigratorTrait for MainMigrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        main_steps::all()
+    }
+
+    fn migration_table_name() -> DynIden {
+        Alias::new("main_migration").into_iden()
+    }
+}
+
+/// Steps of the history database: measurements and what is derived from them.
+#[derive(Debug)]
+pub struct HistoryMigrator;
+
+impl MigratorTrait for HistoryMigrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        history_steps::all()
+    }
+
+    fn migration_table_name() -> DynIden {
+        Alias::new("history_migration").into_iden()
+    }
+}

@@ -5,6 +5,8 @@
 
 pub mod access;
 pub mod check;
+pub mod history;
+pub mod location;
 pub mod period;
 pub mod secret;
 pub mod service;

@@ -1,1 +1,7 @@
-//! stats
+//! Figures: availability from status intervals, percentiles from histograms that merge exactly.
+//!
+//! Pure arithmetic over `model` values. It reads no database and no clock.
+
+pub mod histogram;
+pub mod uptime;
+pub mod window;

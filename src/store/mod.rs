@@ -1,1 +1,54 @@
-//! store
+//! What is kept: sea-orm functions, one file a resource, on any connection or transaction.
+//!
+//! Two databases, so that one can be away without the other: main (organisations, tokens, services) and history
+//! (measurements). SQLite files are the default, PostgreSQL is only another URL. Every finder of the main
+//! database is scoped by organisation. No rule is decided here.
+
+use std::fmt::Display;
+
+pub mod database;
+pub mod history;
+pub mod installation;
+pub mod organisations;
+pub mod services;
+pub mod tokens;
+pub mod windows;
+
+pub use database::{Database, Databases};
+
+/// Why the store could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The database refused, failed or is away.
+    #[error(transparent)]
+    Database(#[from] sea_orm::DbErr),
+    /// A row holds something that this version cannot read.
+    #[error("{table} row {row}: {problem}")]
+    Corrupt {
+        /// Table of the row.
+        table: &'static str,
+        /// Key or id of the row.
+        row: String,
+        /// What cannot be read.
+        problem: String,
+    },
+}
+
+impl StoreError {
+    /// Whether the database could not be reached at all (as opposed to: it answered with an error).
+    #[must_use]
+    pub const fn is_unreachable(&self) -> bool {
+        matches!(
+            self,
+            Self::Database(sea_orm::DbErr::Conn(_) | sea_orm::DbErr::ConnectionAcquire(_))
+        )
+    }
+
+    fn corrupt(table: &'static str, row: &dyn Display, problem: &dyn Display) -> Self {
+        Self::Corrupt {
+            table,
+            row: row.to_string(),
+            problem: problem.to_string(),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! One finished check of one location.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// One finished check of one location.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "check_result")]
+pub struct Model {
+    /// Grows in the order of arrival.
+    #[sea_orm(primary_key)]
+    pub id: i64,
+    /// The service.
+    pub service_id: i64,
+    /// Start of the deciding attempt.
+    pub checked_at: i64,
+    /// The location.
+    pub location_id: i32,
+    /// When the check was due.
+    pub scheduled_at: i64,
+    /// 0 up, 1 degraded, 2 down.
+    pub status: i16,
+    /// The attempt that decided, from 1.
+    pub attempt: i16,
+    /// 0 full, 1 reachability.
+    pub role: i16,
+    /// HTTP status.
+    pub status_code: Option<i16>,
+    /// Response time, set when the target answered.
+    pub response_us: Option<i32>,
+    /// Name resolution.
+    pub dns_us: Option<i32>,
+    /// TCP handshake.
+    pub connect_us: Option<i32>,
+    /// TLS handshake.
+    pub tls_us: Option<i32>,
+    /// Wait for the first byte.
+    pub ttfb_us: Option<i32>,
+    /// First to last byte.
+    pub transfer_us: Option<i32>,
+    /// The whole attempt.
+    pub total_us: Option<i32>,
+    /// Number of the error code.
+    pub error_code: Option<i16>,
+    /// Short English reason.
+    pub error_message: Option<String>,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

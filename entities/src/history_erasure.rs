@@ -1,0 +1,21 @@
+//! A deleted service whose measurements are still to be erased from the history database.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A deleted service whose measurements are still to be erased from the history database.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "history_erasure")]
+pub struct Model {
+    /// Key of the deleted service.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub service_id: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,23 @@
+//! How far background work on the history has come.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// How far background work on the history has come.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "history_progress")]
+pub struct Model {
+    /// Name of the work.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub name: String,
+    /// Everything before this instant is done.
+    pub value: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,23 @@
+//! Facts of the installation itself, such as the check value of its secret key.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// Facts of the installation itself, such as the check value of its secret key.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "installation")]
+pub struct Model {
+    /// Name of the fact.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,31 @@
+//! A change of the measured status of a service.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A change of the measured status of a service.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "status_change")]
+pub struct Model {
+    /// Grows in the order of arrival.
+    #[sea_orm(primary_key)]
+    pub id: i64,
+    /// The service.
+    pub service_id: i64,
+    /// When it changed.
+    pub at: i64,
+    /// Number of the status before.
+    pub from_status: i16,
+    /// Number of the status after.
+    pub to_status: i16,
+    /// Number of the cause.
+    pub cause: i16,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,177 @@
+//! What is recorded: finished checks and changes of the measured status.
+
+use crate::clock::Timestamp;
+use crate::model::check::Measurement;
+use crate::model::location::LocationCode;
+use crate::model::service::{ProbeRole, ServiceKey};
+use crate::model::verdict::Verdict;
+
+/// One finished check of one location (contract 4.8): its deciding attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckRecord {
+    /// The service.
+    pub service: ServiceKey,
+    /// The location that looked.
+    pub location: LocationCode,
+    /// What the result counts for.
+    pub role: ProbeRole,
+    /// When the check was due.
+    pub scheduled_at: Timestamp,
+    /// When the deciding attempt started.
+    pub checked_at: Timestamp,
+    /// The deciding attempt, from 1.
+    pub attempt: u8,
+    /// What it found.
+    pub measurement: Measurement,
+}
+
+/// The measured status as it is kept over time. Only `Up`, `Degraded` and `Down` are measured time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum MeasuredStatus {
+    /// Not known yet: just configured, resumed, or without fresh results.
+    #[default]
+    Unknown = 0,
+    /// The verdict was up.
+    Up = 1,
+    /// The verdict was degraded.
+    Degraded = 2,
+    /// The verdict was down.
+    Down = 3,
+    /// We did not look (our own downtime, or every location failed to look).
+    NoData = 4,
+}
+
+impl MeasuredStatus {
+    /// Every value.
+    pub const ALL: [Self; 5] = [Self::Unknown, Self::Up, Self::Degraded, Self::Down, Self::NoData];
+
+    /// The number that stands for it in the database.
+    #[must_use]
+    pub const fn code(self) -> i16 {
+        self as i16
+    }
+
+    /// The status with this database number.
+    #[must_use]
+    pub fn from_code(code: i16) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.code() == code)
+    }
+
+    /// The word in logs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Up => "up",
+            Self::Degraded => "degraded",
+            Self::Down => "down",
+            Self::NoData => "no_data",
+        }
+    }
+
+    /// The verdict that this status stands for.
+    #[must_use]
+    pub const fn verdict(self) -> Verdict {
+        match self {
+            Self::Unknown | Self::NoData => Verdict::Unknown,
+            Self::Up => Verdict::Up,
+            Self::Degraded => Verdict::Degraded,
+            Self::Down => Verdict::Down,
+        }
+    }
+}
+
+impl From<Verdict> for MeasuredStatus {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Unknown => Self::Unknown,
+            Verdict::Up => Self::Up,
+            Verdict::Degraded => Self::Degraded,
+            Verdict::Down => Self::Down,
+        }
+    }
+}
+
+/// Why the measured status changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum ChangeCause {
+    /// The votes of the locations.
+    Votes = 0,
+    /// No result came when one was due: the time since is no data.
+    Gap = 1,
+    /// All results became too old to count.
+    Stale = 2,
+    /// The service was paused or removed from checking.
+    Paused = 3,
+    /// Target or settings changed: older results say nothing any more.
+    Reconfigured = 4,
+}
+
+impl ChangeCause {
+    /// Every value.
+    pub const ALL: [Self; 5] = [
+        Self::Votes,
+        Self::Gap,
+        Self::Stale,
+        Self::Paused,
+        Self::Reconfigured,
+    ];
+
+    /// The number that stands for it in the database.
+    #[must_use]
+    pub const fn code(self) -> i16 {
+        self as i16
+    }
+
+    /// The cause with this database number.
+    #[must_use]
+    pub fn from_code(code: i16) -> Option<Self> {
+        Self::ALL.into_iter().find(|cause| cause.code() == code)
+    }
+
+    /// The word in logs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Votes => "votes",
+            Self::Gap => "gap",
+            Self::Stale => "stale",
+            Self::Paused => "paused",
+            Self::Reconfigured => "reconfigured",
+        }
+    }
+}
+
+/// A change of the measured status; a row of its own, from which uptime is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusChange {
+    /// The service.
+    pub service: ServiceKey,
+    /// When it changed.
+    pub at: Timestamp,
+    /// The status before.
+    pub from: MeasuredStatus,
+    /// The status after.
+    pub to: MeasuredStatus,
+    /// Why.
+    pub cause: ChangeCause,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_survives_the_database() {
+        for status in MeasuredStatus::ALL {
+            assert_eq!(MeasuredStatus::from_code(status.code()), Some(status));
+        }
+        for cause in ChangeCause::ALL {
+            assert_eq!(ChangeCause::from_code(cause.code()), Some(cause));
+        }
+        assert_eq!(MeasuredStatus::from_code(5), None);
+        assert_eq!(ChangeCause::from_code(5), None);
+    }
+}

@@ -1,0 +1,89 @@
+//! Probe locations: the places from which services are checked (contract 4.1).
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// Longest code in characters.
+pub const CODE_MAX_LENGTH: usize = 32;
+
+/// `^[a-z0-9][a-z0-9._-]{0,31}$`: the "location code" of the specification. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocationCode(Arc<str>);
+
+impl LocationCode {
+    /// The code's characters.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for LocationCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for LocationCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The text has not the form of a location code.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is no location code; use 1 to 32 of a-z, 0-9, '.', '_', '-', beginning with a letter or digit"
+)]
+pub struct CodeForm(pub String);
+
+impl FromStr for LocationCode {
+    type Err = CodeForm;
+
+    fn from_str(text: &str) -> Result<Self, CodeForm> {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let mut bytes = text.bytes();
+        let starts_well = bytes.next().is_some_and(plain);
+        let goes_on_well = bytes.all(|byte| plain(byte) || matches!(byte, b'.' | b'_' | b'-'));
+        if starts_well && goes_on_well && text.len() <= CODE_MAX_LENGTH {
+            Ok(Self(text.into()))
+        } else {
+            Err(CodeForm(text.into()))
+        }
+    }
+}
+
+/// What clients see of a location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Stable identifier.
+    pub code: LocationCode,
+    /// Display name, not empty.
+    pub name: String,
+    /// Country or region in words; may be empty.
+    pub place: String,
+    /// ISO 3166-1 alpha-2; `ZZ` when unknown.
+    pub country_code: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("local", true)]
+    #[case("fra-1.eu_west", true)]
+    #[case("0", true)]
+    #[case("", false)]
+    #[case("-fra", false)]
+    #[case("Fra", false)]
+    #[case("fra one", false)]
+    #[case("a2345678901234567890123456789012", true)]
+    #[case("a23456789012345678901234567890123", false)]
+    fn codes_have_the_form_of_contract_4_1(#[case] text: &str, #[case] is_code: bool) {
+        assert_eq!(text.parse::<LocationCode>().is_ok(), is_code);
+    }
+}

@@ -1,0 +1,320 @@
+//! Availability from status intervals (contract 4.7): up time over measured time, exact to the millisecond.
+//!
+//! The measured status says what a moment counts for, unless something of higher rank covers it: planned
+//! maintenance, a pause, an override (in rising rank). Nothing is sampled, and time in which nobody looked
+//! is left out.
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::model::history::{MeasuredStatus, StatusChange};
+use crate::model::service::OverrideStatus;
+
+/// What a moment counts for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// As up.
+    Up,
+    /// As down.
+    Down,
+    /// Not at all.
+    Nothing,
+}
+
+impl From<MeasuredStatus> for Counts {
+    fn from(status: MeasuredStatus) -> Self {
+        match status {
+            MeasuredStatus::Up | MeasuredStatus::Degraded => Self::Up,
+            MeasuredStatus::Down => Self::Down,
+            MeasuredStatus::Unknown | MeasuredStatus::NoData => Self::Nothing,
+        }
+    }
+}
+
+impl From<OverrideStatus> for Counts {
+    fn from(status: OverrideStatus) -> Self {
+        match status {
+            OverrideStatus::Up | OverrideStatus::Degraded => Self::Up,
+            OverrideStatus::Down => Self::Down,
+            OverrideStatus::Maintenance => Self::Nothing,
+        }
+    }
+}
+
+/// A stretch of time `[from, to)` that counts for one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Start, inclusive.
+    pub from: Timestamp,
+    /// End, exclusive.
+    pub to: Timestamp,
+    /// What it counts for.
+    pub counts: Counts,
+}
+
+/// Sums of the time that counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Availability {
+    /// Milliseconds that count as up.
+    pub up_ms: i64,
+    /// Milliseconds that count as down.
+    pub down_ms: i64,
+}
+
+impl Availability {
+    /// Adds `ms` milliseconds of time that counts for `counts`.
+    pub const fn add(&mut self, counts: Counts, ms: i64) {
+        match counts {
+            Counts::Up => self.up_ms += ms,
+            Counts::Down => self.down_ms += ms,
+            Counts::Nothing => {}
+        }
+    }
+
+    /// Adds the sums of another stretch of time.
+    pub const fn merge(&mut self, other: Self) {
+        self.up_ms += other.up_ms;
+        self.down_ms += other.down_ms;
+    }
+
+    /// Whether nothing was measured.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.up_ms + self.down_ms == 0
+    }
+
+    /// Percent of the measured time that was up, cut (not rounded) to three decimals, so that 100 means no downtime
+    /// at all. `None` when nothing was measured.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "at most 100,000")]
+    pub fn percent(&self) -> Option<f64> {
+        let measured_ms = i128::from(self.up_ms) + i128::from(self.down_ms);
+        let thousandths = (i128::from(self.up_ms) * 100_000).checked_div(measured_ms)?;
+        Some(i64::try_from(thousandths).unwrap_or_default() as f64 / 1_000.0)
+    }
+}
+
+/// The measured status between `from` and `to` as adjoining spans. `changes` are in order and led by the last one
+/// before `from`, if there is one; the last status holds until `measured_until`, after which nothing is known.
+#[must_use]
+pub fn measured(
+    changes: &[StatusChange],
+    measured_until: Timestamp,
+    (from, to): (Timestamp, Timestamp),
+) -> Vec<Span> {
+    let ends = changes
+        .iter()
+        .skip(1)
+        .map(|change| change.at)
+        .chain([measured_until]);
+    let known = changes.iter().zip(ends).map(|(change, end)| Span {
+        from: change.at.max(from),
+        to: end.min(to),
+        counts: Counts::from(change.to),
+    });
+    let mut spans: Vec<Span> = known.filter(|span| span.from < span.to).collect();
+    fill_gaps(&mut spans, (from, to));
+    spans
+}
+
+fn fill_gaps(spans: &mut Vec<Span>, (from, to): (Timestamp, Timestamp)) {
+    let mut filled = Vec::with_capacity(spans.len() + 2);
+    let mut at = from;
+    for span in spans.drain(..) {
+        if at < span.from {
+            filled.push(Span {
+                from: at,
+                to: span.from,
+                counts: Counts::Nothing,
+            });
+        }
+        at = span.to;
+        filled.push(span);
+    }
+    if at < to {
+        filled.push(Span {
+            from: at,
+            to,
+            counts: Counts::Nothing,
+        });
+    }
+    *spans = filled;
+}
+
+/// Covers `[from, to)` of adjoining spans: that time counts for `cover.counts`, whatever it was before.
+#[must_use]
+pub fn cover(spans: &[Span], cover: Span) -> Vec<Span> {
+    let mut result = Vec::with_capacity(spans.len() + 2);
+    for span in spans {
+        let before = Span {
+            to: span.to.min(cover.from),
+            ..*span
+        };
+        let inside = Span {
+            from: span.from.max(cover.from),
+            to: span.to.min(cover.to),
+            counts: cover.counts,
+        };
+        let after = Span {
+            from: span.from.max(cover.to),
+            ..*span
+        };
+        result.extend(
+            [before, inside, after]
+                .into_iter()
+                .filter(|piece| piece.from < piece.to),
+        );
+    }
+    result
+}
+
+/// Sums over all spans.
+#[must_use]
+pub fn total(spans: &[Span]) -> Availability {
+    let mut sum = Availability::default();
+    for span in spans {
+        sum.add(span.counts, span.to.ms_since(span.from));
+    }
+    sum
+}
+
+/// Sums per UTC calendar day: (day number as of [`Timestamp::day`], sums), in order, only days that spans touch.
+#[must_use]
+pub fn per_day(spans: &[Span]) -> Vec<(i64, Availability)> {
+    let mut days: Vec<(i64, Availability)> = Vec::new();
+    for span in spans {
+        let mut from = span.from;
+        while from < span.to {
+            let midnight = Timestamp::from_ms((from.day() + 1) * DAY_MS);
+            let to = midnight.min(span.to);
+            if days.last().is_none_or(|(day, _)| *day != from.day()) {
+                days.push((from.day(), Availability::default()));
+            }
+            if let Some((_, sum)) = days.last_mut() {
+                sum.add(span.counts, to.ms_since(from));
+            }
+            from = to;
+        }
+    }
+    days
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::model::history::ChangeCause;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_ms(ms)
+    }
+
+    fn change(at_ms: i64, to: MeasuredStatus) -> StatusChange {
+        StatusChange {
+            service: 1,
+            at: at(at_ms),
+            from: MeasuredStatus::Unknown,
+            to,
+            cause: ChangeCause::Votes,
+        }
+    }
+
+    /// Contract 4.7: percentages are cut, not rounded.
+    #[rstest]
+    #[case(0, 0, None)]
+    #[case(1, 0, Some(100.0))]
+    #[case(0, 1, Some(0.0))]
+    #[case(999_999_999, 1, Some(99.999))]
+    #[case(2, 1, Some(66.666))]
+    #[case(i64::MAX / 2, 0, Some(100.0))]
+    fn percentages_are_cut(#[case] up_ms: i64, #[case] down_ms: i64, #[case] percent: Option<f64>) {
+        assert_eq!(Availability { up_ms, down_ms }.percent(), percent);
+    }
+
+    #[test]
+    fn time_before_the_first_and_after_the_last_evidence_counts_for_nothing() {
+        let changes = [change(10, MeasuredStatus::Up), change(30, MeasuredStatus::Down)];
+        let spans = measured(&changes, at(40), (at(0), at(100)));
+        let expected = [
+            (0, 10, Counts::Nothing),
+            (10, 30, Counts::Up),
+            (30, 40, Counts::Down),
+            (40, 100, Counts::Nothing),
+        ];
+        let expected: Vec<Span> = expected
+            .into_iter()
+            .map(|(from, to, counts)| Span {
+                from: at(from),
+                to: at(to),
+                counts,
+            })
+            .collect();
+        assert_eq!(spans, expected);
+    }
+
+    #[test]
+    fn a_day_boundary_splits_a_span() {
+        let span = Span {
+            from: at(DAY_MS - 10),
+            to: at(DAY_MS + 5),
+            counts: Counts::Down,
+        };
+        let down = |down_ms| Availability { up_ms: 0, down_ms };
+        assert_eq!(per_day(&[span]), [(0, down(10)), (1, down(5))]);
+    }
+
+    const STATUSES: [MeasuredStatus; 5] = MeasuredStatus::ALL;
+    const COUNTS: [Counts; 3] = [Counts::Up, Counts::Down, Counts::Nothing];
+
+    /// What a single millisecond counts for, decided without any span arithmetic.
+    fn oracle(changes: &[StatusChange], until: i64, covers: &[Span], moment: i64) -> Counts {
+        let covering = covers
+            .iter()
+            .rev()
+            .find(|cover| cover.from.ms() <= moment && moment < cover.to.ms());
+        if let Some(cover) = covering {
+            return cover.counts;
+        }
+        let last = changes.iter().rev().find(|change| change.at.ms() <= moment);
+        match last {
+            Some(change) if moment < until => Counts::from(change.to),
+            _ => Counts::Nothing,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+        #[test]
+        fn sums_equal_those_of_counting_every_millisecond(
+            steps in prop::collection::vec((0_i64..40, 0_usize..5), 0..12),
+            until in 0_i64..250,
+            covers in prop::collection::vec((0_i64..200, 0_i64..60, 0_usize..3), 0..4),
+            window in (0_i64..100, 0_i64..150),
+        ) {
+            let mut moment = 0;
+            let changes: Vec<StatusChange> = steps.iter().map(|(step, status)| {
+                moment += step;
+                change(moment, STATUSES[*status])
+            }).collect();
+            let until = until.max(moment);
+            let covers: Vec<Span> = covers.iter().map(|(from, length, counts)| {
+                Span { from: at(*from), to: at(from + length), counts: COUNTS[*counts] }
+            }).collect();
+            let (from, to) = (window.0, window.0 + window.1);
+            let mut spans = measured(&changes, at(until), (at(from), at(to)));
+            for covering in &covers {
+                spans = cover(&spans, *covering);
+            }
+            let mut expected = Availability::default();
+            for moment in from..to {
+                expected.add(oracle(&changes, until, &covers, moment), 1);
+            }
+            prop_assert_eq!(total(&spans), expected);
+            let by_day = per_day(&spans).into_iter().fold(Availability::default(), |mut sum, (_, day)| {
+                sum.merge(day);
+                sum
+            });
+            prop_assert_eq!(by_day, expected);
+        }
+    }
+}

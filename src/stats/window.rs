@@ -1,0 +1,122 @@
+//! Rolling figures of one service over the last 30 UTC days, today included: what `uptime_30d` and
+//! `avg_response_ms` show, without reading the history.
+//!
+//! A day costs 32 bytes, and only days with data are kept, so that 100,000 services fit in memory.
+
+use std::collections::VecDeque;
+
+use crate::stats::uptime::Availability;
+
+/// Days that count.
+pub const WINDOW_DAYS: i64 = 30;
+
+/// Sums of one day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DayFigures {
+    /// Time that counts.
+    pub availability: Availability,
+    /// Checks of locations with role `full` that got an answer.
+    pub answered: u32,
+    /// Sum of their response times in microseconds.
+    pub sum_us: u64,
+}
+
+/// Sums of the last 30 days.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    days: VecDeque<(i32, DayFigures)>,
+}
+
+impl Window {
+    /// The sums of a day, to be added to. `day` as of `Timestamp::day`.
+    pub fn day(&mut self, day: i64) -> &mut DayFigures {
+        let day = i32::try_from(day).unwrap_or(i32::MAX);
+        let place = self.days.partition_point(|(known, _)| *known < day);
+        if self.days.get(place).is_none_or(|(known, _)| *known != day) {
+            self.days.insert(place, (day, DayFigures::default()));
+            if self.days.len() > usize::try_from(WINDOW_DAYS).unwrap_or_default() {
+                self.days.pop_front();
+            }
+        }
+        let place = place.min(self.days.len() - 1);
+        &mut self.days[place].1
+    }
+
+    /// Adds the sums of another window, day by day.
+    pub fn merge(&mut self, other: &Self) {
+        for (day, figures) in &other.days {
+            let mine = self.day(i64::from(*day));
+            mine.availability.merge(figures.availability);
+            mine.answered += figures.answered;
+            mine.sum_us += figures.sum_us;
+        }
+    }
+
+    /// The sums of the 30 days that end with `today`.
+    #[must_use]
+    pub fn total(&self, today: i64) -> DayFigures {
+        let mut sum = DayFigures::default();
+        for (day, figures) in &self.days {
+            if i64::from(*day) > today - WINDOW_DAYS && i64::from(*day) <= today {
+                sum.availability.merge(figures.availability);
+                sum.answered += figures.answered;
+                sum.sum_us += figures.sum_us;
+            }
+        }
+        sum
+    }
+}
+
+impl DayFigures {
+    /// Mean response time in milliseconds with one decimal; `None` without an answer.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "sums of 30 days stay far below 2^53")]
+    pub fn mean_ms(&self) -> Option<f64> {
+        let mean_us = (self.answered > 0).then(|| self.sum_us as f64 / f64::from(self.answered));
+        mean_us.map(|us| (us / 100.0).round() / 10.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_leaves_the_window_after_thirty_days() {
+        let mut window = Window::default();
+        window.day(100).answered = 1;
+        window.day(129).answered = 2;
+        assert_eq!(window.total(129).answered, 3);
+        assert_eq!(window.total(130).answered, 2);
+    }
+
+    #[test]
+    fn days_are_kept_in_order_and_bounded() {
+        let mut window = Window::default();
+        for day in (0..100).rev().chain(0..100) {
+            window.day(day).answered += 1;
+        }
+        assert_eq!(window.days.len(), 30);
+        assert!(
+            window
+                .days
+                .iter()
+                .zip(window.days.iter().skip(1))
+                .all(|(left, right)| left.0 < right.0)
+        );
+    }
+
+    #[test]
+    fn the_mean_has_one_decimal() {
+        assert_eq!(
+            DayFigures {
+                answered: 3,
+                sum_us: 1_000,
+                ..DayFigures::default()
+            }
+            .mean_ms(),
+            Some(0.3)
+        );
+        assert_eq!(DayFigures::default().mean_ms(), None);
+    }
+}

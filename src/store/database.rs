@@ -1,0 +1,244 @@
+//! Connections: one writer and several readers per database, and how each kind of database is tuned.
+//!
+//! SQLite runs in WAL mode with `synchronous=FULL`: what was committed survives a power cut. Its transactions
+//! begin as `IMMEDIATE` on the single writer connection, so that none fails half-way for a lock.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
+use sea_orm::{
+    ConnectOptions, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
+    SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
+};
+use sea_orm_migration::MigratorTrait;
+use watchkeeper_migration::{HistoryMigrator, MainMigrator};
+
+use crate::config::StoreLimits;
+
+/// Older versions can corrupt a database in WAL mode.
+const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
+
+/// Why a database cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It cannot be reached or refuses us.
+    #[error("cannot open the database {url}: {source}")]
+    Connect {
+        /// Address without credentials.
+        url: String,
+        /// What the driver said.
+        source: DbErr,
+    },
+    /// The linked SQLite has a known corruption bug.
+    #[error("SQLite {0} can corrupt its files; at least 3.51.3 is needed")]
+    OldSqlite(String),
+    /// A migration failed.
+    #[error("cannot bring the database {url} up to date: {source}")]
+    Migrate {
+        /// Address without credentials.
+        url: String,
+        /// What the driver said.
+        source: DbErr,
+    },
+}
+
+/// Both databases.
+#[derive(Clone, Debug)]
+pub struct Databases {
+    /// Organisations, tokens, services.
+    pub main: Database,
+    /// Measurements.
+    pub history: Database,
+}
+
+impl Databases {
+    /// Opens both databases and brings them up to date.
+    ///
+    /// # Errors
+    /// [`OpenError`] naming the database that cannot be used.
+    pub async fn open(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
+        let main = Database::connect(main_url, limits).await?;
+        let history = Database::connect(history_url, limits).await?;
+        let databases = Self { main, history };
+        databases.migrate().await?;
+        Ok(databases)
+    }
+
+    async fn migrate(&self) -> Result<(), OpenError> {
+        let failed = |database: &Database| {
+            let url = database.url.clone();
+            move |source| OpenError::Migrate { url, source }
+        };
+        MainMigrator::up(&self.main.writer, None)
+            .await
+            .map_err(failed(&self.main))?;
+        HistoryMigrator::up(&self.history.writer, None)
+            .await
+            .map_err(failed(&self.history))
+    }
+}
+
+/// One database: a connection to write with and a pool to read from.
+#[derive(Clone, Debug)]
+pub struct Database {
+    writer: DatabaseConnection,
+    reader: DatabaseConnection,
+    url: String,
+}
+
+impl Database {
+    /// Connects without migrating.
+    ///
+    /// # Errors
+    /// [`OpenError`] when it cannot be reached, or is a SQLite that corrupts its files.
+    pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
+        let shown = without_credentials(url);
+        let refused = |source| OpenError::Connect {
+            url: shown.clone(),
+            source,
+        };
+        if !url.starts_with("sqlite:") {
+            let pool = connect_pool(url, limits.postgres_connections, limits)
+                .await
+                .map_err(refused)?;
+            return Ok(Self {
+                writer: pool.clone(),
+                reader: pool,
+                url: shown,
+            });
+        }
+        let writer = connect_pool(url, 1, limits).await.map_err(refused)?;
+        let version = sqlite_version(&writer).await.map_err(refused)?;
+        if !is_sound_sqlite(&version) {
+            return Err(OpenError::OldSqlite(version));
+        }
+        let reader = connect_pool(url, limits.sqlite_readers, limits)
+            .await
+            .map_err(refused)?;
+        Ok(Self {
+            writer,
+            reader,
+            url: shown,
+        })
+    }
+
+    /// The connection for statements that only read.
+    #[must_use]
+    pub const fn reader(&self) -> &DatabaseConnection {
+        &self.reader
+    }
+
+    /// Begins a transaction that will write.
+    ///
+    /// # Errors
+    /// When the database is away or busy for longer than the configured wait.
+    pub async fn begin(&self) -> Result<DatabaseTransaction, DbErr> {
+        let options = TransactionOptions {
+            sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+            ..TransactionOptions::default()
+        };
+        self.writer.begin_with_options(options).await
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    /// What the driver says when it does not.
+    pub async fn ping(&self) -> Result<(), DbErr> {
+        self.reader.execute_unprepared("SELECT 1").await.map(|_| ())
+    }
+
+    /// Closes all connections, waiting for running statements.
+    pub async fn close(self) {
+        for connection in [self.writer, self.reader] {
+            if let Err(error) = connection.close().await {
+                tracing::warn!(database = self.url, %error, "closing a database failed");
+            }
+        }
+    }
+}
+
+async fn connect_pool(
+    url: &str,
+    connections: u32,
+    limits: &StoreLimits,
+) -> Result<DatabaseConnection, DbErr> {
+    let busy = Duration::from_secs(limits.acquire_timeout_seconds);
+    let mut options = ConnectOptions::new(url);
+    options
+        .max_connections(connections)
+        .min_connections(1)
+        .acquire_timeout(busy)
+        .connect_timeout(busy)
+        .sqlx_logging(false)
+        .record_stmt_in_spans(false)
+        .test_before_acquire(!url.starts_with("sqlite:"))
+        .map_sqlx_sqlite_opts(move |sqlite| {
+            sqlite
+                .create_if_missing(true)
+                .foreign_keys(true)
+                .journal_mode(SqliteJournalMode::Wal)
+                .synchronous(SqliteSynchronous::Full)
+                .busy_timeout(busy)
+        });
+    sea_orm::Database::connect(options).await
+}
+
+async fn sqlite_version(connection: &DatabaseConnection) -> Result<String, DbErr> {
+    let question = Statement::from_string(DbBackend::Sqlite, "SELECT sqlite_version() AS version");
+    let row = connection.query_one_raw(question).await?;
+    row.map_or_else(|| Ok(String::new()), |row| row.try_get("", "version"))
+}
+
+fn is_sound_sqlite(version: &str) -> bool {
+    let parts: Vec<u32> = version.split('.').filter_map(|part| part.parse().ok()).collect();
+    parts.as_slice() >= OLDEST_SQLITE.as_slice()
+}
+
+/// The address with the user info left out, for logs and error texts.
+fn without_credentials(url: &str) -> String {
+    match url::Url::parse(url) {
+        Ok(mut parsed) if parsed.has_host() => {
+            let _ = parsed.set_username("");
+            let _ = parsed.set_password(None);
+            parsed.set_query(None);
+            parsed.to_string()
+        }
+        _ => url.to_owned(),
+    }
+}
+
+/// The URL of a SQLite file.
+#[must_use]
+pub fn sqlite_url(file: &Path) -> String {
+    format!("sqlite://{}?mode=rwc", file.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("3.51.3", true)]
+    #[case("3.52.0", true)]
+    #[case("4.0.0", true)]
+    #[case("3.51.2", false)]
+    #[case("3.9.9", false)]
+    #[case("", false)]
+    fn sqlite_versions_that_corrupt_files_are_refused(#[case] version: &str, #[case] sound: bool) {
+        assert_eq!(is_sound_sqlite(version), sound);
+    }
+
+    #[rstest]
+    #[case(
+        "postgres://me:secret@127.0.0.1:5432/wk?password=secret",
+        "postgres://127.0.0.1:5432/wk"
+    )]
+    #[case("sqlite:///data/main.db?mode=rwc", "sqlite:///data/main.db?mode=rwc")]
+    fn credentials_are_not_shown(#[case] url: &str, #[case] shown: &str) {
+        assert_eq!(without_credentials(url), shown);
+    }
+}

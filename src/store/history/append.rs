@@ -1,0 +1,178 @@
+//! Appending results and status changes: many rows a statement, few statement texts, so that each is prepared once.
+//!
+//! A batch that is written again changes nothing: a result is identified by service, time and location.
+
+use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
+
+use crate::model::check::{Micros, Timings};
+use crate::model::history::{CheckRecord, StatusChange};
+use crate::model::service::ProbeRole;
+use crate::store::StoreError;
+use crate::store::history::locations::LocationNumbers;
+
+const CHECK_COLUMNS: &str = "service_id, checked_at, location_id, scheduled_at, status, attempt, role, status_code, \
+    response_us, dns_us, connect_us, tls_us, ttfb_us, transfer_us, total_us, error_code, error_message";
+const CHECK_WIDTH: usize = 17;
+const CHANGE_COLUMNS: &str = "service_id, at, from_status, to_status, cause";
+const CHANGE_WIDTH: usize = 5;
+
+/// Rows per statement, largest first: every batch is cut into these, so at most four texts are prepared a table.
+/// 512 rows of 17 values stay below SQLite's limit of 32,766 values a statement.
+const CHUNKS: [usize; 4] = [512, 64, 8, 1];
+
+/// Appends finished checks. Rows that exist already are left as they are.
+///
+/// # Errors
+/// When the database fails, or a location has no number yet.
+pub async fn checks(
+    connection: &impl ConnectionTrait,
+    records: &[CheckRecord],
+    locations: &LocationNumbers,
+) -> Result<(), StoreError> {
+    let backend = connection.get_database_backend();
+    for chunk in chunks(records) {
+        let mut values = Vec::with_capacity(chunk.len() * CHECK_WIDTH);
+        for record in chunk {
+            push_check(&mut values, record, locations.number(&record.location)?);
+        }
+        let text = insert_text(backend, "check_result", CHECK_COLUMNS, (chunk.len(), CHECK_WIDTH));
+        connection
+            .execute_raw(Statement::from_sql_and_values(backend, text, values))
+            .await?;
+    }
+    Ok(())
+}
+
+/// Appends status changes. Rows that exist already are left as they are.
+///
+/// # Errors
+/// When the database fails.
+pub async fn changes(connection: &impl ConnectionTrait, changes: &[StatusChange]) -> Result<(), StoreError> {
+    let backend = connection.get_database_backend();
+    for chunk in chunks(changes) {
+        let values: Vec<Value> = chunk
+            .iter()
+            .flat_map(|change| {
+                [
+                    Value::from(change.service),
+                    change.at.ms().into(),
+                    change.from.code().into(),
+                    change.to.code().into(),
+                    change.cause.code().into(),
+                ]
+            })
+            .collect();
+        let text = insert_text(
+            backend,
+            "status_change",
+            CHANGE_COLUMNS,
+            (chunk.len(), CHANGE_WIDTH),
+        );
+        connection
+            .execute_raw(Statement::from_sql_and_values(backend, text, values))
+            .await?;
+    }
+    Ok(())
+}
+
+fn push_check(values: &mut Vec<Value>, record: &CheckRecord, location: i32) {
+    let measurement = &record.measurement;
+    let Timings {
+        dns,
+        connect,
+        tls,
+        ttfb,
+        transfer,
+        total,
+    } = measurement.timings;
+    let failure = measurement.failure.as_deref();
+    let role: i16 = match record.role {
+        ProbeRole::Full => 0,
+        ProbeRole::Reachability => 1,
+    };
+    values.extend([
+        Value::from(record.service),
+        record.checked_at.ms().into(),
+        location.into(),
+        record.scheduled_at.ms().into(),
+        measurement.status.code().into(),
+        i16::from(record.attempt).into(),
+        role.into(),
+        measurement
+            .status_code
+            .and_then(|code| i16::try_from(code).ok())
+            .into(),
+    ]);
+    let phases = [
+        measurement.response_time,
+        dns,
+        connect,
+        tls,
+        ttfb,
+        transfer,
+        total,
+    ];
+    values.extend(phases.map(|phase| Value::from(phase.map(to_column))));
+    values.push(failure.map(|failure| failure.code.code()).into());
+    values.push(failure.map(|failure| failure.message.to_string()).into());
+}
+
+fn to_column(duration: Micros) -> i32 {
+    i32::try_from(duration.get()).unwrap_or(i32::MAX)
+}
+
+fn insert_text(backend: DbBackend, table: &str, columns: &str, (rows, width): (usize, usize)) -> String {
+    let mut text = format!("INSERT INTO {table} ({columns}) VALUES ");
+    let mut bind = 0;
+    for row in 0..rows {
+        text.push_str(if row == 0 { "(" } else { ",(" });
+        for column in 0..width {
+            if column > 0 {
+                text.push(',');
+            }
+            bind += 1;
+            match backend {
+                DbBackend::Postgres => text.push_str(&format!("${bind}")),
+                _ => text.push('?'),
+            }
+        }
+        text.push(')');
+    }
+    text.push_str(" ON CONFLICT DO NOTHING");
+    text
+}
+
+fn chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
+    std::iter::from_fn(move || {
+        let size = CHUNKS.into_iter().find(|size| *size <= rows.len())?;
+        let (chunk, rest) = rows.split_at(size);
+        rows = rest;
+        Some(chunk)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_in_exactly_one_chunk() {
+        let rows: Vec<u32> = (0..1_243).collect();
+        let sizes: Vec<usize> = chunks(&rows).map(<[u32]>::len).collect();
+        assert_eq!(sizes, [512, 512, 64, 64, 64, 8, 8, 8, 1, 1, 1]);
+        assert_eq!(chunks(&rows).flatten().copied().collect::<Vec<_>>(), rows);
+    }
+
+    #[test]
+    fn both_databases_get_their_own_placeholders() {
+        let text = |backend| insert_text(backend, "t", "a, b", (2, 2));
+        assert_eq!(
+            text(DbBackend::Sqlite),
+            "INSERT INTO t (a, b) VALUES (?,?),(?,?) ON CONFLICT DO NOTHING"
+        );
+        assert_eq!(
+            text(DbBackend::Postgres),
+            "INSERT INTO t (a, b) VALUES ($1,$2),($3,$4) ON CONFLICT DO NOTHING"
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! The dictionary of location codes: results carry a small number instead of the code.
+
+use std::collections::HashMap;
+
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait};
+use watchkeeper_entities::location::{ActiveModel, Column, Entity};
+
+use crate::model::location::LocationCode;
+use crate::store::StoreError;
+
+/// The numbers of all known codes.
+#[derive(Clone, Debug, Default)]
+pub struct LocationNumbers {
+    by_code: HashMap<String, i32>,
+}
+
+impl LocationNumbers {
+    /// Reads the dictionary, adding the codes that are missing.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn ensure(
+        connection: &impl ConnectionTrait,
+        codes: &[LocationCode],
+    ) -> Result<Self, StoreError> {
+        let known = Self::read(connection).await?;
+        let missing = codes
+            .iter()
+            .filter(|code| !known.by_code.contains_key(code.as_str()));
+        let rows: Vec<ActiveModel> = missing
+            .map(|code| ActiveModel {
+                code: Set(code.to_string()),
+                ..ActiveModel::default()
+            })
+            .collect();
+        if rows.is_empty() {
+            return Ok(known);
+        }
+        Entity::insert_many(rows)
+            .on_conflict(OnConflict::column(Column::Code).do_nothing().to_owned())
+            .exec_without_returning(connection)
+            .await?;
+        Self::read(connection).await
+    }
+
+    /// Reads the dictionary as it is.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn read(connection: &impl ConnectionTrait) -> Result<Self, StoreError> {
+        let rows = Entity::find().all(connection).await?;
+        Ok(Self {
+            by_code: rows.into_iter().map(|row| (row.code, row.id)).collect(),
+        })
+    }
+
+    /// Whether the code has a number.
+    #[must_use]
+    pub fn knows(&self, code: &LocationCode) -> bool {
+        self.by_code.contains_key(code.as_str())
+    }
+
+    /// The numbers of those codes that have one.
+    #[must_use]
+    pub fn numbers(&self, codes: &[String]) -> Vec<i32> {
+        codes
+            .iter()
+            .filter_map(|code| self.by_code.get(code).copied())
+            .collect()
+    }
+
+    /// The code with this number.
+    #[must_use]
+    pub fn code(&self, number: i32) -> Option<&str> {
+        self.by_code
+            .iter()
+            .find(|(_, known)| **known == number)
+            .map(|(code, _)| code.as_str())
+    }
+
+    pub(super) fn number(&self, code: &LocationCode) -> Result<i32, StoreError> {
+        let known = self.by_code.get(code.as_str()).copied();
+        known.ok_or_else(|| StoreError::corrupt("location", code, &"this code has no number"))
+    }
+}

@@ -1,0 +1,45 @@
+//! Facts of the installation itself: the check value that tells whether the secret key is the right one.
+
+use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait};
+use watchkeeper_entities::installation::{ActiveModel, Entity};
+
+use crate::model::secret::{Sealer, SecretPlace};
+use crate::store::StoreError;
+
+const KEY_CHECK: &str = "key_check";
+const PLACE: SecretPlace<'static> = SecretPlace {
+    organisation: "",
+    table: "installation",
+    row: KEY_CHECK,
+    field: "value",
+};
+
+/// What the stored check value says about a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyCheck {
+    /// Secrets of this installation open with the key (or none has been sealed yet).
+    Right,
+    /// They were sealed with another key.
+    Wrong,
+}
+
+/// Compares the key with the one of the first start, and remembers it at the first start.
+///
+/// # Errors
+/// When the database fails.
+pub async fn check_key(connection: &impl ConnectionTrait, sealer: &Sealer) -> Result<KeyCheck, StoreError> {
+    if let Some(stored) = Entity::find_by_id(KEY_CHECK).one(connection).await? {
+        let opened = sealer.open(PLACE, &stored.value);
+        return Ok(if opened.is_ok() {
+            KeyCheck::Right
+        } else {
+            KeyCheck::Wrong
+        });
+    }
+    let fact = ActiveModel {
+        name: Set(KEY_CHECK.into()),
+        value: Set(sealer.seal(PLACE, KEY_CHECK)),
+    };
+    Entity::insert(fact).exec_without_returning(connection).await?;
+    Ok(KeyCheck::Right)
+}

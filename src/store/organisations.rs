@@ -1,0 +1,89 @@
+//! Organisations.
+
+use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait, PaginatorTrait, QueryOrder, QuerySelect};
+use watchkeeper_entities::organisation::{ActiveModel, Column, Entity, Model};
+
+use crate::id::Id;
+use crate::model::access::Organisation;
+use crate::store::StoreError;
+
+/// Stores an organisation; its `key` is given by the database and returned in the result.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    organisation: Organisation,
+) -> Result<Organisation, StoreError> {
+    let row = ActiveModel {
+        public_id: Set(organisation.id.to_string()),
+        name: Set(organisation.name.clone()),
+        plan: Set(organisation.plan.to_string()),
+        self_hosted: Set(organisation.self_hosted),
+        locales: Set(serde_json::Value::from(organisation.locales.clone()).to_string()),
+        default_locale: Set(organisation.default_locale.clone()),
+        created_at: Set(organisation.created_at.ms()),
+        ..ActiveModel::default()
+    };
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(Organisation { key, ..organisation })
+}
+
+/// All organisations, oldest first.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(connection: &impl ConnectionTrait) -> Result<Vec<Organisation>, StoreError> {
+    let rows = Entity::find().order_by_asc(Column::Id).all(connection).await?;
+    rows.into_iter().map(from_row).collect()
+}
+
+/// How many organisations exist.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count(connection: &impl ConnectionTrait) -> Result<u64, StoreError> {
+    Ok(Entity::find().count(connection).await?)
+}
+
+/// The organisation with this database key.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn get(connection: &impl ConnectionTrait, key: i64) -> Result<Option<Organisation>, StoreError> {
+    Entity::find_by_id(key)
+        .one(connection)
+        .await?
+        .map(from_row)
+        .transpose()
+}
+
+/// Locks the organisation's row until the transaction ends, so that quota checks are atomic with the write that
+/// they allow. (SQLite's writing transactions exclude each other anyway.)
+///
+/// # Errors
+/// When the database fails.
+pub async fn lock(connection: &impl ConnectionTrait, key: i64) -> Result<(), StoreError> {
+    Entity::find_by_id(key).lock_exclusive().one(connection).await?;
+    Ok(())
+}
+
+pub(super) fn from_row(row: Model) -> Result<Organisation, StoreError> {
+    let corrupt = |problem: String| StoreError::corrupt("organisation", &row.id, &problem);
+    Ok(Organisation {
+        key: row.id,
+        id: row
+            .public_id
+            .parse::<Id>()
+            .map_err(|error| corrupt(error.to_string()))?,
+        plan: row
+            .plan
+            .parse()
+            .map_err(|error: crate::model::access::UnknownPlan| corrupt(error.to_string()))?,
+        locales: serde_json::from_str(&row.locales).map_err(|error| corrupt(error.to_string()))?,
+        self_hosted: row.self_hosted,
+        default_locale: row.default_locale,
+        created_at: crate::clock::Timestamp::from_ms(row.created_at),
+        name: row.name,
+    })
+}

@@ -1,0 +1,308 @@
+//! Services. Every finder is scoped by organisation, except the engine's own loader [`definitions`].
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
+use serde_json::{Map, Value};
+use watchkeeper_entities::service::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::{history_erasure, organisation};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::service::{Pause, ProbeRole, Service, ServiceKey, Settings, StatusOverride};
+use crate::store::StoreError;
+
+fn of_organisation(organisation: i64) -> Select<Entity> {
+    Entity::find().filter(Column::OrganisationId.eq(organisation))
+}
+
+/// The service of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<Option<Service>, StoreError> {
+    let row = of_organisation(organisation)
+        .filter(Column::PublicId.eq(id.as_str()))
+        .one(connection)
+        .await?;
+    row.map(from_row).transpose()
+}
+
+/// Like [`find`], and keeps others from changing the service until the transaction ends.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find_for_update(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<Option<Service>, StoreError> {
+    let query = of_organisation(organisation)
+        .filter(Column::PublicId.eq(id.as_str()))
+        .lock_exclusive();
+    query.one(connection).await?.map(from_row).transpose()
+}
+
+/// `limit` services of the organisation after the first `offset`, oldest first, and how many it has in all.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    offset: u64,
+    limit: u64,
+) -> Result<(Vec<Service>, u64), StoreError> {
+    let total = of_organisation(organisation).count(connection).await?;
+    let rows = of_organisation(organisation)
+        .order_by_asc(Column::CreatedAt)
+        .order_by_asc(Column::PublicId)
+        .offset(offset)
+        .limit(limit)
+        .all(connection)
+        .await?;
+    Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
+}
+
+/// How many services of the organisation are not paused: what the quota `services` counts.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count_active(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, StoreError> {
+    Ok(of_organisation(organisation)
+        .filter(Column::PausedAt.is_null())
+        .count(connection)
+        .await?)
+}
+
+/// Services of every organisation with the id of their organisation, by key, after `after`: what the engine
+/// loads at start and compares itself with. Nothing that answers a client may use it.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn definitions(
+    connection: &impl ConnectionTrait,
+    after: ServiceKey,
+    limit: u64,
+) -> Result<Vec<(Service, Id)>, StoreError> {
+    let rows = Entity::find()
+        .filter(Column::Id.gt(after))
+        .order_by_asc(Column::Id)
+        .limit(limit)
+        .all(connection)
+        .await?;
+    let organisations = organisation::Entity::find().all(connection).await?;
+    let organisation_of = |row: &Model| {
+        let found = organisations
+            .iter()
+            .find(|organisation| organisation.id == row.organisation_id);
+        found
+            .and_then(|organisation| organisation.public_id.parse().ok())
+            .ok_or_else(|| StoreError::corrupt("service", &row.id, &"its organisation cannot be read"))
+    };
+    rows.into_iter()
+        .map(|row| {
+            let organisation = organisation_of(&row)?;
+            Ok((from_row(row)?, organisation))
+        })
+        .collect()
+}
+
+/// Stores a new service; its `key` is given by the database and returned in the result.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(connection: &impl ConnectionTrait, service: Service) -> Result<Service, StoreError> {
+    let mut row = to_row(&service);
+    row.id = NotSet;
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(Service { key, ..service })
+}
+
+/// Stores all fields of the service under the next revision, which is returned in the result.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, service: Service) -> Result<Service, StoreError> {
+    let service = Service {
+        revision: service.revision + 1,
+        ..service
+    };
+    to_row(&service).update(connection).await?;
+    Ok(service)
+}
+
+/// Deletes the service and notes that its measurements are to be erased.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), StoreError> {
+    Entity::delete_by_id(service).exec(connection).await?;
+    let erasure = history_erasure::ActiveModel {
+        service_id: Set(service),
+    };
+    history_erasure::Entity::insert(erasure)
+        .exec_without_returning(connection)
+        .await?;
+    Ok(())
+}
+
+/// Deleted services whose measurements are still to be erased.
+///
+/// # Errors
+/// When the database fails.
+pub async fn erasures(connection: &impl ConnectionTrait) -> Result<Vec<ServiceKey>, StoreError> {
+    let rows = history_erasure::Entity::find().all(connection).await?;
+    Ok(rows.into_iter().map(|row| row.service_id).collect())
+}
+
+/// Notes that the measurements of a deleted service are gone.
+///
+/// # Errors
+/// When the database fails.
+pub async fn finish_erasure(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+) -> Result<(), StoreError> {
+    history_erasure::Entity::delete_by_id(service)
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+fn to_row(service: &Service) -> ActiveModel {
+    let settings = service.settings.as_ref();
+    let pause = service.pause.as_ref();
+    let stated = service.status_override.as_ref();
+    ActiveModel {
+        id: Set(service.key),
+        public_id: Set(service.id.to_string()),
+        organisation_id: Set(service.organisation),
+        name: Set(service.name.clone()),
+        check_type: Set(service.check_type.to_string()),
+        target: Set(service.target.clone()),
+        interval_seconds: Set(settings.and_then(|settings| i32::try_from(settings.interval_seconds).ok())),
+        timeout_seconds: Set(settings.map(|settings| settings.timeout_seconds.into())),
+        retries: Set(settings.map(|settings| settings.retries.into())),
+        assigned_probes: Set(settings
+            .and_then(|settings| settings.assigned_probes.clone())
+            .map(|codes| Value::from(codes).to_string())),
+        probe_roles: Set(settings
+            .and_then(|settings| settings.probe_roles.as_deref())
+            .map(roles_to_text)),
+        config: Set(settings.map(|settings| Value::Object(settings.config.clone()).to_string())),
+        configured_at: Set(service.configured_at.map(Timestamp::ms)),
+        paused_reason: Set(pause.map(|pause| pause.reason.as_str().into())),
+        paused_at: Set(pause.map(|pause| pause.at.ms())),
+        override_status: Set(stated.map(|stated| stated.status.as_str().into())),
+        override_reason: Set(stated.map(|stated| stated.reason.clone())),
+        override_at: Set(stated.map(|stated| stated.at.ms())),
+        override_by: Set(stated.map(|stated| stated.by.clone())),
+        created_at: Set(service.created_at.ms()),
+        updated_at: Set(service.updated_at.ms()),
+        revision: Set(service.revision),
+    }
+}
+
+fn roles_to_text(roles: &[(String, ProbeRole)]) -> String {
+    let object: Map<String, Value> = roles
+        .iter()
+        .map(|(code, role)| (code.clone(), Value::from(role.as_str())))
+        .collect();
+    Value::Object(object).to_string()
+}
+
+fn from_row(row: Model) -> Result<Service, StoreError> {
+    let key = row.id;
+    let corrupt = |problem: String| StoreError::corrupt("service", &key, &problem);
+    let pause = match (&row.paused_reason, row.paused_at) {
+        (Some(reason), Some(at)) => Some(Pause {
+            reason: reason
+                .parse()
+                .map_err(|_| corrupt(format!("unknown pause reason {reason}")))?,
+            at: Timestamp::from_ms(at),
+        }),
+        _ => None,
+    };
+    Ok(Service {
+        key,
+        id: row
+            .public_id
+            .parse()
+            .map_err(|_| corrupt("its id has not the form of one".into()))?,
+        organisation: row.organisation_id,
+        check_type: row
+            .check_type
+            .parse()
+            .map_err(|_| corrupt(format!("unknown check type {}", row.check_type)))?,
+        pause,
+        status_override: override_from(&row).map_err(corrupt)?,
+        configured_at: row.configured_at.map(Timestamp::from_ms),
+        created_at: Timestamp::from_ms(row.created_at),
+        updated_at: Timestamp::from_ms(row.updated_at),
+        revision: row.revision,
+        settings: settings_from(&row).map_err(corrupt)?,
+        name: row.name,
+        target: row.target,
+    })
+}
+
+fn override_from(row: &Model) -> Result<Option<StatusOverride>, String> {
+    let (Some(status), Some(at)) = (&row.override_status, row.override_at) else {
+        return Ok(None);
+    };
+    Ok(Some(StatusOverride {
+        status: status
+            .parse()
+            .map_err(|_| format!("unknown override status {status}"))?,
+        reason: row.override_reason.clone().unwrap_or_default(),
+        at: Timestamp::from_ms(at),
+        by: row.override_by.clone().unwrap_or_default(),
+    }))
+}
+
+fn settings_from(row: &Model) -> Result<Option<Settings>, String> {
+    let (Some(interval), Some(timeout), Some(retries), Some(config)) = (
+        row.interval_seconds,
+        row.timeout_seconds,
+        row.retries,
+        &row.config,
+    ) else {
+        return Ok(None);
+    };
+    let unreadable = |error: serde_json::Error| error.to_string();
+    let roles: Option<Map<String, Value>> = row
+        .probe_roles
+        .as_deref()
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(unreadable)?;
+    Ok(Some(Settings {
+        interval_seconds: u32::try_from(interval).map_err(|_| "negative interval")?,
+        timeout_seconds: u8::try_from(timeout).map_err(|_| "timeout out of range")?,
+        retries: u8::try_from(retries).map_err(|_| "retries out of range")?,
+        assigned_probes: row
+            .assigned_probes
+            .as_deref()
+            .map(serde_json::from_str)
+            .transpose()
+            .map_err(unreadable)?,
+        probe_roles: roles.map(roles_from).transpose()?,
+        config: serde_json::from_str(config).map_err(unreadable)?,
+    }))
+}
+
+fn roles_from(object: Map<String, Value>) -> Result<Vec<(String, ProbeRole)>, String> {
+    let role = |(code, value): (String, Value)| {
+        let parsed = value.as_str().and_then(|word| word.parse().ok());
+        parsed
+            .map(|role| (code, role))
+            .ok_or_else(|| format!("unknown role {value}"))
+    };
+    object.into_iter().map(role).collect()
+}

@@ -1,0 +1,106 @@
+//! API tokens. A token is found by the SHA-256 of its text; the text itself is never stored.
+
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use watchkeeper_entities::token::{ActiveModel, Column, Entity, Model};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::access::{Permissions, Token};
+use crate::store::StoreError;
+
+/// SHA-256 of a token's text.
+pub type TokenHash = [u8; 32];
+
+/// Stores a token; its `key` is given by the database and returned in the result.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    token: Token,
+    hash: &TokenHash,
+) -> Result<Token, StoreError> {
+    let permissions: Vec<&str> = token
+        .permissions
+        .iter()
+        .map(|permission| permission.as_str())
+        .collect();
+    let row = ActiveModel {
+        public_id: Set(token.id.to_string()),
+        organisation_id: Set(token.organisation),
+        name: Set(token.name.clone()),
+        hash: Set(hash.to_vec()),
+        permissions: Set(permissions.join(",")),
+        expires_at: Set(token.expires_at.map(Timestamp::ms)),
+        created_at: Set(token.created_at.ms()),
+        ..ActiveModel::default()
+    };
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(Token { key, ..token })
+}
+
+/// The token with this hash, expired or not.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find_by_hash(
+    connection: &impl ConnectionTrait,
+    hash: &TokenHash,
+) -> Result<Option<Token>, StoreError> {
+    let row = Entity::find()
+        .filter(Column::Hash.eq(hash.to_vec()))
+        .one(connection)
+        .await?;
+    row.map(from_row).transpose()
+}
+
+/// All tokens, or those of one organisation, oldest first.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    organisation: Option<i64>,
+) -> Result<Vec<Token>, StoreError> {
+    let mut query = Entity::find().order_by_asc(Column::Id);
+    if let Some(key) = organisation {
+        query = query.filter(Column::OrganisationId.eq(key));
+    }
+    query.all(connection).await?.into_iter().map(from_row).collect()
+}
+
+/// Revokes a token: its row goes, and with it every right. `false` when there is no such token.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, id: Id) -> Result<bool, StoreError> {
+    let deleted = Entity::delete_many()
+        .filter(Column::PublicId.eq(id.as_str()))
+        .exec(connection)
+        .await?;
+    Ok(deleted.rows_affected > 0)
+}
+
+fn from_row(row: Model) -> Result<Token, StoreError> {
+    let corrupt = |problem: String| StoreError::corrupt("token", &row.id, &problem);
+    let permissions = row
+        .permissions
+        .split(',')
+        .filter(|name| !name.is_empty())
+        .map(str::parse);
+    let permissions: Permissions = permissions
+        .collect::<Result<_, crate::model::access::UnknownPermission>>()
+        .map_err(|error| corrupt(error.to_string()))?;
+    Ok(Token {
+        key: row.id,
+        id: row
+            .public_id
+            .parse()
+            .map_err(|error: crate::id::IdForm| corrupt(error.to_string()))?,
+        organisation: row.organisation_id,
+        permissions,
+        expires_at: row.expires_at.map(Timestamp::from_ms),
+        created_at: Timestamp::from_ms(row.created_at),
+        name: row.name,
+    })
+}

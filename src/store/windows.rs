@@ -1,0 +1,154 @@
+//! Spans in which people decided how the time of a service counts: pauses and status overrides.
+//!
+//! They are written in the transaction of the act itself, so uptime never depends on a message. At most one window
+//! of a kind is open per service.
+
+use sea_orm::sea_query::Expr;
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
+};
+use watchkeeper_entities::service_window::{ActiveModel, Column, Entity, Model};
+
+use crate::clock::Timestamp;
+use crate::model::service::{OverrideStatus, ServiceKey};
+use crate::store::StoreError;
+
+/// What happened to a service during a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowKind {
+    /// It was paused.
+    Pause,
+    /// Somebody stated its status.
+    Override(OverrideStatus),
+}
+
+impl WindowKind {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Override(_) => "override",
+        }
+    }
+}
+
+/// A window of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The service.
+    pub service: ServiceKey,
+    /// What happened.
+    pub kind: WindowKind,
+    /// Start, inclusive.
+    pub from: Timestamp,
+    /// End, exclusive; `None` while it lasts.
+    pub to: Option<Timestamp>,
+}
+
+/// Opens a window at `at`, closing an open one of the same kind.
+///
+/// # Errors
+/// When the database fails.
+pub async fn open(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    kind: WindowKind,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    close(connection, service, kind.word(), at).await?;
+    let status = match kind {
+        WindowKind::Pause => None,
+        WindowKind::Override(status) => Some(status.as_str().to_owned()),
+    };
+    let row = ActiveModel {
+        service_id: Set(service),
+        kind: Set(kind.word().into()),
+        status: Set(status),
+        from_at: Set(at.ms()),
+        to_at: Set(None),
+        ..ActiveModel::default()
+    };
+    Entity::insert(row).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+/// Closes the open pause, if there is one.
+///
+/// # Errors
+/// When the database fails.
+pub async fn close_pause(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    close(connection, service, "pause", at).await
+}
+
+/// Closes the open override, if there is one.
+///
+/// # Errors
+/// When the database fails.
+pub async fn close_override(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    close(connection, service, "override", at).await
+}
+
+async fn close(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    kind: &str,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    Entity::update_many()
+        .col_expr(Column::ToAt, Expr::value(at.ms()))
+        .filter(Column::ServiceId.eq(service))
+        .filter(Column::Kind.eq(kind))
+        .filter(Column::ToAt.is_null())
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// The windows of these services that reach beyond `from`, ordered by service and start.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn since(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+    from: Timestamp,
+) -> Result<Vec<Window>, StoreError> {
+    let rows = Entity::find()
+        .filter(Column::ServiceId.is_in(services.iter().copied()))
+        .filter(
+            Condition::any()
+                .add(Column::ToAt.is_null())
+                .add(Column::ToAt.gt(from.ms())),
+        )
+        .order_by_asc(Column::ServiceId)
+        .order_by_asc(Column::FromAt)
+        .order_by_asc(Column::Id)
+        .all(connection)
+        .await?;
+    rows.iter().map(from_row).collect()
+}
+
+fn from_row(row: &Model) -> Result<Window, StoreError> {
+    let corrupt = |problem: &str| StoreError::corrupt("service_window", &row.id, &problem);
+    let kind = match (row.kind.as_str(), row.status.as_deref()) {
+        ("pause", _) => WindowKind::Pause,
+        ("override", Some(status)) => {
+            WindowKind::Override(status.parse().map_err(|_| corrupt("unknown status"))?)
+        }
+        _ => return Err(corrupt("unknown kind")),
+    };
+    let to = row.to_at.map(Timestamp::from_ms);
+    Ok(Window {
+        service: row.service_id,
+        kind,
+        from: Timestamp::from_ms(row.from_at),
+        to,
+    })
+}
