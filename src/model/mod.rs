@@ -8,6 +8,8 @@ pub mod check;
 pub mod history;
 pub mod location;
 pub mod period;
+pub mod schedule;
 pub mod secret;
 pub mod service;
 pub mod verdict;
+pub mod watch;

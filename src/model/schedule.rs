@@ -1,0 +1,97 @@
+//! When a location checks a service: phase + k × interval on the wall clock.
+//!
+//! The phase comes from a hash of the service's id, so load is spread evenly, nothing drifts, and a restart or a change
+//! of owner keeps the rhythm. The locations of one service are staggered inside the interval, so that L locations
+//! notice an outage L times sooner.
+
+use crate::clock::Timestamp;
+
+/// The due times of one location for one service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    interval_ms: i64,
+    phase_ms: i64,
+}
+
+impl Schedule {
+    /// The schedule of the location at place `slot` of `slots`. `interval_ms` is positive.
+    #[must_use]
+    pub fn new(hash: u64, interval_ms: i64, (slot, slots): (usize, usize)) -> Self {
+        let interval_ms = interval_ms.max(1);
+        let width = interval_ms.unsigned_abs();
+        let stagger = width * (slot as u64) / (slots.max(1) as u64);
+        let phase = (hash % width + stagger) % width;
+        Self {
+            interval_ms,
+            phase_ms: i64::try_from(phase).unwrap_or_default(),
+        }
+    }
+
+    /// The first due time after `moment`.
+    #[must_use]
+    pub const fn next_after(&self, moment: Timestamp) -> Timestamp {
+        self.latest(moment).plus_ms(self.interval_ms)
+    }
+
+    /// The last due time at or before `moment`.
+    #[must_use]
+    pub const fn latest(&self, moment: Timestamp) -> Timestamp {
+        let since_phase = moment.ms() - self.phase_ms;
+        Timestamp::from_ms(since_phase.div_euclid(self.interval_ms) * self.interval_ms + self.phase_ms)
+    }
+
+    /// How many due times lie in `(after, until]`.
+    #[must_use]
+    pub fn runs_between(&self, after: Timestamp, until: Timestamp) -> u64 {
+        let span_ms = self.latest(until).ms_since(self.latest(after));
+        u64::try_from(span_ms / self.interval_ms).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn due_times_keep_their_phase(
+            hash: u64,
+            interval_ms in 1_i64..604_800_000,
+            slot in 0_usize..50,
+            now in 0_i64..4_000_000_000_000,
+        ) {
+            let schedule = Schedule::new(hash, interval_ms, (slot, 50));
+            let now = Timestamp::from_ms(now);
+            let next = schedule.next_after(now);
+            prop_assert!(next > now);
+            prop_assert!(next.ms_since(now) <= interval_ms);
+            prop_assert_eq!(schedule.next_after(next).ms_since(next), interval_ms);
+            prop_assert_eq!(schedule.latest(next), next);
+            prop_assert_eq!(next.ms().rem_euclid(interval_ms), schedule.phase_ms);
+        }
+
+        #[test]
+        fn runs_are_counted_as_walking_counts_them(
+            hash: u64, interval_ms in 1_i64..5_000, start in 0_i64..100_000, length in 0_i64..50_000,
+        ) {
+            let schedule = Schedule::new(hash, interval_ms, (0, 1));
+            let (start, end) = (Timestamp::from_ms(start), Timestamp::from_ms(start + length));
+            let walked = std::iter::successors(Some(schedule.next_after(start)), |at| Some(schedule.next_after(*at)))
+                .take_while(|at| *at <= end)
+                .count();
+            prop_assert_eq!(schedule.runs_between(start, end), walked as u64);
+        }
+    }
+
+    #[test]
+    fn locations_are_spread_over_the_interval() {
+        let due = |slot| {
+            Schedule::new(0, 60_000, (slot, 3))
+                .next_after(Timestamp::from_ms(0))
+                .ms()
+        };
+        assert_eq!([due(0), due(1), due(2)], [60_000, 20_000, 40_000]);
+    }
+}

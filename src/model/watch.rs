@@ -1,0 +1,453 @@
+//! The watch over one service: when to look from where, what to believe, what to record.
+//!
+//! A pure state machine. Time and outcomes go in, [`Effect`]s come out; the actor around it only turns effects into
+//! messages and timers. It holds the rules of retries, of confirmation by the other locations, of gaps, and of
+//! the status that results.
+
+use crate::clock::Timestamp;
+use crate::model::check::{CheckStatus, Measurement, Outcome};
+use crate::model::history::{ChangeCause, MeasuredStatus};
+use crate::model::schedule::Schedule;
+use crate::model::service::ProbeRole;
+use crate::model::verdict::{Verdict, Vote, majority};
+
+/// A check that is due within this time needs no catch-up after a restart, and catch-ups are spread over it.
+const CATCH_UP_SPREAD_MS: i64 = 60_000;
+/// Slack before a missing result counts as a gap: a busy machine is late, not blind.
+const GAP_SLACK_MS: i64 = 5_000;
+/// While votes disagree, locations look this many times as often, for two intervals after the last change of a vote.
+const UNCERTAIN_SPEED: i64 = 5;
+
+/// How a service is watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchPlan {
+    /// Stable hash of the service's id: its phase.
+    pub hash: u64,
+    /// Milliseconds between two checks of one location.
+    pub interval_ms: i64,
+    /// Milliseconds that one attempt may take.
+    pub timeout_ms: i64,
+    /// Attempts before a bad result counts, from 1.
+    pub attempts: u8,
+    /// Wait before the second attempt; it doubles.
+    pub backoff_ms: i64,
+    /// Longest wait before a further attempt.
+    pub backoff_max_ms: i64,
+    /// Shortest time between two checks of one location while votes disagree.
+    pub uncertain_interval_ms: i64,
+    /// Role of each location, in their order; at least one.
+    pub roles: Box<[ProbeRole]>,
+}
+
+impl WatchPlan {
+    /// How long one result may stand alone before the time after it is a gap.
+    fn coverage_ms(&self) -> i64 {
+        let attempts = i64::from(self.attempts);
+        self.interval_ms + attempts * (self.timeout_ms + self.backoff_max_ms) + GAP_SLACK_MS
+    }
+
+    fn backoff_after_ms(&self, attempt: u8) -> i64 {
+        let doubled = self.backoff_ms << u32::from(attempt.saturating_sub(1)).min(16);
+        doubled.min(self.backoff_max_ms)
+    }
+}
+
+/// What is known from before: what the history says about the service.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// The newest result of each location that has one, by the location's place in the plan.
+    pub votes: Vec<(usize, Vote)>,
+    /// The last recorded status.
+    pub status: MeasuredStatus,
+    /// When it began.
+    pub status_since: Option<Timestamp>,
+}
+
+/// What the actor has to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Start an attempt at a location.
+    Run(Attempt),
+    /// A check of a location is finished: record it.
+    Record(Finished),
+    /// The measured status changed.
+    Change(Change),
+    /// Runs that were due while none could be started, or while one was under way.
+    Missed(u64),
+}
+
+/// An attempt to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// Place of the location in the plan.
+    pub slot: usize,
+    /// When the check was due.
+    pub scheduled_at: Timestamp,
+    /// From 1.
+    pub attempt: u8,
+}
+
+/// A finished check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// The deciding attempt.
+    pub attempt: Attempt,
+    /// When it started.
+    pub checked_at: Timestamp,
+    /// What it found.
+    pub measurement: Measurement,
+}
+
+/// A change of the measured status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// When it happened.
+    pub at: Timestamp,
+    /// The status before.
+    pub from: MeasuredStatus,
+    /// The status after.
+    pub to: MeasuredStatus,
+    /// Why.
+    pub cause: ChangeCause,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    schedule: Schedule,
+    vote: Option<Vote>,
+    /// What comes next: a due run, or a further attempt of the check that is going on.
+    next: Next,
+    is_running: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    at: Timestamp,
+    scheduled_at: Timestamp,
+    attempt: u8,
+}
+
+impl Next {
+    const fn run(at: Timestamp) -> Self {
+        Self {
+            at,
+            scheduled_at: at,
+            attempt: 1,
+        }
+    }
+}
+
+/// The state of the watch over one service.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    plan: WatchPlan,
+    slots: Box<[Slot]>,
+    status: MeasuredStatus,
+    status_since: Timestamp,
+    verdict: Verdict,
+    last_result_at: Option<Timestamp>,
+    uncertain_until: Timestamp,
+}
+
+impl Watch {
+    /// Begins to watch. A service that was watched before keeps its rhythm and its votes; one that never was is
+    /// looked at once. Effects tell the gap since the last result, if there is one.
+    #[must_use]
+    pub fn begin(plan: WatchPlan, memory: Memory, now: Timestamp) -> (Self, Vec<Effect>) {
+        let slots = plan.roles.len();
+        let is_new = memory.votes.is_empty();
+        let slot = |place| {
+            let schedule = Schedule::new(plan.hash, plan.interval_ms, (place, slots));
+            let at = if is_new { now } else { schedule.next_after(now) };
+            Slot {
+                schedule,
+                vote: None,
+                next: Next::run(at),
+                is_running: false,
+            }
+        };
+        let mut watch = Self {
+            slots: (0..slots).map(slot).collect(),
+            status: memory.status,
+            status_since: memory.status_since.unwrap_or(now),
+            verdict: Verdict::Unknown,
+            last_result_at: memory.votes.iter().map(|(_, vote)| vote.checked_at).max(),
+            uncertain_until: now,
+            plan,
+        };
+        for (place, vote) in memory.votes {
+            if let Some(slot) = watch.slots.get_mut(place) {
+                slot.vote = Some(vote);
+            }
+        }
+        watch.catch_up(now);
+        let mut effects = Vec::new();
+        watch.judge(now, &mut effects);
+        (watch, effects)
+    }
+
+    /// What the votes say now. It outlives short gaps: a vote stays fresh for three intervals, at least 300 s.
+    #[must_use]
+    pub const fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// When the newest result was measured.
+    #[must_use]
+    pub const fn last_result_at(&self) -> Option<Timestamp> {
+        self.last_result_at
+    }
+
+    /// Until when the present status is backed by results, if no other comes.
+    #[must_use]
+    pub fn measured_until(&self) -> Option<Timestamp> {
+        self.last_result_at.map(|at| at.plus_ms(self.plan.coverage_ms()))
+    }
+
+    /// When [`Self::wake`] is to be called next; `None` while every location is looking.
+    #[must_use]
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        self.slots
+            .iter()
+            .filter(|slot| !slot.is_running)
+            .map(|slot| slot.next.at)
+            .min()
+    }
+
+    /// Starts what is due and notices gaps.
+    pub fn wake(&mut self, now: Timestamp) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for place in 0..self.slots.len() {
+            let slot = &mut self.slots[place];
+            if slot.is_running || slot.next.at > now {
+                continue;
+            }
+            let Next {
+                scheduled_at,
+                attempt,
+                ..
+            } = slot.next;
+            let missed = if attempt == 1 {
+                slot.schedule.runs_between(scheduled_at, now)
+            } else {
+                0
+            };
+            let scheduled_at = if missed > 0 {
+                slot.schedule.latest(now)
+            } else {
+                scheduled_at
+            };
+            slot.is_running = true;
+            push_missed(missed, &mut effects);
+            effects.push(Effect::Run(Attempt {
+                slot: place,
+                scheduled_at,
+                attempt,
+            }));
+        }
+        self.judge(now, &mut effects);
+        effects
+    }
+
+    /// Takes in how an attempt ended: retries, or believes it, records it and draws the conclusions.
+    pub fn finish(
+        &mut self,
+        attempt: Attempt,
+        (checked_at, outcome): (Timestamp, Outcome),
+        now: Timestamp,
+    ) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let Some(slot) = self.slots.get_mut(attempt.slot) else {
+            return effects;
+        };
+        slot.is_running = false;
+        let measurement = match outcome {
+            Outcome::Measured(measurement) => measurement,
+            Outcome::Unmeasured(_) => {
+                self.plan_next(attempt, now, &mut effects);
+                return effects;
+            }
+        };
+        if measurement.status != CheckStatus::Up && attempt.attempt < self.plan.attempts {
+            let at = now.plus_ms(self.plan.backoff_after_ms(attempt.attempt));
+            slot.next = Next {
+                at,
+                scheduled_at: attempt.scheduled_at,
+                attempt: attempt.attempt + 1,
+            };
+            return effects;
+        }
+        let status = measurement.status;
+        effects.push(Effect::Record(Finished {
+            attempt,
+            checked_at,
+            measurement,
+        }));
+        self.note_gap(checked_at, &mut effects);
+        self.take_vote(attempt.slot, Vote { status, checked_at }, now);
+        self.plan_next(attempt, now, &mut effects);
+        self.judge_at(checked_at, now, &mut effects);
+        effects
+    }
+
+    /// Moves everything that is remembered by `jump_ms`: the wall clock was set, no time passed.
+    pub fn shift(&mut self, jump_ms: i64) {
+        for slot in &mut self.slots {
+            slot.next.at = slot.next.at.plus_ms(jump_ms);
+            slot.next.scheduled_at = slot.next.scheduled_at.plus_ms(jump_ms);
+            if let Some(vote) = &mut slot.vote {
+                vote.checked_at = vote.checked_at.plus_ms(jump_ms);
+            }
+        }
+        self.last_result_at = self.last_result_at.map(|at| at.plus_ms(jump_ms));
+        self.uncertain_until = self.uncertain_until.plus_ms(jump_ms);
+    }
+
+    /// Ends the watch: what was measured holds no longer.
+    pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        self.note_gap(now, &mut effects);
+        self.verdict = Verdict::Unknown;
+        self.change_to(MeasuredStatus::Unknown, cause, (now, &mut effects));
+        effects
+    }
+
+    /// What a successor of this watch may go on with.
+    #[must_use]
+    pub fn memory(&self) -> Memory {
+        let votes = self
+            .slots
+            .iter()
+            .enumerate()
+            .filter_map(|(place, slot)| slot.vote.map(|vote| (place, vote)));
+        Memory {
+            votes: votes.collect(),
+            status: self.status,
+            status_since: Some(self.status_since),
+        }
+    }
+
+    /// Once, after a restart: a location whose due run was missed and whose next one is far away looks soon.
+    fn catch_up(&mut self, now: Timestamp) {
+        let spread = i64::try_from(self.plan.hash % CATCH_UP_SPREAD_MS.unsigned_abs()).unwrap_or_default();
+        for slot in &mut self.slots {
+            let Some(vote) = slot.vote else { continue };
+            let missed_one = slot.schedule.runs_between(vote.checked_at, now) > 0;
+            if missed_one && slot.next.at.ms_since(now) > CATCH_UP_SPREAD_MS {
+                slot.next = Next::run(now.plus_ms(spread));
+            }
+        }
+    }
+
+    fn take_vote(&mut self, place: usize, vote: Vote, now: Timestamp) {
+        let before = self.slots[place].vote.replace(vote).map(|before| before.status);
+        self.last_result_at = self.last_result_at.max(Some(vote.checked_at));
+        let contradicts = self
+            .verdict
+            .as_check()
+            .is_some_and(|believed| believed != vote.status);
+        let is_news = before != Some(vote.status);
+        if is_news && (before.is_some() || contradicts) {
+            self.uncertain_until = now.plus_ms(2 * self.plan.interval_ms);
+        }
+        if is_news && contradicts {
+            self.ask_the_others(place, vote.checked_at, now);
+        }
+    }
+
+    /// A location contradicts the verdict: the others look at once instead of waiting for their turn.
+    fn ask_the_others(&mut self, place: usize, since: Timestamp, now: Timestamp) {
+        for (other, slot) in self.slots.iter_mut().enumerate() {
+            let has_looked = slot.vote.is_some_and(|vote| vote.checked_at >= since);
+            if other != place && !slot.is_running && slot.next.attempt == 1 && !has_looked {
+                slot.next = Next::run(slot.next.at.min(now));
+            }
+        }
+    }
+
+    fn plan_next(&mut self, done: Attempt, now: Timestamp, effects: &mut Vec<Effect>) {
+        let is_uncertain = now < self.uncertain_until && !self.is_unanimous(now);
+        let slot = &mut self.slots[done.slot];
+        push_missed(slot.schedule.runs_between(done.scheduled_at, now), effects);
+        let due = slot.schedule.next_after(now.max(done.scheduled_at));
+        let hurry = (self.plan.interval_ms / UNCERTAIN_SPEED).max(self.plan.uncertain_interval_ms);
+        let at = if is_uncertain {
+            due.min(now.plus_ms(hurry))
+        } else {
+            due
+        };
+        slot.next = Next::run(at);
+    }
+
+    fn is_unanimous(&self, now: Timestamp) -> bool {
+        let mut votes = self.fresh_votes(now);
+        let first = votes.next();
+        votes.all(|vote| Some(vote) == first)
+    }
+
+    fn fresh_votes(&self, now: Timestamp) -> impl Iterator<Item = CheckStatus> {
+        let votes = self.slots.iter().filter_map(|slot| slot.vote);
+        votes
+            .filter(move |vote| vote.is_fresh(now, self.plan.interval_ms))
+            .map(|vote| vote.status)
+    }
+
+    /// Without a result the clock alone can change the status: first to a gap, then to unknown.
+    fn judge(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        if self
+            .last_result_at
+            .is_some_and(|at| now.ms_since(at) > self.plan.coverage_ms())
+        {
+            self.note_gap(now, effects);
+            self.verdict = majority(self.fresh_votes(now));
+            if self.verdict == Verdict::Unknown {
+                self.change_to(MeasuredStatus::Unknown, ChangeCause::Stale, (now, effects));
+            }
+            return;
+        }
+        self.judge_at(now, now, effects);
+    }
+
+    fn judge_at(&mut self, at: Timestamp, now: Timestamp, effects: &mut Vec<Effect>) {
+        self.verdict = majority(self.fresh_votes(now));
+        self.change_to(self.verdict.into(), ChangeCause::Votes, (at, effects));
+    }
+
+    /// If no result came for longer than one may take, the time since the first one that was due is a gap.
+    fn note_gap(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        let is_measured = self.status.verdict() != Verdict::Unknown;
+        let Some(last) = self.last_result_at.filter(|_| is_measured) else {
+            return;
+        };
+        if now.ms_since(last) > self.plan.coverage_ms() {
+            let blind_since = last.plus_ms(self.plan.interval_ms);
+            self.change_to(MeasuredStatus::NoData, ChangeCause::Gap, (blind_since, effects));
+        }
+    }
+
+    fn change_to(
+        &mut self,
+        to: MeasuredStatus,
+        cause: ChangeCause,
+        (at, effects): (Timestamp, &mut Vec<Effect>),
+    ) {
+        if to == self.status {
+            return;
+        }
+        let change = Change {
+            at: at.max(self.status_since),
+            from: self.status,
+            to,
+            cause,
+        };
+        self.status = to;
+        self.status_since = change.at;
+        effects.push(Effect::Change(change));
+    }
+}
+
+fn push_missed(runs: u64, effects: &mut Vec<Effect>) {
+    if runs > 0 {
+        effects.push(Effect::Missed(runs));
+    }
+}
