@@ -5,4 +5,5 @@
 
 pub mod catalogue;
 pub mod condition;
+pub mod endpoint;
 pub mod spec;
