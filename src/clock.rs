@@ -93,10 +93,7 @@ impl Clock {
     /// A clock that reads `base` now and then follows tokio's time.
     #[must_use]
     pub fn driven(base: Timestamp) -> Self {
-        Self::Driven {
-            base,
-            origin: Instant::now(),
-        }
+        Self::Driven { base, origin: Instant::now() }
     }
 
     /// A clock that stands at `at`.
@@ -108,19 +105,23 @@ impl Clock {
     /// The present wall time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
+        Timestamp(self.now_us().div_euclid(1_000))
+    }
+
+    /// The present wall time in microseconds since 1970-01-01T00:00:00Z, for measuring lateness.
+    #[must_use]
+    pub fn now_us(&self) -> i64 {
         match self {
             Self::System => {
-                #[expect(
-                    clippy::disallowed_methods,
-                    reason = "this is the one reader of the wall clock"
-                )]
+                #[expect(clippy::disallowed_methods, reason = "this is the one reader of the wall clock")]
                 let now = Utc::now();
-                Timestamp::from(now)
+                now.timestamp_micros()
             }
             Self::Driven { base, origin } => {
-                base.plus_ms(i64::try_from(origin.elapsed().as_millis()).unwrap_or(i64::MAX))
+                let elapsed_us = i64::try_from(origin.elapsed().as_micros()).unwrap_or(i64::MAX);
+                base.ms().saturating_mul(1_000).saturating_add(elapsed_us)
             }
-            Self::Fixed(at) => Timestamp(at.load(Ordering::Relaxed)),
+            Self::Fixed(at) => at.load(Ordering::Relaxed).saturating_mul(1_000),
         }
     }
 }
@@ -131,10 +132,7 @@ mod tests {
 
     #[test]
     fn timestamps_are_written_with_three_fraction_digits() {
-        assert_eq!(
-            Timestamp::from_ms(1_795_193_460_000).to_string(),
-            "2026-11-20T16:51:00.000Z"
-        );
+        assert_eq!(Timestamp::from_ms(1_795_193_460_000).to_string(), "2026-11-20T16:51:00.000Z");
         assert_eq!(Timestamp::from_ms(-1).to_string(), "1969-12-31T23:59:59.999Z");
         assert_eq!(Timestamp::from_ms(-1).day(), -1);
     }

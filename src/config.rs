@@ -91,10 +91,7 @@ impl Config {
     /// `{base_url}` of the API without a trailing slash.
     #[must_use]
     pub fn base_url(&self) -> String {
-        let url = self
-            .public_api_url
-            .clone()
-            .unwrap_or_else(|| format!("http://{}", self.listen));
+        let url = self.public_api_url.clone().unwrap_or_else(|| format!("http://{}", self.listen));
         url.trim_end_matches('/').to_owned()
     }
 
@@ -104,11 +101,7 @@ impl Config {
     pub fn settable() -> Vec<Settable> {
         vec![
             Settable::new("listen", "ADDRESS:PORT", "Address of the API", |config, text| {
-                set(
-                    &mut config.listen,
-                    text,
-                    "an address and a port such as 127.0.0.1:8080",
-                )
+                set(&mut config.listen, text, "an address and a port such as 127.0.0.1:8080")
             }),
             Settable::new(
                 "metrics_listen",
@@ -146,12 +139,9 @@ impl Config {
                 "Key that seals secrets, 64 hexadecimal digits",
                 |config, text| set_key(&mut config.secret_key, text),
             ),
-            Settable::new(
-                "location",
-                "CODE",
-                "Code of this process's location",
-                |config, text| set(&mut config.location, text, "a code"),
-            ),
+            Settable::new("location", "CODE", "Code of this process's location", |config, text| {
+                set(&mut config.location, text, "a code")
+            }),
             Settable::new(
                 "probe.dns_servers",
                 "HOST:PORT,…",
@@ -164,24 +154,15 @@ impl Config {
                     )
                 },
             ),
-            Settable::new(
-                "probe.ca_file",
-                "FILE",
-                "Extra certificate authorities (PEM)",
-                |config, text| set_option(&mut config.ca_file, text, "a file"),
-            ),
-            Settable::new(
-                "egress",
-                "POLICY",
-                "private-allowed or public-only",
-                |config, text| set_option(&mut config.egress, text, "private-allowed or public-only"),
-            ),
-            Settable::new(
-                "rate_limit_per_minute",
-                "N",
-                "Requests per minute and token",
-                |config, text| set_positive(&mut config.rate_limit_per_minute, text),
-            ),
+            Settable::new("probe.ca_file", "FILE", "Extra certificate authorities (PEM)", |config, text| {
+                set_option(&mut config.ca_file, text, "a file")
+            }),
+            Settable::new("egress", "POLICY", "private-allowed or public-only", |config, text| {
+                set_option(&mut config.egress, text, "private-allowed or public-only")
+            }),
+            Settable::new("rate_limit_per_minute", "N", "Requests per minute and token", |config, text| {
+                set_positive(&mut config.rate_limit_per_minute, text)
+            }),
             Settable::new(
                 "trusted_proxies",
                 "NETWORK,…",
@@ -205,11 +186,7 @@ impl Config {
                 "ORIGIN,…",
                 "Origins that browsers may call from",
                 |config, text| {
-                    set_list(
-                        &mut config.cors_allowed_origins,
-                        text,
-                        "origins, separated by commas",
-                    )
+                    set_list(&mut config.cors_allowed_origins, text, "origins, separated by commas")
                 },
             ),
             Settable::new(
@@ -227,12 +204,9 @@ impl Config {
                 "Stands for a stored secret",
                 |config, text| set(&mut config.compat.secret_placeholder, text, "a text"),
             ),
-            Settable::new(
-                "compat.token_prefix",
-                "TEXT",
-                "Prefix of API tokens",
-                |config, text| set(&mut config.compat.token_prefix, text, "a text"),
-            ),
+            Settable::new("compat.token_prefix", "TEXT", "Prefix of API tokens", |config, text| {
+                set(&mut config.compat.token_prefix, text, "a text")
+            }),
             Settable::new(
                 "compat.domain_txt_label",
                 "LABEL",
@@ -341,9 +315,7 @@ impl Network {
         };
         let (mine, mine_is_v4) = bits(self.address);
         let (other, other_is_v4) = bits(address.to_canonical());
-        let mask = u128::MAX
-            .checked_shl(128 - u32::from(self.prefix_bits))
-            .unwrap_or(0);
+        let mask = u128::MAX.checked_shl(128 - u32::from(self.prefix_bits)).unwrap_or(0);
         mine_is_v4 == other_is_v4 && mine & mask == other & mask
     }
 }
@@ -356,11 +328,7 @@ impl FromStr for Network {
         let address: IpAddr = address.parse().map_err(|_| ())?;
         let longest = if address.is_ipv4() { 32 } else { 128 };
         let prefix_bits = prefix.map_or(Ok(longest), str::parse).map_err(|_| ())?;
-        if prefix_bits <= longest {
-            Ok(Self { address, prefix_bits })
-        } else {
-            Err(())
-        }
+        if prefix_bits <= longest { Ok(Self { address, prefix_bits }) } else { Err(()) }
     }
 }
 
@@ -390,11 +358,7 @@ pub struct StoreLimits {
 
 impl Default for StoreLimits {
     fn default() -> Self {
-        Self {
-            sqlite_readers: 4,
-            postgres_connections: 8,
-            acquire_timeout_seconds: 5,
-        }
+        Self { sqlite_readers: 4, postgres_connections: 8, acquire_timeout_seconds: 5 }
     }
 }
 
@@ -458,12 +422,7 @@ pub struct RecordLimits {
 
 impl Default for RecordLimits {
     fn default() -> Self {
-        Self {
-            waiting_results: 500_000,
-            rows_per_commit: 8_192,
-            retry_ms: 500,
-            upkeep_ms: 60_000,
-        }
+        Self { waiting_results: 500_000, rows_per_commit: 8_192, retry_ms: 500, upkeep_ms: 60_000 }
     }
 }
 
@@ -514,20 +473,13 @@ fn set<T: FromStr>(field: &mut T, text: &str, allowed: Allowed) -> Result<(), Al
 }
 
 fn set_option<T: FromStr>(field: &mut Option<T>, text: &str, allowed: Allowed) -> Result<(), Allowed> {
-    *field = if text.is_empty() {
-        None
-    } else {
-        Some(text.parse().map_err(|_| allowed)?)
-    };
+    *field = if text.is_empty() { None } else { Some(text.parse().map_err(|_| allowed)?) };
     Ok(())
 }
 
 fn set_list<T: FromStr>(field: &mut Vec<T>, text: &str, allowed: Allowed) -> Result<(), Allowed> {
     let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-    *field = items
-        .map(str::parse)
-        .collect::<Result<_, _>>()
-        .map_err(|_| allowed)?;
+    *field = items.map(str::parse).collect::<Result<_, _>>().map_err(|_| allowed)?;
     Ok(())
 }
 
@@ -541,9 +493,7 @@ fn set_positive(field: &mut u32, text: &str) -> Result<(), Allowed> {
 }
 
 fn set_url(field: &mut Option<String>, text: &str) -> Result<(), Allowed> {
-    let known = ["sqlite:", "postgres:", "postgresql:"]
-        .iter()
-        .any(|scheme| text.starts_with(scheme));
+    let known = ["sqlite:", "postgres:", "postgresql:"].iter().any(|scheme| text.starts_with(scheme));
     if !text.is_empty() && !known {
         return Err("a URL that begins with sqlite: or postgres:");
     }
@@ -552,9 +502,8 @@ fn set_url(field: &mut Option<String>, text: &str) -> Result<(), Allowed> {
 }
 
 fn set_http_url(field: &mut Option<String>, text: &str) -> Result<(), Allowed> {
-    let parsed = url::Url::parse(text)
-        .ok()
-        .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let parsed =
+        url::Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     if !text.is_empty() && parsed.is_none() {
         return Err("an absolute http or https URL");
     }

@@ -79,11 +79,7 @@ impl FromStr for Id {
     fn from_str(text: &str) -> Result<Self, IdForm> {
         let bytes: [u8; ID_LENGTH] = text.as_bytes().try_into().map_err(|_| IdForm)?;
         let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-        if bytes.iter().all(allowed) {
-            Ok(Self(bytes))
-        } else {
-            Err(IdForm)
-        }
+        if bytes.iter().all(allowed) { Ok(Self(bytes)) } else { Err(IdForm) }
     }
 }
 
@@ -100,13 +96,8 @@ mod tests {
 
     #[test]
     fn other_forms_are_refused() {
-        for text in [
-            "",
-            "short",
-            "22_characters_is_1_more",
-            "contains a blank here",
-            "ümlauts-count-bytes-x",
-        ] {
+        for text in ["", "short", "22_characters_is_1_more", "contains a blank here", "ümlauts-count-bytes-x"]
+        {
             assert_eq!(text.parse::<Id>(), Err(IdForm), "{text}");
         }
     }
@@ -117,9 +108,6 @@ mod tests {
         for _ in 0..16_000 {
             buckets[usize::try_from(Id::random().stable_hash() % 16).unwrap()] += 1;
         }
-        assert!(
-            buckets.iter().all(|count| (800..1200).contains(count)),
-            "{buckets:?}"
-        );
+        assert!(buckets.iter().all(|count| (800..1200).contains(count)), "{buckets:?}");
     }
 }

@@ -33,21 +33,13 @@ impl Settable {
         help: &'static str,
         set: fn(&mut Config, &str) -> Result<(), &'static str>,
     ) -> Self {
-        Self {
-            key,
-            value_name,
-            help,
-            set,
-        }
+        Self { key, value_name, help, set }
     }
 
     /// `WATCHKEEPER_PROBE__DNS_SERVERS` for `probe.dns_servers`.
     #[must_use]
     pub fn variable(&self) -> String {
-        format!(
-            "{ENVIRONMENT_PREFIX}{}",
-            self.key.replace('.', "__").to_uppercase()
-        )
+        format!("{ENVIRONMENT_PREFIX}{}", self.key.replace('.', "__").to_uppercase())
     }
 
     /// `probe-dns-servers` for `probe.dns_servers`.
@@ -59,10 +51,7 @@ impl Settable {
     fn apply(&self, config: &mut Config, text: &str, source: &str) -> Result<(), BadConfig> {
         (self.set)(config, text.trim()).map_err(|allowed| {
             let shown = if self.key == "secret_key" { "…" } else { text };
-            BadConfig(format!(
-                "{source}: {} = \"{shown}\" is not allowed; it must be {allowed}",
-                self.key
-            ))
+            BadConfig(format!("{source}: {} = \"{shown}\" is not allowed; it must be {allowed}", self.key))
         })
     }
 }
@@ -102,26 +91,17 @@ pub fn read(
 
 fn apply_file(config: &mut Config, text: &str, shown: &str) -> Result<(), BadConfig> {
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
-        BadConfig(format!(
-            "{shown}: {}",
-            error.to_string().trim().replace('\n', " ")
-        ))
+        BadConfig(format!("{shown}: {}", error.to_string().trim().replace('\n', " ")))
     })?;
     let mut leaves = Vec::new();
     flatten("", &table, &mut leaves);
     let settable = Config::settable();
     for (key, value) in leaves {
-        match (
-            settable.iter().find(|settable| settable.key == key),
-            key.as_str(),
-            &value,
-        ) {
+        match (settable.iter().find(|settable| settable.key == key), key.as_str(), &value) {
             (Some(settable), _, _) => settable.apply(config, &as_text(&value), shown)?,
             (None, "probe.locations", Value::Array(entries)) => {
-                config.locations = entries
-                    .iter()
-                    .map(|entry| location(entry, shown))
-                    .collect::<Result<_, _>>()?;
+                config.locations =
+                    entries.iter().map(|entry| location(entry, shown)).collect::<Result<_, _>>()?;
             }
             (None, "compat.extra_statuspage_fields", Value::Table(fields)) => {
                 config.compat.extra_statuspage_fields = extra_fields(fields, shown)?;
@@ -139,11 +119,7 @@ fn apply_file(config: &mut Config, text: &str, shown: &str) -> Result<(), BadCon
 
 fn flatten(prefix: &str, table: &Table, leaves: &mut Vec<(String, Value)>) {
     for (name, value) in table {
-        let key = if prefix.is_empty() {
-            name.clone()
-        } else {
-            format!("{prefix}.{name}")
-        };
+        let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
         match value {
             Value::Table(inner) if key != "compat.extra_statuspage_fields" => flatten(&key, inner, leaves),
             _ => leaves.push((key, value.clone())),
@@ -163,11 +139,8 @@ fn extra_fields(
     fields: &Table,
     shown: &str,
 ) -> Result<serde_json::Map<String, serde_json::Value>, BadConfig> {
-    let unfit = || {
-        BadConfig(format!(
-            "{shown}: compat.extra_statuspage_fields must be a table of JSON values"
-        ))
-    };
+    let unfit =
+        || BadConfig(format!("{shown}: compat.extra_statuspage_fields must be a table of JSON values"));
     match serde_json::to_value(fields) {
         Ok(serde_json::Value::Object(object)) => Ok(object),
         _ => Err(unfit()),
@@ -176,9 +149,7 @@ fn extra_fields(
 
 fn location(entry: &Value, shown: &str) -> Result<LocationConfig, BadConfig> {
     let bad = |problem: String| BadConfig(format!("{shown}: probe.locations: {problem}"));
-    let table = entry
-        .as_table()
-        .ok_or_else(|| bad("each location must be a table".into()))?;
+    let table = entry.as_table().ok_or_else(|| bad("each location must be a table".into()))?;
     let mut location = LocationConfig::default();
     for (key, value) in table {
         let text = as_text(value);
@@ -195,9 +166,7 @@ fn location(entry: &Value, shown: &str) -> Result<LocationConfig, BadConfig> {
             }
             _ => {
                 let allowed = "code, name, location, country_code, source_address";
-                return Err(bad(format!(
-                    "{key} is not a key of a location; allowed: {allowed}"
-                )));
+                return Err(bad(format!("{key} is not a key of a location; allowed: {allowed}")));
             }
         }
     }
@@ -206,12 +175,9 @@ fn location(entry: &Value, shown: &str) -> Result<LocationConfig, BadConfig> {
 
 fn plan_setting(config: &mut Config, key: &str, value: &Value, shown: &str) -> Result<(), BadConfig> {
     let Some((_, plan, name)) = key.split_once('.').and_then(|(plans, rest)| {
-        rest.split_once('.')
-            .map(|(plan, name)| (plans, plan.to_owned(), name.to_owned()))
+        rest.split_once('.').map(|(plan, name)| (plans, plan.to_owned(), name.to_owned()))
     }) else {
-        return Err(BadConfig(format!(
-            "{shown}: {key} must be a table such as [plans.team]"
-        )));
+        return Err(BadConfig(format!("{shown}: {key} must be a table such as [plans.team]")));
     };
     let setting = (name, as_text(value));
     match config.plans.iter_mut().find(|(known, _)| *known == plan) {
@@ -222,17 +188,10 @@ fn plan_setting(config: &mut Config, key: &str, value: &Value, shown: &str) -> R
 }
 
 fn check_locations(config: &Config) -> Result<(), BadConfig> {
-    let mut codes: Vec<&str> = config
-        .locations
-        .iter()
-        .map(|location| location.code.as_str())
-        .collect();
+    let mut codes: Vec<&str> = config.locations.iter().map(|location| location.code.as_str()).collect();
     codes.sort_unstable();
     match codes.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(BadConfig(format!(
-            "probe.locations: the code \"{}\" is given twice",
-            pair[0]
-        ))),
+        Some(pair) => Err(BadConfig(format!("probe.locations: the code \"{}\" is given twice", pair[0]))),
         None => Ok(()),
     }
 }
@@ -269,10 +228,7 @@ mod tests {
         .unwrap();
         assert_eq!(config.dns_servers.len(), 2);
         assert_eq!(config.locations[0].source_address, Some([127, 0, 0, 2].into()));
-        assert_eq!(
-            config.plans,
-            [("team".to_owned(), vec![("services".to_owned(), "7".to_owned())])]
-        );
+        assert_eq!(config.plans, [("team".to_owned(), vec![("services".to_owned(), "7".to_owned())])]);
     }
 
     #[rstest]
@@ -280,10 +236,7 @@ mod tests {
         "listen = 'nowhere'",
         "wk.toml: listen = \"nowhere\" is not allowed; it must be an address and a port such as 127.0.0.1:8080"
     )]
-    #[case(
-        "listne = 'x'",
-        "wk.toml: listne is not a setting; see watchkeeper serve --help"
-    )]
+    #[case("listne = 'x'", "wk.toml: listne is not a setting; see watchkeeper serve --help")]
     #[case(
         "egress = 'all'",
         "wk.toml: egress = \"all\" is not allowed; it must be private-allowed or public-only"
@@ -315,10 +268,7 @@ mod tests {
     #[test]
     fn variables_and_flags_are_derived_from_the_key() {
         let settable = Config::settable();
-        let dns = settable
-            .iter()
-            .find(|settable| settable.key == "probe.dns_servers")
-            .unwrap();
+        let dns = settable.iter().find(|settable| settable.key == "probe.dns_servers").unwrap();
         assert_eq!(dns.variable(), "WATCHKEEPER_PROBE__DNS_SERVERS");
         assert_eq!(dns.flag(), "probe-dns-servers");
     }

@@ -1,1 +1,191 @@
-//! engine
+//! The engine: supervised actors that check services on time and decide what they are.
+//!
+//! - [`fleet`]: which services exist; places them on shards, restarts what panicked.
+//! - [`service`]: one actor per checked service; turns `model::watch` effects into messages and timers.
+//! - [`location`]: one actor per location and shard; bounded, polite, runs the checks.
+//! - [`aggregator`]: one actor per shard; live figures, and batches for the recorder.
+//!
+//! [`Engine`] is the only door. The engine never imports the store: facts leave it through a `Recipient`. A shard is one
+//! thread, and everything of a service happens on its shard, so that a check wakes no other thread.
+
+pub mod aggregator;
+pub mod counters;
+pub mod definition;
+pub mod fleet;
+pub mod lane;
+pub mod location;
+pub mod service;
+pub mod shard;
+pub mod supervise;
+
+use std::sync::Arc;
+
+use actix::{Actor, Addr, Arbiter, MailboxError, Recipient};
+
+use crate::clock::{Clock, Timestamp};
+use crate::config::EngineLimits;
+use crate::engine::aggregator::{Batch, Flush, Forget, Lateness, LatenessReport, Prime, Snapshot, Snapshots};
+use crate::engine::counters::Counters;
+use crate::engine::definition::{Definition, Roster};
+use crate::engine::fleet::{Apply, Fleet, Retire, RetireAll};
+use crate::engine::location::Prober;
+use crate::engine::shard::{Shard, Threads};
+use crate::id::Id;
+use crate::model::service::ServiceKey;
+use crate::model::watch::Memory;
+use crate::stats::window::Window;
+
+/// What an engine is built from.
+pub struct EngineParts {
+    /// The locations of this process.
+    pub roster: Arc<Roster>,
+    /// What runs the checks of each location, in the roster's order.
+    pub probers: Vec<Arc<dyn Prober>>,
+    /// Wall time.
+    pub clock: Clock,
+    /// Limits.
+    pub limits: EngineLimits,
+    /// Whether shards get threads of their own.
+    pub threads: Threads,
+    /// Who takes the facts.
+    pub sink: Recipient<Batch>,
+}
+
+/// The only door to the engine. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    fleet: Addr<Fleet>,
+    shards: Arc<[Arc<Shard>]>,
+    arbiters: Arc<[Arbiter]>,
+    counters: Arc<Counters>,
+    clock: Clock,
+    started_at: Timestamp,
+}
+
+/// The engine has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the engine has stopped")]
+pub struct EngineStopped;
+
+impl From<MailboxError> for EngineStopped {
+    fn from(_: MailboxError) -> Self {
+        Self
+    }
+}
+
+impl Engine {
+    /// Starts shards and fleet; no service yet.
+    #[must_use]
+    pub fn start(parts: &EngineParts) -> Self {
+        let started_at = parts.clock.now();
+        let counters = Arc::new(Counters::new(parts.roster.len()));
+        let clock = parts.clock.clone();
+        let limits = parts.limits.clone();
+        let (shards, arbiters) = shard::start_all(parts, &counters);
+        let fleet = Fleet::new(Arc::clone(&shards), limits, Arc::clone(&counters)).start();
+        Self { fleet, shards, arbiters: arbiters.into(), counters, clock, started_at }
+    }
+
+    /// Begins to watch the service, or changes how it is watched. Returns when the change is in force: facts of the old
+    /// definition that arrive later are dropped.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn apply(&self, definition: Arc<Definition>) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(Apply { definition, memory: None }).await?)
+    }
+
+    /// Begins to watch a service that was watched before this process started.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn resume(&self, definition: Arc<Definition>, memory: Memory) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(Apply { definition, memory: Some(memory) }).await?)
+    }
+
+    /// Forgets the service: results that are still under way are dropped.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn retire(&self, id: Id, key: ServiceKey) -> Result<(), EngineStopped> {
+        self.fleet.send(Retire(id)).await?;
+        Ok(self.shard_of(id).aggregator.send(Forget(key)).await?)
+    }
+
+    /// Adds figures of the time before this engine started.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn prime(&self, id: Id, key: ServiceKey, before: Window) -> Result<(), EngineStopped> {
+        Ok(self.shard_of(id).aggregator.send(Prime { key, before }).await?)
+    }
+
+    /// What is known about these services now, in their order. One message per shard, however many there are.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn snapshots(&self, services: &[(Id, ServiceKey)]) -> Result<Vec<Snapshot>, EngineStopped> {
+        let now = self.clock.now();
+        let mut found = vec![Snapshot::default(); services.len()];
+        for (index, shard) in self.shards.iter().enumerate() {
+            let here: Vec<usize> =
+                (0..services.len()).filter(|place| self.index_of(services[*place].0) == index).collect();
+            if here.is_empty() {
+                continue;
+            }
+            let keys = here.iter().map(|place| services[*place].1).collect();
+            let answers = shard.aggregator.send(Snapshots { keys, now }).await?;
+            for (place, snapshot) in here.into_iter().zip(answers) {
+                found[place] = snapshot;
+            }
+        }
+        Ok(found)
+    }
+
+    /// How late checks started since the last report.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn lateness(&self) -> Result<LatenessReport, EngineStopped> {
+        let mut sum = LatenessReport::default();
+        for shard in self.shards.iter() {
+            sum.merge(&shard.aggregator.send(Lateness).await?);
+        }
+        Ok(sum)
+    }
+
+    /// What was done and what was not, since the start.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// When this engine started: figures of the time before are primed.
+    #[must_use]
+    pub const fn started_at(&self) -> Timestamp {
+        self.started_at
+    }
+
+    /// Stops looking, hands every fact to the sink, and ends the shards' threads.
+    pub async fn stop(&self) {
+        if self.fleet.send(RetireAll).await.is_err() {
+            tracing::warn!("the fleet had stopped before");
+        }
+        for shard in self.shards.iter() {
+            if shard.aggregator.send(Flush).await.is_err() {
+                tracing::warn!(shard = shard.index, "an aggregator had stopped before");
+            }
+        }
+        for arbiter in self.arbiters.iter() {
+            arbiter.stop();
+        }
+    }
+
+    fn index_of(&self, id: Id) -> usize {
+        shard::place(id, self.shards.len())
+    }
+
+    fn shard_of(&self, id: Id) -> &Shard {
+        &self.shards[self.index_of(id)]
+    }
+}

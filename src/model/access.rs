@@ -64,11 +64,7 @@ impl FromStr for Permission {
     type Err = UnknownPermission;
 
     fn from_str(text: &str) -> Result<Self, UnknownPermission> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|p| p.as_str() == text)
-            .ok_or_else(|| UnknownPermission(text.into()))
+        Self::ALL.iter().copied().find(|p| p.as_str() == text).ok_or_else(|| UnknownPermission(text.into()))
     }
 }
 
@@ -91,20 +87,13 @@ impl Permissions {
 
     /// The permissions of the set in the order of contract 2.1.
     pub fn iter(self) -> impl Iterator<Item = Permission> {
-        Permission::ALL
-            .iter()
-            .copied()
-            .filter(move |permission| self.contains(*permission))
+        Permission::ALL.iter().copied().filter(move |permission| self.contains(*permission))
     }
 }
 
 impl FromIterator<Permission> for Permissions {
     fn from_iter<I: IntoIterator<Item = Permission>>(permissions: I) -> Self {
-        Self(
-            permissions
-                .into_iter()
-                .fold(0, |bits, permission| bits | 1 << permission as u32),
-        )
+        Self(permissions.into_iter().fold(0, |bits, permission| bits | 1 << permission as u32))
     }
 }
 
@@ -180,10 +169,7 @@ impl FromStr for Plan {
     type Err = UnknownPlan;
 
     fn from_str(text: &str) -> Result<Self, UnknownPlan> {
-        Self::ALL
-            .into_iter()
-            .find(|plan| plan.as_str() == text)
-            .ok_or_else(|| UnknownPlan(text.into()))
+        Self::ALL.into_iter().find(|plan| plan.as_str() == text).ok_or_else(|| UnknownPlan(text.into()))
     }
 }
 
@@ -278,10 +264,7 @@ mod tests {
         for permission in Permission::ALL {
             assert_eq!(permission.as_str().parse(), Ok(*permission));
         }
-        assert_eq!(
-            "services.*".parse::<Permission>(),
-            Err(UnknownPermission("services.*".into()))
-        );
+        assert_eq!("services.*".parse::<Permission>(), Err(UnknownPermission("services.*".into())));
     }
 
     #[test]
@@ -295,9 +278,7 @@ mod tests {
     /// Contract 3.1.
     #[test]
     fn only_team_and_business_have_api_access() {
-        let with_access = Plan::ALL
-            .into_iter()
-            .filter(|plan| plan.default_limits().api_access);
+        let with_access = Plan::ALL.into_iter().filter(|plan| plan.default_limits().api_access);
         assert_eq!(with_access.collect::<Vec<_>>(), [Plan::Team, Plan::Business]);
     }
 }

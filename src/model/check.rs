@@ -26,14 +26,7 @@ pub enum CheckType {
 
 impl CheckType {
     /// All types in the order of the catalogue.
-    pub const ALL: [Self; 6] = [
-        Self::Http,
-        Self::Tcp,
-        Self::Dns,
-        Self::Icmp,
-        Self::Ssl,
-        Self::Manual,
-    ];
+    pub const ALL: [Self; 6] = [Self::Http, Self::Tcp, Self::Dns, Self::Icmp, Self::Ssl, Self::Manual];
 
     /// The slug that the API uses.
     #[must_use]
@@ -70,10 +63,7 @@ impl FromStr for CheckType {
     type Err = UnknownCheckType;
 
     fn from_str(text: &str) -> Result<Self, UnknownCheckType> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.as_str() == text)
-            .ok_or(UnknownCheckType)
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or(UnknownCheckType)
     }
 }
 
@@ -280,10 +270,7 @@ impl Failure {
     #[must_use]
     pub fn new(code: ErrorCode, message: impl AsRef<str>) -> Self {
         let message: String = message.as_ref().chars().take(500).collect();
-        Self {
-            code,
-            message: message.into(),
-        }
+        Self { code, message: message.into() }
     }
 }
 
@@ -405,12 +392,6 @@ mod tests {
 
     #[test]
     fn failure_texts_are_cut_at_500_characters() {
-        assert_eq!(
-            Failure::new(ErrorCode::Internal, "ä".repeat(501))
-                .message
-                .chars()
-                .count(),
-            500
-        );
+        assert_eq!(Failure::new(ErrorCode::Internal, "ä".repeat(501)).message.chars().count(), 500);
     }
 }

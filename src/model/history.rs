@@ -111,13 +111,7 @@ pub enum ChangeCause {
 
 impl ChangeCause {
     /// Every value.
-    pub const ALL: [Self; 5] = [
-        Self::Votes,
-        Self::Gap,
-        Self::Stale,
-        Self::Paused,
-        Self::Reconfigured,
-    ];
+    pub const ALL: [Self; 5] = [Self::Votes, Self::Gap, Self::Stale, Self::Paused, Self::Reconfigured];
 
     /// The number that stands for it in the database.
     #[must_use]

@@ -13,3 +13,4 @@ pub mod secret;
 pub mod service;
 pub mod verdict;
 pub mod watch;
+pub mod window;

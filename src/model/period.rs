@@ -22,13 +22,7 @@ pub enum Range {
 
 impl Range {
     /// All ranges in the order of the contract.
-    pub const ALL: [Self; 5] = [
-        Self::Hour1,
-        Self::Hours6,
-        Self::Hours24,
-        Self::Days7,
-        Self::Days30,
-    ];
+    pub const ALL: [Self; 5] = [Self::Hour1, Self::Hours6, Self::Hours24, Self::Days7, Self::Days30];
 
     /// The word that the API uses.
     #[must_use]
@@ -82,9 +76,6 @@ impl FromStr for Range {
     type Err = UnknownRange;
 
     fn from_str(text: &str) -> Result<Self, UnknownRange> {
-        Self::ALL
-            .into_iter()
-            .find(|range| range.as_str() == text)
-            .ok_or(UnknownRange)
+        Self::ALL.into_iter().find(|range| range.as_str() == text).ok_or(UnknownRange)
     }
 }

@@ -21,10 +21,7 @@ impl Schedule {
         let width = interval_ms.unsigned_abs();
         let stagger = width * (slot as u64) / (slots.max(1) as u64);
         let phase = (hash % width + stagger) % width;
-        Self {
-            interval_ms,
-            phase_ms: i64::try_from(phase).unwrap_or_default(),
-        }
+        Self { interval_ms, phase_ms: i64::try_from(phase).unwrap_or_default() }
     }
 
     /// The first due time after `moment`.
@@ -87,11 +84,7 @@ mod tests {
 
     #[test]
     fn locations_are_spread_over_the_interval() {
-        let due = |slot| {
-            Schedule::new(0, 60_000, (slot, 3))
-                .next_after(Timestamp::from_ms(0))
-                .ms()
-        };
+        let due = |slot| Schedule::new(0, 60_000, (slot, 3)).next_after(Timestamp::from_ms(0)).ms();
         assert_eq!([due(0), due(1), due(2)], [60_000, 20_000, 40_000]);
     }
 }

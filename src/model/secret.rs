@@ -30,9 +30,7 @@ pub struct SecretPlace<'a> {
 
 impl SecretPlace<'_> {
     fn associated_data(&self) -> Vec<u8> {
-        [self.organisation, self.table, self.row, self.field]
-            .join("\0")
-            .into_bytes()
+        [self.organisation, self.table, self.row, self.field].join("\0").into_bytes()
     }
 }
 
@@ -51,9 +49,7 @@ impl Sealer {
     /// A sealer for this key.
     #[must_use]
     pub fn new(key: &[u8; KEY_LENGTH]) -> Self {
-        Self {
-            cipher: XChaCha20Poly1305::new(key.into()),
-        }
+        Self { cipher: XChaCha20Poly1305::new(key.into()) }
     }
 
     /// Seals `plain` for its place: base64 of nonce and ciphertext.
@@ -64,10 +60,7 @@ impl Sealer {
     pub fn seal(&self, place: SecretPlace<'_>, plain: &str) -> String {
         let mut nonce = [0; NONCE_LENGTH];
         getrandom::fill(&mut nonce).expect("the operating system provides randomness");
-        let payload = Payload {
-            msg: plain.as_bytes(),
-            aad: &place.associated_data(),
-        };
+        let payload = Payload { msg: plain.as_bytes(), aad: &place.associated_data() };
         let sealed = self
             .cipher
             .encrypt(&XNonce::from(nonce), payload)
@@ -82,14 +75,8 @@ impl Sealer {
     pub fn open(&self, place: SecretPlace<'_>, sealed: &str) -> Result<String, SealBroken> {
         let bytes = BASE64.decode(sealed).map_err(|_| SealBroken)?;
         let (nonce, sealed) = bytes.split_first_chunk::<NONCE_LENGTH>().ok_or(SealBroken)?;
-        let payload = Payload {
-            msg: sealed,
-            aad: &place.associated_data(),
-        };
-        let plain = self
-            .cipher
-            .decrypt(&XNonce::from(*nonce), payload)
-            .map_err(|_| SealBroken)?;
+        let payload = Payload { msg: sealed, aad: &place.associated_data() };
+        let plain = self.cipher.decrypt(&XNonce::from(*nonce), payload).map_err(|_| SealBroken)?;
         String::from_utf8(plain).map_err(|_| SealBroken)
     }
 }
@@ -128,12 +115,8 @@ impl fmt::Debug for Secret {
 mod tests {
     use super::*;
 
-    const PLACE: SecretPlace<'static> = SecretPlace {
-        organisation: "org",
-        table: "service",
-        row: "row",
-        field: "headers.x-api-key",
-    };
+    const PLACE: SecretPlace<'static> =
+        SecretPlace { organisation: "org", table: "service", row: "row", field: "headers.x-api-key" };
 
     #[test]
     fn a_sealed_secret_opens_only_in_its_place_and_with_its_key() {
@@ -141,29 +124,14 @@ mod tests {
         let sealed = sealer.seal(PLACE, "hunter2");
         assert_eq!(sealer.open(PLACE, &sealed).as_deref(), Ok("hunter2"));
         for other in [
-            SecretPlace {
-                organisation: "other",
-                ..PLACE
-            },
-            SecretPlace {
-                table: "token",
-                ..PLACE
-            },
-            SecretPlace {
-                row: "other",
-                ..PLACE
-            },
-            SecretPlace {
-                field: "headers.x-other",
-                ..PLACE
-            },
+            SecretPlace { organisation: "other", ..PLACE },
+            SecretPlace { table: "token", ..PLACE },
+            SecretPlace { row: "other", ..PLACE },
+            SecretPlace { field: "headers.x-other", ..PLACE },
         ] {
             assert_eq!(sealer.open(other, &sealed), Err(SealBroken), "{other:?}");
         }
-        assert_eq!(
-            Sealer::new(&[8; KEY_LENGTH]).open(PLACE, &sealed),
-            Err(SealBroken)
-        );
+        assert_eq!(Sealer::new(&[8; KEY_LENGTH]).open(PLACE, &sealed), Err(SealBroken));
     }
 
     #[test]

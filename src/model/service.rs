@@ -74,11 +74,7 @@ impl Settings {
     #[must_use]
     pub fn role_of(&self, code: &str) -> ProbeRole {
         let roles = self.probe_roles.iter().flatten();
-        roles
-            .filter(|(name, _)| name == code)
-            .map(|(_, role)| *role)
-            .next()
-            .unwrap_or(ProbeRole::Full)
+        roles.filter(|(name, _)| name == code).map(|(_, role)| *role).next().unwrap_or(ProbeRole::Full)
     }
 }
 
@@ -182,10 +178,7 @@ impl FromStr for OverrideStatus {
     type Err = UnknownWord;
 
     fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        Self::ALL
-            .into_iter()
-            .find(|status| status.as_str() == text)
-            .ok_or(UnknownWord)
+        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or(UnknownWord)
     }
 }
 
@@ -193,10 +186,7 @@ impl FromStr for PauseReason {
     type Err = UnknownWord;
 
     fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        [Self::Manual, Self::PlanLimit]
-            .into_iter()
-            .find(|reason| reason.as_str() == text)
-            .ok_or(UnknownWord)
+        [Self::Manual, Self::PlanLimit].into_iter().find(|reason| reason.as_str() == text).ok_or(UnknownWord)
     }
 }
 
@@ -204,10 +194,7 @@ impl FromStr for ProbeRole {
     type Err = UnknownWord;
 
     fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        [Self::Full, Self::Reachability]
-            .into_iter()
-            .find(|role| role.as_str() == text)
-            .ok_or(UnknownWord)
+        [Self::Full, Self::Reachability].into_iter().find(|role| role.as_str() == text).ok_or(UnknownWord)
     }
 }
 
@@ -304,10 +291,7 @@ mod tests {
             target: None,
             settings: None,
             configured_at: None,
-            pause: paused.then_some(Pause {
-                reason: PauseReason::Manual,
-                at,
-            }),
+            pause: paused.then_some(Pause { reason: PauseReason::Manual, at }),
             status_override: stated.map(|status| StatusOverride {
                 status,
                 reason: "because".into(),
@@ -322,26 +306,10 @@ mod tests {
 
     /// Contract 4.3.7, the table of `effective_status`; the first row that applies wins.
     #[rstest]
-    #[case(
-        CheckType::Http,
-        Some(OverrideStatus::Up),
-        true,
-        true,
-        Verdict::Down,
-        "paused",
-        "up"
-    )]
+    #[case(CheckType::Http, Some(OverrideStatus::Up), true, true, Verdict::Down, "paused", "up")]
     #[case(CheckType::Http, None, true, true, Verdict::Up, "paused", "paused")]
     #[case(CheckType::Http, None, false, true, Verdict::Down, "down", "maintenance")]
-    #[case(
-        CheckType::Manual,
-        None,
-        false,
-        false,
-        Verdict::Unknown,
-        "unknown",
-        "operational"
-    )]
+    #[case(CheckType::Manual, None, false, false, Verdict::Unknown, "unknown", "operational")]
     #[case(
         CheckType::Manual,
         Some(OverrideStatus::Maintenance),
@@ -365,9 +333,6 @@ mod tests {
     ) {
         let service = service(check_type, stated, paused);
         assert_eq!(ServiceStatus::measured(&service, verdict).as_str(), status);
-        assert_eq!(
-            ServiceStatus::effective(&service, verdict, in_maintenance).as_str(),
-            effective
-        );
+        assert_eq!(ServiceStatus::effective(&service, verdict, in_maintenance).as_str(), effective);
     }
 }

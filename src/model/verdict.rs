@@ -144,10 +144,7 @@ mod tests {
         #[case] age_ms: i64,
         #[case] fresh: bool,
     ) {
-        let vote = Vote {
-            status: CheckStatus::Up,
-            checked_at: Timestamp::from_ms(0),
-        };
+        let vote = Vote { status: CheckStatus::Up, checked_at: Timestamp::from_ms(0) };
         assert_eq!(vote.is_fresh(Timestamp::from_ms(age_ms), interval_ms), fresh);
     }
 

@@ -46,6 +46,13 @@ impl WatchPlan {
         self.interval_ms + attempts * (self.timeout_ms + self.backoff_max_ms) + GAP_SLACK_MS
     }
 
+    /// Until when a result from `last` backs the status that was believed then, seen from `now`: up to now while the next
+    /// result may still be on its way, otherwise only until the first one was due that did not come.
+    #[must_use]
+    pub fn backed_until(&self, last: Timestamp, now: Timestamp) -> Timestamp {
+        if now.ms_since(last) > self.coverage_ms() { last.plus_ms(self.interval_ms) } else { now }
+    }
+
     fn backoff_after_ms(&self, attempt: u8) -> i64 {
         let doubled = self.backoff_ms << u32::from(attempt.saturating_sub(1)).min(16);
         doubled.min(self.backoff_max_ms)
@@ -129,11 +136,7 @@ struct Next {
 
 impl Next {
     const fn run(at: Timestamp) -> Self {
-        Self {
-            at,
-            scheduled_at: at,
-            attempt: 1,
-        }
+        Self { at, scheduled_at: at, attempt: 1 }
     }
 }
 
@@ -159,12 +162,7 @@ impl Watch {
         let slot = |place| {
             let schedule = Schedule::new(plan.hash, plan.interval_ms, (place, slots));
             let at = if is_new { now } else { schedule.next_after(now) };
-            Slot {
-                schedule,
-                vote: None,
-                next: Next::run(at),
-                is_running: false,
-            }
+            Slot { schedule, vote: None, next: Next::run(at), is_running: false }
         };
         let mut watch = Self {
             slots: (0..slots).map(slot).collect(),
@@ -207,11 +205,7 @@ impl Watch {
     /// When [`Self::wake`] is to be called next; `None` while every location is looking.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
-        self.slots
-            .iter()
-            .filter(|slot| !slot.is_running)
-            .map(|slot| slot.next.at)
-            .min()
+        self.slots.iter().filter(|slot| !slot.is_running).map(|slot| slot.next.at).min()
     }
 
     /// Starts what is due and notices gaps.
@@ -222,28 +216,12 @@ impl Watch {
             if slot.is_running || slot.next.at > now {
                 continue;
             }
-            let Next {
-                scheduled_at,
-                attempt,
-                ..
-            } = slot.next;
-            let missed = if attempt == 1 {
-                slot.schedule.runs_between(scheduled_at, now)
-            } else {
-                0
-            };
-            let scheduled_at = if missed > 0 {
-                slot.schedule.latest(now)
-            } else {
-                scheduled_at
-            };
+            let Next { scheduled_at, attempt, .. } = slot.next;
+            let missed = if attempt == 1 { slot.schedule.runs_between(scheduled_at, now) } else { 0 };
+            let scheduled_at = if missed > 0 { slot.schedule.latest(now) } else { scheduled_at };
             slot.is_running = true;
             push_missed(missed, &mut effects);
-            effects.push(Effect::Run(Attempt {
-                slot: place,
-                scheduled_at,
-                attempt,
-            }));
+            effects.push(Effect::Run(Attempt { slot: place, scheduled_at, attempt }));
         }
         self.judge(now, &mut effects);
         effects
@@ -270,19 +248,11 @@ impl Watch {
         };
         if measurement.status != CheckStatus::Up && attempt.attempt < self.plan.attempts {
             let at = now.plus_ms(self.plan.backoff_after_ms(attempt.attempt));
-            slot.next = Next {
-                at,
-                scheduled_at: attempt.scheduled_at,
-                attempt: attempt.attempt + 1,
-            };
+            slot.next = Next { at, scheduled_at: attempt.scheduled_at, attempt: attempt.attempt + 1 };
             return effects;
         }
         let status = measurement.status;
-        effects.push(Effect::Record(Finished {
-            attempt,
-            checked_at,
-            measurement,
-        }));
+        effects.push(Effect::Record(Finished { attempt, checked_at, measurement }));
         self.note_gap(checked_at, &mut effects);
         self.take_vote(attempt.slot, Vote { status, checked_at }, now);
         self.plan_next(attempt, now, &mut effects);
@@ -315,16 +285,9 @@ impl Watch {
     /// What a successor of this watch may go on with.
     #[must_use]
     pub fn memory(&self) -> Memory {
-        let votes = self
-            .slots
-            .iter()
-            .enumerate()
-            .filter_map(|(place, slot)| slot.vote.map(|vote| (place, vote)));
-        Memory {
-            votes: votes.collect(),
-            status: self.status,
-            status_since: Some(self.status_since),
-        }
+        let votes =
+            self.slots.iter().enumerate().filter_map(|(place, slot)| slot.vote.map(|vote| (place, vote)));
+        Memory { votes: votes.collect(), status: self.status, status_since: Some(self.status_since) }
     }
 
     /// Once, after a restart: a location whose due run was missed and whose next one is far away looks soon.
@@ -342,10 +305,7 @@ impl Watch {
     fn take_vote(&mut self, place: usize, vote: Vote, now: Timestamp) {
         let before = self.slots[place].vote.replace(vote).map(|before| before.status);
         self.last_result_at = self.last_result_at.max(Some(vote.checked_at));
-        let contradicts = self
-            .verdict
-            .as_check()
-            .is_some_and(|believed| believed != vote.status);
+        let contradicts = self.verdict.as_check().is_some_and(|believed| believed != vote.status);
         let is_news = before != Some(vote.status);
         if is_news && (before.is_some() || contradicts) {
             self.uncertain_until = now.plus_ms(2 * self.plan.interval_ms);
@@ -371,11 +331,7 @@ impl Watch {
         push_missed(slot.schedule.runs_between(done.scheduled_at, now), effects);
         let due = slot.schedule.next_after(now.max(done.scheduled_at));
         let hurry = (self.plan.interval_ms / UNCERTAIN_SPEED).max(self.plan.uncertain_interval_ms);
-        let at = if is_uncertain {
-            due.min(now.plus_ms(hurry))
-        } else {
-            due
-        };
+        let at = if is_uncertain { due.min(now.plus_ms(hurry)) } else { due };
         slot.next = Next::run(at);
     }
 
@@ -387,17 +343,12 @@ impl Watch {
 
     fn fresh_votes(&self, now: Timestamp) -> impl Iterator<Item = CheckStatus> {
         let votes = self.slots.iter().filter_map(|slot| slot.vote);
-        votes
-            .filter(move |vote| vote.is_fresh(now, self.plan.interval_ms))
-            .map(|vote| vote.status)
+        votes.filter(move |vote| vote.is_fresh(now, self.plan.interval_ms)).map(|vote| vote.status)
     }
 
     /// Without a result the clock alone can change the status: first to a gap, then to unknown.
     fn judge(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
-        if self
-            .last_result_at
-            .is_some_and(|at| now.ms_since(at) > self.plan.coverage_ms())
-        {
+        if self.last_result_at.is_some_and(|at| now.ms_since(at) > self.plan.coverage_ms()) {
             self.note_gap(now, effects);
             self.verdict = majority(self.fresh_votes(now));
             if self.verdict == Verdict::Unknown {
@@ -434,12 +385,7 @@ impl Watch {
         if to == self.status {
             return;
         }
-        let change = Change {
-            at: at.max(self.status_since),
-            from: self.status,
-            to,
-            cause,
-        };
+        let change = Change { at: at.max(self.status_since), from: self.status, to, cause };
         self.status = to;
         self.status_since = change.at;
         effects.push(Effect::Change(change));

@@ -115,40 +115,12 @@ mod tests {
 
     #[rstest]
     #[case("http://example.com", false, "example.com", 80, "example.com", "/")]
-    #[case(
-        "https://example.com/a?b=c#d",
-        true,
-        "example.com",
-        443,
-        "example.com",
-        "/a?b=c"
-    )]
-    #[case(
-        "https://EXAMPLE.com:8443/",
-        true,
-        "example.com",
-        8443,
-        "example.com:8443",
-        "/"
-    )]
-    #[case(
-        "http://[2001:db8::1]:81?q",
-        false,
-        "2001:db8::1",
-        81,
-        "[2001:db8::1]:81",
-        "/?q"
-    )]
+    #[case("https://example.com/a?b=c#d", true, "example.com", 443, "example.com", "/a?b=c")]
+    #[case("https://EXAMPLE.com:8443/", true, "example.com", 8443, "example.com:8443", "/")]
+    #[case("http://[2001:db8::1]:81?q", false, "2001:db8::1", 81, "[2001:db8::1]:81", "/?q")]
     #[case("http://192.0.2.1/ä\r\n", false, "192.0.2.1", 80, "192.0.2.1", "/%C3%A4")]
     #[case("http://0x7f.1/", false, "127.0.0.1", 80, "127.0.0.1", "/")]
-    #[case(
-        "http://bücher.example./",
-        false,
-        "xn--bcher-kva.example",
-        80,
-        "xn--bcher-kva.example.",
-        "/"
-    )]
+    #[case("http://bücher.example./", false, "xn--bcher-kva.example", 80, "xn--bcher-kva.example.", "/")]
     fn a_url_becomes_an_endpoint(
         #[case] url: &str,
         #[case] tls: bool,
@@ -158,10 +130,7 @@ mod tests {
         #[case] path: &str,
     ) {
         let endpoint = Endpoint::of(&Url::parse(url).unwrap()).unwrap();
-        assert_eq!(
-            (endpoint.tls, endpoint.host.to_text().as_str(), endpoint.port),
-            (tls, host, port)
-        );
+        assert_eq!((endpoint.tls, endpoint.host.to_text().as_str(), endpoint.port), (tls, host, port));
         assert_eq!(endpoint.authority, authority);
         assert_eq!(endpoint.path, path);
     }

@@ -1,1 +1,10 @@
-//! record
+//! Recording: facts of the engine become rows, in batches; rows become hours; deleted histories are erased; and at start
+//! the rows tell the engine where it stopped.
+//!
+//! - [`recorder`]: the actor that writes. One transaction at a time, everything that waits in it.
+//! - [`upkeep`]: background work on the history: deriving finished hours, erasing.
+//! - [`restore`]: from the stored services and their history back to running actors.
+
+pub mod recorder;
+pub mod restore;
+pub mod upkeep;

@@ -27,13 +27,7 @@ impl Default for ResponseTimes {
     fn default() -> Self {
         let histogram =
             Histogram::new_with_bounds(1, HIGHEST_US, DIGITS).expect("the bounds are constants in range");
-        Self {
-            count: 0,
-            sum_us: 0,
-            min_us: u32::MAX,
-            max_us: 0,
-            histogram,
-        }
+        Self { count: 0, sum_us: 0, min_us: u32::MAX, max_us: 0, histogram }
     }
 }
 
@@ -61,12 +55,9 @@ impl ResponseTimes {
             return Err(BadHistogram(format!("{} bytes are too many", serialised.len())));
         }
         let mut bytes = serialised;
-        let other: Histogram<u32> = Deserializer::new()
-            .deserialize(&mut bytes)
-            .map_err(|error| BadHistogram(error.to_string()))?;
-        self.histogram
-            .add(&other)
-            .map_err(|error| BadHistogram(error.to_string()))?;
+        let other: Histogram<u32> =
+            Deserializer::new().deserialize(&mut bytes).map_err(|error| BadHistogram(error.to_string()))?;
+        self.histogram.add(&other).map_err(|error| BadHistogram(error.to_string()))?;
         self.count += summary.count;
         self.sum_us += summary.sum_us;
         self.min_us = self.min_us.min(summary.min_us);
@@ -92,11 +83,7 @@ impl ResponseTimes {
         let summary = self.summary()?;
         let value = self.histogram.value_at_quantile(percent / 100.0);
         let middle = self.histogram.median_equivalent(value);
-        Some(
-            u32::try_from(middle)
-                .unwrap_or(u32::MAX)
-                .clamp(summary.min_us, summary.max_us),
-        )
+        Some(u32::try_from(middle).unwrap_or(u32::MAX).clamp(summary.min_us, summary.max_us))
     }
 
     /// The histogram in hdrhistogram's V2 form.
@@ -106,9 +93,7 @@ impl ResponseTimes {
     #[must_use]
     pub fn serialise(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        V2Serializer::new()
-            .serialize(&self.histogram, &mut bytes)
-            .expect("writing to memory does not fail");
+        V2Serializer::new().serialize(&self.histogram, &mut bytes).expect("writing to memory does not fail");
         bytes
     }
 }
@@ -129,10 +114,7 @@ pub struct Summary {
 impl Summary {
     /// The mean in microseconds.
     #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a mean below 2^53 microseconds is exact enough"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "a mean below 2^53 microseconds is exact enough")]
     pub fn mean_us(&self) -> f64 {
         self.sum_us as f64 / self.count.max(1) as f64
     }
@@ -158,18 +140,9 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_histogram_are_refused() {
-        let summary = Summary {
-            count: 1,
-            sum_us: 1,
-            min_us: 1,
-            max_us: 1,
-        };
+        let summary = Summary { count: 1, sum_us: 1, min_us: 1, max_us: 1 };
         assert!(ResponseTimes::default().merge(&summary, b"nonsense").is_err());
-        assert!(
-            ResponseTimes::default()
-                .merge(&summary, &vec![0; MAX_SERIALISED_BYTES + 1])
-                .is_err()
-        );
+        assert!(ResponseTimes::default().merge(&summary, &vec![0; MAX_SERIALISED_BYTES + 1]).is_err());
     }
 
     proptest! {

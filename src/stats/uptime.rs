@@ -7,6 +7,7 @@
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::history::{MeasuredStatus, StatusChange};
 use crate::model::service::OverrideStatus;
+use crate::model::window::{Window, WindowKind};
 
 /// What a moment counts for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,11 +101,7 @@ pub fn measured(
     measured_until: Timestamp,
     (from, to): (Timestamp, Timestamp),
 ) -> Vec<Span> {
-    let ends = changes
-        .iter()
-        .skip(1)
-        .map(|change| change.at)
-        .chain([measured_until]);
+    let ends = changes.iter().skip(1).map(|change| change.at).chain([measured_until]);
     let known = changes.iter().zip(ends).map(|(change, end)| Span {
         from: change.at.max(from),
         to: end.min(to),
@@ -120,21 +117,13 @@ fn fill_gaps(spans: &mut Vec<Span>, (from, to): (Timestamp, Timestamp)) {
     let mut at = from;
     for span in spans.drain(..) {
         if at < span.from {
-            filled.push(Span {
-                from: at,
-                to: span.from,
-                counts: Counts::Nothing,
-            });
+            filled.push(Span { from: at, to: span.from, counts: Counts::Nothing });
         }
         at = span.to;
         filled.push(span);
     }
     if at < to {
-        filled.push(Span {
-            from: at,
-            to,
-            counts: Counts::Nothing,
-        });
+        filled.push(Span { from: at, to, counts: Counts::Nothing });
     }
     *spans = filled;
 }
@@ -144,26 +133,26 @@ fn fill_gaps(spans: &mut Vec<Span>, (from, to): (Timestamp, Timestamp)) {
 pub fn cover(spans: &[Span], cover: Span) -> Vec<Span> {
     let mut result = Vec::with_capacity(spans.len() + 2);
     for span in spans {
-        let before = Span {
-            to: span.to.min(cover.from),
-            ..*span
-        };
-        let inside = Span {
-            from: span.from.max(cover.from),
-            to: span.to.min(cover.to),
-            counts: cover.counts,
-        };
-        let after = Span {
-            from: span.from.max(cover.to),
-            ..*span
-        };
-        result.extend(
-            [before, inside, after]
-                .into_iter()
-                .filter(|piece| piece.from < piece.to),
-        );
+        let before = Span { to: span.to.min(cover.from), ..*span };
+        let inside =
+            Span { from: span.from.max(cover.from), to: span.to.min(cover.to), counts: cover.counts };
+        let after = Span { from: span.from.max(cover.to), ..*span };
+        result.extend([before, inside, after].into_iter().filter(|piece| piece.from < piece.to));
     }
     result
+}
+
+/// Decisions of people as covers, in rising rank: pauses, then overrides. Open ones reach until `until`.
+#[must_use]
+pub fn covers(decided: &[Window], until: Timestamp) -> Vec<Span> {
+    let span = |window: &Window, counts| Span { from: window.from, to: window.to.unwrap_or(until), counts };
+    let pauses = decided.iter().filter(|window| window.kind == WindowKind::Pause);
+    let pauses = pauses.map(|window| span(window, Counts::Nothing));
+    let overrides = decided.iter().filter_map(|window| match window.kind {
+        WindowKind::Override(status) => Some(span(window, Counts::from(status))),
+        WindowKind::Pause => None,
+    });
+    pauses.chain(overrides).collect()
 }
 
 /// Sums over all spans.
@@ -243,22 +232,14 @@ mod tests {
         ];
         let expected: Vec<Span> = expected
             .into_iter()
-            .map(|(from, to, counts)| Span {
-                from: at(from),
-                to: at(to),
-                counts,
-            })
+            .map(|(from, to, counts)| Span { from: at(from), to: at(to), counts })
             .collect();
         assert_eq!(spans, expected);
     }
 
     #[test]
     fn a_day_boundary_splits_a_span() {
-        let span = Span {
-            from: at(DAY_MS - 10),
-            to: at(DAY_MS + 5),
-            counts: Counts::Down,
-        };
+        let span = Span { from: at(DAY_MS - 10), to: at(DAY_MS + 5), counts: Counts::Down };
         let down = |down_ms| Availability { up_ms: 0, down_ms };
         assert_eq!(per_day(&[span]), [(0, down(10)), (1, down(5))]);
     }
@@ -268,10 +249,7 @@ mod tests {
 
     /// What a single millisecond counts for, decided without any span arithmetic.
     fn oracle(changes: &[StatusChange], until: i64, covers: &[Span], moment: i64) -> Counts {
-        let covering = covers
-            .iter()
-            .rev()
-            .find(|cover| cover.from.ms() <= moment && moment < cover.to.ms());
+        let covering = covers.iter().rev().find(|cover| cover.from.ms() <= moment && moment < cover.to.ms());
         if let Some(cover) = covering {
             return cover.counts;
         }

@@ -97,26 +97,12 @@ mod tests {
             window.day(day).answered += 1;
         }
         assert_eq!(window.days.len(), 30);
-        assert!(
-            window
-                .days
-                .iter()
-                .zip(window.days.iter().skip(1))
-                .all(|(left, right)| left.0 < right.0)
-        );
+        assert!(window.days.iter().zip(window.days.iter().skip(1)).all(|(left, right)| left.0 < right.0));
     }
 
     #[test]
     fn the_mean_has_one_decimal() {
-        assert_eq!(
-            DayFigures {
-                answered: 3,
-                sum_us: 1_000,
-                ..DayFigures::default()
-            }
-            .mean_ms(),
-            Some(0.3)
-        );
+        assert_eq!(DayFigures { answered: 3, sum_us: 1_000, ..DayFigures::default() }.mean_ms(), Some(0.3));
         assert_eq!(DayFigures::default().mean_ms(), None);
     }
 }

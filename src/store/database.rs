@@ -70,12 +70,8 @@ impl Databases {
             let url = database.url.clone();
             move |source| OpenError::Migrate { url, source }
         };
-        MainMigrator::up(&self.main.writer, None)
-            .await
-            .map_err(failed(&self.main))?;
-        HistoryMigrator::up(&self.history.writer, None)
-            .await
-            .map_err(failed(&self.history))
+        MainMigrator::up(&self.main.writer, None).await.map_err(failed(&self.main))?;
+        HistoryMigrator::up(&self.history.writer, None).await.map_err(failed(&self.history))
     }
 }
 
@@ -94,33 +90,18 @@ impl Database {
     /// [`OpenError`] when it cannot be reached, or is a SQLite that corrupts its files.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let shown = without_credentials(url);
-        let refused = |source| OpenError::Connect {
-            url: shown.clone(),
-            source,
-        };
+        let refused = |source| OpenError::Connect { url: shown.clone(), source };
         if !url.starts_with("sqlite:") {
-            let pool = connect_pool(url, limits.postgres_connections, limits)
-                .await
-                .map_err(refused)?;
-            return Ok(Self {
-                writer: pool.clone(),
-                reader: pool,
-                url: shown,
-            });
+            let pool = connect_pool(url, limits.postgres_connections, limits).await.map_err(refused)?;
+            return Ok(Self { writer: pool.clone(), reader: pool, url: shown });
         }
         let writer = connect_pool(url, 1, limits).await.map_err(refused)?;
         let version = sqlite_version(&writer).await.map_err(refused)?;
         if !is_sound_sqlite(&version) {
             return Err(OpenError::OldSqlite(version));
         }
-        let reader = connect_pool(url, limits.sqlite_readers, limits)
-            .await
-            .map_err(refused)?;
-        Ok(Self {
-            writer,
-            reader,
-            url: shown,
-        })
+        let reader = connect_pool(url, limits.sqlite_readers, limits).await.map_err(refused)?;
+        Ok(Self { writer, reader, url: shown })
     }
 
     /// The connection for statements that only read.
@@ -233,10 +214,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case(
-        "postgres://me:secret@127.0.0.1:5432/wk?password=secret",
-        "postgres://127.0.0.1:5432/wk"
-    )]
+    #[case("postgres://me:secret@127.0.0.1:5432/wk?password=secret", "postgres://127.0.0.1:5432/wk")]
     #[case("sqlite:///data/main.db?mode=rwc", "sqlite:///data/main.db?mode=rwc")]
     fn credentials_are_not_shown(#[case] url: &str, #[case] shown: &str) {
         assert_eq!(without_credentials(url), shown);

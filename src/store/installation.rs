@@ -7,12 +7,8 @@ use crate::model::secret::{Sealer, SecretPlace};
 use crate::store::StoreError;
 
 const KEY_CHECK: &str = "key_check";
-const PLACE: SecretPlace<'static> = SecretPlace {
-    organisation: "",
-    table: "installation",
-    row: KEY_CHECK,
-    field: "value",
-};
+const PLACE: SecretPlace<'static> =
+    SecretPlace { organisation: "", table: "installation", row: KEY_CHECK, field: "value" };
 
 /// What the stored check value says about a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,16 +26,9 @@ pub enum KeyCheck {
 pub async fn check_key(connection: &impl ConnectionTrait, sealer: &Sealer) -> Result<KeyCheck, StoreError> {
     if let Some(stored) = Entity::find_by_id(KEY_CHECK).one(connection).await? {
         let opened = sealer.open(PLACE, &stored.value);
-        return Ok(if opened.is_ok() {
-            KeyCheck::Right
-        } else {
-            KeyCheck::Wrong
-        });
+        return Ok(if opened.is_ok() { KeyCheck::Right } else { KeyCheck::Wrong });
     }
-    let fact = ActiveModel {
-        name: Set(KEY_CHECK.into()),
-        value: Set(sealer.seal(PLACE, KEY_CHECK)),
-    };
+    let fact = ActiveModel { name: Set(KEY_CHECK.into()), value: Set(sealer.seal(PLACE, KEY_CHECK)) };
     Entity::insert(fact).exec_without_returning(connection).await?;
     Ok(KeyCheck::Right)
 }

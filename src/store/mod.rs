@@ -38,17 +38,10 @@ impl StoreError {
     /// Whether the database could not be reached at all (as opposed to: it answered with an error).
     #[must_use]
     pub const fn is_unreachable(&self) -> bool {
-        matches!(
-            self,
-            Self::Database(sea_orm::DbErr::Conn(_) | sea_orm::DbErr::ConnectionAcquire(_))
-        )
+        matches!(self, Self::Database(sea_orm::DbErr::Conn(_) | sea_orm::DbErr::ConnectionAcquire(_)))
     }
 
     fn corrupt(table: &'static str, row: &dyn Display, problem: &dyn Display) -> Self {
-        Self::Corrupt {
-            table,
-            row: row.to_string(),
-            problem: problem.to_string(),
-        }
+        Self::Corrupt { table, row: row.to_string(), problem: problem.to_string() }
     }
 }

@@ -51,11 +51,7 @@ pub async fn count(connection: &impl ConnectionTrait) -> Result<u64, StoreError>
 /// # Errors
 /// When the database fails or the row cannot be read.
 pub async fn get(connection: &impl ConnectionTrait, key: i64) -> Result<Option<Organisation>, StoreError> {
-    Entity::find_by_id(key)
-        .one(connection)
-        .await?
-        .map(from_row)
-        .transpose()
+    Entity::find_by_id(key).one(connection).await?.map(from_row).transpose()
 }
 
 /// Locks the organisation's row until the transaction ends, so that quota checks are atomic with the write that
@@ -72,10 +68,7 @@ pub(super) fn from_row(row: Model) -> Result<Organisation, StoreError> {
     let corrupt = |problem: String| StoreError::corrupt("organisation", &row.id, &problem);
     Ok(Organisation {
         key: row.id,
-        id: row
-            .public_id
-            .parse::<Id>()
-            .map_err(|error| corrupt(error.to_string()))?,
+        id: row.public_id.parse::<Id>().map_err(|error| corrupt(error.to_string()))?,
         plan: row
             .plan
             .parse()

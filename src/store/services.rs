@@ -26,10 +26,7 @@ pub async fn find(
     organisation: i64,
     id: Id,
 ) -> Result<Option<Service>, StoreError> {
-    let row = of_organisation(organisation)
-        .filter(Column::PublicId.eq(id.as_str()))
-        .one(connection)
-        .await?;
+    let row = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
     row.map(from_row).transpose()
 }
 
@@ -42,9 +39,7 @@ pub async fn find_for_update(
     organisation: i64,
     id: Id,
 ) -> Result<Option<Service>, StoreError> {
-    let query = of_organisation(organisation)
-        .filter(Column::PublicId.eq(id.as_str()))
-        .lock_exclusive();
+    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     query.one(connection).await?.map(from_row).transpose()
 }
 
@@ -74,10 +69,7 @@ pub async fn list(
 /// # Errors
 /// When the database fails.
 pub async fn count_active(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, StoreError> {
-    Ok(of_organisation(organisation)
-        .filter(Column::PausedAt.is_null())
-        .count(connection)
-        .await?)
+    Ok(of_organisation(organisation).filter(Column::PausedAt.is_null()).count(connection).await?)
 }
 
 /// Services of every organisation with the id of their organisation, by key, after `after`: what the engine
@@ -98,9 +90,7 @@ pub async fn definitions(
         .await?;
     let organisations = organisation::Entity::find().all(connection).await?;
     let organisation_of = |row: &Model| {
-        let found = organisations
-            .iter()
-            .find(|organisation| organisation.id == row.organisation_id);
+        let found = organisations.iter().find(|organisation| organisation.id == row.organisation_id);
         found
             .and_then(|organisation| organisation.public_id.parse().ok())
             .ok_or_else(|| StoreError::corrupt("service", &row.id, &"its organisation cannot be read"))
@@ -129,10 +119,7 @@ pub async fn insert(connection: &impl ConnectionTrait, service: Service) -> Resu
 /// # Errors
 /// When the database fails.
 pub async fn update(connection: &impl ConnectionTrait, service: Service) -> Result<Service, StoreError> {
-    let service = Service {
-        revision: service.revision + 1,
-        ..service
-    };
+    let service = Service { revision: service.revision + 1, ..service };
     to_row(&service).update(connection).await?;
     Ok(service)
 }
@@ -143,12 +130,8 @@ pub async fn update(connection: &impl ConnectionTrait, service: Service) -> Resu
 /// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), StoreError> {
     Entity::delete_by_id(service).exec(connection).await?;
-    let erasure = history_erasure::ActiveModel {
-        service_id: Set(service),
-    };
-    history_erasure::Entity::insert(erasure)
-        .exec_without_returning(connection)
-        .await?;
+    let erasure = history_erasure::ActiveModel { service_id: Set(service) };
+    history_erasure::Entity::insert(erasure).exec_without_returning(connection).await?;
     Ok(())
 }
 
@@ -169,9 +152,7 @@ pub async fn finish_erasure(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
 ) -> Result<(), StoreError> {
-    history_erasure::Entity::delete_by_id(service)
-        .exec(connection)
-        .await?;
+    history_erasure::Entity::delete_by_id(service).exec(connection).await?;
     Ok(())
 }
 
@@ -192,9 +173,7 @@ fn to_row(service: &Service) -> ActiveModel {
         assigned_probes: Set(settings
             .and_then(|settings| settings.assigned_probes.clone())
             .map(|codes| Value::from(codes).to_string())),
-        probe_roles: Set(settings
-            .and_then(|settings| settings.probe_roles.as_deref())
-            .map(roles_to_text)),
+        probe_roles: Set(settings.and_then(|settings| settings.probe_roles.as_deref()).map(roles_to_text)),
         config: Set(settings.map(|settings| Value::Object(settings.config.clone()).to_string())),
         configured_at: Set(service.configured_at.map(Timestamp::ms)),
         paused_reason: Set(pause.map(|pause| pause.reason.as_str().into())),
@@ -210,10 +189,8 @@ fn to_row(service: &Service) -> ActiveModel {
 }
 
 fn roles_to_text(roles: &[(String, ProbeRole)]) -> String {
-    let object: Map<String, Value> = roles
-        .iter()
-        .map(|(code, role)| (code.clone(), Value::from(role.as_str())))
-        .collect();
+    let object: Map<String, Value> =
+        roles.iter().map(|(code, role)| (code.clone(), Value::from(role.as_str()))).collect();
     Value::Object(object).to_string()
 }
 
@@ -222,19 +199,14 @@ fn from_row(row: Model) -> Result<Service, StoreError> {
     let corrupt = |problem: String| StoreError::corrupt("service", &key, &problem);
     let pause = match (&row.paused_reason, row.paused_at) {
         (Some(reason), Some(at)) => Some(Pause {
-            reason: reason
-                .parse()
-                .map_err(|_| corrupt(format!("unknown pause reason {reason}")))?,
+            reason: reason.parse().map_err(|_| corrupt(format!("unknown pause reason {reason}")))?,
             at: Timestamp::from_ms(at),
         }),
         _ => None,
     };
     Ok(Service {
         key,
-        id: row
-            .public_id
-            .parse()
-            .map_err(|_| corrupt("its id has not the form of one".into()))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one".into()))?,
         organisation: row.organisation_id,
         check_type: row
             .check_type
@@ -257,9 +229,7 @@ fn override_from(row: &Model) -> Result<Option<StatusOverride>, String> {
         return Ok(None);
     };
     Ok(Some(StatusOverride {
-        status: status
-            .parse()
-            .map_err(|_| format!("unknown override status {status}"))?,
+        status: status.parse().map_err(|_| format!("unknown override status {status}"))?,
         reason: row.override_reason.clone().unwrap_or_default(),
         at: Timestamp::from_ms(at),
         by: row.override_by.clone().unwrap_or_default(),
@@ -267,21 +237,14 @@ fn override_from(row: &Model) -> Result<Option<StatusOverride>, String> {
 }
 
 fn settings_from(row: &Model) -> Result<Option<Settings>, String> {
-    let (Some(interval), Some(timeout), Some(retries), Some(config)) = (
-        row.interval_seconds,
-        row.timeout_seconds,
-        row.retries,
-        &row.config,
-    ) else {
+    let (Some(interval), Some(timeout), Some(retries), Some(config)) =
+        (row.interval_seconds, row.timeout_seconds, row.retries, &row.config)
+    else {
         return Ok(None);
     };
     let unreadable = |error: serde_json::Error| error.to_string();
-    let roles: Option<Map<String, Value>> = row
-        .probe_roles
-        .as_deref()
-        .map(serde_json::from_str)
-        .transpose()
-        .map_err(unreadable)?;
+    let roles: Option<Map<String, Value>> =
+        row.probe_roles.as_deref().map(serde_json::from_str).transpose().map_err(unreadable)?;
     Ok(Some(Settings {
         interval_seconds: u32::try_from(interval).map_err(|_| "negative interval")?,
         timeout_seconds: u8::try_from(timeout).map_err(|_| "timeout out of range")?,
@@ -300,9 +263,7 @@ fn settings_from(row: &Model) -> Result<Option<Settings>, String> {
 fn roles_from(object: Map<String, Value>) -> Result<Vec<(String, ProbeRole)>, String> {
     let role = |(code, value): (String, Value)| {
         let parsed = value.as_str().and_then(|word| word.parse().ok());
-        parsed
-            .map(|role| (code, role))
-            .ok_or_else(|| format!("unknown role {value}"))
+        parsed.map(|role| (code, role)).ok_or_else(|| format!("unknown role {value}"))
     };
     object.into_iter().map(role).collect()
 }

@@ -20,11 +20,7 @@ pub async fn insert(
     token: Token,
     hash: &TokenHash,
 ) -> Result<Token, StoreError> {
-    let permissions: Vec<&str> = token
-        .permissions
-        .iter()
-        .map(|permission| permission.as_str())
-        .collect();
+    let permissions: Vec<&str> = token.permissions.iter().map(|permission| permission.as_str()).collect();
     let row = ActiveModel {
         public_id: Set(token.id.to_string()),
         organisation_id: Set(token.organisation),
@@ -47,10 +43,7 @@ pub async fn find_by_hash(
     connection: &impl ConnectionTrait,
     hash: &TokenHash,
 ) -> Result<Option<Token>, StoreError> {
-    let row = Entity::find()
-        .filter(Column::Hash.eq(hash.to_vec()))
-        .one(connection)
-        .await?;
+    let row = Entity::find().filter(Column::Hash.eq(hash.to_vec())).one(connection).await?;
     row.map(from_row).transpose()
 }
 
@@ -74,29 +67,19 @@ pub async fn list(
 /// # Errors
 /// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, id: Id) -> Result<bool, StoreError> {
-    let deleted = Entity::delete_many()
-        .filter(Column::PublicId.eq(id.as_str()))
-        .exec(connection)
-        .await?;
+    let deleted = Entity::delete_many().filter(Column::PublicId.eq(id.as_str())).exec(connection).await?;
     Ok(deleted.rows_affected > 0)
 }
 
 fn from_row(row: Model) -> Result<Token, StoreError> {
     let corrupt = |problem: String| StoreError::corrupt("token", &row.id, &problem);
-    let permissions = row
-        .permissions
-        .split(',')
-        .filter(|name| !name.is_empty())
-        .map(str::parse);
+    let permissions = row.permissions.split(',').filter(|name| !name.is_empty()).map(str::parse);
     let permissions: Permissions = permissions
         .collect::<Result<_, crate::model::access::UnknownPermission>>()
         .map_err(|error| corrupt(error.to_string()))?;
     Ok(Token {
         key: row.id,
-        id: row
-            .public_id
-            .parse()
-            .map_err(|error: crate::id::IdForm| corrupt(error.to_string()))?,
+        id: row.public_id.parse().map_err(|error: crate::id::IdForm| corrupt(error.to_string()))?,
         organisation: row.organisation_id,
         permissions,
         expires_at: row.expires_at.map(Timestamp::from_ms),

@@ -10,39 +10,9 @@ use sea_orm::{
 use watchkeeper_entities::service_window::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
-use crate::model::service::{OverrideStatus, ServiceKey};
+use crate::model::service::ServiceKey;
+use crate::model::window::{Window, WindowKind};
 use crate::store::StoreError;
-
-/// What happened to a service during a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowKind {
-    /// It was paused.
-    Pause,
-    /// Somebody stated its status.
-    Override(OverrideStatus),
-}
-
-impl WindowKind {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Pause => "pause",
-            Self::Override(_) => "override",
-        }
-    }
-}
-
-/// A window of a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// The service.
-    pub service: ServiceKey,
-    /// What happened.
-    pub kind: WindowKind,
-    /// Start, inclusive.
-    pub from: Timestamp,
-    /// End, exclusive; `None` while it lasts.
-    pub to: Option<Timestamp>,
-}
 
 /// Opens a window at `at`, closing an open one of the same kind.
 ///
@@ -122,11 +92,7 @@ pub async fn since(
 ) -> Result<Vec<Window>, StoreError> {
     let rows = Entity::find()
         .filter(Column::ServiceId.is_in(services.iter().copied()))
-        .filter(
-            Condition::any()
-                .add(Column::ToAt.is_null())
-                .add(Column::ToAt.gt(from.ms())),
-        )
+        .filter(Condition::any().add(Column::ToAt.is_null()).add(Column::ToAt.gt(from.ms())))
         .order_by_asc(Column::ServiceId)
         .order_by_asc(Column::FromAt)
         .order_by_asc(Column::Id)
@@ -145,10 +111,5 @@ fn from_row(row: &Model) -> Result<Window, StoreError> {
         _ => return Err(corrupt("unknown kind")),
     };
     let to = row.to_at.map(Timestamp::from_ms);
-    Ok(Window {
-        service: row.service_id,
-        kind,
-        from: Timestamp::from_ms(row.from_at),
-        to,
-    })
+    Ok(Window { service: row.service_id, kind, from: Timestamp::from_ms(row.from_at), to })
 }

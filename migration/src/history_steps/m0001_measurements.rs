@@ -14,11 +14,8 @@ pub(crate) struct Step;
 #[async_trait::async_trait]
 impl MigrationTrait for Step {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let location = Table::create()
-            .table("location")
-            .col(pk_auto("id"))
-            .col(string("code").unique_key())
-            .to_owned();
+        let location =
+            Table::create().table("location").col(pk_auto("id")).col(string("code").unique_key()).to_owned();
         manager.create_table(location).await?;
         manager.create_table(check_result()).await?;
         let by_service = Index::create()
@@ -51,13 +48,7 @@ impl MigrationTrait for Step {
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        for table in [
-            "history_progress",
-            "check_hour",
-            "status_change",
-            "check_result",
-            "location",
-        ] {
+        for table in ["history_progress", "check_hour", "status_change", "check_result", "location"] {
             manager.drop_table(Table::drop().table(table).to_owned()).await?;
         }
         Ok(())

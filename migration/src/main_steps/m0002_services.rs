@@ -29,10 +29,8 @@ impl MigrationTrait for Step {
             .col("from_at")
             .to_owned();
         manager.create_index(by_service).await?;
-        let erasure = Table::create()
-            .table("history_erasure")
-            .col(big_integer("service_id").primary_key())
-            .to_owned();
+        let erasure =
+            Table::create().table("history_erasure").col(big_integer("service_id").primary_key()).to_owned();
         manager.create_table(erasure).await
     }
 

@@ -36,9 +36,7 @@ pub async fn checks(
             push_check(&mut values, record, locations.number(&record.location)?);
         }
         let text = insert_text(backend, "check_result", CHECK_COLUMNS, (chunk.len(), CHECK_WIDTH));
-        connection
-            .execute_raw(Statement::from_sql_and_values(backend, text, values))
-            .await?;
+        connection.execute_raw(Statement::from_sql_and_values(backend, text, values)).await?;
     }
     Ok(())
 }
@@ -62,29 +60,15 @@ pub async fn changes(connection: &impl ConnectionTrait, changes: &[StatusChange]
                 ]
             })
             .collect();
-        let text = insert_text(
-            backend,
-            "status_change",
-            CHANGE_COLUMNS,
-            (chunk.len(), CHANGE_WIDTH),
-        );
-        connection
-            .execute_raw(Statement::from_sql_and_values(backend, text, values))
-            .await?;
+        let text = insert_text(backend, "status_change", CHANGE_COLUMNS, (chunk.len(), CHANGE_WIDTH));
+        connection.execute_raw(Statement::from_sql_and_values(backend, text, values)).await?;
     }
     Ok(())
 }
 
 fn push_check(values: &mut Vec<Value>, record: &CheckRecord, location: i32) {
     let measurement = &record.measurement;
-    let Timings {
-        dns,
-        connect,
-        tls,
-        ttfb,
-        transfer,
-        total,
-    } = measurement.timings;
+    let Timings { dns, connect, tls, ttfb, transfer, total } = measurement.timings;
     let failure = measurement.failure.as_deref();
     let role: i16 = match record.role {
         ProbeRole::Full => 0,
@@ -98,20 +82,9 @@ fn push_check(values: &mut Vec<Value>, record: &CheckRecord, location: i32) {
         measurement.status.code().into(),
         i16::from(record.attempt).into(),
         role.into(),
-        measurement
-            .status_code
-            .and_then(|code| i16::try_from(code).ok())
-            .into(),
+        measurement.status_code.and_then(|code| i16::try_from(code).ok()).into(),
     ]);
-    let phases = [
-        measurement.response_time,
-        dns,
-        connect,
-        tls,
-        ttfb,
-        transfer,
-        total,
-    ];
+    let phases = [measurement.response_time, dns, connect, tls, ttfb, transfer, total];
     values.extend(phases.map(|phase| Value::from(phase.map(to_column))));
     values.push(failure.map(|failure| failure.code.code()).into());
     values.push(failure.map(|failure| failure.message.to_string()).into());
@@ -166,10 +139,7 @@ mod tests {
     #[test]
     fn both_databases_get_their_own_placeholders() {
         let text = |backend| insert_text(backend, "t", "a, b", (2, 2));
-        assert_eq!(
-            text(DbBackend::Sqlite),
-            "INSERT INTO t (a, b) VALUES (?,?),(?,?) ON CONFLICT DO NOTHING"
-        );
+        assert_eq!(text(DbBackend::Sqlite), "INSERT INTO t (a, b) VALUES (?,?),(?,?) ON CONFLICT DO NOTHING");
         assert_eq!(
             text(DbBackend::Postgres),
             "INSERT INTO t (a, b) VALUES ($1,$2),($3,$4) ON CONFLICT DO NOTHING"

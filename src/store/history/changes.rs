@@ -1,5 +1,6 @@
 //! Status changes: the rows from which uptime is computed.
 
+use sea_orm::sea_query::Query;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::status_change::{Column, Entity, Model};
 
@@ -31,14 +32,21 @@ pub async fn since(
         .order_by_asc(Column::Id)
         .all(connection)
         .await?;
-    before
-        .into_iter()
-        .chain(after)
-        .map(|row| from_row(&row))
-        .collect()
+    before.into_iter().chain(after).map(|row| from_row(&row)).collect()
 }
 
-/// The last change of each of these services that has one.
+/// The last change of every service that has one.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn latest_of_all(connection: &impl ConnectionTrait) -> Result<Vec<StatusChange>, StoreError> {
+    let newest =
+        Query::select().expr(Column::Id.max()).from(Entity).group_by_col(Column::ServiceId).to_owned();
+    let rows = Entity::find().filter(Column::Id.in_subquery(newest)).all(connection).await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// The last change of a service.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -78,10 +78,7 @@ pub async fn page(
 fn location_of_check() -> RelationDef {
     let relation: RelationBuilder<check_result::Entity, location::Entity> =
         check_result::Entity::belongs_to(location::Entity);
-    relation
-        .from(check_result::Column::LocationId)
-        .to(location::Column::Id)
-        .into()
+    relation.from(check_result::Column::LocationId).to(location::Column::Id).into()
 }
 
 fn condition(service: ServiceKey, filter: &CheckFilter) -> Condition {
@@ -136,12 +133,9 @@ impl TryFrom<Row> for StoredCheck {
         let code = row
             .error_code
             .map(|code| ErrorCode::from_code(code).ok_or_else(|| corrupt("unknown error code")));
-        let failure = code.transpose()?.map(|code| {
-            Box::new(Failure::new(
-                code,
-                row.error_message.as_deref().unwrap_or_default(),
-            ))
-        });
+        let failure = code
+            .transpose()?
+            .map(|code| Box::new(Failure::new(code, row.error_message.as_deref().unwrap_or_default())));
         let timings = Timings {
             dns: from_column(row.dns_us),
             connect: from_column(row.connect_us),
@@ -167,7 +161,5 @@ impl TryFrom<Row> for StoredCheck {
 }
 
 fn from_column(duration_us: Option<i32>) -> Option<Micros> {
-    duration_us
-        .and_then(|us| u32::try_from(us).ok())
-        .and_then(NonZeroU32::new)
+    duration_us.and_then(|us| u32::try_from(us).ok()).and_then(NonZeroU32::new)
 }

@@ -25,21 +25,12 @@ pub async fn step(connection: &impl ConnectionTrait, service: ServiceKey) -> Res
         .await?;
     if !ids.is_empty() {
         let those = check_result::Column::Id.is_in(ids);
-        check_result::Entity::delete_many()
-            .filter(those)
-            .exec(connection)
-            .await?;
+        check_result::Entity::delete_many().filter(those).exec(connection).await?;
         return Ok(false);
     }
     let of_service = status_change::Column::ServiceId.eq(service);
-    status_change::Entity::delete_many()
-        .filter(of_service)
-        .exec(connection)
-        .await?;
+    status_change::Entity::delete_many().filter(of_service).exec(connection).await?;
     let of_service = check_hour::Column::ServiceId.eq(service);
-    check_hour::Entity::delete_many()
-        .filter(of_service)
-        .exec(connection)
-        .await?;
+    check_hour::Entity::delete_many().filter(of_service).exec(connection).await?;
     Ok(true)
 }

@@ -61,10 +61,7 @@ pub async fn put(connection: &impl ConnectionTrait, hours: Vec<Hour>) -> Result<
         ])
         .to_owned();
     let rows = hours.into_iter().map(to_row);
-    Entity::insert_many(rows)
-        .on_conflict(replace)
-        .exec_without_returning(connection)
-        .await?;
+    Entity::insert_many(rows).on_conflict(replace).exec_without_returning(connection).await?;
     Ok(())
 }
 
@@ -85,11 +82,7 @@ pub async fn between(
     if let Some(numbers) = locations {
         query = query.filter(Column::LocationId.is_in(numbers.iter().copied()));
     }
-    let rows = query
-        .order_by_asc(Column::Start)
-        .order_by_asc(Column::LocationId)
-        .all(connection)
-        .await?;
+    let rows = query.order_by_asc(Column::Start).order_by_asc(Column::LocationId).all(connection).await?;
     Ok(rows.into_iter().map(Hour::from).collect())
 }
 
@@ -98,9 +91,7 @@ pub async fn between(
 /// # Errors
 /// When the database fails.
 pub async fn watermark(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, StoreError> {
-    let row = history_progress::Entity::find_by_id(WATERMARK)
-        .one(connection)
-        .await?;
+    let row = history_progress::Entity::find_by_id(WATERMARK).one(connection).await?;
     Ok(row.map(|row| Timestamp::from_ms(row.value)))
 }
 
@@ -109,17 +100,11 @@ pub async fn watermark(connection: &impl ConnectionTrait) -> Result<Option<Times
 /// # Errors
 /// When the database fails.
 pub async fn set_watermark(connection: &impl ConnectionTrait, to: Timestamp) -> Result<(), StoreError> {
-    let row = history_progress::ActiveModel {
-        name: Set(WATERMARK.into()),
-        value: Set(to.ms()),
-    };
+    let row = history_progress::ActiveModel { name: Set(WATERMARK.into()), value: Set(to.ms()) };
     let replace = OnConflict::column(history_progress::Column::Name)
         .update_column(history_progress::Column::Value)
         .to_owned();
-    history_progress::Entity::insert(row)
-        .on_conflict(replace)
-        .exec_without_returning(connection)
-        .await?;
+    history_progress::Entity::insert(row).on_conflict(replace).exec_without_returning(connection).await?;
     Ok(())
 }
 

@@ -25,14 +25,9 @@ impl LocationNumbers {
         codes: &[LocationCode],
     ) -> Result<Self, StoreError> {
         let known = Self::read(connection).await?;
-        let missing = codes
-            .iter()
-            .filter(|code| !known.by_code.contains_key(code.as_str()));
+        let missing = codes.iter().filter(|code| !known.by_code.contains_key(code.as_str()));
         let rows: Vec<ActiveModel> = missing
-            .map(|code| ActiveModel {
-                code: Set(code.to_string()),
-                ..ActiveModel::default()
-            })
+            .map(|code| ActiveModel { code: Set(code.to_string()), ..ActiveModel::default() })
             .collect();
         if rows.is_empty() {
             return Ok(known);
@@ -50,9 +45,7 @@ impl LocationNumbers {
     /// When the database fails.
     pub async fn read(connection: &impl ConnectionTrait) -> Result<Self, StoreError> {
         let rows = Entity::find().all(connection).await?;
-        Ok(Self {
-            by_code: rows.into_iter().map(|row| (row.code, row.id)).collect(),
-        })
+        Ok(Self { by_code: rows.into_iter().map(|row| (row.code, row.id)).collect() })
     }
 
     /// Whether the code has a number.
@@ -64,19 +57,13 @@ impl LocationNumbers {
     /// The numbers of those codes that have one.
     #[must_use]
     pub fn numbers(&self, codes: &[String]) -> Vec<i32> {
-        codes
-            .iter()
-            .filter_map(|code| self.by_code.get(code).copied())
-            .collect()
+        codes.iter().filter_map(|code| self.by_code.get(code).copied()).collect()
     }
 
     /// The code with this number.
     #[must_use]
     pub fn code(&self, number: i32) -> Option<&str> {
-        self.by_code
-            .iter()
-            .find(|(_, known)| **known == number)
-            .map(|(code, _)| code.as_str())
+        self.by_code.iter().find(|(_, known)| **known == number).map(|(code, _)| code.as_str())
     }
 
     pub(super) fn number(&self, code: &LocationCode) -> Result<i32, StoreError> {

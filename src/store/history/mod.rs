@@ -6,6 +6,7 @@
 pub mod append;
 pub mod changes;
 pub mod checks;
+pub mod days;
 pub mod erase;
 pub mod hours;
 pub mod locations;

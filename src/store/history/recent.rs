@@ -86,15 +86,8 @@ fn take(votes: &mut LatestVotes, row: &Row) {
     let Some(status) = CheckStatus::from_code(row.status) else {
         return;
     };
-    let vote = Vote {
-        status,
-        checked_at: Timestamp::from_ms(row.checked_at),
-    };
-    let newest = votes
-        .entry(row.service_id)
-        .or_default()
-        .entry(row.location_id)
-        .or_insert(vote);
+    let vote = Vote { status, checked_at: Timestamp::from_ms(row.checked_at) };
+    let newest = votes.entry(row.service_id).or_default().entry(row.location_id).or_insert(vote);
     if newest.checked_at < vote.checked_at {
         *newest = vote;
     }

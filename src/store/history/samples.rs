@@ -35,24 +35,14 @@ pub async fn between(
 ) -> Result<Vec<Sample>, StoreError> {
     let mut query = Entity::find()
         .select_only()
-        .columns([
-            Column::CheckedAt,
-            Column::LocationId,
-            Column::Status,
-            Column::Role,
-            Column::ResponseUs,
-        ])
+        .columns([Column::CheckedAt, Column::LocationId, Column::Status, Column::Role, Column::ResponseUs])
         .filter(Column::ServiceId.eq(service))
         .filter(Column::CheckedAt.gte(from.ms()))
         .filter(Column::CheckedAt.lt(to.ms()));
     if let Some(numbers) = locations {
         query = query.filter(Column::LocationId.is_in(numbers.iter().copied()));
     }
-    let rows = query
-        .order_by_asc(Column::CheckedAt)
-        .into_model::<Row>()
-        .all(connection)
-        .await?;
+    let rows = query.order_by_asc(Column::CheckedAt).into_model::<Row>().all(connection).await?;
     Ok(rows.into_iter().map(Sample::from).collect())
 }
 

@@ -1,0 +1,212 @@
+//! What is known about one service right now, and its rolling figures.
+//!
+//! Time that counts is added when a stretch of it ends; a snapshot adds the stretch that still goes on, as far as
+//! results back it.
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::model::history::{CheckRecord, MeasuredStatus, StatusChange};
+use crate::model::service::{OverrideStatus, ProbeRole};
+use crate::model::verdict::Verdict;
+use crate::stats::uptime::{Counts, Span, per_day};
+use crate::stats::window::Window;
+
+/// The live state of one service.
+#[derive(Debug)]
+pub(super) struct Live {
+    verdict: Verdict,
+    status: MeasuredStatus,
+    decision: (bool, Option<OverrideStatus>),
+    since: Timestamp,
+    last_result_at: Option<Timestamp>,
+    measured_until: Timestamp,
+    window: Window,
+}
+
+/// What is known about a service now.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// What the votes say.
+    pub verdict: Verdict,
+    /// Start of the newest finished check.
+    pub last_check_at: Option<Timestamp>,
+    /// Until when results back the present status, if no other comes.
+    pub measured_until: Option<Timestamp>,
+    /// Percent over 30 days, as contract 4.7 counts.
+    pub uptime_30d: Option<f64>,
+    /// Mean response time over 30 days in milliseconds, one decimal.
+    pub avg_response_ms: Option<f64>,
+}
+
+impl Live {
+    pub(super) fn new(now: Timestamp) -> Self {
+        Self {
+            verdict: Verdict::Unknown,
+            status: MeasuredStatus::Unknown,
+            decision: (false, None),
+            since: now,
+            last_result_at: None,
+            measured_until: now,
+            window: Window::default(),
+        }
+    }
+
+    pub(super) const fn status(&self) -> MeasuredStatus {
+        self.status
+    }
+
+    /// Goes on where an earlier process stopped.
+    pub(super) fn go_on(
+        &mut self,
+        status: MeasuredStatus,
+        verdict: Verdict,
+        last_result_at: Option<Timestamp>,
+    ) {
+        self.status = status;
+        self.verdict = verdict;
+        self.last_result_at = last_result_at;
+    }
+
+    pub(super) fn take_result(&mut self, record: &CheckRecord, measured_until: Option<Timestamp>) {
+        self.last_result_at = self.last_result_at.max(Some(record.checked_at));
+        self.measured_until = measured_until.unwrap_or(record.checked_at);
+        let answered = record.measurement.response_time.filter(|_| record.role == ProbeRole::Full);
+        if let Some(response_time) = answered {
+            let day = self.window.day(record.checked_at.day());
+            day.answered += 1;
+            day.sum_us += u64::from(response_time.get());
+        }
+    }
+
+    pub(super) fn take_change(&mut self, change: &StatusChange, verdict: Verdict) {
+        self.close_stretch(change.at);
+        self.status = change.to;
+        self.verdict = verdict;
+    }
+
+    pub(super) fn take_decision(&mut self, decision: (bool, Option<OverrideStatus>), now: Timestamp) {
+        if decision != self.decision {
+            self.close_stretch(now);
+            self.decision = decision;
+        }
+    }
+
+    pub(super) fn prime(&mut self, before: &Window) {
+        self.window.merge(before);
+    }
+
+    pub(super) fn snapshot(&self, now: Timestamp) -> Snapshot {
+        let mut figures = self.window.total(now.day());
+        let window_start = Timestamp::from_ms((now.day() - crate::stats::window::WINDOW_DAYS + 1) * DAY_MS);
+        if let Some(open) = self.stretch_until(now) {
+            let from = open.from.max(window_start);
+            figures.availability.add(open.counts, open.to.ms_since(from).max(0));
+        }
+        Snapshot {
+            verdict: self.verdict,
+            last_check_at: self.last_result_at,
+            measured_until: self.last_result_at.map(|at| at.max(self.measured_until)),
+            uptime_30d: figures.availability.percent(),
+            avg_response_ms: figures.mean_ms(),
+        }
+    }
+
+    /// What a moment of the present stretch counts for: an override beats a pause, a pause beats the measurements.
+    fn counts(&self) -> Counts {
+        match self.decision {
+            (_, Some(stated)) => Counts::from(stated),
+            (true, None) => Counts::Nothing,
+            (false, None) => Counts::from(self.status),
+        }
+    }
+
+    fn stretch_until(&self, end: Timestamp) -> Option<Span> {
+        let is_measured = self.decision == (false, None);
+        let to = if is_measured { end.min(self.measured_until) } else { end };
+        (to > self.since).then(|| Span { from: self.since, to, counts: self.counts() })
+    }
+
+    fn close_stretch(&mut self, end: Timestamp) {
+        if let Some(span) = self.stretch_until(end) {
+            for (day, availability) in per_day(&[span]) {
+                self.window.day(day).availability.merge(availability);
+            }
+        }
+        self.since = self.since.max(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::check::{CheckStatus, Measurement, Timings};
+    use crate::model::history::ChangeCause;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_ms(ms)
+    }
+
+    fn result(checked_at: i64, role: ProbeRole) -> CheckRecord {
+        CheckRecord {
+            service: 1,
+            location: "local".parse().unwrap(),
+            role,
+            scheduled_at: at(checked_at),
+            checked_at: at(checked_at),
+            attempt: 1,
+            measurement: Measurement {
+                status: CheckStatus::Up,
+                response_time: std::num::NonZeroU32::new(12_340),
+                timings: Timings::default(),
+                status_code: None,
+                failure: None,
+            },
+        }
+    }
+
+    fn change(at_ms: i64, to: MeasuredStatus) -> StatusChange {
+        StatusChange {
+            service: 1,
+            at: at(at_ms),
+            from: MeasuredStatus::Unknown,
+            to,
+            cause: ChangeCause::Votes,
+        }
+    }
+
+    #[test]
+    fn the_open_stretch_counts_only_as_far_as_results_back_it() {
+        let mut live = Live::new(at(0));
+        live.take_result(&result(100, ProbeRole::Full), Some(at(1_000)));
+        live.take_change(&change(100, MeasuredStatus::Up), Verdict::Up);
+        assert_eq!(live.snapshot(at(500)).uptime_30d, Some(100.0));
+        live.take_result(&result(600, ProbeRole::Full), Some(at(1_500)));
+        live.take_change(&change(600, MeasuredStatus::Down), Verdict::Down);
+        assert_eq!(live.snapshot(at(1_100)).uptime_30d, Some(50.0));
+        assert_eq!(
+            live.snapshot(at(9_999)).uptime_30d,
+            Some(35.714),
+            "500 ms up, 900 ms down, the rest unknown"
+        );
+    }
+
+    #[test]
+    fn an_override_counts_as_it_says_and_a_pause_not_at_all() {
+        let mut live = Live::new(at(0));
+        live.take_decision((true, None), at(0));
+        assert_eq!(live.snapshot(at(1_000)).uptime_30d, None);
+        live.take_decision((true, Some(OverrideStatus::Down)), at(1_000));
+        assert_eq!(live.snapshot(at(2_000)).uptime_30d, Some(0.0));
+        live.take_decision((false, Some(OverrideStatus::Up)), at(2_000));
+        assert_eq!(live.snapshot(at(3_000)).uptime_30d, Some(50.0));
+    }
+
+    #[test]
+    fn reachability_results_do_not_enter_the_mean() {
+        let mut live = Live::new(at(0));
+        live.take_result(&result(1, ProbeRole::Reachability), None);
+        assert_eq!(live.snapshot(at(2)).avg_response_ms, None);
+        assert_eq!(live.snapshot(at(2)).last_check_at, Some(at(1)));
+        live.take_result(&result(3, ProbeRole::Full), None);
+        assert_eq!(live.snapshot(at(4)).avg_response_ms, Some(12.3));
+    }
+}

@@ -1,0 +1,240 @@
+//! What the engine needs to know about a service, made from the stored one: parsed, secrets opened, locations resolved.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::config::EngineLimits;
+use crate::id::Id;
+use crate::model::check::CheckType;
+use crate::model::location::{Location, LocationCode};
+use crate::model::secret::{SealBroken, Sealer, SecretPlace};
+use crate::model::service::{OverrideStatus, Service, ServiceKey, Settings};
+use crate::model::watch::WatchPlan;
+use crate::probe::spec::{CheckSpec, SpecError};
+
+/// The locations of this process, in their order.
+#[derive(Clone, Debug)]
+pub struct Roster {
+    locations: Vec<Location>,
+}
+
+impl Roster {
+    /// A roster of these locations.
+    #[must_use]
+    pub const fn new(locations: Vec<Location>) -> Self {
+        Self { locations }
+    }
+
+    /// All locations.
+    #[must_use]
+    pub fn locations(&self) -> &[Location] {
+        &self.locations
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.locations.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.locations.is_empty()
+    }
+
+    /// The place of the location with this code.
+    #[must_use]
+    pub fn place_of(&self, code: &str) -> Option<usize> {
+        self.locations.iter().position(|location| location.code.as_str() == code)
+    }
+
+    /// The code of the location at this place.
+    #[must_use]
+    pub fn code(&self, place: usize) -> Option<&LocationCode> {
+        self.locations.get(place).map(|location| &location.code)
+    }
+
+    /// Places of the locations that check the service: the assigned ones that exist here, or all.
+    fn places(&self, settings: &Settings) -> Vec<usize> {
+        match &settings.assigned_probes {
+            Some(codes) => codes.iter().filter_map(|code| self.place_of(code)).collect(),
+            None => (0..self.len()).collect(),
+        }
+    }
+}
+
+/// A service as the engine sees it.
+#[derive(Debug)]
+pub struct Definition {
+    /// Key of its measurements.
+    pub key: ServiceKey,
+    /// Id; decides shard and phase.
+    pub id: Id,
+    /// For the log.
+    pub name: Box<str>,
+    /// For counting.
+    pub check_type: CheckType,
+    /// Revision of the stored service; an older one is not applied.
+    pub revision: i64,
+    /// How it is checked; `None` while paused, unconfigured, manual, or without a location here.
+    pub task: Option<Task>,
+    /// Whether its time counts for nothing at the moment.
+    pub is_paused: bool,
+    /// What a person says it is.
+    pub stated: Option<OverrideStatus>,
+}
+
+/// How a service is checked.
+#[derive(Debug)]
+pub struct Task {
+    /// When and how often.
+    pub plan: WatchPlan,
+    /// What is done.
+    pub spec: Arc<CheckSpec>,
+    /// Places in the roster, in the order of the plan's roles.
+    pub locations: Box<[usize]>,
+    /// Checks with equal keys go to the same host.
+    pub host_key: u64,
+    /// Equal exactly when target and configuration are: results of one say something about the other.
+    pub fingerprint: u64,
+}
+
+/// Why a stored service cannot be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum DefinitionError {
+    /// A secret does not open.
+    #[error("{field}: {source}")]
+    Secret {
+        /// Path of the field.
+        field: String,
+        /// Why.
+        source: SealBroken,
+    },
+    /// Target or configuration cannot be used.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+}
+
+/// What definitions are made with.
+#[derive(Clone, Debug)]
+pub struct Definer {
+    /// Opens secrets.
+    pub sealer: Sealer,
+    /// The locations of this process.
+    pub roster: Arc<Roster>,
+    /// Back-off and speed.
+    pub limits: EngineLimits,
+}
+
+impl Definer {
+    /// The definition of a stored service of this organisation.
+    ///
+    /// # Errors
+    /// [`DefinitionError`] when a secret does not open or the check cannot be compiled.
+    pub fn define(&self, service: &Service, organisation: Id) -> Result<Definition, DefinitionError> {
+        let settings =
+            service.settings.as_ref().filter(|_| service.pause.is_none() && service.check_type.is_probed());
+        let task = match (settings, &service.target) {
+            (Some(settings), Some(target)) => self.task(service, (settings, target), organisation)?,
+            _ => None,
+        };
+        Ok(Definition {
+            key: service.key,
+            id: service.id,
+            name: service.name.as_str().into(),
+            check_type: service.check_type,
+            revision: service.revision,
+            task,
+            is_paused: service.pause.is_some(),
+            stated: service.status_override.as_ref().map(|stated| stated.status),
+        })
+    }
+
+    fn task(
+        &self,
+        service: &Service,
+        (settings, target): (&Settings, &str),
+        organisation: Id,
+    ) -> Result<Option<Task>, DefinitionError> {
+        let locations = self.roster.places(settings);
+        if locations.is_empty() {
+            return Ok(None);
+        }
+        let roles = locations.iter().filter_map(|place| self.roster.code(*place));
+        let roles = roles.map(|code| settings.role_of(code.as_str())).collect();
+        let config = open_secrets(&self.sealer, &settings.config, organisation, service.id)?;
+        let spec = CheckSpec::compile(service.check_type, target, settings.timeout_seconds, &config)?;
+        Ok(Some(Task {
+            plan: self.plan(service, settings, roles),
+            host_key: hash_of(&host_of(service.check_type, target)),
+            fingerprint: hash_of(&(target, Value::Object(settings.config.clone()).to_string())),
+            spec: Arc::new(spec),
+            locations: locations.into(),
+        }))
+    }
+
+    fn plan(
+        &self,
+        service: &Service,
+        settings: &Settings,
+        roles: Box<[crate::model::service::ProbeRole]>,
+    ) -> WatchPlan {
+        let ms = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
+        WatchPlan {
+            hash: service.id.stable_hash(),
+            interval_ms: i64::from(settings.interval_seconds) * 1_000,
+            timeout_ms: i64::from(settings.timeout_seconds) * 1_000,
+            attempts: settings.retries + 1,
+            backoff_ms: ms(self.limits.retry_backoff_ms),
+            backoff_max_ms: ms(self.limits.retry_backoff_max_ms),
+            uncertain_interval_ms: self.limits.uncertain_interval_ms,
+            roles,
+        }
+    }
+}
+
+/// Where the secret leaf at `field` of a service's settings is sealed. `field` is lower-cased, because header names are
+/// compared without case.
+#[must_use]
+pub fn secret_place<'a>(organisation: &'a Id, service: &'a Id, field: &'a str) -> SecretPlace<'a> {
+    SecretPlace { organisation: organisation.as_str(), table: "service", row: service.as_str(), field }
+}
+
+fn open_secrets(
+    sealer: &Sealer,
+    config: &Map<String, Value>,
+    organisation: Id,
+    service: Id,
+) -> Result<Map<String, Value>, DefinitionError> {
+    let mut opened = config.clone();
+    for block in ["headers", "auth"] {
+        let Some(Value::Object(leaves)) = opened.get_mut(block) else {
+            continue;
+        };
+        for (name, value) in leaves.iter_mut() {
+            let is_secret = block == "headers" || matches!(name.as_str(), "token" | "password" | "value");
+            let Value::String(text) = value else { continue };
+            if is_secret {
+                let field = format!("settings.config.{block}.{name}").to_lowercase();
+                let clear = sealer.open(secret_place(&organisation, &service, &field), text);
+                *text = clear.map_err(|source| DefinitionError::Secret { field, source })?;
+            }
+        }
+    }
+    Ok(opened)
+}
+
+fn host_of(check_type: CheckType, target: &str) -> String {
+    let url = (check_type == CheckType::Http).then(|| url::Url::parse(target).ok()).flatten();
+    let host = url.and_then(|url| url.host_str().map(str::to_owned));
+    host.unwrap_or_else(|| target.rsplit_once(':').map_or(target, |(host, _)| host).to_lowercase())
+}
+
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,178 @@
+//! The queue of one location: bounded, and polite towards a single host.
+//!
+//! A pure structure. At most `running` jobs run at once, at most `per_host` of them towards one host, at most `waiting`
+//! wait; one more is refused. Jobs towards a busy host do not hold up the others.
+
+use std::collections::{HashMap, VecDeque};
+
+/// A job that knows which host it goes to.
+pub trait ToHost {
+    /// Equal for jobs towards the same host.
+    fn host_key(&self) -> u64;
+}
+
+/// Limits of a lane.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneLimits {
+    /// Jobs that run at once.
+    pub running: usize,
+    /// Jobs that run at once towards one host.
+    pub per_host: usize,
+    /// Jobs that wait.
+    pub waiting: usize,
+}
+
+/// What becomes of an offered job.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Offer<J> {
+    /// It is to be started now.
+    Start(J),
+    /// It waits for its turn.
+    Wait,
+    /// The lane is full; the job comes back.
+    Refuse(J),
+}
+
+/// The queue.
+#[derive(Debug)]
+pub struct Lane<J> {
+    limits: LaneLimits,
+    running: usize,
+    waiting: usize,
+    hosts: HashMap<u64, HostLane<J>>,
+    /// Jobs whose host has a free place, but for which the lane has none.
+    ready: VecDeque<J>,
+}
+
+#[derive(Debug)]
+struct HostLane<J> {
+    running: usize,
+    waiting: VecDeque<J>,
+}
+
+impl<J: ToHost> Lane<J> {
+    /// An empty lane.
+    #[must_use]
+    pub fn new(limits: LaneLimits) -> Self {
+        Self { limits, running: 0, waiting: 0, hosts: HashMap::new(), ready: VecDeque::new() }
+    }
+
+    /// Offers a job.
+    pub fn offer(&mut self, job: J) -> Offer<J> {
+        let host =
+            self.hosts.entry(job.host_key()).or_insert(HostLane { running: 0, waiting: VecDeque::new() });
+        let host_is_free = host.running < self.limits.per_host;
+        if host_is_free && self.running < self.limits.running {
+            host.running += 1;
+            self.running += 1;
+            return Offer::Start(job);
+        }
+        if self.waiting >= self.limits.waiting {
+            self.drop_idle_host(job.host_key());
+            return Offer::Refuse(job);
+        }
+        self.waiting += 1;
+        if host_is_free {
+            host.running += 1;
+            self.ready.push_back(job);
+        } else {
+            host.waiting.push_back(job);
+        }
+        Offer::Wait
+    }
+
+    /// A job towards this host has ended; the next one to start, if any.
+    pub fn finish(&mut self, host_key: u64) -> Option<J> {
+        self.running = self.running.saturating_sub(1);
+        if let Some(host) = self.hosts.get_mut(&host_key) {
+            host.running = host.running.saturating_sub(1);
+            if let Some(job) = host.waiting.pop_front() {
+                host.running += 1;
+                self.ready.push_back(job);
+            }
+        }
+        self.drop_idle_host(host_key);
+        let next = self.ready.pop_front()?;
+        self.waiting -= 1;
+        self.running += 1;
+        Some(next)
+    }
+
+    /// How many jobs run.
+    #[must_use]
+    pub const fn running(&self) -> usize {
+        self.running
+    }
+
+    /// How many jobs wait.
+    #[must_use]
+    pub const fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    fn drop_idle_host(&mut self, host_key: u64) {
+        if self.hosts.get(&host_key).is_some_and(|host| host.running == 0 && host.waiting.is_empty()) {
+            self.hosts.remove(&host_key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    impl ToHost for (u64, u32) {
+        fn host_key(&self) -> u64 {
+            self.0
+        }
+    }
+
+    const LIMITS: LaneLimits = LaneLimits { running: 3, per_host: 2, waiting: 2 };
+
+    #[test]
+    fn a_busy_host_does_not_hold_up_others() {
+        let mut lane = Lane::new(LIMITS);
+        assert_eq!(lane.offer((1, 0)), Offer::Start((1, 0)));
+        assert_eq!(lane.offer((1, 1)), Offer::Start((1, 1)));
+        assert_eq!(lane.offer((1, 2)), Offer::Wait);
+        assert_eq!(lane.offer((2, 3)), Offer::Start((2, 3)));
+        assert_eq!(lane.offer((2, 4)), Offer::Wait);
+        assert_eq!(lane.offer((3, 5)), Offer::Refuse((3, 5)));
+        assert_eq!(lane.finish(2), Some((2, 4)));
+        assert_eq!(lane.finish(1), Some((1, 2)));
+        assert_eq!(lane.finish(1), None);
+    }
+
+    proptest! {
+        #[test]
+        fn limits_hold_and_every_accepted_job_starts_once(
+            steps in prop::collection::vec((any::<bool>(), 0_u64..4), 1..200),
+        ) {
+            let mut lane = Lane::new(LIMITS);
+            let (mut running, mut accepted, mut started): (Vec<(u64, u32)>, usize, usize) = (Vec::new(), 0, 0);
+            let per_host = |running: &[(u64, u32)], host: u64| running.iter().filter(|job| job.0 == host).count();
+            for (number, (offers, host)) in (0_u32..).zip(steps) {
+                if offers {
+                    match lane.offer((host, number)) {
+                        Offer::Start(job) => { running.push(job); accepted += 1; started += 1; }
+                        Offer::Wait => accepted += 1,
+                        Offer::Refuse(_) => {}
+                    }
+                } else if let Some(job) = running.pop().and_then(|done| lane.finish(done.0)) {
+                    running.push(job);
+                    started += 1;
+                }
+                prop_assert!(running.len() <= LIMITS.running && lane.waiting() <= LIMITS.waiting);
+                prop_assert_eq!(lane.running(), running.len());
+                prop_assert!((0..4).all(|host| per_host(&running, host) <= LIMITS.per_host));
+            }
+            while let Some(done) = running.pop() {
+                if let Some(job) = lane.finish(done.0) { running.push(job); started += 1; }
+            }
+            prop_assert_eq!(started, accepted);
+            prop_assert!(lane.hosts.is_empty());
+        }
+    }
+}

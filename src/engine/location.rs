@@ -1,0 +1,154 @@
+//! One location on one shard: bounded concurrency, politeness towards one host, and the outer limit on every check.
+//!
+//! Checks run as tasks on the shard's own thread. What runs them is a [`Prober`]: this process's own toolbox, or later a
+//! remote worker; the service actor cannot tell which. A full lane answers `queue_full`: no data, never down.
+
+use std::cell::RefCell;
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, ActorContext, Addr, Context, Handler, Message};
+use futures_util::FutureExt as _;
+use futures_util::future::LocalBoxFuture;
+
+use crate::clock::Clock;
+use crate::engine::lane::{Lane, LaneLimits, Offer, ToHost};
+use crate::engine::service::{CheckFinished, ServiceActor};
+use crate::model::check::{Outcome, Trouble};
+use crate::model::watch::Attempt;
+use crate::probe::spec::CheckSpec;
+
+/// A check ends by itself within its timeout; if it has not by so much later, it is cut off.
+const OVERRUN_MS: u64 = 200;
+
+/// What runs one attempt of a check.
+pub trait Prober: Send + Sync + 'static {
+    /// Runs it once. Never fails: see [`Outcome`].
+    fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome>;
+}
+
+/// The lane of one location on one shard.
+pub struct LocationActor {
+    bench: Rc<Bench>,
+}
+
+/// What the actor shares with its tasks.
+struct Bench {
+    prober: Arc<dyn Prober>,
+    clock: Clock,
+    lane: RefCell<Lane<RunCheck>>,
+}
+
+/// Runs one attempt; answered with `CheckFinished`.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct RunCheck {
+    /// What to do.
+    pub spec: Arc<CheckSpec>,
+    /// Which attempt it is.
+    pub attempt: Attempt,
+    /// Handed back, so that the service can tell an old answer.
+    pub sequence: u32,
+    /// Checks with equal keys go to the same host.
+    pub host_key: u64,
+    /// Who asks.
+    pub reply_to: Addr<ServiceActor>,
+}
+
+impl ToHost for RunCheck {
+    fn host_key(&self) -> u64 {
+        self.host_key
+    }
+}
+
+/// How full the lane is.
+#[derive(Message)]
+#[rtype(result = "LaneLoad")]
+pub struct Load;
+
+/// Jobs of a lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, actix::MessageResponse)]
+pub struct LaneLoad {
+    /// Checks under way.
+    pub running: usize,
+    /// Checks that wait.
+    pub waiting: usize,
+}
+
+/// Ends the lane; checks that wait are dropped with it.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Close;
+
+impl LocationActor {
+    pub(super) fn new(prober: Arc<dyn Prober>, clock: Clock, limits: LaneLimits) -> Self {
+        Self { bench: Rc::new(Bench { prober, clock, lane: RefCell::new(Lane::new(limits)) }) }
+    }
+}
+
+impl Actor for LocationActor {
+    type Context = Context<Self>;
+}
+
+impl Handler<RunCheck> for LocationActor {
+    type Result = ();
+
+    fn handle(&mut self, check: RunCheck, _: &mut Context<Self>) {
+        let offer = self.bench.lane.borrow_mut().offer(check);
+        match offer {
+            Offer::Start(check) => drop(actix::spawn(run(Rc::clone(&self.bench), check))),
+            Offer::Wait => {}
+            Offer::Refuse(check) => {
+                let now = self.bench.clock.now_us();
+                answer(&check, now, Outcome::Unmeasured(Trouble::QueueFull));
+            }
+        }
+    }
+}
+
+impl Handler<Load> for LocationActor {
+    type Result = LaneLoad;
+
+    fn handle(&mut self, _: Load, _: &mut Context<Self>) -> LaneLoad {
+        let lane = self.bench.lane.borrow();
+        LaneLoad { running: lane.running(), waiting: lane.waiting() }
+    }
+}
+
+impl Handler<Close> for LocationActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Close, ctx: &mut Context<Self>) {
+        ctx.stop();
+    }
+}
+
+/// Runs a check and then those that waited for its place.
+async fn run(bench: Rc<Bench>, check: RunCheck) {
+    let mut next = Some(check);
+    while let Some(check) = next {
+        let host_key = check.host_key;
+        let started_us = bench.clock.now_us();
+        let outcome = attempt(&*bench.prober, Arc::clone(&check.spec)).await;
+        answer(&check, started_us, outcome);
+        next = bench.lane.borrow_mut().finish(host_key);
+    }
+}
+
+async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> Outcome {
+    let limit = spec.timeout + Duration::from_millis(OVERRUN_MS);
+    let check = AssertUnwindSafe(async move { prober.probe(spec).await }).catch_unwind();
+    match tokio::time::timeout(limit, check).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => Outcome::Unmeasured(Trouble::Panicked),
+        Err(_) => Outcome::Unmeasured(Trouble::Overrun),
+    }
+}
+
+fn answer(check: &RunCheck, started_us: i64, outcome: Outcome) {
+    let finished = CheckFinished { attempt: check.attempt, sequence: check.sequence, started_us, outcome };
+    // A service that is gone has no use for the answer; its mailbox holds more than its locations can send.
+    drop(check.reply_to.try_send(finished));
+}

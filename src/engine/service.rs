@@ -1,0 +1,307 @@
+//! One actor per checked service: it owns the watch over it and nothing else.
+//!
+//! The decisions are `model::watch`; this turns its effects into messages and a single timer. A change of the
+//! definition raises the sequence number, and answers with an older number are dropped: that one rule removes
+//! most races.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, SpawnHandle};
+use tokio::time::Instant;
+
+use crate::clock::Timestamp;
+use crate::engine::aggregator::{CheckRecorded, StatusChanged};
+use crate::engine::definition::{Definition, Task};
+use crate::engine::location::RunCheck;
+use crate::engine::shard::Shard;
+use crate::model::check::{CheckStatus, Outcome, Trouble};
+use crate::model::history::{ChangeCause, CheckRecord, StatusChange};
+use crate::model::watch::{Attempt, Change, Effect, Finished, Memory, Watch};
+
+/// A difference between wall clock and monotonic clock that means: somebody set the wall clock.
+const CLOCK_JUMP_MS: i64 = 2_000;
+
+/// The actor of one service.
+pub struct ServiceActor {
+    definition: Arc<Definition>,
+    shard: Arc<Shard>,
+    watch: Option<Watch>,
+    memory: Option<Memory>,
+    sequence: u32,
+    timer: Option<SpawnHandle>,
+    anchor: (Timestamp, Instant),
+}
+
+/// Watch by this definition from now on.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Redefine(pub Arc<Definition>);
+
+/// An attempt has ended.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct CheckFinished {
+    /// Which attempt.
+    pub attempt: Attempt,
+    /// The sequence number it was started with.
+    pub sequence: u32,
+    /// Wall time at which it really started, in microseconds.
+    pub started_us: i64,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// Stop watching and end.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct End;
+
+impl ServiceActor {
+    pub(super) fn new(definition: Arc<Definition>, shard: Arc<Shard>, memory: Option<Memory>) -> Self {
+        let anchor = (shard.clock.now(), Instant::now());
+        Self { definition, shard, watch: None, memory, sequence: 0, timer: None, anchor }
+    }
+
+    /// The wall time, after accounting for a clock that was set meanwhile.
+    fn now(&mut self) -> Timestamp {
+        let (wall, instant) = (self.shard.clock.now(), Instant::now());
+        let passed = i64::try_from(instant.duration_since(self.anchor.1).as_millis()).unwrap_or(i64::MAX);
+        let jump_ms = wall.ms_since(self.anchor.0) - passed;
+        self.anchor = (wall, instant);
+        if let Some(watch) = self.watch.as_mut().filter(|_| jump_ms.abs() > CLOCK_JUMP_MS) {
+            watch.shift(jump_ms);
+        }
+        wall
+    }
+
+    fn begin(&mut self, memory: Memory, ctx: &mut Context<Self>) {
+        let now = self.now();
+        let effects = match &self.definition.task {
+            Some(task) => {
+                let (watch, effects) = Watch::begin(task.plan.clone(), memory, now);
+                self.watch = Some(watch);
+                effects
+            }
+            None => self.rest(&memory, now),
+        };
+        self.act(effects, ctx);
+    }
+
+    /// Nothing is to be checked: whatever was measured before holds no longer.
+    fn rest(&mut self, memory: &Memory, now: Timestamp) -> Vec<Effect> {
+        self.watch = None;
+        let from = memory.status;
+        let to = crate::model::history::MeasuredStatus::Unknown;
+        if from == to {
+            return Vec::new();
+        }
+        let at = memory.status_since.map_or(now, |since| since.max(now));
+        vec![Effect::Change(Change { at, from, to, cause: ChangeCause::Paused })]
+    }
+
+    fn act(&mut self, effects: Vec<Effect>, ctx: &mut Context<Self>) {
+        for effect in effects {
+            match effect {
+                Effect::Run(attempt) => self.run(attempt, ctx),
+                Effect::Record(finished) => self.record(finished),
+                Effect::Change(change) => self.report(change),
+                Effect::Missed(runs) => self.shard.counters.missed.add(runs),
+            }
+        }
+        self.set_timer(ctx);
+    }
+
+    fn run(&self, attempt: Attempt, ctx: &mut Context<Self>) {
+        let Some(task) = &self.definition.task else { return };
+        let Some(lane) = task.locations.get(attempt.slot).and_then(|place| self.shard.locations.get(*place))
+        else {
+            return;
+        };
+        let check = RunCheck {
+            spec: Arc::clone(&task.spec),
+            attempt,
+            sequence: self.sequence,
+            host_key: task.host_key,
+            reply_to: ctx.address(),
+        };
+        self.shard.counters.scheduled.add(1);
+        if lane.try_send(check).is_err() {
+            let started_us = self.shard.clock.now_us();
+            let outcome = Outcome::Unmeasured(Trouble::QueueFull);
+            ctx.notify(CheckFinished { attempt, sequence: self.sequence, started_us, outcome });
+        }
+    }
+
+    fn record(&self, finished: Finished) {
+        let Some(task) = &self.definition.task else { return };
+        let Some((place, role)) = place_of(task, finished.attempt.slot) else {
+            return;
+        };
+        let Some(location) = self.shard.roster.code(place) else {
+            return;
+        };
+        let status = finished.measurement.status;
+        if let Some(count) = self.shard.counters.finished(place, self.definition.check_type, status) {
+            count.add(1);
+        }
+        let measured_until = self.watch.as_ref().and_then(Watch::measured_until);
+        let record = CheckRecord {
+            service: self.definition.key,
+            location: location.clone(),
+            role,
+            scheduled_at: finished.attempt.scheduled_at,
+            checked_at: finished.checked_at,
+            attempt: finished.attempt.attempt,
+            measurement: finished.measurement,
+        };
+        if self.shard.aggregator.try_send(CheckRecorded { record, measured_until }).is_err() {
+            self.shard.counters.unrecorded.add(1);
+        }
+    }
+
+    fn report(&self, change: Change) {
+        let Change { at, from, to, cause } = change;
+        let verdict = self.watch.as_ref().map(Watch::verdict).unwrap_or_default();
+        let change = StatusChange { service: self.definition.key, at, from, to, cause };
+        tracing::info!(
+            service = %self.definition.id,
+            name = %self.definition.name,
+            from = from.as_str(),
+            to = to.as_str(),
+            cause = cause.as_str(),
+            at = %at,
+            "status changed"
+        );
+        if self.shard.aggregator.try_send(StatusChanged { change, verdict }).is_err() {
+            tracing::error!(service = %self.definition.id, "a status change could not be recorded: the aggregator is full");
+        }
+    }
+
+    /// One timer at an absolute due time; a stall makes it late, but never makes it drift.
+    fn set_timer(&mut self, ctx: &mut Context<Self>) {
+        if let Some(timer) = self.timer.take() {
+            ctx.cancel_future(timer);
+        }
+        let Some(at) = self.watch.as_ref().and_then(Watch::next_wake) else {
+            return;
+        };
+        let wait_us = (at.ms() * 1_000).saturating_sub(self.shard.clock.now_us());
+        let wait = Duration::from_micros(u64::try_from(wait_us).unwrap_or(0));
+        self.timer = Some(ctx.run_later(wait, Self::wake));
+    }
+
+    fn wake(&mut self, ctx: &mut Context<Self>) {
+        self.timer = None;
+        let now = self.now();
+        let effects = self.watch.as_mut().map(|watch| watch.wake(now)).unwrap_or_default();
+        self.act(effects, ctx);
+    }
+}
+
+fn place_of(task: &Task, slot: usize) -> Option<(usize, crate::model::service::ProbeRole)> {
+    Some((*task.locations.get(slot)?, *task.plan.roles.get(slot)?))
+}
+
+impl Actor for ServiceActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        let memory = self.memory.take().unwrap_or_default();
+        self.begin(memory, ctx);
+    }
+}
+
+impl Handler<Redefine> for ServiceActor {
+    type Result = ();
+
+    fn handle(&mut self, Redefine(definition): Redefine, ctx: &mut Context<Self>) {
+        if definition.revision < self.definition.revision {
+            return;
+        }
+        let now = self.now();
+        let before = std::mem::replace(&mut self.definition, definition);
+        let unchanged = same_task(before.task.as_ref(), self.definition.task.as_ref());
+        if unchanged {
+            return;
+        }
+        self.sequence = self.sequence.wrapping_add(1);
+        let memory = self.watch.take().map_or_else(Memory::default, |mut watch| {
+            let cause =
+                if self.definition.is_paused { ChangeCause::Paused } else { ChangeCause::Reconfigured };
+            // What was measured stays true for the moments of its measurement; only a pause ends the status at once.
+            let effects = if self.definition.task.is_none() { watch.end(cause, now) } else { Vec::new() };
+            self.act(effects, ctx);
+            carried_over(&before, &self.definition, watch.memory())
+        });
+        self.begin(memory, ctx);
+    }
+}
+
+/// Votes survive a change that does not touch what is checked, such as another interval or another list of locations.
+fn carried_over(before: &Definition, after: &Definition, memory: Memory) -> Memory {
+    let (Some(old), Some(new)) = (&before.task, &after.task) else {
+        return Memory { votes: Vec::new(), ..memory };
+    };
+    let place = |slot: usize| {
+        let location = old.locations.get(slot)?;
+        new.locations.iter().position(|place| place == location)
+    };
+    let still_true = old.fingerprint == new.fingerprint;
+    let votes = memory.votes.into_iter().filter(|_| still_true);
+    let votes = votes.filter_map(|(slot, vote)| place(slot).map(|slot| (slot, vote))).collect();
+    Memory { votes, ..memory }
+}
+
+fn same_task(before: Option<&Task>, after: Option<&Task>) -> bool {
+    match (before, after) {
+        (None, None) => true,
+        (Some(before), Some(after)) => {
+            before.fingerprint == after.fingerprint
+                && before.plan == after.plan
+                && before.locations == after.locations
+        }
+        _ => false,
+    }
+}
+
+impl Handler<CheckFinished> for ServiceActor {
+    type Result = ();
+
+    fn handle(&mut self, finished: CheckFinished, ctx: &mut Context<Self>) {
+        let counters = Arc::clone(&self.shard.counters);
+        if finished.sequence != self.sequence {
+            counters.dropped.add(1);
+            return;
+        }
+        match &finished.outcome {
+            Outcome::Measured(_) => counters.measured.add(1),
+            Outcome::Unmeasured(trouble) => {
+                counters.unmeasured(*trouble).add(1);
+                tracing::debug!(service = %self.definition.id, trouble = trouble.as_str(), "could not look");
+            }
+        }
+        let now = self.now();
+        let checked_at = Timestamp::from_ms(finished.started_us.div_euclid(1_000));
+        let is_bad = matches!(&finished.outcome, Outcome::Measured(seen) if seen.status != CheckStatus::Up);
+        if is_bad {
+            tracing::debug!(service = %self.definition.id, attempt = finished.attempt.attempt, "a bad attempt");
+        }
+        if finished.attempt.attempt == 1 {
+            let late_us = finished.started_us - finished.attempt.scheduled_at.ms() * 1_000;
+            drop(self.shard.aggregator.try_send(crate::engine::aggregator::StartedLate { late_us }));
+        }
+        let Some(watch) = self.watch.as_mut() else { return };
+        let effects = watch.finish(finished.attempt, (checked_at, finished.outcome), now);
+        self.act(effects, ctx);
+    }
+}
+
+impl Handler<End> for ServiceActor {
+    type Result = ();
+
+    fn handle(&mut self, _: End, ctx: &mut Context<Self>) {
+        self.sequence = self.sequence.wrapping_add(1);
+        ctx.stop();
+    }
+}

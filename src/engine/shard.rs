@@ -1,0 +1,108 @@
+//! A shard: one thread with its own aggregator and its own lane to every location.
+
+use std::sync::Arc;
+
+use actix::{Actor, Addr, Arbiter, ArbiterHandle};
+
+use crate::clock::Clock;
+use crate::config::EngineLimits;
+use crate::engine::EngineParts;
+use crate::engine::aggregator::Aggregator;
+use crate::engine::counters::Counters;
+use crate::engine::definition::Roster;
+use crate::engine::lane::LaneLimits;
+use crate::engine::location::LocationActor;
+use crate::id::Id;
+
+/// Whether shards get threads of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// So many; 0 = one per core.
+    Own(usize),
+    /// One shard on the caller's thread: tests pause its time.
+    Current,
+}
+
+/// What the actors of one shard share.
+#[derive(Debug)]
+pub struct Shard {
+    /// Its place among the shards.
+    pub index: usize,
+    /// Where its actors run.
+    pub arbiter: ArbiterHandle,
+    /// One lane per location, in the roster's order.
+    pub locations: Vec<Addr<LocationActor>>,
+    /// Its aggregator.
+    pub aggregator: Addr<Aggregator>,
+    /// The locations.
+    pub roster: Arc<Roster>,
+    /// Wall time.
+    pub clock: Clock,
+    /// Limits.
+    pub limits: EngineLimits,
+    /// What was done and what not.
+    pub counters: Arc<Counters>,
+}
+
+/// The shard that owns a service: a function of its id alone.
+#[must_use]
+pub fn place(id: Id, shards: usize) -> usize {
+    let buckets = shards.max(1) as u64;
+    usize::try_from((id.stable_hash() >> 32) % buckets).unwrap_or_default()
+}
+
+pub(super) fn start_all(parts: &EngineParts, counters: &Arc<Counters>) -> (Arc<[Arc<Shard>]>, Vec<Arbiter>) {
+    let arbiters: Vec<Arbiter> = match parts.threads {
+        Threads::Current => Vec::new(),
+        Threads::Own(0) => (0..cores()).map(|_| Arbiter::new()).collect(),
+        Threads::Own(count) => (0..count).map(|_| Arbiter::new()).collect(),
+    };
+    let mut handles: Vec<ArbiterHandle> = arbiters.iter().map(Arbiter::handle).collect();
+    if handles.is_empty() {
+        handles.push(Arbiter::current());
+    }
+    let shards = handles
+        .into_iter()
+        .enumerate()
+        .map(|(index, arbiter)| Arc::new(start(parts, (index, arbiter), counters)));
+    (shards.collect(), arbiters)
+}
+
+fn start(parts: &EngineParts, (index, arbiter): (usize, ArbiterHandle), counters: &Arc<Counters>) -> Shard {
+    let limits = &parts.limits;
+    let lane = LaneLimits {
+        running: limits.checks_in_flight,
+        per_host: limits.checks_per_host,
+        waiting: limits.checks_waiting,
+    };
+    let locations = parts.probers.iter().map(|prober| {
+        let (prober, clock, mailbox) = (Arc::clone(prober), parts.clock.clone(), limits.mailbox);
+        LocationActor::start_in_arbiter(&arbiter, move |ctx| {
+            ctx.set_mailbox_capacity(mailbox);
+            LocationActor::new(prober, clock, lane)
+        })
+    });
+    let locations = locations.collect();
+    let aggregator = {
+        let (clock, sink, limits) = (parts.clock.clone(), parts.sink.clone(), limits.clone());
+        let counters = Arc::clone(counters);
+        Aggregator::start_in_arbiter(&arbiter, move |ctx| {
+            ctx.set_mailbox_capacity(limits.mailbox);
+            Aggregator::new(clock, sink, limits, counters)
+        })
+    };
+    Shard {
+        index,
+        locations,
+        aggregator,
+        arbiter,
+        roster: Arc::clone(&parts.roster),
+        clock: parts.clock.clone(),
+        limits: limits.clone(),
+        counters: Arc::clone(counters),
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}

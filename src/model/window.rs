@@ -1,0 +1,37 @@
+//! Spans in which people decided how the time of a service counts.
+
+use crate::clock::Timestamp;
+use crate::model::service::{OverrideStatus, ServiceKey};
+
+/// What happened to a service during a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowKind {
+    /// It was paused.
+    Pause,
+    /// Somebody stated its status.
+    Override(OverrideStatus),
+}
+
+impl WindowKind {
+    /// The word that the database uses.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Override(_) => "override",
+        }
+    }
+}
+
+/// A window of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The service.
+    pub service: ServiceKey,
+    /// What happened.
+    pub kind: WindowKind,
+    /// Start, inclusive.
+    pub from: Timestamp,
+    /// End, exclusive; `None` while it lasts.
+    pub to: Option<Timestamp>,
+}

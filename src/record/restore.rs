@@ -1,0 +1,184 @@
+//! From the stored services and their history back to running actors.
+//!
+//! Verdicts, rhythm and figures go on where an earlier process stopped; the time in between becomes a gap. If the history
+//! is away, services are watched all the same, from scratch: checking does not depend on the past.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::{StreamExt as _, stream};
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::engine::Engine;
+use crate::engine::definition::{Definer, Definition, Task};
+use crate::id::Id;
+use crate::model::history::StatusChange;
+use crate::model::service::{Service, ServiceKey};
+use crate::model::verdict::Vote;
+use crate::model::watch::Memory;
+use crate::stats::uptime::{cover, covers, measured, per_day};
+use crate::stats::window::{WINDOW_DAYS, Window};
+use crate::store::history::locations::LocationNumbers;
+use crate::store::history::recent::{self, LatestVotes};
+use crate::store::history::{changes, days};
+use crate::store::{Databases, StoreError, services, windows};
+
+/// Services loaded at a time.
+const PAGE: u64 = 1_000;
+/// Services restored at once.
+const AT_ONCE: usize = 32;
+/// How far back all results are read in one go; older ones are looked up per service.
+const RECENT_MS: i64 = 900_000;
+
+/// What the history remembers of all services.
+#[derive(Default)]
+struct Past {
+    locations: LocationNumbers,
+    votes: LatestVotes,
+    statuses: HashMap<ServiceKey, StatusChange>,
+}
+
+/// A service that runs again, and what its figures need.
+#[derive(Clone, Debug)]
+pub struct Restored {
+    /// Key of its measurements.
+    pub key: ServiceKey,
+    /// Its id.
+    pub id: Id,
+    /// Until when the last recorded status is backed by results.
+    pub backed_until: Option<Timestamp>,
+}
+
+/// Starts a watch for every stored service.
+///
+/// # Errors
+/// When the main database fails.
+pub async fn services(
+    databases: &Databases,
+    engine: &Engine,
+    definer: &Definer,
+) -> Result<Vec<Restored>, StoreError> {
+    let past = read_past(databases, engine.started_at()).await;
+    let mut restored = Vec::new();
+    let mut after = ServiceKey::MIN;
+    loop {
+        let page = services::definitions(databases.main.reader(), after, PAGE).await?;
+        let Some((last, _)) = page.last() else { return Ok(restored) };
+        after = last.key;
+        let found: Vec<Option<Restored>> = stream::iter(page)
+            .map(|(service, organisation)| one(databases, (engine, definer), &past, (service, organisation)))
+            .buffered(AT_ONCE)
+            .collect()
+            .await;
+        restored.extend(found.into_iter().flatten());
+    }
+}
+
+async fn read_past(databases: &Databases, now: Timestamp) -> Past {
+    let reader = databases.history.reader();
+    let read = async {
+        let locations = LocationNumbers::read(reader).await?;
+        let votes = recent::all_since(reader, now.plus_ms(-RECENT_MS)).await?;
+        let latest = changes::latest_of_all(reader).await?;
+        let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
+        Ok::<Past, StoreError>(Past { locations, votes, statuses })
+    };
+    read.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "the history cannot be read; services start without their past");
+        Past::default()
+    })
+}
+
+async fn one(
+    databases: &Databases,
+    (engine, definer): (&Engine, &Definer),
+    past: &Past,
+    (service, organisation): (Service, Id),
+) -> Option<Restored> {
+    let definition = match definer.define(&service, organisation) {
+        Ok(definition) => Arc::new(definition),
+        Err(error) => {
+            tracing::error!(service = %service.id, %error, "this service cannot be watched");
+            return None;
+        }
+    };
+    let votes = match past.votes.get(&service.key) {
+        Some(votes) => votes.clone(),
+        None => recent::of_service(databases.history.reader(), service.key).await.unwrap_or_default(),
+    };
+    let memory = memory(&definition, definer, (past, &votes));
+    let last = votes.values().map(|vote| vote.checked_at).max();
+    let now = engine.started_at();
+    let backed_until = match (&definition.task, last) {
+        (Some(task), Some(last)) => Some(task.plan.backed_until(last, now)),
+        (_, last) => last,
+    };
+    if engine.resume(definition, memory).await.is_err() {
+        tracing::error!(service = %service.id, "the engine has stopped while services were restored");
+    }
+    Some(Restored { key: service.key, id: service.id, backed_until })
+}
+
+fn memory(definition: &Definition, definer: &Definer, (past, votes): (&Past, &HashMap<i32, Vote>)) -> Memory {
+    let slot_of = |task: &Task, number: i32| {
+        let place = definer.roster.place_of(past.locations.code(number)?)?;
+        task.locations.iter().position(|known| *known == place)
+    };
+    let votes = definition.task.iter().flat_map(|task| {
+        votes.iter().filter_map(move |(number, vote)| slot_of(task, *number).map(|slot| (slot, *vote)))
+    });
+    let last = past.statuses.get(&definition.key);
+    Memory {
+        votes: votes.collect(),
+        status: last.map(|change| change.to).unwrap_or_default(),
+        status_since: last.map(|change| change.at),
+    }
+}
+
+/// Computes the rolling figures of the time before the engine started and gives them to it.
+///
+/// # Errors
+/// When a database fails.
+pub async fn figures(
+    databases: &Databases,
+    engine: &Engine,
+    restored: Vec<Restored>,
+) -> Result<(), StoreError> {
+    let mut results = stream::iter(restored)
+        .map(|service| async move {
+            let before = window(databases, &service, engine.started_at()).await?;
+            if engine.prime(service.id, service.key, before).await.is_err() {
+                tracing::debug!(service = %service.id, "the engine has stopped");
+            }
+            Ok::<(), StoreError>(())
+        })
+        .buffer_unordered(AT_ONCE);
+    while let Some(result) = results.next().await {
+        result?;
+    }
+    Ok(())
+}
+
+/// The figures of the last 30 days up to `until`.
+async fn window(databases: &Databases, service: &Restored, until: Timestamp) -> Result<Window, StoreError> {
+    let from = Timestamp::from_ms((until.day() - WINDOW_DAYS + 1) * DAY_MS);
+    let history = databases.history.reader();
+    let changes = changes::since(history, service.key, from).await?;
+    let mut spans = measured(&changes, service.backed_until.unwrap_or(from), (from, until));
+    let decided = windows::since(databases.main.reader(), &[service.key], from).await?;
+    for covering in covers(&decided, until) {
+        spans = cover(&spans, covering);
+    }
+    let mut window = Window::default();
+    for (day, availability) in per_day(&spans) {
+        if !availability.is_empty() {
+            window.day(day).availability = availability;
+        }
+    }
+    for (day, (answered, sum_us)) in days::answered(history, service.key, (from, until)).await? {
+        let figures = window.day(day);
+        figures.answered = answered;
+        figures.sum_us = sum_us;
+    }
+    Ok(window)
+}

@@ -1,0 +1,122 @@
+//! Background work on the history: finished hours are summed up, histories of deleted services are erased.
+//!
+//! Both are repeatable: killed half-way, they start over and end in the same rows. An hour is derived once it is
+//! older than the slowest check and write could be.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::clock::{Clock, Timestamp};
+use crate::model::service::ServiceKey;
+use crate::stats::histogram::ResponseTimes;
+use crate::store::history::hours::{HOUR_MS, Hour};
+use crate::store::history::samples::Sample;
+use crate::store::history::{erase, hours, samples};
+use crate::store::{Databases, StoreError, services};
+
+/// How long after its end an hour is derived: results may wait for a database that is away.
+const SETTLE_MS: i64 = 600_000;
+
+/// Does all work that is due, every `every`, until the future is dropped.
+pub async fn run(databases: Databases, clock: Clock, every: Duration) {
+    let mut ticks = tokio::time::interval(every);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if let Err(error) = once(&databases, clock.now()).await {
+            tracing::warn!(%error, "upkeep of the history is put off");
+        }
+    }
+}
+
+/// Does all work that is due at `now`.
+///
+/// # Errors
+/// When a database fails; what was done stays done.
+pub async fn once(databases: &Databases, now: Timestamp) -> Result<(), StoreError> {
+    erase_deleted(databases).await?;
+    while let Some(hour) = next_hour(databases, now).await? {
+        derive_hour(databases, hour).await?;
+    }
+    Ok(())
+}
+
+async fn erase_deleted(databases: &Databases) -> Result<(), StoreError> {
+    for service in services::erasures(databases.main.reader()).await? {
+        loop {
+            let transaction = databases.history.begin().await?;
+            let is_done = erase::step(&transaction, service).await?;
+            transaction.commit().await?;
+            if is_done {
+                break;
+            }
+        }
+        let transaction = databases.main.begin().await?;
+        services::finish_erasure(&transaction, service).await?;
+        transaction.commit().await?;
+    }
+    Ok(())
+}
+
+/// The first hour that is over, settled, and not derived.
+async fn next_hour(databases: &Databases, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+    let reader = databases.history.reader();
+    let start = match hours::watermark(reader).await? {
+        Some(watermark) => watermark,
+        None => match samples::oldest(reader).await? {
+            Some(oldest) => Timestamp::from_ms(oldest.ms().div_euclid(HOUR_MS) * HOUR_MS),
+            None => return Ok(None),
+        },
+    };
+    let is_settled = now.ms_since(start) >= HOUR_MS + SETTLE_MS;
+    Ok(is_settled.then_some(start))
+}
+
+async fn derive_hour(databases: &Databases, start: Timestamp) -> Result<(), StoreError> {
+    let reader = databases.history.reader();
+    let mut after = ServiceKey::MIN;
+    while let Some(service) = samples::next_service(reader, after).await? {
+        after = service;
+        let rows = samples::between(reader, service, (start, start.plus_ms(HOUR_MS)), None).await?;
+        if rows.is_empty() {
+            continue;
+        }
+        let transaction = databases.history.begin().await?;
+        hours::put(&transaction, sum_up(service, start, &rows)).await?;
+        transaction.commit().await?;
+    }
+    let transaction = databases.history.begin().await?;
+    hours::set_watermark(&transaction, start.plus_ms(HOUR_MS)).await?;
+    transaction.commit().await?;
+    Ok(())
+}
+
+/// The hours of each location from the samples of one hour.
+#[must_use]
+pub fn sum_up(service: ServiceKey, start: Timestamp, rows: &[Sample]) -> Vec<Hour> {
+    let mut by_location: BTreeMap<i32, (u32, u32, ResponseTimes)> = BTreeMap::new();
+    for row in rows {
+        let (checks, failed, times) = by_location.entry(row.location).or_default();
+        *checks += 1;
+        *failed += u32::from(row.is_down);
+        if let Some(response_us) = row.response_us {
+            times.record(response_us);
+        }
+    }
+    let hour = |(location, (checks, failed, times)): (i32, (u32, u32, ResponseTimes))| {
+        let summary = times.summary();
+        Hour {
+            service,
+            start,
+            location,
+            checks,
+            failed,
+            answered: summary.map_or(0, |sums| u32::try_from(sums.count).unwrap_or(u32::MAX)),
+            sum_us: summary.map_or(0, |sums| sums.sum_us),
+            min_us: summary.map_or(0, |sums| sums.min_us),
+            max_us: summary.map_or(0, |sums| sums.max_us),
+            histogram: summary.map(|_| times.serialise()),
+        }
+    };
+    by_location.into_iter().map(hour).collect()
+}
