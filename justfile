@@ -1,0 +1,49 @@
+# Every recipe is one line that can be typed by hand.
+
+# List the recipes.
+default:
+    @just --list --unsorted
+
+# Start the server on embedded defaults.
+serve *arguments:
+    cargo run -- serve {{ arguments }}
+
+# Format every file.
+fmt:
+    cargo fmt --all
+
+# What clippy says, warnings as errors.
+lint:
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# The documentation of our own crates, warnings as errors.
+doc:
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# Every test.
+test:
+    cargo test --workspace
+
+# The rules of the house alone: floors, places of crates, names.
+tidy:
+    cargo test --test tidy
+
+# Measure with criterion.
+bench *arguments:
+    cargo bench --benches -- {{ arguments }}
+
+# Run each bench once, without measuring.
+bench-smoke:
+    cargo bench --benches -- --test
+
+# Advisories, licences, bans and sources of the dependencies.
+deny:
+    cargo deny check
+
+# Dependencies that nothing uses.
+machete:
+    cargo machete
+
+# Everything that continuous integration runs.
+ci:
+    .ci/run

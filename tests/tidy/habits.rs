@@ -1,0 +1,213 @@
+//! Names, openings and words: rules that look at one file at a time.
+//!
+//! Code is searched as tokens, so a comment may talk about what code must not do; markers of unfinished work
+//! and references to a machine or an issue are refused wherever they stand.
+
+use crate::source::Source;
+use crate::{assert_clean, assert_tells_apart};
+
+/// File and folder names that say nothing about what is inside.
+const EMPTY_NAMES: [&str; 5] = ["utils", "helpers", "common", "types", "misc"];
+
+/// Words that promise work instead of doing it, written so that this file does not hold them.
+const MARKERS: [&str; 3] = [concat!("FIX", "ME"), concat!("TO", "DO"), concat!("XX", "X")];
+
+/// Token sequences of unfinished or switched-off code.
+const UNFINISHED: [&[&str]; 4] = [
+    &["todo", "!"],
+    &["unimplemented", "!"],
+    &["dbg", "!"],
+    &["#", "[", "ignore"],
+];
+
+/// Readers of the wall clock, and the one file that may call them.
+const WALL_CLOCKS: [&str; 3] = ["SystemTime", "Utc", "Local"];
+const CLOCK_FILE: &str = "src/clock.rs";
+
+/// Folders that exist on somebody's machine only, written so that this file does not hold them.
+const MACHINE_FOLDERS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
+
+/// What stands before the number of an issue.
+const ISSUE_WORDS: [&str; 5] = ["issue", "issues", "fixes", "closes", "resolves"];
+
+#[test]
+fn every_file_opens_with_what_it_is_for() {
+    assert_clean(&Source::rust(), missing_opening);
+}
+
+#[test]
+fn a_file_without_an_opening_is_found() {
+    assert_tells_apart(
+        missing_opening,
+        &[
+            ("src/id.rs", "//! Ids.\nuse std::fmt;", true),
+            ("src/id.rs", "use std::fmt;\n//! Ids.", false),
+            ("tests/api/main.rs", "/// Ids.", false),
+            ("benches/verdict.rs", "", false),
+        ],
+    );
+}
+
+#[test]
+fn names_say_what_is_inside_and_code_is_finished() {
+    assert_clean(&Source::rust(), empty_names);
+    assert_clean(&Source::rust(), unfinished_code);
+}
+
+#[test]
+fn empty_names_and_unfinished_code_are_found() {
+    assert_tells_apart(
+        empty_names,
+        &[
+            ("src/http/services.rs", "", true),
+            ("src/http/utils.rs", "", false),
+            ("tests/common/mod.rs", "", false),
+            ("benches/misc.rs", "", false),
+        ],
+    );
+    let marked = MARKERS.map(|marker| format!("fn f() {{}} // {marker}: later"));
+    assert_tells_apart(
+        unfinished_code,
+        &[
+            (
+                "src/id.rs",
+                "#[test] fn f() { g(\"dbg!\") } // todo! is refused",
+                true,
+            ),
+            ("src/id.rs", "fn f() { todo!() }", false),
+            ("src/id.rs", "fn f() { unimplemented!(\"x\") }", false),
+            ("src/id.rs", "fn f() { dbg!(1); }", false),
+            (
+                "tests/api/main.rs",
+                "#[test]\n#[ignore = \"slow\"]\nfn f() {}",
+                false,
+            ),
+            ("src/id.rs", &marked[0], false),
+            ("src/id.rs", &marked[1], false),
+            ("src/id.rs", &marked[2], false),
+        ],
+    );
+}
+
+#[test]
+fn only_the_clock_reads_the_wall_clock() {
+    assert_clean(&Source::rust(), wall_clock_readers);
+}
+
+#[test]
+fn a_second_reader_of_the_wall_clock_is_found() {
+    assert_tells_apart(
+        wall_clock_readers,
+        &[
+            ("src/clock.rs", "let now = Utc::now();", true),
+            (
+                "src/engine/mod.rs",
+                "let now = clock.now(); // not Utc::now()",
+                true,
+            ),
+            ("src/engine/mod.rs", "let now = chrono::Utc::now();", false),
+            (
+                "tests/api/main.rs",
+                "let now = std::time::SystemTime :: now();",
+                false,
+            ),
+            ("src/http/clock.rs", "let now = Local::now();", false),
+        ],
+    );
+}
+
+#[test]
+fn no_file_names_a_machine_or_an_issue() {
+    assert_clean(&Source::all(), outside_references);
+}
+
+#[test]
+fn a_reference_to_a_machine_or_an_issue_is_found() {
+    let at_home = MACHINE_FOLDERS.map(|folder| format!("read {folder}notes first"));
+    assert_tells_apart(
+        outside_references,
+        &[
+            (
+                "README.md",
+                "It is up 99.9 % of the time; issue number # 1; colour #123456.",
+                true,
+            ),
+            ("README.md", &at_home[0], false),
+            ("justfile", &at_home[1], false),
+            ("src/id.rs", concat!("// See iss", "ue #12."), false),
+            ("README.md", concat!("Clo", "ses #7"), false),
+        ],
+    );
+}
+
+fn missing_opening(source: &Source) -> Vec<String> {
+    let missing = !source.text.starts_with("//!");
+    Vec::from_iter(missing.then(|| source.at(1, "the file does not open with `//!`")))
+}
+
+fn empty_names(source: &Source) -> Vec<String> {
+    let segments = source.path.trim_end_matches(".rs").split('/');
+    let empty = segments.filter(|name| EMPTY_NAMES.contains(name));
+    empty
+        .map(|name| source.at(1, &format!("`{name}` does not say what is inside")))
+        .collect()
+}
+
+fn unfinished_code(source: &Source) -> Vec<String> {
+    let is_marked = |line: &str| {
+        let mut words = line.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| MARKERS.contains(&word))
+    };
+    let marked = source.lines().filter(|(_, line)| is_marked(line));
+    let mut found: Vec<_> = marked
+        .map(|(line, _)| source.at(line, "a marker of unfinished work"))
+        .collect();
+    for sequence in UNFINISHED {
+        let message = format!("`{}` is refused", sequence.concat());
+        found.extend(lines_with(source, sequence).map(|line| source.at(line, &message)));
+    }
+    found
+}
+
+fn wall_clock_readers(source: &Source) -> Vec<String> {
+    if source.path == CLOCK_FILE {
+        return Vec::new();
+    }
+    let readers = WALL_CLOCKS
+        .iter()
+        .flat_map(|clock| lines_with(source, &[clock, "::", "now"]));
+    readers
+        .map(|line| source.at(line, "wall time comes from `clock::Clock`"))
+        .collect()
+}
+
+fn outside_references(source: &Source) -> Vec<String> {
+    let names_machine = |line: &str| MACHINE_FOLDERS.iter().any(|folder| line.contains(folder));
+    let found = source
+        .lines()
+        .filter(|(_, line)| names_machine(line) || names_issue(line));
+    found
+        .map(|(line, text)| source.at(line, &format!("a machine's folder or an issue's number: {text}")))
+        .collect()
+}
+
+fn names_issue(line: &str) -> bool {
+    line.match_indices('#').any(|(at, mark)| {
+        let last_word = line[..at]
+            .split(|c: char| !c.is_alphanumeric())
+            .rfind(|word| !word.is_empty());
+        let is_number = line[at + mark.len()..].starts_with(|c: char| c.is_ascii_digit());
+        is_number && last_word.is_some_and(|word| ISSUE_WORDS.contains(&word.to_lowercase().as_str()))
+    })
+}
+
+/// The lines of the code (not of its comments and literals) on which the tokens `sequence` start.
+fn lines_with(source: &Source, sequence: &[&str]) -> impl Iterator<Item = usize> + use<> {
+    let tokens = source.tokens();
+    let lines: Vec<_> = tokens
+        .windows(sequence.len())
+        .filter(|window| window.iter().map(|token| token.text).eq(sequence.iter().copied()))
+        .map(|window| window[0].line)
+        .collect();
+    lines.into_iter()
+}
