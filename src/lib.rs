@@ -29,3 +29,4 @@ pub mod probe;
 pub mod record;
 pub mod stats;
 pub mod store;
+pub mod telemetry;

@@ -1,2 +1,7 @@
-//! Watchkeeper: the command line.
-fn main() {}
+//! Watchkeeper's binary: everything is in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    watchkeeper::cli::run()
+}

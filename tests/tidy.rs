@@ -15,7 +15,7 @@ use source::Source;
 
 /// The floors from the ground up. A module uses only floors below its own.
 const FLOORS: [&[&str]; 9] = [
-    &["clock", "id", "config"],
+    &["clock", "id", "config", "telemetry"],
     &["model"],
     &["egress", "probe", "stats", "store"],
     &["engine"],

@@ -1,8 +1,14 @@
 //! What the engine did and what it did not do, counted by reason: scheduled = finished + unmeasured + dropped + under way.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::engine::definition::Roster;
 use crate::model::check::{CheckStatus, CheckType, Trouble};
+use crate::telemetry::{Collect, Exposition};
+
+/// Upper bounds of the lateness histogram in milliseconds.
+const LATENESS_BOUNDS_MS: [i64; 12] = [1, 2, 5, 10, 20, 50, 100, 250, 500, 1_000, 5_000, 60_000];
 
 /// A count that only grows.
 #[derive(Debug, Default)]
@@ -24,6 +30,7 @@ impl Count {
 /// All counts of an engine.
 #[derive(Debug)]
 pub struct Counters {
+    roster: Arc<Roster>,
     /// Attempts that were handed to a location.
     pub scheduled: Count,
     /// Attempts that ended with a measurement.
@@ -38,12 +45,14 @@ pub struct Counters {
     pub restarts: Count,
     unmeasured: [Count; Trouble::ALL.len()],
     finished: Vec<[[Count; 3]; CheckType::ALL.len()]>,
+    lateness: [Count; LATENESS_BOUNDS_MS.len() + 1],
+    late_sum_us: Count,
 }
 
 impl Counters {
-    /// Counters for this many locations.
+    /// Counters for these locations.
     #[must_use]
-    pub fn new(locations: usize) -> Self {
+    pub fn new(roster: Arc<Roster>) -> Self {
         Self {
             scheduled: Count::default(),
             measured: Count::default(),
@@ -52,7 +61,10 @@ impl Counters {
             unrecorded: Count::default(),
             restarts: Count::default(),
             unmeasured: Default::default(),
-            finished: (0..locations).map(|_| Default::default()).collect(),
+            finished: (0..roster.len()).map(|_| Default::default()).collect(),
+            lateness: Default::default(),
+            late_sum_us: Count::default(),
+            roster,
         }
     }
 
@@ -67,5 +79,60 @@ impl Counters {
     pub fn finished(&self, location: usize, check_type: CheckType, status: CheckStatus) -> Option<&Count> {
         let by_type = self.finished.get(location)?;
         Some(&by_type[check_type as usize][status as usize])
+    }
+
+    /// Notes that a check started so many microseconds after it was due.
+    pub fn started_late(&self, late_us: i64) {
+        let bucket = LATENESS_BOUNDS_MS.partition_point(|bound_ms| bound_ms * 1_000 < late_us);
+        self.lateness[bucket].add(1);
+        self.late_sum_us.add(u64::try_from(late_us).unwrap_or(0));
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "bounds and sums are far below 2^53")]
+    fn collect_lateness(&self, out: &mut Exposition) {
+        let mut within = 0;
+        let bounds: Vec<(f64, u64)> = LATENESS_BOUNDS_MS
+            .iter()
+            .zip(&self.lateness)
+            .map(|(bound_ms, count)| {
+                within += count.get();
+                (*bound_ms as f64 / 1_000.0, within)
+            })
+            .collect();
+        let count = self.lateness.iter().map(Count::get).sum();
+        let sum_seconds = self.late_sum_us.get() as f64 / 1_000_000.0;
+        out.histogram("check_lateness_seconds", "Start of a check minus its due time.").buckets(bounds, sum_seconds, count);
+    }
+}
+
+impl Collect for Counters {
+    fn collect(&self, out: &mut Exposition) {
+        let mut checks = out.counter("checks_total", "Finished checks by type, location and result.");
+        for (place, location) in self.roster.locations().iter().enumerate() {
+            for check_type in CheckType::ALL.into_iter().filter(|check_type| check_type.is_probed()) {
+                for status in CheckStatus::ALL {
+                    let count = self.finished(place, check_type, status).map_or(0, Count::get);
+                    let labels = [
+                        ("type", check_type.as_str()),
+                        ("location", location.code.as_str()),
+                        ("result", status.as_str()),
+                    ];
+                    checks.labelled(&labels, count);
+                }
+            }
+        }
+        out.counter("attempts_scheduled_total", "Attempts handed to a location.").value(self.scheduled.get());
+        out.counter("attempts_measured_total", "Attempts that ended with a measurement.").value(self.measured.get());
+        let mut shed = out.counter("attempts_shed_total", "Attempts without a measurement by reason.");
+        for trouble in Trouble::ALL {
+            shed.labelled(&[("reason", trouble.as_str())], self.unmeasured(trouble).get());
+        }
+        shed.labelled(&[("reason", "redefined")], self.dropped.get());
+        out.counter("runs_missed_total", "Runs skipped because an earlier one was under way or we slept.")
+            .value(self.missed.get());
+        out.counter("results_unrecorded_total", "Finished checks that no batch had room for.")
+            .value(self.unrecorded.get());
+        out.counter("restarts_total", "Service actors started again after a panic.").value(self.restarts.get());
+        self.collect_lateness(out);
     }
 }

@@ -18,6 +18,7 @@ pub mod service;
 pub mod shard;
 pub mod supervise;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use actix::{Actor, Addr, Arbiter, MailboxError, Recipient};
@@ -27,7 +28,7 @@ use crate::config::EngineLimits;
 use crate::engine::aggregator::{Batch, Flush, Forget, Lateness, LatenessReport, Prime, Snapshot, Snapshots};
 use crate::engine::counters::Counters;
 use crate::engine::definition::{Definition, Roster};
-use crate::engine::fleet::{Apply, Fleet, Retire, RetireAll};
+use crate::engine::fleet::{Apply, Fleet, Retire, RetireAll, Roll};
 use crate::engine::location::Prober;
 use crate::engine::shard::{Shard, Threads};
 use crate::id::Id;
@@ -78,7 +79,7 @@ impl Engine {
     #[must_use]
     pub fn start(parts: &EngineParts) -> Self {
         let started_at = parts.clock.now();
-        let counters = Arc::new(Counters::new(parts.roster.len()));
+        let counters = Arc::new(Counters::new(Arc::clone(&parts.roster)));
         let clock = parts.clock.clone();
         let limits = parts.limits.clone();
         let (shards, arbiters) = shard::start_all(parts, &counters);
@@ -142,6 +143,14 @@ impl Engine {
         Ok(found)
     }
 
+    /// Key and revision of every service that is watched.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn roll(&self) -> Result<HashMap<Id, (ServiceKey, i64)>, EngineStopped> {
+        Ok(self.fleet.send(Roll).await?)
+    }
+
     /// How late checks started since the last report.
     ///
     /// # Errors
@@ -156,8 +165,8 @@ impl Engine {
 
     /// What was done and what was not, since the start.
     #[must_use]
-    pub fn counters(&self) -> &Counters {
-        &self.counters
+    pub fn counters(&self) -> Arc<Counters> {
+        Arc::clone(&self.counters)
     }
 
     /// When this engine started: figures of the time before are primed.

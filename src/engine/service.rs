@@ -289,6 +289,7 @@ impl Handler<CheckFinished> for ServiceActor {
         }
         if finished.attempt.attempt == 1 {
             let late_us = finished.started_us - finished.attempt.scheduled_at.ms() * 1_000;
+            counters.started_late(late_us);
             drop(self.shard.aggregator.try_send(crate::engine::aggregator::StartedLate { late_us }));
         }
         let Some(watch) = self.watch.as_mut() else { return };

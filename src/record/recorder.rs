@@ -19,6 +19,7 @@ use crate::model::location::LocationCode;
 use crate::store::history::append;
 use crate::store::history::locations::LocationNumbers;
 use crate::store::{Database, StoreError};
+use crate::telemetry::{Collect, Exposition};
 
 /// Batches in the mailbox before aggregators have to keep theirs.
 const MAILBOX: usize = 256;
@@ -38,6 +39,18 @@ pub struct RecordCounters {
     pub waiting: AtomicU64,
     /// Whether the last write failed.
     pub is_failing: AtomicBool,
+}
+
+impl Collect for RecordCounters {
+    fn collect(&self, out: &mut Exposition) {
+        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        out.counter("results_acked_total", "Results that are durable.").value(get(&self.acked));
+        out.counter("results_shed_total", "Results lost because the history database was away too long.")
+            .value(get(&self.shed));
+        out.counter("history_commits_total", "Transactions of the recorder.").value(get(&self.commits));
+        out.counter("history_failures_total", "Writes that failed and were tried again.").value(get(&self.failures));
+        out.gauge("results_waiting", "Results that wait for the history database.").value(get(&self.waiting));
+    }
 }
 
 /// The actor.

@@ -1,0 +1,246 @@
+//! Builds the floors bottom-up, starts them, stops them in order.
+//!
+//! Nothing here is global: two whole apps can run in one process. What is started first is stopped last.
+
+pub mod first_start;
+pub mod reconcile;
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, Addr, Arbiter};
+use anyhow::{Context as _, bail};
+use futures_util::FutureExt as _;
+use futures_util::future::LocalBoxFuture;
+use tokio::task::JoinHandle;
+
+use crate::clock::Clock;
+use crate::config::{Config, EgressChoice, LocationConfig};
+use crate::engine::definition::{Definer, Roster};
+use crate::engine::location::Prober;
+use crate::engine::shard::Threads;
+use crate::engine::{Engine, EngineParts};
+use crate::http::{Api, Server};
+use crate::model::check::Outcome;
+use crate::model::location::Location;
+use crate::model::secret::Sealer;
+use crate::probe::spec::CheckSpec;
+use crate::probe::toolbox::{Toolbox, ToolboxConfig};
+use crate::record::recorder::{Drain, RecordCounters, Recorder};
+use crate::record::{restore, upkeep};
+use crate::store::database::sqlite_url;
+use crate::store::{Databases, installation};
+
+/// How long the first requests wait for the figures of the past.
+const FIGURES_WAIT: Duration = Duration::from_secs(2);
+/// How long a stop may take in all.
+const STOP_LIMIT: Duration = Duration::from_secs(9);
+
+/// A running Watchkeeper.
+pub struct App {
+    /// Where the API listens.
+    pub address: SocketAddr,
+    /// What the first start made; `None` on later starts.
+    pub first_start: Option<first_start::FirstStart>,
+    server: Server,
+    engine: Engine,
+    recorder: Addr<Recorder>,
+    recorder_thread: Arbiter,
+    background: Vec<JoinHandle<()>>,
+    databases: Databases,
+}
+
+/// What commands need that work on the databases alone.
+pub struct Foundation {
+    /// The settings.
+    pub config: Config,
+    /// Wall time.
+    pub clock: Clock,
+    /// Both databases, up to date.
+    pub databases: Databases,
+    /// Seals and opens secrets.
+    pub sealer: Sealer,
+}
+
+impl Foundation {
+    /// Makes the data folder, opens the databases and checks the key.
+    ///
+    /// # Errors
+    /// What is wrong with folder, key or database, in one line.
+    pub async fn lay(config: Config, clock: Clock) -> anyhow::Result<Self> {
+        first_start::make_data_dir(&config.data_dir)?;
+        let sealer = first_start::sealer(&config)?;
+        let (main_url, history_url) = database_urls(&config);
+        let databases = Databases::open(&main_url, &history_url, &config.limits.store).await?;
+        let transaction = databases.main.begin().await?;
+        let check = installation::check_key(&transaction, &sealer).await?;
+        transaction.commit().await?;
+        if check == installation::KeyCheck::Wrong {
+            bail!("the secret key is not the one that this installation's secrets were sealed with");
+        }
+        Ok(Self { config, clock, databases, sealer })
+    }
+}
+
+impl App {
+    /// Starts everything. Returns when the API answers.
+    ///
+    /// # Errors
+    /// What cannot be used, in one line.
+    pub async fn start(config: Config, clock: Clock) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind(config.listen)
+            .with_context(|| format!("cannot listen on {}; is another Watchkeeper running?", config.listen))?;
+        let address = listener.local_addr()?;
+        let config = Config { listen: address, ..config };
+        let toolboxes = toolboxes(&config, &clock)?;
+        let Foundation { config, clock, databases, sealer } = Foundation::lay(config, clock).await?;
+        let first_start = first_start::once(&config, &clock, &databases).await?;
+
+        let roster = Arc::new(roster(&config)?);
+        let limits = config.limits.clone();
+        let counters = Arc::new(RecordCounters::default());
+        let recorder_thread = Arbiter::new();
+        let recorder = start_recorder(&recorder_thread, &databases, (&config, &roster), &counters);
+        let engine = Engine::start(&EngineParts {
+            roster: Arc::clone(&roster),
+            probers: toolboxes,
+            clock: clock.clone(),
+            limits: limits.engine.clone(),
+            threads: Threads::Own(limits.engine.shards),
+            sink: recorder.clone().recipient(),
+        });
+        let definer = Definer { sealer, roster, limits: limits.engine };
+        let restored = restore::services(&databases, &engine, &definer).await?;
+        let background = vec![
+            restore_figures(&databases, &engine, restored).await,
+            actix::spawn(reconcile::run(databases.clone(), engine.clone(), definer.clone())),
+            actix::spawn(upkeep::run(
+                databases.clone(),
+                clock.clone(),
+                Duration::from_millis(limits.record.upkeep_ms),
+            )),
+        ];
+        let collectors: Vec<Arc<dyn crate::telemetry::Collect>> = vec![engine.counters(), counters];
+        let api =
+            Api { config: Arc::new(config), clock, databases: databases.clone(), engine: engine.clone(), definer, collectors };
+        let server = crate::http::serve(api, listener)?;
+        Ok(Self { address, first_start, server, engine, recorder, recorder_thread, background, databases })
+    }
+
+    /// Stops in order: no new requests, no new checks, everything recorded, databases closed.
+    ///
+    /// # Errors
+    /// When that does not end in time.
+    pub async fn stop(self) -> anyhow::Result<()> {
+        let stopping = async {
+            self.server.stop().await;
+            for task in &self.background {
+                task.abort();
+            }
+            self.engine.stop().await;
+            self.recorder.send(Drain).await.context("the recorder had stopped before")?;
+            self.recorder_thread.stop();
+            self.databases.main.close().await;
+            self.databases.history.close().await;
+            Ok(())
+        };
+        tokio::time::timeout(STOP_LIMIT, stopping).await.context("stopping took too long")?
+    }
+}
+
+fn start_recorder(
+    thread: &Arbiter,
+    databases: &Databases,
+    (config, roster): (&Config, &Roster),
+    counters: &Arc<RecordCounters>,
+) -> Addr<Recorder> {
+    let codes = roster.locations().iter().map(|location| location.code.clone()).collect();
+    let recorder =
+        Recorder::new(databases.history.clone(), codes, config.limits.record.clone(), Arc::clone(counters));
+    Recorder::start_in_arbiter(&thread.handle(), move |_| recorder)
+}
+
+/// The figures of the past are computed beside everything else, but a small installation has them before it answers.
+async fn restore_figures(
+    databases: &Databases,
+    engine: &Engine,
+    restored: Vec<restore::Restored>,
+) -> JoinHandle<()> {
+    let (databases, engine) = (databases.clone(), engine.clone());
+    let mut task = actix::spawn(async move {
+        if let Err(error) = restore::figures(&databases, &engine, restored).await {
+            tracing::error!(%error, "figures of the past are not shown: the history cannot be read");
+        }
+    });
+    // The task goes on when the wait is over.
+    let _ = tokio::time::timeout(FIGURES_WAIT, &mut task).await;
+    task
+}
+
+fn database_urls(config: &Config) -> (String, String) {
+    let file = |name: &str| sqlite_url(&config.data_dir.join(name));
+    (
+        config.database_url.clone().unwrap_or_else(|| file("main.db")),
+        config.history_url.clone().unwrap_or_else(|| file("history.db")),
+    )
+}
+
+/// The locations of this process: those listed, or the one named.
+fn locations(config: &Config) -> Vec<LocationConfig> {
+    if !config.locations.is_empty() {
+        return config.locations.clone();
+    }
+    vec![LocationConfig { code: config.location.clone(), ..LocationConfig::default() }]
+}
+
+fn roster(config: &Config) -> anyhow::Result<Roster> {
+    let location = |entry: LocationConfig| {
+        let name = if entry.name.is_empty() { entry.code.clone() } else { entry.name };
+        let country_code = if entry.country_code.is_empty() { "ZZ".into() } else { entry.country_code };
+        Ok(Location { code: entry.code.parse()?, name, place: entry.location, country_code })
+    };
+    Ok(Roster::new(locations(config).into_iter().map(location).collect::<anyhow::Result<_>>()?))
+}
+
+fn toolboxes(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Arc<dyn Prober>>> {
+    let prober = |location: LocationConfig| {
+        let toolbox = toolbox(config, clock, location.source_address)?;
+        Ok(Arc::new(Local(Arc::new(toolbox))) as Arc<dyn Prober>)
+    };
+    locations(config).into_iter().map(prober).collect()
+}
+
+/// What checks of this process are made with.
+///
+/// # Errors
+/// When the name servers or certificate authorities cannot be used.
+pub fn toolbox(
+    config: &Config,
+    clock: &Clock,
+    source_address: Option<std::net::IpAddr>,
+) -> anyhow::Result<Toolbox> {
+    let egress = match config.egress.unwrap_or(EgressChoice::PrivateAllowed) {
+        EgressChoice::PrivateAllowed => crate::egress::EgressPolicy::PrivateAllowed,
+        EgressChoice::PublicOnly => crate::egress::EgressPolicy::PublicOnly,
+    };
+    Ok(Toolbox::new(ToolboxConfig {
+        dns_servers: config.dns_servers.clone(),
+        ca_file: config.ca_file.clone().map(PathBuf::from),
+        egress,
+        source_address,
+        clock: clock.clone(),
+        ..ToolboxConfig::default()
+    })?)
+}
+
+/// Runs checks in this process.
+struct Local(Arc<Toolbox>);
+
+impl Prober for Local {
+    fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome> {
+        let toolbox = Arc::clone(&self.0);
+        async move { crate::probe::run(&spec, &toolbox).await }.boxed_local()
+    }
+}

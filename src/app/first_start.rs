@@ -1,0 +1,152 @@
+//! What the first start makes: the data folder, the secret key, an organisation and a token with every permission.
+//!
+//! Files that hold secrets are readable by their owner alone.
+
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::Write as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::http::token::TokenText;
+use crate::id::Id;
+use crate::model::access::{Organisation, Permissions as TokenPermissions, Plan, Token};
+use crate::model::secret::{KEY_LENGTH, Sealer};
+use crate::store::{Databases, organisations, tokens};
+
+/// What the first start made.
+#[derive(Clone, Debug)]
+pub struct FirstStart {
+    /// The token with every permission.
+    pub token: String,
+    /// Where it is kept.
+    pub token_file: PathBuf,
+}
+
+/// Makes the data folder, for its owner alone.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn make_data_dir(folder: &Path) -> anyhow::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot make the data folder {}", folder.display()))?;
+    fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+    Ok(())
+}
+
+/// The sealer for the configured key, or for the one in the data folder, made at the first start.
+///
+/// # Errors
+/// When the key cannot be read or has not the form of one.
+pub fn sealer(config: &Config) -> anyhow::Result<Sealer> {
+    let file = config.data_dir.join("secret.key");
+    let text = match &config.secret_key {
+        Some(text) => text.clone(),
+        None if file.exists() => fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?,
+        None => make_key(&file)?,
+    };
+    match key_from_hex(text.trim()) {
+        Some(key) => Ok(Sealer::new(&key)),
+        None => bail!("{} holds no key; it must be 64 hexadecimal digits", file.display()),
+    }
+}
+
+fn make_key(file: &Path) -> anyhow::Result<String> {
+    let mut key = [0; KEY_LENGTH];
+    getrandom::fill(&mut key).context("the operating system has no randomness")?;
+    let text: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    write_secret(file, &text)?;
+    Ok(text)
+}
+
+fn key_from_hex(text: &str) -> Option<[u8; KEY_LENGTH]> {
+    let mut key = [0; KEY_LENGTH];
+    if !text.is_ascii() || text.len() != 2 * KEY_LENGTH {
+        return None;
+    }
+    for (place, byte) in key.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[2 * place..2 * place + 2], 16).ok()?;
+    }
+    Some(key)
+}
+
+fn write_secret(file: &Path, text: &str) -> anyhow::Result<()> {
+    let mut opened = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(file)
+        .with_context(|| format!("cannot write {}", file.display()))?;
+    writeln!(opened, "{text}")?;
+    opened.sync_all()?;
+    Ok(())
+}
+
+/// Makes organisation and token unless an organisation exists.
+///
+/// # Errors
+/// When the database or the token file cannot be written.
+pub async fn once(config: &Config, clock: &Clock, databases: &Databases) -> anyhow::Result<Option<FirstStart>> {
+    if organisations::count(databases.main.reader()).await? > 0 {
+        return Ok(None);
+    }
+    let now = clock.now();
+    let transaction = databases.main.begin().await?;
+    let organisation = Organisation {
+        key: 0,
+        id: Id::random(),
+        name: "Default".into(),
+        plan: Plan::Business,
+        self_hosted: true,
+        locales: vec!["en".into()],
+        default_locale: "en".into(),
+        created_at: now,
+    };
+    let organisation = organisations::insert(&transaction, organisation).await?;
+    let text = TokenText::random(&config.compat.token_prefix);
+    let token = Token {
+        key: 0,
+        id: Id::random(),
+        organisation: organisation.key,
+        name: "First token".into(),
+        permissions: TokenPermissions::all(),
+        expires_at: None,
+        created_at: now,
+    };
+    tokens::insert(&transaction, token, &text.hash()).await?;
+    let token_file = config.data_dir.join("token");
+    write_secret(&token_file, text.as_str())?;
+    transaction.commit().await?;
+    Ok(Some(FirstStart { token: text.as_str().to_owned(), token_file }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_made_once_and_is_readable_by_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { data_dir: folder.path().join("data"), ..Config::default() };
+        make_data_dir(&config.data_dir).unwrap();
+        sealer(&config).unwrap();
+        let file = config.data_dir.join("secret.key");
+        let first = fs::read_to_string(&file).unwrap();
+        sealer(&config).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), first);
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn text_that_is_no_key_is_refused() {
+        assert_eq!(key_from_hex("00"), None);
+        assert_eq!(key_from_hex(&"zz".repeat(KEY_LENGTH)), None);
+        assert_eq!(key_from_hex(&"0f".repeat(KEY_LENGTH)), Some([15; KEY_LENGTH]));
+    }
+}

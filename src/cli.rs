@@ -1,0 +1,167 @@
+//! The command line: what it accepts, and which command does what.
+//!
+//! Every setting of `config` is a flag of every command that reads settings. Wrong usage and bad configuration end with
+//! exit code 2 and one line that says what is allowed.
+
+mod check;
+mod organisations;
+mod picture;
+mod serve;
+mod tokens;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::clock::Clock;
+use crate::config::sources::{self, BadConfig};
+use crate::config::{Config, LogFormat};
+
+/// Exit code of wrong usage and bad configuration.
+const USAGE: u8 = 2;
+
+/// Runs the command given by the process's arguments.
+#[must_use]
+pub fn run() -> ExitCode {
+    let matches = command().get_matches();
+    let Some((name, arguments)) = matches.subcommand() else { return ExitCode::from(USAGE) };
+    let config = match settings(arguments) {
+        Ok(config) => config,
+        Err(error) => {
+            eprintln!("watchkeeper: {error}");
+            return ExitCode::from(USAGE);
+        }
+    };
+    if let Err(problem) = start_log(&config, name) {
+        eprintln!("watchkeeper: {problem}");
+        return ExitCode::from(USAGE);
+    }
+    let result = actix::System::new().block_on(dispatch((name, arguments), config));
+    result.unwrap_or_else(|error| {
+        eprintln!("watchkeeper: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+async fn dispatch((name, arguments): (&str, &ArgMatches), config: Config) -> anyhow::Result<ExitCode> {
+    match (name, arguments.subcommand()) {
+        ("serve", _) => serve::run(config).await,
+        ("check", _) => check::run(arguments, &config).await,
+        ("migrate", _) => migrate(config).await,
+        ("org", Some(("create", arguments))) => organisations::create(arguments, config).await,
+        ("org", Some(("list", arguments))) => organisations::list(arguments, config).await,
+        ("token", Some(("create", arguments))) => tokens::create(arguments, config).await,
+        ("token", Some(("list", arguments))) => tokens::list(arguments, config).await,
+        ("token", Some(("revoke", arguments))) => tokens::revoke(arguments, config).await,
+        ("bench", Some(("probe", arguments))) => crate::bench::probe::run(arguments, config).await,
+        _ => unreachable!("clap knows no other command"),
+    }
+}
+
+async fn migrate(config: Config) -> anyhow::Result<ExitCode> {
+    let foundation = crate::app::Foundation::lay(config, Clock::System).await?;
+    foundation.databases.main.close().await;
+    foundation.databases.history.close().await;
+    println!("Both databases are up to date.");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The whole command line.
+#[must_use]
+pub fn command() -> Command {
+    let with_settings = |command: Command| command.args(setting_flags("config"));
+    Command::new("watchkeeper")
+        .about("Watches services from many places and decides honestly whether they are up.")
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(with_settings(Command::new("serve").about("Run everything: API, engine and checks").long_about(
+            "Run everything on embedded defaults. The first start makes an organisation and a token with every \
+             permission, prints the token once and keeps it in the data folder.",
+        )))
+        .subcommand(check::command().args(setting_flags("config-file")))
+        .subcommand(
+            Command::new("org")
+                .about("Organisations")
+                .subcommand_required(true)
+                .subcommand(with_settings(organisations::create_command()))
+                .subcommand(with_settings(organisations::list_command())),
+        )
+        .subcommand(
+            Command::new("token")
+                .about("API tokens")
+                .subcommand_required(true)
+                .subcommand(with_settings(tokens::create_command()))
+                .subcommand(with_settings(tokens::list_command()))
+                .subcommand(with_settings(tokens::revoke_command())),
+        )
+        .subcommand(with_settings(Command::new("migrate").about("Bring both databases up to date; serve does it too")))
+        .subcommand(
+            Command::new("bench")
+                .about("Measure this machine")
+                .subcommand_required(true)
+                .subcommand(with_settings(crate::bench::probe::command())),
+        )
+}
+
+/// `--json`, for every command that prints a result.
+fn json_flag() -> Arg {
+    Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON for machines")
+}
+
+/// A flag per setting, and one for the file; `check` calls it otherwise, because its `--config` is the check's own.
+fn setting_flags(file_flag: &'static str) -> Vec<Arg> {
+    let config = Arg::new("config-file").long(file_flag).value_name("FILE");
+    let config = config.value_parser(clap::value_parser!(PathBuf)).help("TOML file with settings [env: WATCHKEEPER_CONFIG]");
+    let flags = Config::settable().into_iter().map(|settable| {
+        let help = format!("{} [env: {}]", settable.help, settable.variable());
+        Arg::new(settable.key).long(settable.flag()).value_name(settable.value_name).help(help).help_heading("Settings")
+    });
+    std::iter::once(config.help_heading("Settings")).chain(flags).collect()
+}
+
+/// Settings from the file, the environment and the flags of the innermost command.
+fn settings(arguments: &ArgMatches) -> Result<Config, BadConfig> {
+    let mut innermost = arguments;
+    while let Some((_, inner)) = innermost.subcommand() {
+        innermost = inner;
+    }
+    let environment: BTreeMap<String, String> = std::env::vars().collect();
+    let file = innermost.get_one::<PathBuf>("config-file").cloned();
+    let file = file.or_else(|| environment.get("WATCHKEEPER_CONFIG").map(PathBuf::from));
+    let flags = Config::settable().into_iter().filter_map(|settable| {
+        let value = innermost.get_one::<String>(settable.key)?;
+        Some((settable.key, value.clone()))
+    });
+    sources::read(file.as_deref(), &environment, &flags.collect())
+}
+
+/// Logs go to standard error, so that results on standard output stay clean.
+fn start_log(config: &Config, command: &str) -> Result<(), String> {
+    let filter = if command == "serve" { config.log.clone() } else { format!("warn,{}", quiet(&config.log)) };
+    let filter = tracing_subscriber::EnvFilter::try_new(filter)
+        .map_err(|error| format!("log = \"{}\" is not allowed: {error}; it must be a filter such as info", config.log))?;
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match config.log_format {
+        LogFormat::Text => builder.init(),
+        LogFormat::Json => builder.json().init(),
+    }
+    Ok(())
+}
+
+/// Commands other than `serve` say what they found on standard output; their log is for trouble, unless asked for.
+fn quiet(filter: &str) -> &str {
+    if filter == "info" { "warn" } else { filter }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        command().debug_assert();
+    }
+}

@@ -1,0 +1,121 @@
+//! A check as a small picture: the verdict, and a bar per phase.
+
+use std::fmt::Write as _;
+
+use crate::model::check::{CheckStatus, Measurement, Micros, Outcome};
+
+/// Cells of the longest bar.
+const BAR_CELLS: f64 = 32.0;
+const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/// The picture of an outcome; with ANSI colours when `colours`.
+pub(super) fn draw(target: &str, outcome: &Outcome, colours: bool) -> String {
+    match outcome {
+        Outcome::Measured(measurement) => draw_measurement(target, measurement, colours),
+        Outcome::Unmeasured(trouble) => {
+            format!("{} {target}: this machine could not look ({})\n", paint("?", "33", colours), trouble.as_str())
+        }
+    }
+}
+
+fn draw_measurement(target: &str, measurement: &Measurement, colours: bool) -> String {
+    let (sign, colour) = match measurement.status {
+        CheckStatus::Up => ("✓", "32"),
+        CheckStatus::Degraded => ("!", "33"),
+        CheckStatus::Down => ("✗", "31"),
+    };
+    let mut text = paint(&format!("{sign} {}", measurement.status.as_str()), colour, colours);
+    // Writing to a String does not fail.
+    let _ = write!(text, "  {target}");
+    if let Some(code) = measurement.status_code {
+        let _ = write!(text, "  {code}");
+    }
+    if let Some(response_time) = measurement.response_time {
+        let _ = write!(text, "  {}", milliseconds(response_time));
+    }
+    text.push('\n');
+    if let Some(failure) = &measurement.failure {
+        let _ = writeln!(text, "  {}: {}", failure.code.as_str(), failure.message);
+    }
+    draw_phases(&mut text, measurement, (colour, colours));
+    text
+}
+
+/// Each bar begins where the one before ended, so that the picture reads as a timeline.
+fn draw_phases(text: &mut String, measurement: &Measurement, (colour, colours): (&str, bool)) {
+    let timings = &measurement.timings;
+    let phases = [
+        ("dns", timings.dns),
+        ("connect", timings.connect),
+        ("tls", timings.tls),
+        ("ttfb", timings.ttfb),
+        ("transfer", timings.transfer),
+    ];
+    let sum: f64 = phases.iter().filter_map(|(_, phase)| *phase).map(|phase| f64::from(phase.get())).sum();
+    let whole = timings.total.map_or(sum, |total| f64::from(total.get())).max(sum).max(1.0);
+    let mut elapsed = 0.0;
+    for (name, phase) in phases {
+        let Some(phase) = phase else { continue };
+        let width = f64::from(phase.get());
+        let bar = bar(elapsed / whole * BAR_CELLS, width / whole * BAR_CELLS);
+        let _ = writeln!(text, "  {name:<8} {:>11}  {}", milliseconds(phase), paint(&bar, colour, colours));
+        elapsed += width;
+    }
+    if let Some(total) = timings.total {
+        let _ = writeln!(text, "  {:<8} {:>11}", "total", milliseconds(total));
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cells of a terminal line")]
+fn bar(start: f64, width: f64) -> String {
+    let eighths = (width * 8.0).round().max(1.0) as usize;
+    let blank = " ".repeat(start.round() as usize);
+    format!("{blank}{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+fn milliseconds(phase: Micros) -> String {
+    format!("{:.3} ms", f64::from(phase.get()) / 1_000.0)
+}
+
+fn paint(text: &str, colour: &str, colours: bool) -> String {
+    if colours { format!("\u{1b}[{colour}m{text}\u{1b}[0m") } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+    use crate::model::check::{ErrorCode, Timings, Trouble};
+
+    #[test]
+    fn phases_are_drawn_one_after_the_other() {
+        let measurement = Measurement {
+            status: CheckStatus::Up,
+            response_time: NonZeroU32::new(4_000),
+            timings: Timings {
+                connect: NonZeroU32::new(1_000),
+                ttfb: NonZeroU32::new(3_000),
+                total: NonZeroU32::new(4_000),
+                ..Timings::default()
+            },
+            status_code: Some(200),
+            failure: None,
+        };
+        let picture = draw("http://x/", &Outcome::Measured(measurement), false);
+        let expected = "✓ up  http://x/  200  4.000 ms\n  \
+            connect     1.000 ms  ████████\n  \
+            ttfb        3.000 ms          ████████████████████████\n  \
+            total       4.000 ms\n";
+        assert_eq!(picture, expected);
+    }
+
+    #[test]
+    fn a_failure_says_why_and_trouble_is_not_the_targets() {
+        let down = Measurement::unanswered(ErrorCode::ConnectRefused, "Connection refused", Timings::default());
+        let picture = draw("x:1", &Outcome::Measured(down), false);
+        assert_eq!(picture, "✗ down  x:1\n  connect_refused: Connection refused\n");
+        let picture = draw("x", &Outcome::Unmeasured(Trouble::NotPermitted), false);
+        assert_eq!(picture, "? x: this machine could not look (not_permitted)\n");
+    }
+}
