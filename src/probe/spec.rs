@@ -3,6 +3,7 @@
 //! A [`CheckSpec`] is compiled once from a stored service (with its secrets opened) and shared by every run.
 //! 100,000 of these live at once, so lists are boxed slices.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -136,4 +137,38 @@ pub enum DnsRecord {
     Txt,
     /// Name servers.
     Ns,
+}
+
+impl DnsRecord {
+    /// All types in the order of the contract.
+    pub const ALL: [Self; 6] = [Self::A, Self::Aaaa, Self::Mx, Self::Cname, Self::Txt, Self::Ns];
+
+    /// The word that the API and the DNS use.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::Aaaa => "AAAA",
+            Self::Mx => "MX",
+            Self::Cname => "CNAME",
+            Self::Txt => "TXT",
+            Self::Ns => "NS",
+        }
+    }
+}
+
+/// The text names no record type that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown record type")]
+pub struct UnknownRecord;
+
+impl FromStr for DnsRecord {
+    type Err = UnknownRecord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRecord> {
+        Self::ALL
+            .into_iter()
+            .find(|record| record.as_str() == text)
+            .ok_or(UnknownRecord)
+    }
 }
