@@ -1,1 +1,7 @@
-//! http
+//! The REST API (`/v1`): the only floor that knows actix-web and the JSON shapes of the contract.
+//!
+//! A request passes the gate (who asks, how often, may they), one handler, and out again. Handlers parse, call
+//! `store` and `engine`, and render; rules live in `model`, measurements in `record`.
+
+pub mod field_errors;
+pub mod rule;
