@@ -5,5 +5,7 @@
 
 pub mod error;
 pub mod field_errors;
+pub mod fields;
 pub mod quota;
 pub mod rule;
+pub mod timestamp;
