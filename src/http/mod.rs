@@ -3,6 +3,7 @@
 //! A request passes the gate (who asks, how often, may they), one handler, and out again. Handlers parse, call
 //! `store` and `engine`, and render; rules live in `model`, measurements in `record`.
 
+pub mod body;
 pub mod error;
 pub mod field_errors;
 pub mod fields;
