@@ -7,6 +7,8 @@ pub mod body;
 pub mod error;
 pub mod field_errors;
 pub mod fields;
+pub mod page;
+pub mod query;
 pub mod quota;
 pub mod rule;
 pub mod timestamp;
