@@ -10,5 +10,7 @@ pub mod fields;
 pub mod page;
 pub mod query;
 pub mod quota;
+pub mod rate_limit;
 pub mod rule;
 pub mod timestamp;
+pub mod token;
