@@ -1,1 +1,16 @@
-//! http
+//! The REST API (`/v1`): the only floor that knows actix-web and the JSON shapes of the contract.
+//!
+//! A request passes the gate (who asks, how often, may they), one handler, and out again. Handlers parse, call
+//! `store` and `engine`, and render; rules live in `model`, measurements in `record`.
+
+pub mod body;
+pub mod error;
+pub mod field_errors;
+pub mod fields;
+pub mod page;
+pub mod query;
+pub mod quota;
+pub mod rate_limit;
+pub mod rule;
+pub mod timestamp;
+pub mod token;

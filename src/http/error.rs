@@ -1,0 +1,361 @@
+//! One error type for every refusal of the API (contract 5.1, 5.2): status, exact message, further members, headers.
+//!
+//! Errors are made where they are understood and rendered once, at the gate, which adds the request id. What
+//! went wrong inside is logged with that id and never reaches the client. `From` exists only where the mapping
+//! is right in every case: field errors are 422. A database error has no such mapping.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderName, HeaderValue};
+use serde_json::{Map, Value, json};
+
+use crate::http::field_errors::FieldErrors;
+use crate::http::quota::QuotaExceeded;
+use crate::model::access::Permission;
+
+/// Seconds after which measurement data may be there again.
+const MEASUREMENTS_RETRY_SECONDS: u64 = 30;
+/// Seconds after which the service itself may be there again.
+const SERVICE_RETRY_SECONDS: u64 = 5;
+
+/// Why a request is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    /// 400: the request cannot be read.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// 401: no valid token.
+    #[error("Send a valid API token as a Bearer token.")]
+    Unauthorised,
+    /// 402 or 403: the plan's number is used up.
+    #[error(transparent)]
+    Quota(QuotaExceeded),
+    /// 403: the token may not.
+    #[error("This token is missing the permission '{0}'.")]
+    Forbidden(Permission),
+    /// 403: the plan has no API access.
+    #[error("The plan of this organisation does not include API access.")]
+    NoApiAccess,
+    /// 404: no such path, or no such resource in it.
+    #[error("The requested resource does not exist.")]
+    NotFound,
+    /// 405: the path exists, the method does not; the allowed ones as `GET, HEAD`.
+    #[error("This method is not allowed here. Allowed: {0}.")]
+    MethodNotAllowed(String),
+    /// 408: the body did not arrive in time.
+    #[error("The request body did not arrive in time.")]
+    BodyTimeout,
+    /// 409: the resource's state does not allow it. Without `Retry-After`: trying again changes nothing.
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
+    /// 409: a request with the same key has not ended yet.
+    #[error("A request with this Idempotency-Key is still running.")]
+    KeyRunning,
+    /// 413: more bytes than allowed.
+    #[error("The request body is too large.")]
+    BodyTooLarge,
+    /// 422: fields.
+    #[error("{}", .0.message())]
+    Fields(FieldErrors),
+    /// 429: the window's requests are used up; seconds until it ends.
+    #[error("Too many requests. Try again in {0} seconds.")]
+    TooManyRequests(u64),
+    /// 429: a domain is verified too often; seconds until the next attempt.
+    #[error("This domain was checked a moment ago. Try again in {0} seconds.")]
+    VerifyCooldown(u64),
+    /// 500: our fault; logged, never shown.
+    #[error("Internal server error.")]
+    Internal(anyhow::Error),
+    /// 503: the measurement store cannot be reached.
+    #[error("Measurement data is not available at the moment.")]
+    MeasurementsUnavailable,
+    /// 503: starting, stopping or without a database.
+    #[error("The service is not available at the moment.")]
+    Unavailable,
+}
+
+/// What cannot be read about a request (400).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// Not JSON, not UTF-8, or nested too deep.
+    #[error("The request body is not valid JSON.")]
+    Json,
+    /// JSON, but no object.
+    #[error("The request body must be a JSON object.")]
+    NoObject,
+    /// Another content type than JSON, or a content encoding.
+    #[error("Send the request body as application/json.")]
+    ContentType,
+    /// Another content type than a form with a file.
+    #[error("Send the file as multipart/form-data.")]
+    FileContentType,
+    /// The form of `Idempotency-Key`.
+    #[error("The Idempotency-Key header must have 1 to 255 visible ASCII characters.")]
+    IdempotencyKey,
+}
+
+/// Which state stands in the way (409).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Conflict {
+    /// The maintenance is in another state than the operation needs.
+    #[error("The maintenance is '{status}'; this operation needs {}.", quoted(.needed))]
+    Transition {
+        /// Its state.
+        status: &'static str,
+        /// The states that would have been right.
+        needed: &'static [&'static str],
+    },
+    /// The incident is resolved.
+    #[error("The incident is already resolved.")]
+    IncidentResolved,
+    /// The maintenance's window is fixed in its state.
+    #[error("The window of a maintenance in state '{0}' cannot be changed here.")]
+    WindowLocked(&'static str),
+}
+
+fn quoted(states: &[&str]) -> String {
+    let quoted: Vec<String> = states.iter().map(|state| format!("'{state}'")).collect();
+    quoted.join(", ")
+}
+
+impl From<FieldErrors> for ApiError {
+    fn from(errors: FieldErrors) -> Self {
+        Self::Fields(errors)
+    }
+}
+
+impl ApiError {
+    /// The status (contract 5.1).
+    #[must_use]
+    pub const fn status(&self) -> StatusCode {
+        match self {
+            Self::Malformed(_) => StatusCode::BAD_REQUEST,
+            Self::Unauthorised => StatusCode::UNAUTHORIZED,
+            Self::Quota(exceeded) => exceeded.quota.status(),
+            Self::Forbidden(_) | Self::NoApiAccess => StatusCode::FORBIDDEN,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
+            Self::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
+            Self::Conflict(_) | Self::KeyRunning => StatusCode::CONFLICT,
+            Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Fields(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::TooManyRequests(_) | Self::VerifyCooldown(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::MeasurementsUnavailable | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// The body (contract 5.1): `message`, what belongs to the status, and `request_id`.
+    #[must_use]
+    pub fn body(&self, request_id: &str) -> Value {
+        let mut body = Map::new();
+        body.insert("message".into(), self.to_string().into());
+        match self {
+            Self::Fields(errors) => {
+                body.insert("errors".into(), errors.to_json());
+            }
+            Self::NoApiAccess => {
+                body.insert("upsell".into(), json!({"reason": "feature", "key": "api_access"}));
+            }
+            Self::Quota(exceeded) => {
+                body.insert(
+                    "upsell".into(),
+                    json!({"reason": "limit", "key": exceeded.quota.key()}),
+                );
+                body.insert("limit".into(), exceeded.limit.into());
+                body.insert("usage".into(), exceeded.usage.into());
+            }
+            _ => {}
+        }
+        body.insert("request_id".into(), request_id.into());
+        Value::Object(body)
+    }
+
+    /// Headers that belong to the status.
+    #[must_use]
+    pub fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
+        let retry = |seconds: u64| vec![(header::RETRY_AFTER, HeaderValue::from(seconds))];
+        match self {
+            Self::Unauthorised => vec![(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))],
+            Self::MethodNotAllowed(allowed) => HeaderValue::from_str(allowed)
+                .map(|value| (header::ALLOW, value))
+                .into_iter()
+                .collect(),
+            Self::KeyRunning => retry(1),
+            Self::TooManyRequests(seconds) | Self::VerifyCooldown(seconds) => retry(*seconds),
+            Self::MeasurementsUnavailable => retry(MEASUREMENTS_RETRY_SECONDS),
+            Self::Unavailable => retry(SERVICE_RETRY_SECONDS),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The whole answer. An internal error is logged here, with the request id that the client sees.
+    #[must_use]
+    pub fn to_response(&self, request_id: &str) -> HttpResponse {
+        if let Self::Internal(error) = self {
+            tracing::error!(request_id, error = format!("{error:#}"), "internal error");
+        }
+        let mut response = HttpResponse::build(self.status());
+        for header in self.headers() {
+            response.insert_header(header);
+        }
+        response
+            .content_type("application/json; charset=utf-8")
+            .body(self.body(request_id).to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::http::quota::Quota;
+    use crate::http::rule::FieldRule;
+
+    fn quota(quota: Quota, limit: u32, usage: u64) -> ApiError {
+        ApiError::Quota(QuotaExceeded { quota, limit, usage })
+    }
+
+    /// Contract 5.1, 5.2 and 3.2: status, body (without `request_id`) and headers.
+    #[rstest]
+    #[case(
+        ApiError::Malformed(Malformed::Json),
+        400,
+        r#"{"message":"The request body is not valid JSON."}"#,
+        ""
+    )]
+    #[case(
+        ApiError::Malformed(Malformed::NoObject),
+        400,
+        r#"{"message":"The request body must be a JSON object."}"#,
+        ""
+    )]
+    #[case(
+        ApiError::Malformed(Malformed::ContentType),
+        400,
+        r#"{"message":"Send the request body as application/json."}"#,
+        ""
+    )]
+    #[case(
+        ApiError::Malformed(Malformed::FileContentType),
+        400,
+        r#"{"message":"Send the file as multipart/form-data."}"#,
+        ""
+    )]
+    #[case(
+        ApiError::Malformed(Malformed::IdempotencyKey),
+        400,
+        r#"{"message":"The Idempotency-Key header must have 1 to 255 visible ASCII characters."}"#,
+        ""
+    )]
+    #[case(
+        ApiError::Unauthorised,
+        401,
+        r#"{"message":"Send a valid API token as a Bearer token."}"#,
+        "www-authenticate: Bearer"
+    )]
+    #[case(quota(Quota::Statuspages, 20, 20), 402, r#"{"message":"The plan allows 20 status pages; 20 exist.","upsell":{"reason":"limit","key":"statuspages"},"limit":20,"usage":20}"#, "")]
+    #[case(quota(Quota::Components, 250, 251), 402, r#"{"message":"The plan allows 250 components per status page; 251 exist.","upsell":{"reason":"limit","key":"components"},"limit":250,"usage":251}"#, "")]
+    #[case(quota(Quota::Services, 50, 50), 403, r#"{"message":"The plan allows 50 active services; 50 are in use.","upsell":{"reason":"limit","key":"services"},"limit":50,"usage":50}"#, "")]
+    #[case(quota(Quota::CustomDomains, 1, 1), 403, r#"{"message":"The plan allows 1 custom domains per status page; 1 exist.","upsell":{"reason":"limit","key":"custom_domains"},"limit":1,"usage":1}"#, "")]
+    #[case(
+        ApiError::Forbidden(Permission::ServicesCreate),
+        403,
+        r#"{"message":"This token is missing the permission 'services.create'."}"#,
+        ""
+    )]
+    #[case(ApiError::NoApiAccess, 403, r#"{"message":"The plan of this organisation does not include API access.","upsell":{"reason":"feature","key":"api_access"}}"#, "")]
+    #[case(
+        ApiError::NotFound,
+        404,
+        r#"{"message":"The requested resource does not exist."}"#,
+        ""
+    )]
+    #[case(ApiError::MethodNotAllowed("GET, HEAD, POST".into()), 405, r#"{"message":"This method is not allowed here. Allowed: GET, HEAD, POST."}"#, "allow: GET, HEAD, POST")]
+    #[case(
+        ApiError::BodyTimeout,
+        408,
+        r#"{"message":"The request body did not arrive in time."}"#,
+        ""
+    )]
+    #[case(ApiError::Conflict(Conflict::Transition { status: "completed", needed: &["scheduled"] }), 409, r#"{"message":"The maintenance is 'completed'; this operation needs 'scheduled'."}"#, "")]
+    #[case(ApiError::Conflict(Conflict::Transition { status: "cancelled", needed: &["scheduled", "in_progress"] }), 409, r#"{"message":"The maintenance is 'cancelled'; this operation needs 'scheduled', 'in_progress'."}"#, "")]
+    #[case(
+        ApiError::Conflict(Conflict::IncidentResolved),
+        409,
+        r#"{"message":"The incident is already resolved."}"#,
+        ""
+    )]
+    #[case(
+        ApiError::Conflict(Conflict::WindowLocked("completed")),
+        409,
+        r#"{"message":"The window of a maintenance in state 'completed' cannot be changed here."}"#,
+        ""
+    )]
+    #[case(
+        ApiError::KeyRunning,
+        409,
+        r#"{"message":"A request with this Idempotency-Key is still running."}"#,
+        "retry-after: 1"
+    )]
+    #[case(
+        ApiError::BodyTooLarge,
+        413,
+        r#"{"message":"The request body is too large."}"#,
+        ""
+    )]
+    #[case(
+        ApiError::Fields(FieldErrors::of("name", FieldRule::Required)),
+        422,
+        r#"{"message":"This field is required.","errors":{"name":["This field is required."]}}"#,
+        ""
+    )]
+    #[case(
+        ApiError::TooManyRequests(17),
+        429,
+        r#"{"message":"Too many requests. Try again in 17 seconds."}"#,
+        "retry-after: 17"
+    )]
+    #[case(
+        ApiError::VerifyCooldown(9),
+        429,
+        r#"{"message":"This domain was checked a moment ago. Try again in 9 seconds."}"#,
+        "retry-after: 9"
+    )]
+    #[case(ApiError::Internal(anyhow::anyhow!("hunter2")), 500, r#"{"message":"Internal server error."}"#, "")]
+    #[case(
+        ApiError::MeasurementsUnavailable,
+        503,
+        r#"{"message":"Measurement data is not available at the moment."}"#,
+        "retry-after: 30"
+    )]
+    #[case(
+        ApiError::Unavailable,
+        503,
+        r#"{"message":"The service is not available at the moment."}"#,
+        "retry-after: 5"
+    )]
+    fn an_error_is_what_the_contract_says(
+        #[case] error: ApiError,
+        #[case] status: u16,
+        #[case] body: &str,
+        #[case] headers: &str,
+    ) {
+        assert_eq!(error.status().as_u16(), status);
+        let mut expected: Value = serde_json::from_str(body).unwrap();
+        expected["request_id"] = "req-1".into();
+        assert_eq!(error.body("req-1").to_string(), expected.to_string());
+        let shown = error.headers().into_iter();
+        let shown: Vec<String> = shown
+            .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+            .collect();
+        assert_eq!(shown.join("\n"), headers);
+        let response = error.to_response("req-1");
+        assert_eq!(response.status().as_u16(), status);
+        assert_eq!(
+            response.headers().get("content-type").unwrap(),
+            "application/json; charset=utf-8"
+        );
+    }
+}

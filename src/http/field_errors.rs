@@ -1,0 +1,124 @@
+//! Everything that is wrong with a request's fields: field path → text (contract 5.3).
+//!
+//! [`FieldErrors`] keeps the first broken rule of each field, in the order in which fields were read; readers
+//! therefore read in the order of the contract's tables. It decides nothing and knows no field.
+
+use serde_json::{Map, Value, json};
+
+use crate::http::rule::FieldRule;
+
+/// Broken rules by field path, in reading order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldErrors(Vec<(String, FieldRule)>);
+
+impl FieldErrors {
+    /// One field that broke one rule.
+    #[must_use]
+    pub fn of(path: impl Into<String>, rule: FieldRule) -> Self {
+        Self(vec![(path.into(), rule)])
+    }
+
+    /// Notes that the field at `path` broke `rule`, unless it has broken another one before.
+    pub fn add(&mut self, path: impl Into<String>, rule: FieldRule) {
+        let path = path.into();
+        if self.0.iter().all(|(known, _)| *known != path) {
+            self.0.push((path, rule));
+        }
+    }
+
+    /// Takes over everything that another reading found.
+    pub fn extend(&mut self, other: Self) {
+        for (path, rule) in other.0 {
+            self.add(path, rule);
+        }
+    }
+
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `value` when nothing is wrong.
+    ///
+    /// # Errors
+    /// Everything that was noted.
+    pub fn into_result<T>(self, value: T) -> Result<T, Self> {
+        if self.is_empty() { Ok(value) } else { Err(self) }
+    }
+
+    /// Field paths and broken rules, in reading order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &FieldRule)> {
+        self.0.iter().map(|(path, rule)| (path.as_str(), rule))
+    }
+
+    /// The first text, and how many more there are.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let first = self
+            .0
+            .first()
+            .map(|(_, rule)| rule.to_string())
+            .unwrap_or_default();
+        match self.0.len() {
+            0 | 1 => first,
+            2 => format!("{first} (and 1 more error)"),
+            count => format!("{first} (and {} more errors)", count - 1),
+        }
+    }
+
+    /// The `errors` object of a 422 body.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let texts = self
+            .0
+            .iter()
+            .map(|(path, rule)| (path.clone(), json!([rule.to_string()])));
+        Value::Object(texts.collect::<Map<_, _>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn three() -> FieldErrors {
+        let mut errors = FieldErrors::of("tags.2", FieldRule::TagUnknown("Zz93kfjw0dlqpx81mnrt5".into()));
+        errors.add("settings.interval_seconds", FieldRule::Min(30));
+        errors.add("a", FieldRule::unknown_word(["gt", "lt"]));
+        errors
+    }
+
+    /// Contract 5.3, the example.
+    #[test]
+    fn the_body_lists_texts_by_field_in_reading_order() {
+        assert_eq!(
+            three().to_json().to_string(),
+            r#"{"tags.2":["No tag with the ID or name Zz93kfjw0dlqpx81mnrt5 exists."],"settings.interval_seconds":["The smallest allowed value is 30."],"a":["Unknown value. Allowed: gt, lt."]}"#
+        );
+    }
+
+    #[test]
+    fn the_message_is_the_first_text_and_the_number_of_the_others() {
+        let mut errors = FieldErrors::of("name", FieldRule::Required);
+        assert_eq!(errors.message(), "This field is required.");
+        errors.add("target", FieldRule::Required);
+        assert_eq!(errors.message(), "This field is required. (and 1 more error)");
+        errors.add("check_type", FieldRule::Required);
+        assert_eq!(errors.message(), "This field is required. (and 2 more errors)");
+    }
+
+    #[test]
+    fn only_the_first_broken_rule_of_a_field_counts() {
+        let mut errors = FieldErrors::of("name", FieldRule::Required);
+        errors.add("name", FieldRule::String);
+        errors.extend(FieldErrors::of("name", FieldRule::NotNull));
+        assert_eq!(errors, FieldErrors::of("name", FieldRule::Required));
+    }
+
+    #[test]
+    fn a_value_passes_only_without_errors() {
+        assert_eq!(FieldErrors::default().into_result(7), Ok(7));
+        assert_eq!(three().into_result(7), Err(three()));
+    }
+}

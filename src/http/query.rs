@@ -1,0 +1,402 @@
+//! Query strings (contract 1.7, specification 4.9): which values a parameter has, and the original order for links.
+//!
+//! A [`Query`] is parsed once. Unknown parameters are kept for links and otherwise ignored. What an empty value
+//! means depends on the parameter, so "sent empty" stays visible to the reader of a parameter.
+
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, percent_encode};
+
+use crate::clock::Timestamp;
+use crate::http::field_errors::FieldErrors;
+use crate::http::rule::FieldRule;
+use crate::http::timestamp;
+
+/// Everything but RFC 3986's unreserved characters.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// The parameters of one request, in their original order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    parameters: Vec<Parameter>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Parameter {
+    /// Decoded, without brackets.
+    name: String,
+    /// Whether the name ended in `[]` or `[N]`.
+    bracketed: bool,
+    /// Decoded.
+    value: String,
+    /// `name=value` percent-encoded anew, for links.
+    encoded: String,
+}
+
+/// What was sent for one name: the form that occurs last.
+enum Sent<'a> {
+    Plain(&'a str),
+    Bracketed(Vec<&'a str>),
+}
+
+/// One item of a list parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item<'a> {
+    /// Position after dropping empty items: the N of error keys.
+    pub position: usize,
+    /// The item, trimmed.
+    pub text: &'a str,
+}
+
+impl Item<'_> {
+    /// The error key of this item.
+    #[must_use]
+    pub fn path(&self, name: &str) -> String {
+        format!("{name}.{}", self.position)
+    }
+}
+
+impl Query {
+    /// Reads the part of a request target behind the `?`.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let pairs = text.split('&').filter(|pair| !pair.is_empty());
+        Self {
+            parameters: pairs.map(Parameter::parse).collect(),
+        }
+    }
+
+    /// Whether the parameter was sent at all, in any form.
+    #[must_use]
+    pub fn contains(&self, name: &str) -> bool {
+        self.parameters.iter().any(|parameter| parameter.name == name)
+    }
+
+    /// The value of a single-value parameter, trimmed; `""` when it was sent empty. The bracket form is noted as
+    /// an error.
+    pub fn single<'a>(&'a self, name: &str, errors: &mut FieldErrors) -> Option<&'a str> {
+        match self.sent(name)? {
+            Sent::Plain(value) => Some(value.trim()),
+            Sent::Bracketed(_) => {
+                errors.add(name, FieldRule::SingleValue);
+                None
+            }
+        }
+    }
+
+    /// As [`Query::single`], for narrowing filters: sent empty is as good as not sent.
+    pub fn narrowing<'a>(&'a self, name: &str, errors: &mut FieldErrors) -> Option<&'a str> {
+        self.single(name, errors).filter(|value| !value.is_empty())
+    }
+
+    /// The plain value without any complaint: for parameters that are never refused.
+    #[must_use]
+    pub fn lenient(&self, name: &str) -> Option<&str> {
+        match self.sent(name)? {
+            Sent::Plain(value) => Some(value.trim()),
+            Sent::Bracketed(_) => None,
+        }
+    }
+
+    /// The items of a list parameter: trimmed, without empty items and repetitions. `Some` of nothing when the
+    /// parameter was sent empty.
+    #[must_use]
+    pub fn list(&self, name: &str) -> Option<Vec<Item<'_>>> {
+        let values = match self.sent(name)? {
+            Sent::Plain(value) => vec![value],
+            Sent::Bracketed(values) => values,
+        };
+        let texts = values
+            .into_iter()
+            .flat_map(|value| value.split(','))
+            .map(str::trim);
+        let mut items: Vec<Item<'_>> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        for (position, text) in texts.filter(|text| !text.is_empty()).enumerate() {
+            if seen.insert(text) {
+                items.push(Item { position, text });
+            }
+        }
+        Some(items)
+    }
+
+    /// A narrowing boolean: `true`, `false`, `1`, `0` in any case.
+    pub fn boolean(&self, name: &str, errors: &mut FieldErrors) -> Option<bool> {
+        let value = self.narrowing(name, errors)?;
+        let read = read_boolean(value);
+        if read.is_none() {
+            errors.add(name, FieldRule::BooleanQuery);
+        }
+        read
+    }
+
+    /// Whether the parameter plainly says true. What is not a boolean is refused elsewhere ([`Query::boolean`]).
+    #[must_use]
+    pub fn is_true(&self, name: &str) -> bool {
+        self.lenient(name).and_then(read_boolean) == Some(true)
+    }
+
+    /// A narrowing moment.
+    pub fn timestamp(&self, name: &str, errors: &mut FieldErrors) -> Option<Timestamp> {
+        let value = self.narrowing(name, errors)?;
+        let read = timestamp::parse_query(value);
+        if read.is_none() {
+            errors.add(name, FieldRule::Timestamp);
+        }
+        read
+    }
+
+    /// The narrowing period `from`..`to`; a `to` that is not later than `from` is noted as an error.
+    pub fn period(&self, errors: &mut FieldErrors) -> (Option<Timestamp>, Option<Timestamp>) {
+        let (from, to) = (self.timestamp("from", errors), self.timestamp("to", errors));
+        if let (Some(from), Some(to)) = (from, to)
+            && to <= from
+        {
+            errors.add("to", FieldRule::After("from"));
+        }
+        (from, to)
+    }
+
+    /// The parameters except `left_out`, in their original order, percent-encoded anew and each followed by `&`.
+    #[must_use]
+    pub fn encoded_without(&self, left_out: &str) -> String {
+        let kept = self
+            .parameters
+            .iter()
+            .filter(|parameter| !parameter.is_plain(left_out));
+        kept.flat_map(|parameter| [parameter.encoded.as_str(), "&"])
+            .collect()
+    }
+
+    fn sent(&self, name: &str) -> Option<Sent<'_>> {
+        let all = || self.parameters.iter().filter(|parameter| parameter.name == name);
+        let last = all().next_back()?;
+        if last.bracketed {
+            let bracketed = all().filter(|parameter| parameter.bracketed);
+            Some(Sent::Bracketed(
+                bracketed.map(|parameter| parameter.value.as_str()).collect(),
+            ))
+        } else {
+            Some(Sent::Plain(&last.value))
+        }
+    }
+}
+
+impl Parameter {
+    fn parse(pair: &str) -> Self {
+        let (raw_name, raw_value) = pair.split_once('=').unwrap_or((pair, ""));
+        let (name, value) = (decode(raw_name), decode(raw_value));
+        let encoded = format!(
+            "{}={}",
+            percent_encode(&name, ENCODED),
+            percent_encode(&value, ENCODED)
+        );
+        let name = String::from_utf8_lossy(&name).into_owned();
+        let bare = without_brackets(&name).map(str::to_owned);
+        Self {
+            bracketed: bare.is_some(),
+            name: bare.unwrap_or(name),
+            value: String::from_utf8_lossy(&value).into_owned(),
+            encoded,
+        }
+    }
+
+    fn is_plain(&self, name: &str) -> bool {
+        !self.bracketed && self.name == name
+    }
+}
+
+/// `name[]` and `name[7]` without their brackets.
+fn without_brackets(name: &str) -> Option<&str> {
+    let (bare, index) = name.strip_suffix(']')?.split_once('[')?;
+    (!bare.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())).then_some(bare)
+}
+
+fn decode(text: &str) -> Vec<u8> {
+    let spaced: Cow<'_, str> = if text.contains('+') {
+        text.replace('+', " ").into()
+    } else {
+        text.into()
+    };
+    percent_decode(spaced.as_bytes()).collect()
+}
+
+fn read_boolean(value: &str) -> Option<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// Percent-encodes one value for a link.
+#[must_use]
+pub fn encode(value: &str) -> String {
+    percent_encode(value.as_bytes(), ENCODED).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn items(query: &str, name: &str) -> Option<Vec<(usize, String)>> {
+        let query = Query::parse(query);
+        let items = query.list(name)?.into_iter();
+        Some(items.map(|item| (item.position, item.text.to_owned())).collect())
+    }
+
+    /// Contract 1.7: several values, plain repetition, sent empty.
+    #[rstest]
+    #[case("", None)]
+    #[case("other=a", None)]
+    #[case("ids=a,b", Some(vec![(0, "a"), (1, "b")]))]
+    #[case("ids[]=a&ids[]=b", Some(vec![(0, "a"), (1, "b")]))]
+    #[case("ids%5B%5D=a&ids%5b%5d=b", Some(vec![(0, "a"), (1, "b")]))]
+    #[case("ids[0]=a&ids[1]=b", Some(vec![(0, "a"), (1, "b")]))]
+    #[case("ids[]=a,b&ids[]=c", Some(vec![(0, "a"), (1, "b"), (2, "c")]))]
+    #[case("ids=a&ids=b", Some(vec![(0, "b")]))]
+    #[case("ids=a&ids[]=b&ids[]=c", Some(vec![(0, "b"), (1, "c")]))]
+    #[case("ids[]=b&ids=a", Some(vec![(0, "a")]))]
+    #[case("ids[]=b&ids=a&ids[]=c", Some(vec![(0, "b"), (1, "c")]))]
+    #[case("ids=%20a%20,+b", Some(vec![(0, "a"), (1, "b")]))]
+    #[case("ids=a,,b,a,c", Some(vec![(0, "a"), (1, "b"), (3, "c")]))]
+    #[case("ids=", Some(vec![]))]
+    #[case("ids", Some(vec![]))]
+    #[case("ids[]=", Some(vec![]))]
+    #[case("ids=,", Some(vec![]))]
+    #[case("ids=a&ids=", Some(vec![]))]
+    #[case("ids[x]=a", None)]
+    #[case("IDS=a", None)]
+    #[case("ids=a%2Cb", Some(vec![(0, "a"), (1, "b")]))]
+    fn a_list_has_these_items(#[case] query: &str, #[case] expected: Option<Vec<(usize, &str)>>) {
+        let expected = expected.map(|items| {
+            items
+                .into_iter()
+                .map(|(at, item)| (at, item.to_owned()))
+                .collect()
+        });
+        assert_eq!(items(query, "ids"), expected);
+    }
+
+    /// Contract 1.7: single values.
+    #[rstest]
+    #[case("tag=env%3Aprod", Some("env:prod"), None)]
+    #[case("tag=a&tag=b", Some("b"), None)]
+    #[case("tag=+a+", Some("a"), None)]
+    #[case("tag=", Some(""), None)]
+    #[case("tag[]=a", None, Some(FieldRule::SingleValue))]
+    #[case("tag[0]=a", None, Some(FieldRule::SingleValue))]
+    #[case("tag[]=a&tag=b", Some("b"), None)]
+    #[case("tag=b&tag[]=a", None, Some(FieldRule::SingleValue))]
+    #[case("tag=a=b", Some("a=b"), None)]
+    #[case("tag=%ff", Some("\u{fffd}"), None)]
+    #[case("tag=%zz%4", Some("%zz%4"), None)]
+    #[case("label=a", None, None)]
+    fn a_single_value_is_the_last_plain_one(
+        #[case] query: &str,
+        #[case] value: Option<&str>,
+        #[case] error: Option<FieldRule>,
+    ) {
+        let mut errors = FieldErrors::default();
+        assert_eq!(Query::parse(query).single("tag", &mut errors), value);
+        assert_eq!(
+            errors,
+            error.map_or_else(FieldErrors::default, |rule| FieldErrors::of("tag", rule))
+        );
+    }
+
+    /// Contract 1.7: booleans.
+    #[rstest]
+    #[case("flag=true", Some(true), None)]
+    #[case("flag=TRUE", Some(true), None)]
+    #[case("flag=1", Some(true), None)]
+    #[case("flag=False", Some(false), None)]
+    #[case("flag=0", Some(false), None)]
+    #[case("flag=", None, None)]
+    #[case("", None, None)]
+    #[case("flag=yes", None, Some(FieldRule::BooleanQuery))]
+    #[case("flag=01", None, Some(FieldRule::BooleanQuery))]
+    #[case("flag[]=1", None, Some(FieldRule::SingleValue))]
+    fn a_boolean_is_a_word_or_a_digit(
+        #[case] query: &str,
+        #[case] value: Option<bool>,
+        #[case] error: Option<FieldRule>,
+    ) {
+        let mut errors = FieldErrors::default();
+        let query = Query::parse(query);
+        assert_eq!(query.boolean("flag", &mut errors), value);
+        assert_eq!(query.is_true("flag"), value == Some(true));
+        assert_eq!(
+            errors,
+            error.map_or_else(FieldErrors::default, |rule| FieldErrors::of("flag", rule))
+        );
+    }
+
+    /// Contract 1.6, 1.7: periods.
+    #[rstest]
+    #[case("from=2026-11-20&to=2026-11-21", None)]
+    #[case("from=&to=", None)]
+    #[case("to=2026-11-21", None)]
+    #[case("from=2026-11-20T00:00:00+01:00&to=2026-11-20", None)]
+    #[case("from=2026-11-20&to=2026-11-20", Some(("to", FieldRule::After("from"))))]
+    #[case("from=2026-11-21&to=2026-11-20", Some(("to", FieldRule::After("from"))))]
+    #[case("from=soon&to=2026-11-20", Some(("from", FieldRule::Timestamp)))]
+    #[case("from[]=2026-11-19&to=2026-11-20", Some(("from", FieldRule::SingleValue)))]
+    fn a_period_ends_after_its_start(#[case] query: &str, #[case] error: Option<(&str, FieldRule)>) {
+        let mut errors = FieldErrors::default();
+        Query::parse(query).period(&mut errors);
+        let expected = error.map_or_else(FieldErrors::default, |(path, rule)| FieldErrors::of(path, rule));
+        assert_eq!(errors, expected);
+    }
+
+    /// Contract 1.4, link format.
+    #[rstest]
+    #[case("", "")]
+    #[case("tag=env%3Aprod&per_page=25&page=2", "tag=env%3Aprod&per_page=25&")]
+    #[case("b=1&page=2&a=2&page=3&b=1", "b=1&a=2&b=1&")]
+    #[case(
+        "service_ids[]=a&service_ids%5b%5d=b",
+        "service_ids%5B%5D=a&service_ids%5B%5D=b&"
+    )]
+    #[case("q=a+b%20c", "q=a%20b%20c&")]
+    #[case("q=~a-b_c.d*e", "q=~a-b_c.d%2Ae&")]
+    #[case("q=%FF", "q=%FF&")]
+    #[case("q=ü", "q=%C3%BC&")]
+    #[case("&&flag&", "flag=&")]
+    fn links_keep_every_other_parameter_in_order(#[case] query: &str, #[case] kept: &str) {
+        assert_eq!(Query::parse(query).encoded_without("page"), kept);
+    }
+
+    proptest! {
+        #[test]
+        fn comma_and_bracket_form_mean_the_same(values in prop::collection::vec("[a-z0-9 ]{0,4}", 1..6)) {
+            let comma = format!("ids={}", values.iter().map(|v| encode(v)).collect::<Vec<_>>().join(","));
+            let bracket = values.iter().map(|v| format!("ids[]={}", encode(v))).collect::<Vec<_>>().join("&");
+            prop_assert_eq!(items(&comma, "ids"), items(&bracket, "ids"));
+        }
+
+        #[test]
+        fn list_items_are_trimmed_distinct_and_not_empty(query in "(ids(\\[[0-9]?\\])?=[a-c, +]{0,6}&?){0,4}") {
+            let items = items(&query, "ids").unwrap_or_default();
+            let texts: std::collections::HashSet<_> = items.iter().map(|(_, text)| text).collect();
+            prop_assert_eq!(texts.len(), items.len());
+            prop_assert!(items.iter().all(|(_, text)| !text.is_empty() && text.trim() == text));
+            prop_assert!(items.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        }
+
+        #[test]
+        fn a_link_parses_back_to_the_same_parameters(query in "\\PC{0,60}") {
+            let parsed = Query::parse(&query);
+            let again = Query::parse(&parsed.encoded_without(""));
+            let without_nameless = parsed.parameters.into_iter().filter(|parameter| !parameter.is_plain(""));
+            prop_assert_eq!(again.parameters, without_nameless.collect::<Vec<_>>());
+        }
+    }
+}

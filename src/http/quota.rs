@@ -1,0 +1,67 @@
+//! Quotas that are refused with `upsell` (contract 3.2, 3.3): which status, which key, which text.
+//!
+//! The quotas that are refused as field errors (tags, published pages, intervals) are rules of their fields
+//! (`rule`). Counting is the store's business, inside the transaction of the write.
+
+use std::fmt;
+
+use actix_web::http::StatusCode;
+
+/// A number of the plan that is refused as a whole request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quota {
+    /// Services that are not paused.
+    Services,
+    /// Custom domains of one page.
+    CustomDomains,
+    /// All status pages.
+    Statuspages,
+    /// Components of one page.
+    Components,
+}
+
+impl Quota {
+    /// The key of contract 3.1.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Services => "services",
+            Self::CustomDomains => "custom_domains",
+            Self::Statuspages => "statuspages",
+            Self::Components => "components",
+        }
+    }
+
+    /// 403 for services and domains, 402 for the other counted limits (contract 7, choice 10).
+    #[must_use]
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::Services | Self::CustomDomains => StatusCode::FORBIDDEN,
+            Self::Statuspages | Self::Components => StatusCode::PAYMENT_REQUIRED,
+        }
+    }
+}
+
+/// A quota that is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct QuotaExceeded {
+    /// Which one.
+    pub quota: Quota,
+    /// What the plan allows.
+    pub limit: u32,
+    /// What is in use.
+    pub usage: u64,
+}
+
+impl fmt::Display for QuotaExceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { quota, limit, usage } = self;
+        let (things, used) = match quota {
+            Quota::Services => ("active services", "are in use"),
+            Quota::CustomDomains => ("custom domains per status page", "exist"),
+            Quota::Statuspages => ("status pages", "exist"),
+            Quota::Components => ("components per status page", "exist"),
+        };
+        write!(f, "The plan allows {limit} {things}; {usage} {used}.")
+    }
+}

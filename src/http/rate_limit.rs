@@ -1,0 +1,262 @@
+//! The rate limit (contract 1.9): fixed windows per token, and per client address for requests without a valid token.
+//!
+//! A window starts with its first request and lets exactly `limit` requests pass, also under concurrency. Time is an
+//! argument. Memory is bounded: ended windows are dropped, and addresses beyond the capacity share one window. It
+//! counts for this process only.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+
+use crate::clock::Timestamp;
+
+/// Length of a window.
+pub const WINDOW_MS: i64 = 60_000;
+
+/// What one request was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// Requests per window.
+    pub limit: u32,
+    /// Requests left in this window.
+    pub remaining: u32,
+    /// When the window ends.
+    pub ends_at: Timestamp,
+    /// Whether the request may pass.
+    pub passes: bool,
+}
+
+impl Allowance {
+    /// Whole seconds until the window ends, rounded up, 1..=60.
+    #[must_use]
+    pub fn retry_after_seconds(&self, now: Timestamp) -> u64 {
+        let left_ms = self.ends_at.ms_since(now).clamp(1, WINDOW_MS);
+        u64::try_from(left_ms).unwrap_or_default().div_ceil(1_000)
+    }
+
+    /// Unix seconds at which the window has ended.
+    #[must_use]
+    pub const fn reset_seconds(&self) -> i64 {
+        (self.ends_at.ms() + 999).div_euclid(1_000)
+    }
+}
+
+/// The windows of all tokens and addresses.
+#[derive(Debug)]
+pub struct RateLimiter {
+    tokens: Windows<i64>,
+    addresses: Windows<IpAddr>,
+}
+
+impl RateLimiter {
+    /// `limit` requests per window; at most `most_addresses` addresses have windows of their own. (The number of
+    /// tokens is bounded by the database.)
+    #[must_use]
+    pub fn new(limit: u32, most_addresses: usize) -> Self {
+        Self {
+            tokens: Windows::new(limit, usize::MAX),
+            addresses: Windows::new(limit, most_addresses),
+        }
+    }
+
+    /// Counts a request of the token with this database key.
+    pub fn count_token(&self, token: i64, now: Timestamp) -> Allowance {
+        self.tokens.count(token, now)
+    }
+
+    /// Counts a request without a valid token from this address.
+    pub fn count_address(&self, address: IpAddr, now: Timestamp) -> Allowance {
+        self.addresses.count(address.to_canonical(), now)
+    }
+}
+
+/// Fixed windows by key.
+#[derive(Debug)]
+struct Windows<K> {
+    limit: u32,
+    capacity: usize,
+    state: Mutex<State<K>>,
+}
+
+#[derive(Debug)]
+struct State<K> {
+    windows: HashMap<K, Window>,
+    /// Shared by every key beyond the capacity: a flood of addresses costs no memory, and is still limited.
+    overflow: Window,
+    /// Ended windows are dropped once per window length, so that each request pays O(1) on average.
+    next_sweep: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    started_at: Timestamp,
+    used: u32,
+}
+
+impl Window {
+    const fn starting(now: Timestamp) -> Self {
+        Self {
+            started_at: now,
+            used: 0,
+        }
+    }
+
+    /// A wall clock that was set back ends the window as well: nobody shall wait for a time that is hours away.
+    fn has_ended(&self, now: Timestamp) -> bool {
+        !(0..WINDOW_MS).contains(&now.ms_since(self.started_at))
+    }
+
+    fn count(&mut self, limit: u32, now: Timestamp) -> Allowance {
+        if self.has_ended(now) {
+            *self = Self::starting(now);
+        }
+        let passes = self.used < limit;
+        self.used += u32::from(passes);
+        Allowance {
+            limit,
+            remaining: limit - self.used,
+            ends_at: self.started_at.plus_ms(WINDOW_MS),
+            passes,
+        }
+    }
+}
+
+impl<K: Copy + Eq + Hash> Windows<K> {
+    fn new(limit: u32, capacity: usize) -> Self {
+        let long_ago = Timestamp::from_ms(i64::MIN);
+        Self {
+            limit,
+            capacity,
+            state: Mutex::new(State {
+                windows: HashMap::new(),
+                overflow: Window::starting(long_ago),
+                next_sweep: long_ago,
+            }),
+        }
+    }
+
+    fn count(&self, key: K, now: Timestamp) -> Allowance {
+        // Counting cannot panic half-way, so a poisoned lock still guards whole values.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.sweep(now);
+        state.window(key, self.capacity, now).count(self.limit, now)
+    }
+}
+
+impl<K: Copy + Eq + Hash> State<K> {
+    fn sweep(&mut self, now: Timestamp) {
+        let due = now >= self.next_sweep || self.next_sweep.ms_since(now) > WINDOW_MS;
+        if due {
+            self.windows.retain(|_, window| !window.has_ended(now));
+            self.windows.shrink_to(self.windows.len() * 2);
+            self.next_sweep = now.plus_ms(WINDOW_MS);
+        }
+    }
+
+    fn window(&mut self, key: K, capacity: usize, now: Timestamp) -> &mut Window {
+        if self.windows.len() >= capacity && !self.windows.contains_key(&key) {
+            return &mut self.overflow;
+        }
+        self.windows.entry(key).or_insert(Window::starting(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use rstest::rstest;
+
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_ms(1_795_193_460_250);
+
+    fn at(ms: i64) -> Timestamp {
+        START.plus_ms(ms)
+    }
+
+    #[test]
+    fn exactly_the_limit_passes_in_a_window_and_the_next_one_starts_with_its_first_request() {
+        let limiter = RateLimiter::new(3, 10);
+        let remaining = |ms| {
+            let allowance = limiter.count_token(1, at(ms));
+            (
+                allowance.passes,
+                allowance.remaining,
+                allowance.ends_at.ms_since(START),
+            )
+        };
+        assert_eq!(remaining(0), (true, 2, 60_000));
+        assert_eq!(remaining(10), (true, 1, 60_000));
+        assert_eq!(remaining(59_998), (true, 0, 60_000));
+        assert_eq!(remaining(59_999), (false, 0, 60_000));
+        assert_eq!(remaining(75_000), (true, 2, 135_000));
+    }
+
+    #[test]
+    fn tokens_and_addresses_have_windows_of_their_own() {
+        let limiter = RateLimiter::new(1, 10);
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        assert!(limiter.count_token(1, START).passes);
+        assert!(limiter.count_token(2, START).passes);
+        assert!(limiter.count_address(address("192.0.2.1"), START).passes);
+        assert!(limiter.count_address(address("192.0.2.2"), START).passes);
+        assert!(!limiter.count_address(address("::ffff:192.0.2.2"), START).passes);
+        assert!(!limiter.count_token(2, START).passes);
+    }
+
+    /// Contract 1.9: whole seconds, rounded up, 1..60; the window ends at START + 60 s.
+    #[rstest]
+    #[case(0, 60)]
+    #[case(1, 60)]
+    #[case(1_000, 59)]
+    #[case(43_000, 17)]
+    #[case(59_001, 1)]
+    #[case(59_999, 1)]
+    #[case(60_000, 1)]
+    #[case(-5_000, 60)]
+    fn waiting_times_are_rounded_up(#[case] now_ms: i64, #[case] seconds: u64) {
+        let allowance = RateLimiter::new(1, 1).count_token(1, START);
+        assert_eq!(allowance.retry_after_seconds(at(now_ms)), seconds);
+        assert_eq!(allowance.reset_seconds(), 1_795_193_521);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_starts_a_new_window() {
+        let limiter = RateLimiter::new(1, 10);
+        assert!(limiter.count_token(1, START).passes);
+        let allowance = limiter.count_token(1, at(-3_600_000));
+        assert!(allowance.passes);
+        assert_eq!(allowance.retry_after_seconds(at(-3_600_000)), 60);
+    }
+
+    #[test]
+    fn addresses_beyond_the_capacity_share_one_window() {
+        let limiter = RateLimiter::new(2, 3);
+        let count = |last: u8, ms| limiter.count_address(IpAddr::from([192, 0, 2, last]), at(ms));
+        assert!((1..=3).all(|last| count(last, 0).passes));
+        assert_eq!(count(4, 0).remaining, 1);
+        assert_eq!(count(5, 0).remaining, 0);
+        assert!(!count(6, 0).passes);
+        assert_eq!(count(1, 1).remaining, 0, "a known address keeps its own window");
+        assert_eq!(count(6, 60_000).remaining, 1, "ended windows make room");
+        let state = limiter.addresses.state.lock().unwrap();
+        assert_eq!(state.windows.len(), 1);
+    }
+
+    #[test]
+    fn sixty_four_threads_share_exactly_the_limit() {
+        let limiter = RateLimiter::new(120, 10);
+        let passed = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..64 {
+                scope.spawn(|| {
+                    let passes = (0..10).filter(|_| limiter.count_token(1, START).passes).count();
+                    passed.fetch_add(passes, Ordering::Relaxed);
+                });
+            }
+        });
+        assert_eq!(passed.into_inner(), 120);
+    }
+}

@@ -1,0 +1,335 @@
+//! The rules that a field can break, each with its exact text (contract 5.3).
+//!
+//! A [`FieldRule`] carries the facts that its text shows and nothing else; it never carries a submitted secret.
+//! Which field broke it is the business of `field_errors`.
+
+/// A broken rule; its `Display` is the text that clients see.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FieldRule {
+    /// The key is missing (or blank, where the contract says that blank counts as missing).
+    #[error("This field is required.")]
+    Required,
+    /// The key is there with null, which this field does not allow.
+    #[error("This field must not be null.")]
+    NotNull,
+    /// Not a JSON string.
+    #[error("This value must be a string.")]
+    String,
+    /// Not a JSON number without fraction.
+    #[error("This value must be a whole number.")]
+    Integer,
+    /// Not a JSON number.
+    #[error("This value must be a number.")]
+    Number,
+    /// Neither `true` nor `false`.
+    #[error("This value must be true or false.")]
+    Boolean,
+    /// Not a JSON array.
+    #[error("This value must be a list.")]
+    List,
+    /// Not a JSON object.
+    #[error("This value must be an object.")]
+    Object,
+    /// Fewer characters than this.
+    #[error("Use at least {0} characters.")]
+    MinLength(usize),
+    /// More characters than this.
+    #[error("Use at most {0} characters.")]
+    MaxLength(usize),
+    /// Less than this.
+    #[error("The smallest allowed value is {0}.")]
+    Min(i64),
+    /// More than this.
+    #[error("The largest allowed value is {0}.")]
+    Max(i64),
+    /// Fewer entries than this.
+    #[error("Send at least {0} entries.")]
+    MinItems(usize),
+    /// More entries than this.
+    #[error("Send at most {0} entries.")]
+    MaxItems(usize),
+    /// None of the listed words; build it with [`FieldRule::unknown_word`].
+    #[error("Unknown value. Allowed: {0}.")]
+    Enum(String),
+    /// A query parameter that is neither true nor false.
+    #[error("Use true or false.")]
+    BooleanQuery,
+    /// A single-value query parameter in bracket form.
+    #[error("Send a single value.")]
+    SingleValue,
+    /// None of the forms of contract 1.6.
+    #[error("This is not a valid ISO 8601 date or date-time between 1970 and 2200.")]
+    Timestamp,
+    /// A time to come.
+    #[error("This time must not be in the future.")]
+    NotFuture,
+    /// A time that has been.
+    #[error("This time must be in the future.")]
+    NotPast,
+    /// Not later than the named field.
+    #[error("This time must be later than {0}.")]
+    After(&'static str),
+    /// Earlier than the named field.
+    #[error("This time must not be earlier than {0}.")]
+    NotBefore(&'static str),
+    /// A field that is fixed at creation, with another value.
+    #[error("This field cannot be changed after creation.")]
+    Immutable,
+    /// A key that the contract refuses where it stands.
+    #[error("Unknown field.")]
+    UnknownKey,
+    /// An id of the right form that names nothing in the organisation.
+    #[error("No {kind} with the ID {id} exists.")]
+    UnknownId {
+        /// `service`, `status page`, `tag` or `component`.
+        kind: &'static str,
+        /// The id as sent.
+        id: String,
+    },
+    /// Not 21 characters of the id alphabet.
+    #[error("This is not a valid ID.")]
+    IdForm,
+    /// A cursor that this server did not make for this list.
+    #[error("This cursor is not valid.")]
+    Cursor,
+    /// A language that the organisation does not use.
+    #[error("The organisation does not use the language {0}.")]
+    LocaleUnknown(String),
+    /// The text of the default language is missing.
+    #[error("A text in the default language ({0}) is required.")]
+    LocaleDefault(String),
+    /// A language that the status page does not offer.
+    #[error("This language is not offered.")]
+    LocaleSubset,
+    /// The key belongs to another request.
+    #[error("This Idempotency-Key was used for a different request.")]
+    IdempotencyMismatch,
+    /// Target of an `http` service.
+    #[error("Enter an absolute http or https URL.")]
+    TargetUrl,
+    /// Target of a `tcp` service.
+    #[error("Enter host:port.")]
+    TargetHostPort,
+    /// Target of a `dns` or `ssl` service.
+    #[error("Enter a host name.")]
+    TargetHostName,
+    /// Target of an `icmp` service.
+    #[error("Enter a host name or an IP address.")]
+    TargetHost,
+    /// A code that names no active location.
+    #[error("No active location with the code {0} exists.")]
+    Probe(String),
+    /// Every location in effect would only count for reachability.
+    #[error("At least one location must keep the role full.")]
+    ProbeFull,
+    /// A role for a location that does not check the service.
+    #[error("This location is not assigned to the service.")]
+    ProbeRoleCode,
+    /// `settings` of a manual service.
+    #[error("Manual services have no settings.")]
+    SettingsManual,
+    /// A ping address asked of another type.
+    #[error("Only heartbeat services have a ping address.")]
+    CheckTypeHeartbeat,
+    /// The placeholder where nothing is stored.
+    #[error("There is no stored value to keep for this field.")]
+    SecretMissing,
+    /// The placeholder where no secret lives.
+    #[error("The keep placeholder is only allowed for secret values.")]
+    SecretMisplaced,
+    /// Not an RFC 9110 token of 1 to 256 characters.
+    #[error("This is not a valid header name.")]
+    HeaderName,
+    /// A header value with control characters.
+    #[error("This is not a valid header value.")]
+    HeaderValue,
+    /// The same header name again, perhaps in another spelling.
+    #[error("This header is given twice.")]
+    HeaderTwice,
+    /// A header that the probe sets itself.
+    #[error("This header cannot be set.")]
+    HeaderReserved,
+    /// A condition field that this check type does not have.
+    #[error("This field is not available for this check type.")]
+    ConditionField,
+    /// A condition field that this DNS record type does not have.
+    #[error("This field is not available for this record type.")]
+    ConditionFieldOfRecord,
+    /// A condition value that the field and operator cannot be compared with.
+    #[error("This value does not fit the field and operator.")]
+    ConditionValue,
+    /// An entry that looks like a tag id and names no tag.
+    #[error("No tag with the ID or name {0} exists.")]
+    TagUnknown(String),
+    /// An entry that cannot be read as a tag name.
+    #[error("This is not a valid tag name.")]
+    TagForm,
+    /// A tag key against its pattern.
+    #[error(
+        "Use 1 to 50 letters, digits, \"_\", \".\" or \"-\"; the first and the last must be a letter or digit."
+    )]
+    TagKey,
+    /// Not `#RRGGBB`.
+    #[error("Enter a colour as #RRGGBB.")]
+    Color,
+    /// `assigned`, `deleted` or `renamed`.
+    #[error("Tags set by the server agent cannot be {0}.")]
+    TagSystem(&'static str),
+    /// A second tag with the same key and value.
+    #[error("A tag with this key and value exists already.")]
+    TagExists,
+    /// A tag that others refer to, with their names.
+    #[error("This tag is still in use: {0}.")]
+    TagInUse(String),
+    /// The plan's number of tags is used up.
+    #[error("The plan allows {limit} tags; {usage} exist.")]
+    TagQuota {
+        /// The plan's number.
+        limit: u32,
+        /// How many there are.
+        usage: u64,
+    },
+    /// `resolved` where only the resolve operation may say so.
+    #[error("Resolve the incident with the resolve operation or a timeline entry.")]
+    ResolveHere,
+    /// A resolution time for an open incident.
+    #[error("The incident is not resolved.")]
+    NotResolved,
+    /// An incident kind that clients cannot create.
+    #[error("Incidents of this kind are made by the server only.")]
+    KindServer,
+    /// Automatic completion of a maintenance without end.
+    #[error("Automatic completion needs a planned end.")]
+    AutoCompleteEnd,
+    /// A slug against its pattern.
+    #[error("Use lower-case letters and digits, separated by single hyphens.")]
+    SlugForm,
+    /// A slug that is taken or reserved.
+    #[error("This slug is not available.")]
+    SlugTaken,
+    /// Not an http, https or mailto URL.
+    #[error("Enter an http, https or mailto URL.")]
+    Url,
+    /// Not an e-mail address.
+    #[error("This is not a valid e-mail address.")]
+    Email,
+    /// Access by password without a password.
+    #[error("This access type needs a password.")]
+    PasswordNeeded,
+    /// Access by address without an address.
+    #[error("This access type needs at least one address.")]
+    WhitelistNeeded,
+    /// The plan's number of published pages is used up.
+    #[error("The plan allows {limit} published status pages; {usage} are published.")]
+    PublishQuota {
+        /// The plan's number.
+        limit: u32,
+        /// How many are published.
+        usage: u64,
+    },
+    /// A group with children that shall become a component.
+    #[error("A group with components inside cannot become a component.")]
+    GroupChildren,
+    /// A group with a service.
+    #[error("A group cannot be linked to a service.")]
+    GroupService,
+    /// A component, not a group, that shall follow a tag.
+    #[error("Only a group can follow a tag.")]
+    SyncGroup,
+    /// A parent that is no group of the page.
+    #[error("The parent must be a group of the same status page.")]
+    ParentGroup,
+    /// A group below itself.
+    #[error("A group cannot be moved into itself.")]
+    ParentCycle,
+    /// Groups nested too deep.
+    #[error("Groups can be nested at most 5 levels deep.")]
+    ParentDepth,
+    /// A component that a synced group manages.
+    #[error("This component belongs to a synced group; change the tags of the service instead.")]
+    Managed,
+    /// Not a host name in lower case.
+    #[error("Enter a host name in lower case, such as status.example.com.")]
+    HostnameForm,
+    /// A host name that is taken or reserved.
+    #[error("This host name is not available.")]
+    HostnameTaken,
+    /// A domain that nobody waits for.
+    #[error("This domain is not waiting for verification.")]
+    DomainState,
+    /// An upload without bytes.
+    #[error("The file is empty.")]
+    FileEmpty,
+    /// An upload beyond this many megabytes.
+    #[error("The file may have at most {0} MB.")]
+    FileSize(u32),
+    /// An upload of another type; the allowed ones.
+    #[error("Allowed file types: {0}.")]
+    FileType(&'static str),
+    /// An image that cannot be decoded or has too many pixels.
+    #[error("The image cannot be read or is too large.")]
+    FileImage,
+    /// An SVG with forbidden parts.
+    #[error("The SVG contains parts that are not allowed.")]
+    FileSvg,
+}
+
+impl FieldRule {
+    /// The `enum` rule with the words that would have been right.
+    #[must_use]
+    pub fn unknown_word<'a>(allowed: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::Enum(allowed.into_iter().collect::<Vec<_>>().join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Contract 5.3: the texts with facts in them.
+    #[rstest]
+    #[case(FieldRule::MinLength(1), "Use at least 1 characters.")]
+    #[case(FieldRule::MaxLength(255), "Use at most 255 characters.")]
+    #[case(FieldRule::Min(30), "The smallest allowed value is 30.")]
+    #[case(FieldRule::Max(604_800), "The largest allowed value is 604800.")]
+    #[case(FieldRule::MinItems(1), "Send at least 1 entries.")]
+    #[case(FieldRule::MaxItems(50), "Send at most 50 entries.")]
+    #[case(FieldRule::unknown_word(["gt", "gte", "lt", "lte"]), "Unknown value. Allowed: gt, gte, lt, lte.")]
+    #[case(FieldRule::After("from"), "This time must be later than from.")]
+    #[case(
+        FieldRule::NotBefore("started_at"),
+        "This time must not be earlier than started_at."
+    )]
+    #[case(
+        FieldRule::UnknownId { kind: "status page", id: "rNSJxMbDTX2uHc08AiCqo".into() },
+        "No status page with the ID rNSJxMbDTX2uHc08AiCqo exists."
+    )]
+    #[case(FieldRule::LocaleUnknown("fr".into()), "The organisation does not use the language fr.")]
+    #[case(FieldRule::LocaleDefault("en".into()), "A text in the default language (en) is required.")]
+    #[case(FieldRule::Probe("mars".into()), "No active location with the code mars exists.")]
+    #[case(
+        FieldRule::TagUnknown("Zz93kfjw0dlqpx81mnrt5".into()),
+        "No tag with the ID or name Zz93kfjw0dlqpx81mnrt5 exists."
+    )]
+    #[case(
+        FieldRule::TagSystem("renamed"),
+        "Tags set by the server agent cannot be renamed."
+    )]
+    #[case(FieldRule::TagInUse("status page Shop".into()), "This tag is still in use: status page Shop.")]
+    #[case(FieldRule::TagQuota { limit: 200, usage: 200 }, "The plan allows 200 tags; 200 exist.")]
+    #[case(
+        FieldRule::PublishQuota { limit: 5, usage: 5 },
+        "The plan allows 5 published status pages; 5 are published."
+    )]
+    #[case(FieldRule::FileSize(2), "The file may have at most 2 MB.")]
+    #[case(FieldRule::FileType("ICO, PNG, SVG"), "Allowed file types: ICO, PNG, SVG.")]
+    #[case(
+        FieldRule::TagKey,
+        r#"Use 1 to 50 letters, digits, "_", "." or "-"; the first and the last must be a letter or digit."#
+    )]
+    fn a_rule_speaks_the_text_of_the_contract(#[case] rule: FieldRule, #[case] text: &str) {
+        assert_eq!(rule.to_string(), text);
+    }
+}
