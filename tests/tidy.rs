@@ -27,18 +27,12 @@ const FLOORS: [&[&str]; 9] = [
 ];
 
 /// Arrows on one floor that are wanted nevertheless.
-const SIDEWAYS: [(&str, &str, &str); 1] = [(
-    "probe",
-    "egress",
-    "every connection of a check passes the one gate",
-)];
+const SIDEWAYS: [(&str, &str, &str); 1] =
+    [("probe", "egress", "every connection of a check passes the one gate")];
 
 /// Arrows that go down and are forbidden nevertheless.
-const FORBIDDEN: [(&str, &str, &str); 1] = [(
-    "engine",
-    "store",
-    "the engine reports facts; its tests run without a database",
-)];
+const FORBIDDEN: [(&str, &str, &str); 1] =
+    [("engine", "store", "the engine reports facts; its tests run without a database")];
 
 /// Crates that belong to one place; a trailing `*` stands for any ending.
 const HOMES: [(&[&str], &[&str]); 5] = [
@@ -86,19 +80,11 @@ fn an_arrow_that_goes_up_or_sideways_is_found() {
             ("src/model/check.rs", "use crate::clock::Timestamp;", true),
             ("src/model/check.rs", "use crate::model::verdict::Verdict;", true),
             ("src/probe/tcp.rs", "use crate::egress::Gate;", true),
-            (
-                "src/http/services.rs",
-                "use crate::{engine::Engine, store, probe, stats};",
-                true,
-            ),
+            ("src/http/services.rs", "use crate::{engine::Engine, store, probe, stats};", true),
             ("src/egress.rs", "use crate::probe::run;", false),
             ("src/clock.rs", "use crate::id::Id;", false),
             ("src/record/mod.rs", "use crate::{store, http::page};", false),
-            (
-                "src/engine/mod.rs",
-                "fn f() { crate::store::services::all() }",
-                false,
-            ),
+            ("src/engine/mod.rs", "fn f() { crate::store::services::all() }", false),
             ("src/engine/mod.rs", "use super::http;", false),
             ("src/engine/mod.rs", "use crate::*;", false),
             ("src/engine/mod.rs", "use crate::novelty::X;", false),
@@ -121,21 +107,13 @@ fn a_crate_out_of_its_place_is_found() {
             ("src/http/error.rs", "use actix_web::HttpResponse;", true),
             ("src/engine/mod.rs", "use actix::Actor;", true),
             ("entities/src/lib.rs", "use sea_orm::entity::prelude::X;", true),
-            (
-                "migration/src/lib.rs",
-                "use sea_orm_migration::MigratorTrait;",
-                true,
-            ),
+            ("migration/src/lib.rs", "use sea_orm_migration::MigratorTrait;", true),
             ("src/probe/ssl.rs", "use tokio_rustls::TlsConnector;", true),
             ("src/bench/api.rs", "use hyper::Request;", true),
             ("tests/probe/main.rs", "use rustls::ServerConfig;", true),
             ("src/engine/mod.rs", "use actix_web::web;", false),
             ("src/http/mod.rs", "use actix::Addr;", false),
-            (
-                "src/record/mod.rs",
-                "fn f(db: &sea_orm::DatabaseConnection) {}",
-                false,
-            ),
+            ("src/record/mod.rs", "fn f(db: &sea_orm::DatabaseConnection) {}", false),
             ("src/engine/mod.rs", "use async_nats::jetstream;", false),
             ("src/notify/webhook.rs", "use hyper_util::rt::TokioIo;", false),
             ("src/stats/mod.rs", "use hickory_resolver::Resolver;", false),
@@ -173,9 +151,7 @@ fn upward_arrows(source: &Source) -> Vec<String> {
     }
     let arrows = arrows::modules(source);
     let refused = arrows.iter().filter(|arrow| !is_allowed(from, arrow.to));
-    refused
-        .map(|arrow| source.at(arrow.line, &format!("`{from}` must not use `{}`", arrow.to)))
-        .collect()
+    refused.map(|arrow| source.at(arrow.line, &format!("`{from}` must not use `{}`", arrow.to))).collect()
 }
 
 fn is_allowed(from: &str, to: &str) -> bool {
@@ -190,13 +166,7 @@ fn crates_away_from_home(source: &Source) -> Vec<String> {
     };
     let arrows = arrows::crates(source);
     let away = arrows.iter().filter(|arrow| !may_use(place, arrow.to));
-    away.map(|arrow| {
-        source.at(
-            arrow.line,
-            &format!("`{place}` must not use crate `{}`", arrow.to),
-        )
-    })
-    .collect()
+    away.map(|arrow| source.at(arrow.line, &format!("`{place}` must not use crate `{}`", arrow.to))).collect()
 }
 
 fn may_use(place: &str, name: &str) -> bool {

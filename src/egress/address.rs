@@ -82,11 +82,7 @@ fn classify_v6(address: Ipv6Addr) -> AddressClass {
     }
     match embedded(address) {
         // A tunnel or translator is no way around the rules, nor does it make a documentation address real.
-        Some(inner) => inner
-            .into_iter()
-            .map(classify_v4)
-            .max()
-            .unwrap_or(AddressClass::Never),
+        Some(inner) => inner.into_iter().map(classify_v4).max().unwrap_or(AddressClass::Never),
         None => native_v6(address.segments()),
     }
 }

@@ -42,11 +42,7 @@ impl Egress {
             AddressClass::Loopback | AddressClass::Private => self.policy == EgressPolicy::PrivateAllowed,
             AddressClass::Never => false,
         };
-        if allowed {
-            Ok(Pinned(address))
-        } else {
-            Err(Blocked { address, class })
-        }
+        if allowed { Ok(Pinned(address)) } else { Err(Blocked { address, class }) }
     }
 
     /// Opens a TCP connection to a permitted address, without delay for small writes.

@@ -11,11 +11,7 @@ use socket2::SockRef;
 use tokio::net::{TcpSocket, TcpStream};
 
 pub(super) async fn connect(to: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStream> {
-    let socket = if to.is_ipv4() {
-        TcpSocket::new_v4()
-    } else {
-        TcpSocket::new_v6()
-    }?;
+    let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_nodelay(true)?;
     if let Some(source) = source {
         // Leaves the choice of the port to `connect`, which may reuse one towards another destination: a source

@@ -101,7 +101,11 @@ impl Counters {
             .collect();
         let count = self.lateness.iter().map(Count::get).sum();
         let sum_seconds = self.late_sum_us.get() as f64 / 1_000_000.0;
-        out.histogram("check_lateness_seconds", "Start of a check minus its due time.").buckets(bounds, sum_seconds, count);
+        out.histogram("check_lateness_seconds", "Start of a check minus its due time.").buckets(
+            bounds,
+            sum_seconds,
+            count,
+        );
     }
 }
 
@@ -122,7 +126,8 @@ impl Collect for Counters {
             }
         }
         out.counter("attempts_scheduled_total", "Attempts handed to a location.").value(self.scheduled.get());
-        out.counter("attempts_measured_total", "Attempts that ended with a measurement.").value(self.measured.get());
+        out.counter("attempts_measured_total", "Attempts that ended with a measurement.")
+            .value(self.measured.get());
         let mut shed = out.counter("attempts_shed_total", "Attempts without a measurement by reason.");
         for trouble in Trouble::ALL {
             shed.labelled(&[("reason", trouble.as_str())], self.unmeasured(trouble).get());
@@ -132,7 +137,8 @@ impl Collect for Counters {
             .value(self.missed.get());
         out.counter("results_unrecorded_total", "Finished checks that no batch had room for.")
             .value(self.unrecorded.get());
-        out.counter("restarts_total", "Service actors started again after a panic.").value(self.restarts.get());
+        out.counter("restarts_total", "Service actors started again after a panic.")
+            .value(self.restarts.get());
         self.collect_lateness(out);
     }
 }

@@ -12,7 +12,8 @@ use crate::model::location::{Location, LocationCode};
 use crate::model::secret::{SealBroken, Sealer, SecretPlace};
 use crate::model::service::{OverrideStatus, Service, ServiceKey, Settings};
 use crate::model::watch::WatchPlan;
-use crate::probe::spec::{CheckSpec, SpecError};
+use crate::probe::compile::SpecError;
+use crate::probe::spec::CheckSpec;
 
 /// The locations of this process, in their order.
 #[derive(Clone, Debug)]

@@ -82,11 +82,7 @@ struct Path<'a>(&'a str);
 
 impl Path<'_> {
     fn of(self, name: &str) -> String {
-        if self.0.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}.{name}", self.0)
-        }
+        if self.0.is_empty() { name.to_owned() } else { format!("{}.{name}", self.0) }
     }
 }
 
@@ -94,11 +90,7 @@ impl<'a> Fields<'a> {
     /// The members of the object at `path` (`""` for the body itself).
     #[must_use]
     pub const fn new(members: &'a Map<String, Value>, path: &'a str, errors: &'a Errors) -> Self {
-        Self {
-            members,
-            path: Path(path),
-            errors,
-        }
+        Self { members, path: Path(path), errors }
     }
 
     /// A member that must be there.
@@ -138,11 +130,7 @@ impl<'a> Fields<'a> {
         match self.members.get(name) {
             None => Given::Absent,
             Some(Value::Null) => Given::Null,
-            Some(value) => Given::Value(Field {
-                value,
-                path: self.path.of(name),
-                errors: self.errors,
-            }),
+            Some(value) => Given::Value(Field { value, path: self.path.of(name), errors: self.errors }),
         }
     }
 
@@ -189,11 +177,7 @@ impl<'a> Field<'a> {
     /// The value at `path`.
     #[must_use]
     pub fn new(value: &'a Value, path: impl Into<String>, errors: &'a Errors) -> Self {
-        Self {
-            value,
-            path: path.into(),
-            errors,
-        }
+        Self { value, path: path.into(), errors }
     }
 
     /// The value as it came.
@@ -362,9 +346,7 @@ mod tests {
         #[case] body: Value,
         #[case] expected: Result<&str, FieldRule>,
     ) {
-        let result = read(&body, |fields| {
-            fields.required("x").and_then(|field| field.text(1..=5))
-        });
+        let result = read(&body, |fields| fields.required("x").and_then(|field| field.text(1..=5)));
         expect(result, expected.map(str::to_owned));
     }
 
@@ -388,12 +370,7 @@ mod tests {
         #[case] expected: Result<i64, FieldRule>,
     ) {
         let body = json!({ "x": value });
-        expect(
-            read(&body, |fields| {
-                fields.optional("x").and_then(|field| field.integer(1..=60))
-            }),
-            expected,
-        );
+        expect(read(&body, |fields| fields.optional("x").and_then(|field| field.integer(1..=60))), expected);
     }
 
     /// Contract, rule shorthand: `bool`, `enum`, `ts`.
@@ -404,12 +381,7 @@ mod tests {
     #[case(json!(1), Err(FieldRule::Boolean))]
     fn a_boolean_is_true_or_false_only(#[case] value: Value, #[case] expected: Result<bool, FieldRule>) {
         let body = json!({ "x": value });
-        expect(
-            read(&body, |fields| {
-                fields.optional("x").and_then(|field| field.boolean())
-            }),
-            expected,
-        );
+        expect(read(&body, |fields| fields.optional("x").and_then(|field| field.boolean())), expected);
     }
 
     #[rstest]
@@ -421,10 +393,7 @@ mod tests {
     fn a_word_is_one_of_the_allowed_ones(#[case] value: Value, #[case] expected: Result<&str, FieldRule>) {
         let body = json!({ "x": value });
         let word = |field: Field<'_>| field.word(&["up", "down"]).map(str::to_owned);
-        expect(
-            read(&body, |fields| fields.optional("x").and_then(word)),
-            expected.map(str::to_owned),
-        );
+        expect(read(&body, |fields| fields.optional("x").and_then(word)), expected.map(str::to_owned));
     }
 
     #[rstest]
@@ -433,12 +402,7 @@ mod tests {
     #[case(json!(1_795_132_800), Err(FieldRule::String))]
     fn a_moment_is_a_timestamp(#[case] value: Value, #[case] expected: Result<Timestamp, FieldRule>) {
         let body = json!({ "x": value });
-        expect(
-            read(&body, |fields| {
-                fields.optional("x").and_then(|field| field.timestamp())
-            }),
-            expected,
-        );
+        expect(read(&body, |fields| fields.optional("x").and_then(|field| field.timestamp())), expected);
     }
 
     /// Contract 1.2: null and empty strings of fields marked `?`.
@@ -457,10 +421,7 @@ mod tests {
     ) {
         let (given, errors) = read(&body, |fields| fields.nullable_text("x", 1..=5));
         assert_eq!(given, expected.read(|text| Some(text.to_owned())));
-        assert_eq!(
-            errors,
-            error.map_or_else(FieldErrors::default, |rule| FieldErrors::of("x", rule))
-        );
+        assert_eq!(errors, error.map_or_else(FieldErrors::default, |rule| FieldErrors::of("x", rule)));
     }
 
     #[rstest]
@@ -479,15 +440,10 @@ mod tests {
             let config = config.object().unwrap();
             config.refuse_unknown(&["conditions"]);
             for entry in config.optional("conditions").unwrap().list(2).unwrap() {
-                let _ = entry
-                    .object()
-                    .and_then(|entry| entry.required("field")?.text(1..=5));
+                let _ = entry.object().and_then(|entry| entry.required("field")?.text(1..=5));
             }
         });
-        let paths: Vec<_> = errors
-            .iter()
-            .map(|(path, rule)| format!("{path}: {rule}"))
-            .collect();
+        let paths: Vec<_> = errors.iter().map(|(path, rule)| format!("{path}: {rule}")).collect();
         assert_eq!(
             paths,
             [
@@ -507,9 +463,6 @@ mod tests {
     fn a_list_has_at_most_so_many_entries(#[case] value: Value, #[case] expected: Result<usize, FieldRule>) {
         let body = json!({ "x": value });
         let count = |field: Field<'_>| field.list(2).map(|entries| entries.len());
-        expect(
-            read(&body, |fields| fields.optional("x").and_then(count)),
-            expected,
-        );
+        expect(read(&body, |fields| fields.optional("x").and_then(count)), expected);
     }
 }

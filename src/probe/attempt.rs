@@ -39,12 +39,7 @@ impl Attempt {
     /// Starts the clock.
     pub(crate) fn start(timeout: Duration) -> Self {
         let start = Instant::now();
-        Self {
-            start,
-            deadline: start + timeout,
-            mark: start,
-            phases: Phases::default(),
-        }
+        Self { start, deadline: start + timeout, mark: start, phases: Phases::default() }
     }
 
     /// The phase that has just ended took the time since the last one ended.
@@ -125,10 +120,7 @@ mod tests {
         let ms = |us: u64| Some(micros(Duration::from_millis(us)));
         let timings = attempt.answered();
         assert_eq!((timings.dns, timings.connect, timings.tls), (ms(2), ms(4), ms(8)));
-        assert_eq!(
-            (timings.ttfb, timings.transfer, timings.total),
-            (ms(16), ms(32), ms(62))
-        );
+        assert_eq!((timings.ttfb, timings.transfer, timings.total), (ms(16), ms(32), ms(62)));
         assert_eq!(attempt.cut().total, ms(562));
     }
 }

@@ -24,15 +24,8 @@ use crate::probe::spec::{
 use crate::probe::target::{Target, TargetForm, parse_target};
 
 /// Headers that belong to the connection, not to the request: never taken from the configuration.
-const CONNECTION_HEADERS: [&str; 7] = [
-    "host",
-    "content-length",
-    "transfer-encoding",
-    "connection",
-    "keep-alive",
-    "te",
-    "upgrade",
-];
+const CONNECTION_HEADERS: [&str; 7] =
+    ["host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "upgrade"];
 
 /// Why a stored configuration makes no check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -62,31 +55,23 @@ impl CheckSpec {
         timeout_seconds: u8,
         config: &Map<String, Value>,
     ) -> Result<Self, SpecError> {
-        let config = Config {
-            definition: definition(check_type),
-            values: config,
-        };
+        let config = Config { definition: definition(check_type), values: config };
         let kind = match (check_type, parse_target(check_type, target)?) {
             (CheckType::Http, Target::Url(url)) => CheckKind::Http(Box::new(config.http(*url)?)),
-            (CheckType::Tcp, Target::HostPort(host, port)) => CheckKind::Tcp(TcpCheck {
-                host,
-                port,
-                addressing: config.addressing()?,
-            }),
-            (CheckType::Ssl, Target::HostPort(host, port)) => CheckKind::Ssl(SslCheck {
-                host,
-                port,
-                addressing: config.addressing()?,
-            }),
+            (CheckType::Tcp, Target::HostPort(host, port)) => {
+                CheckKind::Tcp(TcpCheck { host, port, addressing: config.addressing()? })
+            }
+            (CheckType::Ssl, Target::HostPort(host, port)) => {
+                CheckKind::Ssl(SslCheck { host, port, addressing: config.addressing()? })
+            }
             (CheckType::Dns, Target::Name(name)) => {
                 let record = config.select("dns_type")?.parse();
                 let record = record.map_err(|_| SpecError::Config("dns_type"))?;
                 CheckKind::Dns(DnsCheck { name, record })
             }
-            (CheckType::Icmp, Target::Host(host)) => CheckKind::Icmp(IcmpCheck {
-                host,
-                addressing: config.addressing()?,
-            }),
+            (CheckType::Icmp, Target::Host(host)) => {
+                CheckKind::Icmp(IcmpCheck { host, addressing: config.addressing()? })
+            }
             _ => return Err(SpecError::NotProbed),
         };
         Ok(Self {
@@ -116,17 +101,14 @@ impl<'a> Config<'a> {
             return Err(SpecError::Config(name));
         };
         let text = self.value(name).map_or(Some(default), Value::as_str);
-        text.filter(|text| options.contains(text))
-            .ok_or(SpecError::Config(name))
+        text.filter(|text| options.contains(text)).ok_or(SpecError::Config(name))
     }
 
     fn boolean(&self, name: &'static str) -> Result<bool, SpecError> {
         let Some(FieldKind::Boolean { default }) = self.definition.field(name).map(|field| field.kind) else {
             return Err(SpecError::Config(name));
         };
-        self.value(name)
-            .map_or(Some(default), Value::as_bool)
-            .ok_or(SpecError::Config(name))
+        self.value(name).map_or(Some(default), Value::as_bool).ok_or(SpecError::Config(name))
     }
 
     fn addressing(&self) -> Result<Addressing, SpecError> {
@@ -135,10 +117,7 @@ impl<'a> Config<'a> {
             "ipv6" => IpVersion::Ipv6,
             _ => IpVersion::Auto,
         };
-        Ok(Addressing {
-            ip_version,
-            smart_dualstack: self.boolean("smart_dualstack")?,
-        })
+        Ok(Addressing { ip_version, smart_dualstack: self.boolean("smart_dualstack")? })
     }
 
     /// None stored means the defaults, as for a client that sends none.
@@ -149,10 +128,7 @@ impl<'a> Config<'a> {
         match self.value("conditions").map(Value::as_array) {
             Some(None) => Err(SpecError::Config("conditions")),
             Some(Some(records)) if !records.is_empty() => records.iter().map(compile).collect(),
-            _ => default_conditions(self.definition.check_type, subtype)
-                .iter()
-                .map(compile)
-                .collect(),
+            _ => default_conditions(self.definition.check_type, subtype).iter().map(compile).collect(),
         }
     }
 
@@ -277,10 +253,7 @@ mod tests {
             "method": "PUT", "body": "ping", "follow_redirects": false, "verify_ssl": false,
             "ip_version": "ipv6", "smart_dualstack": true, "headers": {"X-One": "1", "x-two": "zwei ü"},
         }));
-        assert_eq!(
-            (check.method, check.body),
-            (Method::PUT, Bytes::from_static(b"ping"))
-        );
+        assert_eq!((check.method, check.body), (Method::PUT, Bytes::from_static(b"ping")));
         assert!(!check.follow_redirects && !check.verify_ssl && check.addressing.smart_dualstack);
         assert_eq!(check.addressing.ip_version, IpVersion::Ipv6);
         assert_eq!(check.headers["x-one"], "1");
@@ -325,10 +298,7 @@ mod tests {
             "Host": "a", "content-length": "7", "Transfer-Encoding": "chunked", "Connection": "close",
             "Keep-Alive": "1", "TE": "trailers", "Upgrade": "h2c", "Proxy-Authorization": "x", "X-Mine": "y",
         }}));
-        assert_eq!(
-            check.headers.keys().map(HeaderName::as_str).collect::<Vec<_>>(),
-            ["x-mine"]
-        );
+        assert_eq!(check.headers.keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["x-mine"]);
     }
 
     #[test]

@@ -57,9 +57,7 @@ pub(crate) async fn route(
         Host::Ip(address) => Route::to(*address, port, addressing.ip_version, toolbox.egress()),
         Host::Name(name) => {
             let both = addressing.smart_dualstack && addressing.ip_version == IpVersion::Auto;
-            let lookup = toolbox
-                .resolver()
-                .lookup(name, addressing.ip_version, both, attempt.deadline);
+            let lookup = toolbox.resolver().lookup(name, addressing.ip_version, both, attempt.deadline);
             let found = lookup.await?;
             attempt.finish(Phase::Dns);
             Route::among(&found, port, toolbox.egress())
@@ -77,10 +75,7 @@ pub(crate) async fn dial(
     let (stream, used) = race(&route, toolbox.egress(), attempt.deadline).await?;
     attempt.finish(Phase::Connect);
     let wants_both = addressing.smart_dualstack && addressing.ip_version == IpVersion::Auto;
-    Ok(Reached {
-        stream,
-        other: wants_both.then(|| route.without_family(used.address())).flatten(),
-    })
+    Ok(Reached { stream, other: wants_both.then(|| route.without_family(used.address())).flatten() })
 }
 
 /// Whether the other family of a name answers too: `None` when it does, or when that cannot be told. It gets half
@@ -114,11 +109,7 @@ impl Route {
             let message = "The address is not of the family that the service asks for";
             return Err(Stop::failed(ErrorCode::DnsNoRecords, message));
         }
-        Ok(Self {
-            port,
-            candidates: vec![egress.permit(address)?],
-            resolved: 1,
-        })
+        Ok(Self { port, candidates: vec![egress.permit(address)?], resolved: 1 })
     }
 
     fn among(found: &Addresses, port: u16, egress: &Egress) -> Result<Self, Stop> {
@@ -143,16 +134,9 @@ impl Route {
 
     /// What remains without the family of `used`; `None` when nothing does.
     fn without_family(&self, used: IpAddr) -> Option<Self> {
-        let rest = self
-            .candidates
-            .iter()
-            .filter(|pinned| pinned.address().is_ipv4() != used.is_ipv4());
+        let rest = self.candidates.iter().filter(|pinned| pinned.address().is_ipv4() != used.is_ipv4());
         let candidates: Vec<Pinned> = rest.copied().collect();
-        (!candidates.is_empty()).then_some(Self {
-            port: self.port,
-            resolved: candidates.len(),
-            candidates,
-        })
+        (!candidates.is_empty()).then_some(Self { port: self.port, resolved: candidates.len(), candidates })
     }
 
     fn is_ipv6(&self) -> bool {
@@ -170,9 +154,7 @@ async fn race(route: &Route, egress: &Egress, deadline: Instant) -> Result<(TcpS
         [only] => {
             let dialled = timeout_at(deadline, egress.connect(*only, route.port)).await;
             dialled.map(|result| {
-                result
-                    .map(|stream| (stream, *only))
-                    .map_err(|error| losses.note(route, *only, &error))
+                result.map(|stream| (stream, *only)).map_err(|error| losses.note(route, *only, &error))
             })
         }
         _ => timeout_at(deadline, in_turn(route, egress, &mut losses)).await,

@@ -96,11 +96,7 @@ impl FromStr for Fact {
     type Err = UnknownFact;
 
     fn from_str(text: &str) -> Result<Self, UnknownFact> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|fact| fact.as_str() == text)
-            .ok_or(UnknownFact)
+        Self::ALL.iter().copied().find(|fact| fact.as_str() == text).ok_or(UnknownFact)
     }
 }
 

@@ -56,10 +56,7 @@ impl fmt::Display for JsonPath {
 
 /// Digits only: `parse` alone would also take `+1`.
 fn index(segment: &str) -> Option<usize> {
-    segment
-        .bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then(|| segment.parse().ok())?
+    segment.bytes().all(|byte| byte.is_ascii_digit()).then(|| segment.parse().ok())?
 }
 
 #[cfg(test)]

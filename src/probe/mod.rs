@@ -5,6 +5,7 @@
 
 mod attempt;
 pub mod catalogue;
+pub mod compile;
 pub mod condition;
 mod connect;
 pub mod endpoint;
@@ -18,6 +19,7 @@ pub mod resolver;
 pub mod spec;
 mod ssl;
 mod stop;
+pub mod target;
 mod tcp;
 mod tls;
 pub mod toolbox;

@@ -54,8 +54,7 @@ impl Pulse {
 
     /// A name server has just answered a question, whatever it said.
     pub fn note_answer(&self) {
-        self.answered_us
-            .fetch_max(self.age_us(Instant::now()).max(1), Ordering::Relaxed);
+        self.answered_us.fetch_max(self.age_us(Instant::now()).max(1), Ordering::Relaxed);
         self.heard.notify_waiters();
     }
 
@@ -89,9 +88,7 @@ impl Pulse {
         let last_us = self.canary_us.load(Ordering::Relaxed);
         let pause_us = u64::try_from(CANARY_PAUSE.as_micros()).unwrap_or(u64::MAX);
         let is_early = last_us != 0 && now_us < last_us.saturating_add(pause_us);
-        let claim = self
-            .canary_us
-            .compare_exchange(last_us, now_us, Ordering::Relaxed, Ordering::Relaxed);
+        let claim = self.canary_us.compare_exchange(last_us, now_us, Ordering::Relaxed, Ordering::Relaxed);
         if is_early || claim.is_err() || self.servers.is_empty() {
             return false;
         }

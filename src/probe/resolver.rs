@@ -74,10 +74,7 @@ impl Resolver {
             hickory_resolver::system_conf::read_system_conf()?
         } else {
             let servers = servers.iter().map(|address| name_server(*address)).collect();
-            (
-                ResolverConfig::from_parts(None, Vec::new(), servers),
-                ResolverOpts::default(),
-            )
+            (ResolverConfig::from_parts(None, Vec::new(), servers), ResolverOpts::default())
         };
         options.timeout = ROUND;
         options.cache_size = CACHED;
@@ -147,9 +144,7 @@ impl Resolver {
     fn known_to_hosts(&self, name: &Name, version: IpVersion) -> Option<Addresses> {
         let of = |record: RecordType| {
             let query = Query::query(name.clone(), record);
-            self.hosts
-                .lookup_static_host(&query)
-                .map(|lookup| addresses(&lookup))
+            self.hosts.lookup_static_host(&query).map(|lookup| addresses(&lookup))
         };
         let (v6, v4) = (of(RecordType::AAAA), of(RecordType::A));
         if v6.is_none() && v4.is_none() {
@@ -185,10 +180,7 @@ impl Resolver {
         };
         match (v6, v4) {
             (Err(v6), Err(v4)) => Err(v6.max(v4)),
-            (v6, v4) => Ok(Addresses {
-                v6: v6.unwrap_or_default(),
-                v4: v4.unwrap_or_default(),
-            }),
+            (v6, v4) => Ok(Addresses { v6: v6.unwrap_or_default(), v4: v4.unwrap_or_default() }),
         }
     }
 
@@ -206,19 +198,13 @@ impl Resolver {
             self.pulse.note_answer();
         }
         let found = addresses(&found?);
-        if found.is_empty() {
-            Err(Absence::NoRecords)
-        } else {
-            Ok(found)
-        }
+        if found.is_empty() { Err(Absence::NoRecords) } else { Ok(found) }
     }
 }
 
 impl std::fmt::Debug for Resolver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Resolver")
-            .field("pulse", &self.pulse)
-            .finish_non_exhaustive()
+        f.debug_struct("Resolver").field("pulse", &self.pulse).finish_non_exhaustive()
     }
 }
 
@@ -266,19 +252,11 @@ impl From<Absence> for Stop {
 }
 
 async fn lagging<T>(family: impl Future<Output = Result<T, Absence>>, patient: bool) -> Result<T, Absence> {
-    if patient {
-        family.await
-    } else {
-        timeout(FAMILY_LAG, family).await.unwrap_or(Err(Absence::Silence))
-    }
+    if patient { family.await } else { timeout(FAMILY_LAG, family).await.unwrap_or(Err(Absence::Silence)) }
 }
 
 fn addresses(lookup: &Lookup) -> Vec<IpAddr> {
-    lookup
-        .answers()
-        .iter()
-        .filter_map(|record| record.data.ip_addr())
-        .collect()
+    lookup.answers().iter().filter_map(|record| record.data.ip_addr()).collect()
 }
 
 fn name_server(address: SocketAddr) -> NameServerConfig {
@@ -291,9 +269,6 @@ fn name_server(address: SocketAddr) -> NameServerConfig {
 }
 
 fn address_of(server: &NameServerConfig) -> SocketAddr {
-    let port = server
-        .connections
-        .first()
-        .map_or(53, |connection| connection.port);
+    let port = server.connections.first().map_or(53, |connection| connection.port);
     SocketAddr::new(server.ip, port)
 }

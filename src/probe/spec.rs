@@ -166,9 +166,6 @@ impl FromStr for DnsRecord {
     type Err = UnknownRecord;
 
     fn from_str(text: &str) -> Result<Self, UnknownRecord> {
-        Self::ALL
-            .into_iter()
-            .find(|record| record.as_str() == text)
-            .ok_or(UnknownRecord)
+        Self::ALL.into_iter().find(|record| record.as_str() == text).ok_or(UnknownRecord)
     }
 }

@@ -108,9 +108,7 @@ fn whole_days(not_after: i64, now: UnixTime) -> f64 {
 
 fn dns_names(certificate: &X509Certificate<'_>) -> Vec<String> {
     let alternatives = certificate.subject_alternative_name().ok().flatten();
-    let names = alternatives
-        .iter()
-        .flat_map(|extension| &extension.value.general_names);
+    let names = alternatives.iter().flat_map(|extension| &extension.value.general_names);
     names
         .filter_map(|name| match name {
             GeneralName::DNSName(name) => Some((*name).to_owned()),

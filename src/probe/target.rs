@@ -222,20 +222,14 @@ mod tests {
     #[case("http://[::1/")]
     #[case("http://a..b/")]
     fn other_texts_are_no_urls(#[case] text: &str) {
-        assert_eq!(
-            read(CheckType::Http, text),
-            "Enter an absolute http or https URL."
-        );
+        assert_eq!(read(CheckType::Http, text), "Enter an absolute http or https URL.");
     }
 
     #[test]
     fn a_url_has_at_most_2048_characters() {
         let url = |length: usize| format!("http://example.com/{}", "ä".repeat(length - 19));
         assert!(parse_target(CheckType::Http, &url(2048)).is_ok());
-        assert_eq!(
-            parse_target(CheckType::Http, &url(2049)).unwrap_err(),
-            TargetForm::Url
-        );
+        assert_eq!(parse_target(CheckType::Http, &url(2049)).unwrap_err(), TargetForm::Url);
     }
 
     #[rstest]
@@ -330,9 +324,6 @@ mod tests {
     fn the_text_of_a_manual_service_is_only_bounded() {
         assert_eq!(read(CheckType::Manual, "the coffee machine"), "unused");
         assert_eq!(read(CheckType::Manual, &"ä".repeat(2048)), "unused");
-        assert_eq!(
-            read(CheckType::Manual, &"a".repeat(2049)),
-            "Use at most 2048 characters."
-        );
+        assert_eq!(read(CheckType::Manual, &"a".repeat(2049)), "Use at most 2048 characters.");
     }
 }

@@ -30,13 +30,7 @@ pub(crate) async fn run(
                 status_code: None,
                 partial: prove(reached.other, toolbox, attempt.deadline).await,
             };
-            answered.judge(
-                conditions,
-                &TcpFacts {
-                    response_time,
-                    resolved,
-                },
-            )
+            answered.judge(conditions, &TcpFacts { response_time, resolved })
         }
     }
 }

@@ -87,10 +87,8 @@ fn config(
     let builder = ClientConfig::builder_with_details(provider.clone(), time.clone())
         .with_safe_default_protocol_versions()
         .map_err(|error| ToolboxError::Tls(error.to_string()))?;
-    let mut config = builder
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(verifier))
-        .with_no_client_auth();
+    let mut config =
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth();
     config.resumption = Resumption::disabled();
     config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
     Ok(Arc::new(config))
@@ -112,15 +110,10 @@ pub(crate) async fn handshake(
     config: &Arc<ClientConfig>,
     attempt: &mut Attempt,
 ) -> Result<TlsStream<Wire>, Stop> {
-    let connecting = TlsConnector::from(config.clone())
-        .connect(name, Wire::new(stream))
-        .into_fallible();
+    let connecting = TlsConnector::from(config.clone()).connect(name, Wire::new(stream)).into_fallible();
     let stream = match timeout_at(attempt.deadline, connecting).await {
         Err(_elapsed) => {
-            return Err(Stop::failed(
-                ErrorCode::TlsHandshake,
-                "The TLS handshake timed out",
-            ));
+            return Err(Stop::failed(ErrorCode::TlsHandshake, "The TLS handshake timed out"));
         }
         Ok(Err((error, wire))) => return Err(rejected(&error, wire.received(), ErrorCode::TlsHandshake)),
         Ok(Ok(stream)) => stream,
@@ -162,10 +155,8 @@ fn refused(error: &Error, received: u64) -> Stop {
     Stop::failed(code, message)
 }
 
-const LEGACY: (ErrorCode, &str) = (
-    ErrorCode::TlsLegacy,
-    "The server offers only TLS 1.1 or older, or only suites without forward secrecy",
-);
+const LEGACY: (ErrorCode, &str) =
+    (ErrorCode::TlsLegacy, "The server offers only TLS 1.1 or older, or only suites without forward secrecy");
 
 const fn untrusted(reason: &CertificateError) -> (ErrorCode, &'static str) {
     match reason {
@@ -178,10 +169,9 @@ const fn untrusted(reason: &CertificateError) -> (ErrorCode, &'static str) {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             (ErrorCode::TlsHostname, "The certificate is for another name")
         }
-        CertificateError::UnknownIssuer => (
-            ErrorCode::TlsUntrusted,
-            "The certificate was not issued by a trusted authority",
-        ),
+        CertificateError::UnknownIssuer => {
+            (ErrorCode::TlsUntrusted, "The certificate was not issued by a trusted authority")
+        }
         CertificateError::BadEncoding => (ErrorCode::TlsHandshake, "The certificate cannot be read"),
         _ => (ErrorCode::TlsUntrusted, "The certificate cannot be trusted"),
     }
@@ -195,51 +185,15 @@ mod tests {
 
     /// Contract 4.8, `tls_*`, and `tls_legacy` for what rustls cannot speak.
     #[rstest]
-    #[case(
-        Error::InvalidCertificate(CertificateError::Expired),
-        900,
-        ErrorCode::TlsExpired
-    )]
-    #[case(
-        Error::InvalidCertificate(CertificateError::NotValidYet),
-        900,
-        ErrorCode::TlsExpired
-    )]
-    #[case(
-        Error::InvalidCertificate(CertificateError::NotValidForName),
-        900,
-        ErrorCode::TlsHostname
-    )]
-    #[case(
-        Error::InvalidCertificate(CertificateError::UnknownIssuer),
-        900,
-        ErrorCode::TlsUntrusted
-    )]
-    #[case(
-        Error::InvalidCertificate(CertificateError::BadSignature),
-        900,
-        ErrorCode::TlsUntrusted
-    )]
-    #[case(
-        Error::AlertReceived(AlertDescription::ProtocolVersion),
-        7,
-        ErrorCode::TlsLegacy
-    )]
-    #[case(
-        Error::AlertReceived(AlertDescription::HandshakeFailure),
-        7,
-        ErrorCode::TlsLegacy
-    )]
-    #[case(
-        Error::AlertReceived(AlertDescription::HandshakeFailure),
-        900,
-        ErrorCode::TlsHandshake
-    )]
-    #[case(
-        Error::AlertReceived(AlertDescription::InternalError),
-        7,
-        ErrorCode::TlsHandshake
-    )]
+    #[case(Error::InvalidCertificate(CertificateError::Expired), 900, ErrorCode::TlsExpired)]
+    #[case(Error::InvalidCertificate(CertificateError::NotValidYet), 900, ErrorCode::TlsExpired)]
+    #[case(Error::InvalidCertificate(CertificateError::NotValidForName), 900, ErrorCode::TlsHostname)]
+    #[case(Error::InvalidCertificate(CertificateError::UnknownIssuer), 900, ErrorCode::TlsUntrusted)]
+    #[case(Error::InvalidCertificate(CertificateError::BadSignature), 900, ErrorCode::TlsUntrusted)]
+    #[case(Error::AlertReceived(AlertDescription::ProtocolVersion), 7, ErrorCode::TlsLegacy)]
+    #[case(Error::AlertReceived(AlertDescription::HandshakeFailure), 7, ErrorCode::TlsLegacy)]
+    #[case(Error::AlertReceived(AlertDescription::HandshakeFailure), 900, ErrorCode::TlsHandshake)]
+    #[case(Error::AlertReceived(AlertDescription::InternalError), 7, ErrorCode::TlsHandshake)]
     #[case(Error::DecryptError, 900, ErrorCode::TlsHandshake)]
     fn an_error_becomes_a_code(#[case] error: Error, #[case] received: u64, #[case] code: ErrorCode) {
         match refused(&error, received) {

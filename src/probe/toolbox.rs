@@ -80,10 +80,7 @@ impl Toolbox {
     /// When one of these files is missing or broken; the text says which and why.
     pub fn new(config: ToolboxConfig) -> Result<Self, ToolboxError> {
         Ok(Self {
-            egress: Egress {
-                policy: config.egress,
-                source: config.source_address,
-            },
+            egress: Egress { policy: config.egress, source: config.source_address },
             resolver: Resolver::new(&config.dns_servers)?,
             tls: Tls::new(config.ca_file.as_deref(), config.clock)?,
             body_max_bytes: config.body_max_bytes,

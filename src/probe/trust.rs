@@ -69,17 +69,12 @@ impl Trust {
 }
 
 fn add_file(roots: &mut RootCertStore, path: &Path) -> Result<(), ToolboxError> {
-    let refused = |reason: String| ToolboxError::CaFile {
-        path: path.to_owned(),
-        reason,
-    };
+    let refused = |reason: String| ToolboxError::CaFile { path: path.to_owned(), reason };
     let certificates = CertificateDer::pem_file_iter(path).map_err(|error| refused(error.to_string()))?;
     let mut added = 0_usize;
     for certificate in certificates {
         let certificate = certificate.map_err(|error| refused(error.to_string()))?;
-        roots
-            .add(certificate)
-            .map_err(|error| refused(error.to_string()))?;
+        roots.add(certificate).map_err(|error| refused(error.to_string()))?;
         added += 1;
     }
     if added == 0 {

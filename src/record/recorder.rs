@@ -48,7 +48,8 @@ impl Collect for RecordCounters {
         out.counter("results_shed_total", "Results lost because the history database was away too long.")
             .value(get(&self.shed));
         out.counter("history_commits_total", "Transactions of the recorder.").value(get(&self.commits));
-        out.counter("history_failures_total", "Writes that failed and were tried again.").value(get(&self.failures));
+        out.counter("history_failures_total", "Writes that failed and were tried again.")
+            .value(get(&self.failures));
         out.gauge("results_waiting", "Results that wait for the history database.").value(get(&self.waiting));
     }
 }

@@ -45,12 +45,7 @@ pub(crate) fn crates(source: &Source) -> Vec<Arrow<'_>> {
         !inside && (imported || word(&tokens, at + 1) == "::")
     };
     let starts = (0..tokens.len()).filter(|at| is_name(tokens[*at].text) && starts_path(*at));
-    starts
-        .map(|at| Arrow {
-            to: tokens[at].text,
-            line: tokens[at].line,
-        })
-        .collect()
+    starts.map(|at| Arrow { to: tokens[at].text, line: tokens[at].line }).collect()
 }
 
 /// How deep below the crate root the reader is: the file's own place and the `mod x { … }` around it.
@@ -63,14 +58,8 @@ struct Nesting {
 impl Nesting {
     fn at(source: &Source) -> Self {
         let inner = source.path.trim_start_matches("src/").trim_end_matches(".rs");
-        let segments = inner
-            .split('/')
-            .filter(|name| !matches!(*name, "lib" | "main" | "mod"));
-        Self {
-            file: segments.count(),
-            braces: 0,
-            modules: Vec::new(),
-        }
+        let segments = inner.split('/').filter(|name| !matches!(*name, "lib" | "main" | "mod"));
+        Self { file: segments.count(), braces: 0, modules: Vec::new() }
     }
 
     fn read(&mut self, tokens: &[Token<'_>], at: usize) {
@@ -104,10 +93,7 @@ impl Nesting {
 
 /// What follows the `::` at `at`: one segment, or one for each branch of a group.
 fn first_segments<'a>(tokens: &[Token<'a>], at: usize) -> Vec<Arrow<'a>> {
-    let arrow = |to| Arrow {
-        to,
-        line: tokens[at - 1].line,
-    };
+    let arrow = |to| Arrow { to, line: tokens[at - 1].line };
     match (word(tokens, at), word(tokens, at + 1)) {
         ("::", "{") => group_branches(tokens, at + 1).into_iter().map(arrow).collect(),
         ("::", segment) => vec![arrow(segment)],
@@ -154,44 +140,16 @@ fn continues_path(text: &str) -> bool {
 #[test]
 fn every_way_to_name_a_module_is_seen() {
     for (path, text, expected) in [
-        (
-            "src/engine/fleet.rs",
-            "use crate::model::check::X;",
-            &["model"][..],
-        ),
-        (
-            "src/engine/fleet.rs",
-            "use crate::{a, b::{c, d::e}, f::g};",
-            &["a", "b", "f"],
-        ),
-        (
-            "src/engine/fleet.rs",
-            "fn f() { crate::id::Id::random() }",
-            &["id"],
-        ),
+        ("src/engine/fleet.rs", "use crate::model::check::X;", &["model"][..]),
+        ("src/engine/fleet.rs", "use crate::{a, b::{c, d::e}, f::g};", &["a", "b", "f"]),
+        ("src/engine/fleet.rs", "fn f() { crate::id::Id::random() }", &["id"]),
         ("src/engine/fleet.rs", "use {std::fmt, crate::store};", &["store"]),
         ("src/engine/fleet.rs", "use crate as root;", &["*"]),
-        (
-            "src/engine/fleet.rs",
-            "use super::super::{store, stats::x};",
-            &["store", "stats"],
-        ),
-        (
-            "src/engine/fleet.rs",
-            "use super::watch; pub(crate) fn f() {}",
-            &[],
-        ),
+        ("src/engine/fleet.rs", "use super::super::{store, stats::x};", &["store", "stats"]),
+        ("src/engine/fleet.rs", "use super::watch; pub(crate) fn f() {}", &[]),
         ("src/engine/mod.rs", "use super::store;", &["store"]),
-        (
-            "src/egress.rs",
-            "mod tests { use super::*; } use super::store;",
-            &["store"],
-        ),
-        (
-            "src/egress.rs",
-            "mod tests { use super::super::store; }",
-            &["store"],
-        ),
+        ("src/egress.rs", "mod tests { use super::*; } use super::store;", &["store"]),
+        ("src/egress.rs", "mod tests { use super::super::store; }", &["store"]),
         ("src/lib.rs", "mod tests { use super::store; }", &["store"]),
     ] {
         let source = Source::new(path, text);
@@ -207,10 +165,7 @@ fn every_way_to_name_a_crate_is_seen() {
         ("pub use ::hyper::Body;", &["hyper"]),
         ("extern crate hyper;", &["hyper"]),
         ("#[actix::test] fn f() { hyper::f(hyper) }", &["actix", "hyper"]),
-        (
-            "fn f() { return ::hyper::f(Vec::<u8>::new()) }",
-            &["hyper", "Vec"],
-        ),
+        ("fn f() { return ::hyper::f(Vec::<u8>::new()) }", &["hyper", "Vec"]),
         ("use crate::hyper::x;", &["crate"]),
         ("let hyper = self.hyper; // hyper::x", &[]),
     ] {

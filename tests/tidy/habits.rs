@@ -13,12 +13,8 @@ const EMPTY_NAMES: [&str; 5] = ["utils", "helpers", "common", "types", "misc"];
 const MARKERS: [&str; 3] = [concat!("FIX", "ME"), concat!("TO", "DO"), concat!("XX", "X")];
 
 /// Token sequences of unfinished or switched-off code.
-const UNFINISHED: [&[&str]; 4] = [
-    &["todo", "!"],
-    &["unimplemented", "!"],
-    &["dbg", "!"],
-    &["#", "[", "ignore"],
-];
+const UNFINISHED: [&[&str]; 4] =
+    [&["todo", "!"], &["unimplemented", "!"], &["dbg", "!"], &["#", "[", "ignore"]];
 
 /// Readers of the wall clock, and the one file that may call them.
 const WALL_CLOCKS: [&str; 3] = ["SystemTime", "Utc", "Local"];
@@ -69,19 +65,11 @@ fn empty_names_and_unfinished_code_are_found() {
     assert_tells_apart(
         unfinished_code,
         &[
-            (
-                "src/id.rs",
-                "#[test] fn f() { g(\"dbg!\") } // todo! is refused",
-                true,
-            ),
+            ("src/id.rs", "#[test] fn f() { g(\"dbg!\") } // todo! is refused", true),
             ("src/id.rs", "fn f() { todo!() }", false),
             ("src/id.rs", "fn f() { unimplemented!(\"x\") }", false),
             ("src/id.rs", "fn f() { dbg!(1); }", false),
-            (
-                "tests/api/main.rs",
-                "#[test]\n#[ignore = \"slow\"]\nfn f() {}",
-                false,
-            ),
+            ("tests/api/main.rs", "#[test]\n#[ignore = \"slow\"]\nfn f() {}", false),
             ("src/id.rs", &marked[0], false),
             ("src/id.rs", &marked[1], false),
             ("src/id.rs", &marked[2], false),
@@ -100,17 +88,9 @@ fn a_second_reader_of_the_wall_clock_is_found() {
         wall_clock_readers,
         &[
             ("src/clock.rs", "let now = Utc::now();", true),
-            (
-                "src/engine/mod.rs",
-                "let now = clock.now(); // not Utc::now()",
-                true,
-            ),
+            ("src/engine/mod.rs", "let now = clock.now(); // not Utc::now()", true),
             ("src/engine/mod.rs", "let now = chrono::Utc::now();", false),
-            (
-                "tests/api/main.rs",
-                "let now = std::time::SystemTime :: now();",
-                false,
-            ),
+            ("tests/api/main.rs", "let now = std::time::SystemTime :: now();", false),
             ("src/http/clock.rs", "let now = Local::now();", false),
         ],
     );
@@ -127,11 +107,7 @@ fn a_reference_to_a_machine_or_an_issue_is_found() {
     assert_tells_apart(
         outside_references,
         &[
-            (
-                "README.md",
-                "It is up 99.9 % of the time; issue number # 1; colour #123456.",
-                true,
-            ),
+            ("README.md", "It is up 99.9 % of the time; issue number # 1; colour #123456.", true),
             ("README.md", &at_home[0], false),
             ("justfile", &at_home[1], false),
             ("src/id.rs", concat!("// See iss", "ue #12."), false),
@@ -148,9 +124,7 @@ fn missing_opening(source: &Source) -> Vec<String> {
 fn empty_names(source: &Source) -> Vec<String> {
     let segments = source.path.trim_end_matches(".rs").split('/');
     let empty = segments.filter(|name| EMPTY_NAMES.contains(name));
-    empty
-        .map(|name| source.at(1, &format!("`{name}` does not say what is inside")))
-        .collect()
+    empty.map(|name| source.at(1, &format!("`{name}` does not say what is inside"))).collect()
 }
 
 fn unfinished_code(source: &Source) -> Vec<String> {
@@ -159,9 +133,7 @@ fn unfinished_code(source: &Source) -> Vec<String> {
         words.any(|word| MARKERS.contains(&word))
     };
     let marked = source.lines().filter(|(_, line)| is_marked(line));
-    let mut found: Vec<_> = marked
-        .map(|(line, _)| source.at(line, "a marker of unfinished work"))
-        .collect();
+    let mut found: Vec<_> = marked.map(|(line, _)| source.at(line, "a marker of unfinished work")).collect();
     for sequence in UNFINISHED {
         let message = format!("`{}` is refused", sequence.concat());
         found.extend(lines_with(source, sequence).map(|line| source.at(line, &message)));
@@ -173,19 +145,13 @@ fn wall_clock_readers(source: &Source) -> Vec<String> {
     if source.path == CLOCK_FILE {
         return Vec::new();
     }
-    let readers = WALL_CLOCKS
-        .iter()
-        .flat_map(|clock| lines_with(source, &[clock, "::", "now"]));
-    readers
-        .map(|line| source.at(line, "wall time comes from `clock::Clock`"))
-        .collect()
+    let readers = WALL_CLOCKS.iter().flat_map(|clock| lines_with(source, &[clock, "::", "now"]));
+    readers.map(|line| source.at(line, "wall time comes from `clock::Clock`")).collect()
 }
 
 fn outside_references(source: &Source) -> Vec<String> {
     let names_machine = |line: &str| MACHINE_FOLDERS.iter().any(|folder| line.contains(folder));
-    let found = source
-        .lines()
-        .filter(|(_, line)| names_machine(line) || names_issue(line));
+    let found = source.lines().filter(|(_, line)| names_machine(line) || names_issue(line));
     found
         .map(|(line, text)| source.at(line, &format!("a machine's folder or an issue's number: {text}")))
         .collect()
@@ -193,9 +159,7 @@ fn outside_references(source: &Source) -> Vec<String> {
 
 fn names_issue(line: &str) -> bool {
     line.match_indices('#').any(|(at, mark)| {
-        let last_word = line[..at]
-            .split(|c: char| !c.is_alphanumeric())
-            .rfind(|word| !word.is_empty());
+        let last_word = line[..at].split(|c: char| !c.is_alphanumeric()).rfind(|word| !word.is_empty());
         let is_number = line[at + mark.len()..].starts_with(|c: char| c.is_ascii_digit());
         is_number && last_word.is_some_and(|word| ISSUE_WORDS.contains(&word.to_lowercase().as_str()))
     })

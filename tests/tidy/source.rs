@@ -32,10 +32,7 @@ pub(crate) struct Token<'a> {
 impl Source {
     /// A file that need not exist.
     pub(crate) fn new(path: &str, text: &str) -> Self {
-        Self {
-            path: path.into(),
-            text: text.into(),
-        }
+        Self { path: path.into(), text: text.into() }
     }
 
     /// Every text file of the checkout; what is not UTF-8 is not text.
@@ -196,37 +193,17 @@ fn comments_and_literals_are_no_tokens() {
     let source = Source::new("src/x.rs", text);
     let tokens = source.tokens();
     let words: Vec<_> = tokens.iter().map(|token| (token.text, token.line)).collect();
-    assert_eq!(
-        words,
-        [
-            ("a", 1),
-            ("&", 2),
-            ("'", 2),
-            ("h", 2),
-            ("str", 2),
-            ("::", 2),
-            ("i", 2)
-        ]
-    );
+    assert_eq!(words, [("a", 1), ("&", 2), ("'", 2), ("h", 2), ("str", 2), ("::", 2), ("i", 2)]);
 }
 
 #[test]
 fn the_walk_sees_the_checkout_and_leaves_out_what_programs_wrote() {
     let rust = Source::rust();
-    for path in [
-        "src/lib.rs",
-        "entities/src/lib.rs",
-        "migration/src/lib.rs",
-        file!(),
-    ] {
+    for path in ["src/lib.rs", "entities/src/lib.rs", "migration/src/lib.rs", file!()] {
         assert!(rust.iter().any(|source| source.path == path), "{path}");
     }
     let all = Source::all();
     assert!(all.iter().any(|source| source.path == ".ci/run"));
-    let foreign = |source: &&Source| {
-        NOT_OURS
-            .iter()
-            .any(|name| source.path.starts_with(&format!("{name}/")))
-    };
+    let foreign = |source: &&Source| NOT_OURS.iter().any(|name| source.path.starts_with(&format!("{name}/")));
     assert!(all.iter().find(foreign).is_none());
 }

@@ -5,10 +5,7 @@ use super::{Field, FieldKind};
 /// `ip_version`.
 pub(super) const IP_VERSION: Field = Field {
     name: "ip_version",
-    kind: FieldKind::Select {
-        options: &["auto", "ipv4", "ipv6"],
-        default: "auto",
-    },
+    kind: FieldKind::Select { options: &["auto", "ipv4", "ipv6"], default: "auto" },
     label: "Address family",
     required: false,
     secret: false,

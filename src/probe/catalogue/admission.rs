@@ -45,20 +45,14 @@ pub fn field_of<'a>(definition: &Definition, subtype: Option<&str>, name: &'a st
 
 fn refer<'a>(field: &'static ConditionField, name: &'a str) -> Option<FieldRef<'a>> {
     let Some(parametric) = &field.parametric else {
-        return (field.field == name).then_some(FieldRef {
-            field,
-            parameter: None,
-        });
+        return (field.field == name).then_some(FieldRef { field, parameter: None });
     };
     let parameter = name.strip_prefix(parametric.prefix)?;
     let is_valid = match field.kind {
         ConditionKind::Header => is_header_name(parameter),
         _ => JsonPath::is_valid(parameter),
     };
-    is_valid.then_some(FieldRef {
-        field,
-        parameter: Some(parameter),
-    })
+    is_valid.then_some(FieldRef { field, parameter: Some(parameter) })
 }
 
 /// An RFC 9110 token of 1..256 characters.
@@ -152,10 +146,7 @@ mod tests {
         #[case] name: &str,
         #[case] expected: bool,
     ) {
-        assert_eq!(
-            field_of(definition(check_type), subtype, name).is_some(),
-            expected
-        );
+        assert_eq!(field_of(definition(check_type), subtype, name).is_some(), expected);
     }
 
     #[test]
@@ -237,15 +228,10 @@ mod tests {
             for subtype in ["A", "AAAA", "MX", "CNAME", "TXT", "NS"] {
                 for condition in default_conditions(check_type, Some(subtype)) {
                     let name = condition["field"].as_str().unwrap();
-                    let field = field_of(definition(check_type), Some(subtype), name)
-                        .unwrap()
-                        .field;
+                    let field = field_of(definition(check_type), Some(subtype), name).unwrap().field;
                     let operator = condition["operator"].as_str().unwrap().parse().unwrap();
                     assert!(field.operators.contains(&operator), "{condition}");
-                    assert!(
-                        value_fits(field.kind, operator, &condition["value"]),
-                        "{condition}"
-                    );
+                    assert!(value_fits(field.kind, operator, &condition["value"]), "{condition}");
                 }
             }
         }

@@ -13,10 +13,7 @@ pub(super) static DEFINITION: Definition = Definition {
     target_required: true,
     fields: &[Field {
         name: "dns_type",
-        kind: FieldKind::Select {
-            options: &["A", "AAAA", "MX", "CNAME", "TXT", "NS"],
-            default: "A",
-        },
+        kind: FieldKind::Select { options: &["A", "AAAA", "MX", "CNAME", "TXT", "NS"], default: "A" },
         label: "Record type",
         required: true,
         secret: false,
@@ -29,12 +26,7 @@ pub(super) static DEFINITION: Definition = Definition {
 };
 
 const fn none_of(count: Fact) -> DefaultCondition {
-    DefaultCondition {
-        field: count.as_str(),
-        operator: Operator::Eq,
-        value: 0,
-        status: CheckStatus::Down,
-    }
+    DefaultCondition { field: count.as_str(), operator: Operator::Eq, value: 0, status: CheckStatus::Down }
 }
 
 const fn count_of(count: Fact, label: &'static str) -> ConditionField {
@@ -53,10 +45,7 @@ const CONDITION_FIELDS: &[ConditionField] = &[
     count_of(Fact::TxtCount, "Number of texts"),
     list_of(Fact::Ips, "Addresses"),
     list_of(Fact::NsRecords, "Name servers"),
-    list_of(
-        Fact::MxRecords,
-        "Mail exchangers (\"10 mail.example.com\" or the host alone)",
-    ),
+    list_of(Fact::MxRecords, "Mail exchangers (\"10 mail.example.com\" or the host alone)"),
     list_of(Fact::TxtRecords, "Texts"),
     ConditionField::plain(Fact::Cname, "Canonical name", ConditionKind::String, TEXTUAL),
 ];
@@ -70,23 +59,10 @@ static BY_SUBTYPE: BySubtype = BySubtype {
     fields: &[
         ("A", ADDRESSES),
         ("AAAA", ADDRESSES),
-        (
-            "MX",
-            &[RESPONSE_TIME_MS, Fact::MxCount.as_str(), Fact::MxRecords.as_str()],
-        ),
+        ("MX", &[RESPONSE_TIME_MS, Fact::MxCount.as_str(), Fact::MxRecords.as_str()]),
         ("CNAME", &[RESPONSE_TIME_MS, Fact::Cname.as_str()]),
-        (
-            "TXT",
-            &[
-                RESPONSE_TIME_MS,
-                Fact::TxtCount.as_str(),
-                Fact::TxtRecords.as_str(),
-            ],
-        ),
-        (
-            "NS",
-            &[RESPONSE_TIME_MS, Fact::NsCount.as_str(), Fact::NsRecords.as_str()],
-        ),
+        ("TXT", &[RESPONSE_TIME_MS, Fact::TxtCount.as_str(), Fact::TxtRecords.as_str()]),
+        ("NS", &[RESPONSE_TIME_MS, Fact::NsCount.as_str(), Fact::NsRecords.as_str()]),
     ],
     defaults: &[
         ("MX", &[none_of(Fact::MxCount)]),

@@ -137,19 +137,9 @@ const CONDITION_FIELDS: &[ConditionField] = &[
             key_help: "Name of the response header; upper and lower case are the same.",
         }),
     },
-    ConditionField::plain(
-        Fact::RedirectsFollowed,
-        "Redirects followed",
-        ConditionKind::Number,
-        NUMERIC,
-    ),
-    ConditionField::plain(
-        Fact::ContentLength,
-        "Content length",
-        ConditionKind::Number,
-        NUMERIC,
-    )
-    .measured_in("bytes"),
+    ConditionField::plain(Fact::RedirectsFollowed, "Redirects followed", ConditionKind::Number, NUMERIC),
+    ConditionField::plain(Fact::ContentLength, "Content length", ConditionKind::Number, NUMERIC)
+        .measured_in("bytes"),
     ConditionField::plain(Fact::Protocol, "Protocol version", ConditionKind::String, TEXTUAL),
     ConditionField::plain(Fact::FinalUrl, "Final URL", ConditionKind::String, TEXTUAL),
 ];

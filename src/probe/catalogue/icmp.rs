@@ -15,21 +15,11 @@ pub(super) static DEFINITION: Definition = Definition {
     fields: &[IP_VERSION, SMART_DUALSTACK],
     condition_fields: &[
         RESPONSE_TIME,
-        ConditionField::plain(
-            Fact::MaxRttMs,
-            "Longest round trip",
-            ConditionKind::Number,
-            ORDERED,
-        )
-        .measured_in("ms"),
+        ConditionField::plain(Fact::MaxRttMs, "Longest round trip", ConditionKind::Number, ORDERED)
+            .measured_in("ms"),
         ConditionField::plain(Fact::PacketLossPct, "Packet loss", ConditionKind::Number, NUMERIC)
             .measured_in("%"),
-        ConditionField::plain(
-            Fact::PacketsReceived,
-            "Packets received",
-            ConditionKind::Number,
-            NUMERIC,
-        ),
+        ConditionField::plain(Fact::PacketsReceived, "Packets received", ConditionKind::Number, NUMERIC),
     ],
     default_conditions: &[DefaultCondition {
         field: Fact::PacketLossPct.as_str(),

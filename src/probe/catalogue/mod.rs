@@ -143,14 +143,7 @@ impl ConditionField {
         kind: ConditionKind,
         operators: &'static [Operator],
     ) -> Self {
-        Self {
-            field: fact.as_str(),
-            label,
-            kind,
-            operators,
-            unit: None,
-            parametric: None,
-        }
+        Self { field: fact.as_str(), label, kind, operators, unit: None, parametric: None }
     }
 
     /// The same field with a unit.

@@ -21,22 +21,13 @@ pub(super) static DEFINITION: Definition = Definition {
         status: CheckStatus::Degraded,
     }],
     by_subtype: None,
-    interval: Some(IntervalBounds {
-        default: 21_600,
-        min: 3_600,
-        max: 604_800,
-    }),
+    interval: Some(IntervalBounds { default: 21_600, min: 3_600, max: 604_800 }),
 };
 
 const CONDITION_FIELDS: &[ConditionField] = &[
     ConditionField::plain(Fact::DaysUntilExpiry, "Days left", ConditionKind::Number, NUMERIC)
         .measured_in("days"),
-    ConditionField::plain(
-        Fact::ChainLength,
-        "Certificates in the chain",
-        ConditionKind::Number,
-        NUMERIC,
-    ),
+    ConditionField::plain(Fact::ChainLength, "Certificates in the chain", ConditionKind::Number, NUMERIC),
     ConditionField::plain(Fact::Issuer, "Issuer", ConditionKind::String, TEXTUAL),
     ConditionField::plain(Fact::Subject, "Subject", ConditionKind::String, TEXTUAL),
     ConditionField::plain(Fact::CipherSuite, "Cipher suite", ConditionKind::String, TEXTUAL),
@@ -53,10 +44,5 @@ const CONDITION_FIELDS: &[ConditionField] = &[
             Operator::NotContains,
         ],
     ),
-    ConditionField::plain(
-        Fact::DnsNames,
-        "Names of the certificate",
-        ConditionKind::Array,
-        CONTAINING,
-    ),
+    ConditionField::plain(Fact::DnsNames, "Names of the certificate", ConditionKind::Array, CONTAINING),
 ];

@@ -14,12 +14,7 @@ pub(super) static DEFINITION: Definition = Definition {
     fields: &[IP_VERSION, SMART_DUALSTACK],
     condition_fields: &[
         RESPONSE_TIME,
-        ConditionField::plain(
-            Fact::ResolvedIpCount,
-            "Resolved addresses",
-            ConditionKind::Number,
-            NUMERIC,
-        ),
+        ConditionField::plain(Fact::ResolvedIpCount, "Resolved addresses", ConditionKind::Number, NUMERIC),
     ],
     default_conditions: &[],
     by_subtype: None,

@@ -70,10 +70,7 @@ impl FromStr for Operator {
     type Err = UnknownOperator;
 
     fn from_str(text: &str) -> Result<Self, UnknownOperator> {
-        Self::ALL
-            .into_iter()
-            .find(|operator| operator.as_str() == text)
-            .ok_or(UnknownOperator)
+        Self::ALL.into_iter().find(|operator| operator.as_str() == text).ok_or(UnknownOperator)
     }
 }
 

@@ -24,10 +24,7 @@ struct Found {
 
 impl Facts for Found {
     fn number(&self, fact: Fact) -> Option<f64> {
-        self.numbers
-            .iter()
-            .find(|(own, _)| *own == fact)
-            .map(|(_, number)| *number)
+        self.numbers.iter().find(|(own, _)| *own == fact).map(|(_, number)| *number)
     }
 
     fn text(&self, fact: Fact) -> Option<Cow<'_, str>> {
@@ -64,10 +61,7 @@ fn http_facts() -> Found {
     headers.append("via", HeaderValue::from_static("b"));
     Found {
         numbers: vec![(Fact::StatusCode, 503.0), (Fact::ResponseTimeMs, 12.5)],
-        texts: vec![
-            (Fact::Body, "<h1>Sorry</h1>".into()),
-            (Fact::Protocol, "HTTP/2".into()),
-        ],
+        texts: vec![(Fact::Body, "<h1>Sorry</h1>".into()), (Fact::Protocol, "HTTP/2".into())],
         lists: vec![],
         json: Some(json!({"n": 5, "s": "5", "yes": true, "none": null, "list": ["a", 1], "object": {}})),
         headers: Some(headers),
@@ -153,10 +147,7 @@ fn a_list_contains_whole_items(#[case] field: &str, #[case] value: &str, #[case]
     };
     let contains = compile(CheckType::Dns, &record(field, "contains", json!(value))).unwrap();
     let lacks = compile(CheckType::Dns, &record(field, "not_contains", json!(value))).unwrap();
-    assert_eq!(
-        (contains.matches(&facts), lacks.matches(&facts)),
-        (expected, !expected)
-    );
+    assert_eq!((contains.matches(&facts), lacks.matches(&facts)), (expected, !expected));
 }
 
 #[rstest]
@@ -177,16 +168,9 @@ fn down_wins_over_degraded_whatever_the_order() {
         let record = json!({"field": "response_time_ms", "operator": "gt", "value": limit, "status": status});
         compile(CheckType::Tcp, &record).unwrap()
     };
-    let conditions = [
-        condition(100, "degraded"),
-        condition(500, "down"),
-        condition(200, "degraded"),
-    ];
+    let conditions = [condition(100, "degraded"), condition(500, "down"), condition(200, "degraded")];
     let status = |ms: f64| {
-        let facts = Found {
-            numbers: vec![(Fact::ResponseTimeMs, ms)],
-            ..Found::default()
-        };
+        let facts = Found { numbers: vec![(Fact::ResponseTimeMs, ms)], ..Found::default() };
         worst_match(&conditions, &facts).map(|(status, _)| status)
     };
     assert_eq!(status(100.0), None);
@@ -215,10 +199,7 @@ fn explanations_repeat_no_content_of_the_response() {
         explain("header.via", "contains", json!("a")),
         "Condition met: header.via contains the configured value"
     );
-    assert_eq!(
-        explain("json.s", "eq", json!("5")),
-        "Condition met: json.s eq the configured value"
-    );
+    assert_eq!(explain("json.s", "eq", json!("5")), "Condition met: json.s eq the configured value");
     assert_eq!(
         explain("status_code", "in", json!([500, 503])),
         "Condition met: status_code in 500, 503 (measured 503)"

@@ -66,25 +66,16 @@ mod tests {
 
     #[test]
     fn reading_stops_at_the_limit() {
-        let intake = Intake {
-            max_bytes: 5,
-            keep: true,
-        };
+        let intake = Intake { max_bytes: 5, keep: true };
         let mut body = Received::default();
         assert!(body.add(&Bytes::from_static(b"abc"), intake));
         assert!(!body.add(&Bytes::from_static(b"defg"), intake));
-        assert_eq!(
-            (body.length, body.kept.as_slice(), body.is_cut),
-            (5, b"abcde".as_slice(), true)
-        );
+        assert_eq!((body.length, body.kept.as_slice(), body.is_cut), (5, b"abcde".as_slice(), true));
     }
 
     #[test]
     fn a_body_that_is_not_wanted_is_counted_only() {
-        let intake = Intake {
-            max_bytes: 5,
-            keep: false,
-        };
+        let intake = Intake { max_bytes: 5, keep: false };
         let mut body = Received::default();
         assert!(!body.add(&Bytes::from_static(b"abcde"), intake));
         assert_eq!((body.length, body.kept.len(), body.is_cut), (5, 0, false));

@@ -24,9 +24,7 @@ pub(super) fn decode(
     max_bytes: usize,
 ) -> Result<Vec<u8>, BrokenCoding> {
     let values = headers.get_all(CONTENT_ENCODING).iter();
-    let names = values
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','));
+    let names = values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
     let codings: Vec<&str> = names
         .map(str::trim)
         .filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
@@ -47,11 +45,7 @@ fn undo(coding: &str, coded: &[u8], is_cut: bool, max_bytes: usize) -> Result<Ve
         "gzip" | "x-gzip" => take(MultiGzDecoder::new(coded), is_cut, max_bytes),
         "deflate" if is_zlib(coded) => take(ZlibDecoder::new(coded), is_cut, max_bytes),
         "deflate" => take(DeflateDecoder::new(coded), is_cut, max_bytes),
-        "br" => take(
-            brotli_decompressor::Decompressor::new(coded, 4096),
-            is_cut,
-            max_bytes,
-        ),
+        "br" => take(brotli_decompressor::Decompressor::new(coded, 4096), is_cut, max_bytes),
         "zstd" => match ruzstd::decoding::StreamingDecoder::new(coded) {
             Ok(decoder) => take(decoder, is_cut, max_bytes),
             Err(_) => Err(BrokenCoding),
@@ -152,10 +146,7 @@ mod tests {
     #[case("compress")]
     #[case("gzip, gzip, gzip")]
     fn broken_and_unknown_codings_are_errors(#[case] coding: &'static str) {
-        assert_eq!(
-            decoded(coding, b"\xff\xff not coded at all".to_vec(), false),
-            Err(BrokenCoding)
-        );
+        assert_eq!(decoded(coding, b"\xff\xff not coded at all".to_vec(), false), Err(BrokenCoding));
     }
 
     #[test]

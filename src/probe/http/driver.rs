@@ -31,19 +31,13 @@ impl Chores {
             chores.retain_mut(|chore| chore.as_mut().poll(context).is_pending());
             waiting.append(&mut chores);
         }
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .append(&mut waiting);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).append(&mut waiting);
     }
 }
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Chores {
     fn execute(&self, future: F) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(Box::pin(future));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Box::pin(future));
     }
 }
 
@@ -55,10 +49,7 @@ pub(super) struct Driver<C> {
 
 impl<C: Future<Output = hyper::Result<()>> + Unpin> Driver<C> {
     pub(super) const fn new(connection: C, chores: Option<Chores>) -> Self {
-        Self {
-            connection: Some(connection),
-            chores,
-        }
+        Self { connection: Some(connection), chores }
     }
 
     /// Waits for `wanted` while keeping the connection going. An error of the connection reaches `wanted` by itself.

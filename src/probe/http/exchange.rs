@@ -40,12 +40,7 @@ pub(super) async fn exchange(
 ) -> Result<Answer, Stop> {
     let stamps = Arc::new(Stamps::new());
     let deadline = attempt.deadline;
-    let conversation = Conversation {
-        stamps: stamps.clone(),
-        intake,
-        is_final,
-        attempt: &mut *attempt,
-    };
+    let conversation = Conversation { stamps: stamps.clone(), intake, is_final, attempt: &mut *attempt };
     let talked = timeout_at(deadline, conversation.hold(link, request)).await;
     talked.unwrap_or_else(|_elapsed| {
         let message = match stamps.response() {
@@ -72,19 +67,12 @@ impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
         let io = TokioIo::new(Meter::new(link, self.stamps.clone()));
         if is_http2 {
             let chores = Chores::default();
-            let (mut sender, connection) = http2_settings(&chores)
-                .handshake(io)
-                .await
-                .map_err(|e| broken(&e))?;
-            self.talk(
-                Driver::new(connection, Some(chores)),
-                sender.send_request(request),
-            )
-            .await
+            let (mut sender, connection) =
+                http2_settings(&chores).handshake(io).await.map_err(|e| broken(&e))?;
+            self.talk(Driver::new(connection, Some(chores)), sender.send_request(request)).await
         } else {
             let (mut sender, connection) = http1_settings().handshake(io).await.map_err(|e| broken(&e))?;
-            self.talk(Driver::new(connection, None), sender.send_request(request))
-                .await
+            self.talk(Driver::new(connection, None), sender.send_request(request)).await
         }
     }
 

@@ -59,9 +59,9 @@ impl Facts for HttpFacts<'_> {
             Fact::StatusCode => Some(f64::from(self.status)),
             Fact::RedirectsFollowed => u32::try_from(self.trail.redirects()).ok().map(f64::from),
             // An announced length beyond 4 GiB is as good as 4 GiB for every comparison that makes sense.
-            Fact::ContentLength => self
-                .content_length
-                .map(|length| f64::from(u32::try_from(length).unwrap_or(u32::MAX))),
+            Fact::ContentLength => {
+                self.content_length.map(|length| f64::from(u32::try_from(length).unwrap_or(u32::MAX)))
+            }
             _ => None,
         }
     }

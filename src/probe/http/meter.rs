@@ -24,11 +24,7 @@ pub(super) struct Stamps {
 
 impl Stamps {
     pub(super) fn new() -> Self {
-        Self {
-            base: Instant::now(),
-            sent_ns: AtomicU64::new(0),
-            first_byte_ns: AtomicU64::new(0),
-        }
+        Self { base: Instant::now(), sent_ns: AtomicU64::new(0), first_byte_ns: AtomicU64::new(0) }
     }
 
     /// When the request had left and when the response began, once both have happened.
@@ -43,9 +39,7 @@ impl Stamps {
     }
 
     fn now_ns(&self) -> u64 {
-        u64::try_from(self.base.elapsed().as_nanos())
-            .unwrap_or(u64::MAX)
-            .max(1)
+        u64::try_from(self.base.elapsed().as_nanos()).unwrap_or(u64::MAX).max(1)
     }
 
     fn wrote(&self) {

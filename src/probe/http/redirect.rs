@@ -57,11 +57,7 @@ impl<'a> Hop<'a> {
             url: Cow::Owned(url),
             endpoint: Cow::Owned(endpoint),
             configured: self.configured.filter(|_| keeps_origin),
-            body: if keeps_body {
-                self.body.clone()
-            } else {
-                Bytes::new()
-            },
+            body: if keeps_body { self.body.clone() } else { Bytes::new() },
             method,
         }))
     }
@@ -78,10 +74,9 @@ impl<'a> Hop<'a> {
 
 fn unfollowable(form: EndpointForm) -> Stop {
     match form {
-        EndpointForm::Scheme => Stop::failed(
-            ErrorCode::HttpProtocol,
-            "The redirect leads to a scheme that is not HTTP",
-        ),
+        EndpointForm::Scheme => {
+            Stop::failed(ErrorCode::HttpProtocol, "The redirect leads to a scheme that is not HTTP")
+        }
         EndpointForm::Host | EndpointForm::Path => {
             Stop::failed(ErrorCode::HttpProtocol, "The redirect names no valid address")
         }
@@ -106,10 +101,7 @@ impl<'a> Trail<'a> {
             configured: Some(&check.headers),
             body: check.body.clone(),
         };
-        Self {
-            hop,
-            past: Vec::new(),
-        }
+        Self { hop, past: Vec::new() }
     }
 
     /// Redirects followed so far.
@@ -125,15 +117,9 @@ impl<'a> Trail<'a> {
             *method == self.hop.method && without_fragment(url) == without_fragment(&self.hop.url)
         };
         if self.past.len() > HOPS_MAX {
-            Err(Stop::failed(
-                ErrorCode::HttpRedirectLoop,
-                "More than 10 redirects",
-            ))
+            Err(Stop::failed(ErrorCode::HttpRedirectLoop, "More than 10 redirects"))
         } else if self.past.iter().any(is_same) {
-            Err(Stop::failed(
-                ErrorCode::HttpRedirectLoop,
-                "The redirects lead in a circle",
-            ))
+            Err(Stop::failed(ErrorCode::HttpRedirectLoop, "The redirects lead in a circle"))
         } else {
             Ok(())
         }
@@ -189,16 +175,7 @@ mod tests {
     #[case("POST", "http://a/x", 307, "/y", "POST", "http://a/y", true, true)]
     #[case("POST", "http://a/x", 308, "//a/y", "POST", "http://a/y", true, true)]
     #[case("POST", "http://a/x", 307, "http://b/", "POST", "http://b/", false, false)]
-    #[case(
-        "POST",
-        "http://a/x",
-        308,
-        "http://a:81/",
-        "POST",
-        "http://a:81/",
-        false,
-        false
-    )]
+    #[case("POST", "http://a/x", 308, "http://a:81/", "POST", "http://a:81/", false, false)]
     #[case("GET", "https://a/x", 302, "http://a/x", "GET", "http://a/x", false, false)]
     #[case("GET", "http://a/x", 302, "https://a/x", "GET", "https://a/x", false, false)]
     #[case("GET", "http://a/x", 302, "http://a:80/y", "GET", "http://a/y", true, true)]
@@ -213,12 +190,7 @@ mod tests {
         #[case] takes_body: bool,
     ) {
         let method = method.parse().unwrap();
-        let expected = (
-            next_method.to_owned(),
-            next_url.to_owned(),
-            takes_headers,
-            takes_body,
-        );
+        let expected = (next_method.to_owned(), next_url.to_owned(), takes_headers, takes_body);
         assert_eq!(redirect(method, from, status, location), Ok(expected));
     }
 
@@ -228,10 +200,7 @@ mod tests {
     #[case("http://")]
     #[case("http://a b/")]
     fn a_redirect_to_nowhere_is_a_protocol_error(#[case] location: &str) {
-        assert_eq!(
-            redirect(Method::GET, "http://a/", 302, location),
-            Err(ErrorCode::HttpProtocol)
-        );
+        assert_eq!(redirect(Method::GET, "http://a/", 302, location), Err(ErrorCode::HttpProtocol));
     }
 
     #[rstest]
