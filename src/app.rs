@@ -122,7 +122,7 @@ impl App {
                 Duration::from_millis(limits.record.upkeep_ms),
             )),
         ];
-        let collectors: Vec<Arc<dyn crate::telemetry::Collect>> = vec![engine.counters(), counters];
+        let collectors: Vec<Arc<dyn crate::telemetry::Collect>> = vec![engine.counters(), engine.suspicions(), counters];
         let api =
             Api { config: Arc::new(config), clock, databases: databases.clone(), engine: engine.clone(), definer, collectors };
         let server = crate::http::serve(api, listener)?;

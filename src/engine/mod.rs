@@ -17,6 +17,7 @@ pub mod location;
 pub mod service;
 pub mod shard;
 pub mod supervise;
+pub mod suspicions;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,6 +32,7 @@ use crate::engine::definition::{Definition, Roster};
 use crate::engine::fleet::{Apply, Fleet, Retire, RetireAll, Roll};
 use crate::engine::location::Prober;
 use crate::engine::shard::{Shard, Threads};
+use crate::engine::suspicions::Suspicions;
 use crate::id::Id;
 use crate::model::service::ServiceKey;
 use crate::model::watch::Memory;
@@ -59,6 +61,7 @@ pub struct Engine {
     shards: Arc<[Arc<Shard>]>,
     arbiters: Arc<[Arbiter]>,
     counters: Arc<Counters>,
+    suspicions: Arc<Suspicions>,
     clock: Clock,
     started_at: Timestamp,
 }
@@ -80,11 +83,12 @@ impl Engine {
     pub fn start(parts: &EngineParts) -> Self {
         let started_at = parts.clock.now();
         let counters = Arc::new(Counters::new(Arc::clone(&parts.roster)));
+        let suspicions = Arc::new(Suspicions::new(Arc::clone(&parts.roster)));
         let clock = parts.clock.clone();
         let limits = parts.limits.clone();
-        let (shards, arbiters) = shard::start_all(parts, &counters);
+        let (shards, arbiters) = shard::start_all(parts, (&counters, &suspicions));
         let fleet = Fleet::new(Arc::clone(&shards), limits, Arc::clone(&counters)).start();
-        Self { fleet, shards, arbiters: arbiters.into(), counters, clock, started_at }
+        Self { fleet, shards, arbiters: arbiters.into(), counters, suspicions, clock, started_at }
     }
 
     /// Begins to watch the service, or changes how it is watched. Returns when the change is in force: facts of the old
@@ -167,6 +171,12 @@ impl Engine {
     #[must_use]
     pub fn counters(&self) -> Arc<Counters> {
         Arc::clone(&self.counters)
+    }
+
+    /// What is thought of each location.
+    #[must_use]
+    pub fn suspicions(&self) -> Arc<Suspicions> {
+        Arc::clone(&self.suspicions)
     }
 
     /// When this engine started: figures of the time before are primed.

@@ -17,7 +17,7 @@ use crate::engine::location::RunCheck;
 use crate::engine::shard::Shard;
 use crate::model::check::{CheckStatus, Outcome, Trouble};
 use crate::model::history::{ChangeCause, CheckRecord, StatusChange};
-use crate::model::watch::{Attempt, Change, Effect, Finished, Memory, Watch};
+use crate::model::watch::{Attempt, Change, Effect, Finished, Memory, Opinion, Watch};
 
 /// A difference between wall clock and monotonic clock that means: somebody set the wall clock.
 const CLOCK_JUMP_MS: i64 = 2_000;
@@ -107,6 +107,7 @@ impl ServiceActor {
                 Effect::Record(finished) => self.record(finished),
                 Effect::Change(change) => self.report(change),
                 Effect::Missed(runs) => self.shard.counters.missed.add(runs),
+                Effect::Opinion(opinion) => self.note(opinion),
             }
         }
         self.set_timer(ctx);
@@ -160,6 +161,25 @@ impl ServiceActor {
         }
     }
 
+    fn note(&self, opinion: Opinion) {
+        let place = self.definition.task.as_ref().and_then(|task| task.locations.get(opinion.slot));
+        if let Some(place) = place {
+            self.shard.suspicions.note(*place, self.definition.key, opinion.contradicts);
+        }
+    }
+
+    /// With one location there is nobody to contradict it.
+    fn set_suspects_aside(&mut self) {
+        let Some(task) = self.definition.task.as_ref().filter(|task| task.locations.len() > 1) else {
+            return;
+        };
+        if let Some(watch) = self.watch.as_mut() {
+            for (slot, place) in task.locations.iter().enumerate() {
+                watch.set_aside(slot, self.shard.suspicions.is_suspect(*place));
+            }
+        }
+    }
+
     fn report(&self, change: Change) {
         let Change { at, from, to, cause } = change;
         let verdict = self.watch.as_ref().map(Watch::verdict).unwrap_or_default();
@@ -194,6 +214,7 @@ impl ServiceActor {
     fn wake(&mut self, ctx: &mut Context<Self>) {
         self.timer = None;
         let now = self.now();
+        self.set_suspects_aside();
         let effects = self.watch.as_mut().map(|watch| watch.wake(now)).unwrap_or_default();
         self.act(effects, ctx);
     }
@@ -292,6 +313,7 @@ impl Handler<CheckFinished> for ServiceActor {
             counters.started_late(late_us);
             drop(self.shard.aggregator.try_send(crate::engine::aggregator::StartedLate { late_us }));
         }
+        self.set_suspects_aside();
         let Some(watch) = self.watch.as_mut() else { return };
         let effects = watch.finish(finished.attempt, (checked_at, finished.outcome), now);
         self.act(effects, ctx);

@@ -12,6 +12,7 @@ use crate::engine::counters::Counters;
 use crate::engine::definition::Roster;
 use crate::engine::lane::LaneLimits;
 use crate::engine::location::LocationActor;
+use crate::engine::suspicions::Suspicions;
 use crate::id::Id;
 
 /// Whether shards get threads of their own.
@@ -36,6 +37,8 @@ pub struct Shard {
     pub aggregator: Addr<Aggregator>,
     /// The locations.
     pub roster: Arc<Roster>,
+    /// What the process thinks of each location, in the roster's order.
+    pub suspicions: Arc<Suspicions>,
     /// Wall time.
     pub clock: Clock,
     /// Limits.
@@ -51,7 +54,10 @@ pub fn place(id: Id, shards: usize) -> usize {
     usize::try_from((id.stable_hash() >> 32) % buckets).unwrap_or_default()
 }
 
-pub(super) fn start_all(parts: &EngineParts, counters: &Arc<Counters>) -> (Arc<[Arc<Shard>]>, Vec<Arbiter>) {
+pub(super) fn start_all(
+    parts: &EngineParts,
+    (counters, suspicions): (&Arc<Counters>, &Arc<Suspicions>),
+) -> (Arc<[Arc<Shard>]>, Vec<Arbiter>) {
     let arbiters: Vec<Arbiter> = match parts.threads {
         Threads::Current => Vec::new(),
         Threads::Own(0) => (0..cores()).map(|_| Arbiter::new()).collect(),
@@ -64,11 +70,15 @@ pub(super) fn start_all(parts: &EngineParts, counters: &Arc<Counters>) -> (Arc<[
     let shards = handles
         .into_iter()
         .enumerate()
-        .map(|(index, arbiter)| Arc::new(start(parts, (index, arbiter), counters)));
+        .map(|(index, arbiter)| Arc::new(start(parts, (index, arbiter), (counters, suspicions))));
     (shards.collect(), arbiters)
 }
 
-fn start(parts: &EngineParts, (index, arbiter): (usize, ArbiterHandle), counters: &Arc<Counters>) -> Shard {
+fn start(
+    parts: &EngineParts,
+    (index, arbiter): (usize, ArbiterHandle),
+    (counters, suspicions): (&Arc<Counters>, &Arc<Suspicions>),
+) -> Shard {
     let limits = &parts.limits;
     let lane = LaneLimits {
         running: limits.checks_in_flight,
@@ -97,6 +107,7 @@ fn start(parts: &EngineParts, (index, arbiter): (usize, ArbiterHandle), counters
         aggregator,
         arbiter,
         roster: Arc::clone(&parts.roster),
+        suspicions: Arc::clone(suspicions),
         clock: parts.clock.clone(),
         limits: limits.clone(),
         counters: Arc::clone(counters),

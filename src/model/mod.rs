@@ -11,6 +11,7 @@ pub mod period;
 pub mod schedule;
 pub mod secret;
 pub mod service;
+pub mod suspicion;
 pub mod verdict;
 pub mod watch;
 pub mod window;

@@ -81,6 +81,8 @@ pub enum Effect {
     Change(Change),
     /// Runs that were due while none could be started, or while one was under way.
     Missed(u64),
+    /// A location has an opinion on a service that others see too.
+    Opinion(Opinion),
 }
 
 /// An attempt to be made.
@@ -105,6 +107,15 @@ pub struct Finished {
     pub measurement: Measurement,
 }
 
+/// What a location's result says beside those of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opinion {
+    /// Place of the location in the plan.
+    pub slot: usize,
+    /// Whether it says `down` where the others say `up`.
+    pub contradicts: bool,
+}
+
 /// A change of the measured status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -122,6 +133,8 @@ pub struct Change {
 struct Slot {
     schedule: Schedule,
     vote: Option<Vote>,
+    /// The location is the suspect: its vote does not count.
+    is_set_aside: bool,
     /// What comes next: a due run, or a further attempt of the check that is going on.
     next: Next,
     is_running: bool,
@@ -162,7 +175,7 @@ impl Watch {
         let slot = |place| {
             let schedule = Schedule::new(plan.hash, plan.interval_ms, (place, slots));
             let at = if is_new { now } else { schedule.next_after(now) };
-            Slot { schedule, vote: None, next: Next::run(at), is_running: false }
+            Slot { schedule, vote: None, is_set_aside: false, next: Next::run(at), is_running: false }
         };
         let mut watch = Self {
             slots: (0..slots).map(slot).collect(),
@@ -254,10 +267,18 @@ impl Watch {
         let status = measurement.status;
         effects.push(Effect::Record(Finished { attempt, checked_at, measurement }));
         self.note_gap(checked_at, &mut effects);
+        self.note_opinion(attempt.slot, status, (now, &mut effects));
         self.take_vote(attempt.slot, Vote { status, checked_at }, now);
         self.plan_next(attempt, now, &mut effects);
         self.judge_at(checked_at, now, &mut effects);
         effects
+    }
+
+    /// Says whether the votes of a location count; see `model::suspicion`.
+    pub fn set_aside(&mut self, slot: usize, is_set_aside: bool) {
+        if let Some(slot) = self.slots.get_mut(slot) {
+            slot.is_set_aside = is_set_aside;
+        }
     }
 
     /// Moves everything that is remembered by `jump_ms`: the wall clock was set, no time passed.
@@ -325,6 +346,18 @@ impl Watch {
         }
     }
 
+    fn note_opinion(&self, place: usize, status: CheckStatus, (now, effects): (Timestamp, &mut Vec<Effect>)) {
+        let others =
+            self.slots.iter().enumerate().filter(|(other, slot)| *other != place && !slot.is_set_aside);
+        let others = others.filter_map(|(_, slot)| slot.vote);
+        let believed =
+            majority(others.filter(|vote| vote.is_fresh(now, self.plan.interval_ms)).map(|vote| vote.status));
+        if believed != Verdict::Unknown {
+            let contradicts = status == CheckStatus::Down && believed == Verdict::Up;
+            effects.push(Effect::Opinion(Opinion { slot: place, contradicts }));
+        }
+    }
+
     fn plan_next(&mut self, done: Attempt, now: Timestamp, effects: &mut Vec<Effect>) {
         let is_uncertain = now < self.uncertain_until && !self.is_unanimous(now);
         let slot = &mut self.slots[done.slot];
@@ -341,8 +374,13 @@ impl Watch {
         votes.all(|vote| Some(vote) == first)
     }
 
+    /// The votes that count: fresh ones, without those that are set aside as long as another location has one.
     fn fresh_votes(&self, now: Timestamp) -> impl Iterator<Item = CheckStatus> {
-        let votes = self.slots.iter().filter_map(|slot| slot.vote);
+        let is_fresh =
+            move |slot: &&Slot| slot.vote.is_some_and(|vote| vote.is_fresh(now, self.plan.interval_ms));
+        let has_others = self.slots.iter().filter(is_fresh).any(|slot| !slot.is_set_aside);
+        let counting = self.slots.iter().filter(move |slot| !(has_others && slot.is_set_aside));
+        let votes = counting.filter_map(|slot| slot.vote);
         votes.filter(move |vote| vote.is_fresh(now, self.plan.interval_ms)).map(|vote| vote.status)
     }
 
