@@ -155,6 +155,11 @@ impl Route {
         })
     }
 
+    /// The addresses that may be tried.
+    pub(crate) fn candidates(&self) -> &[Pinned] {
+        &self.candidates
+    }
+
     fn is_ipv6(&self) -> bool {
         self.candidates.iter().any(|pinned| pinned.address().is_ipv6())
     }

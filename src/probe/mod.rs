@@ -5,11 +5,14 @@
 
 mod attempt;
 pub mod catalogue;
+pub mod compile;
 pub mod condition;
 mod connect;
+mod dns;
 pub mod endpoint;
 pub mod fact;
 mod http;
+mod icmp;
 pub mod json_path;
 mod judgement;
 mod link;
@@ -18,12 +21,13 @@ pub mod resolver;
 pub mod spec;
 mod ssl;
 mod stop;
+pub mod target;
 mod tcp;
 mod tls;
 pub mod toolbox;
 mod trust;
 
-use crate::model::check::{Outcome, Trouble};
+use crate::model::check::Outcome;
 use attempt::Attempt;
 use spec::{CheckKind, CheckSpec};
 use toolbox::Toolbox;
@@ -37,6 +41,7 @@ pub async fn run(spec: &CheckSpec, toolbox: &Toolbox) -> Outcome {
         CheckKind::Http(check) => http::run(check, conditions, toolbox, attempt).await,
         CheckKind::Tcp(check) => tcp::run(check, conditions, toolbox, attempt).await,
         CheckKind::Ssl(check) => ssl::run(check, conditions, toolbox, attempt).await,
-        CheckKind::Dns(_) | CheckKind::Icmp(_) => Outcome::Unmeasured(Trouble::NotPermitted),
+        CheckKind::Dns(check) => dns::run(check, conditions, toolbox, attempt).await,
+        CheckKind::Icmp(check) => icmp::run(check, conditions, toolbox, attempt).await,
     }
 }
