@@ -265,3 +265,27 @@ async fn answers_without_body_and_with_chunks_are_understood() {
         assert_eq!(verdict(&measured), UP, "{method} {response}");
     }
 }
+
+/// A check is a future that any runtime may spawn; it shares nothing but the toolbox.
+#[tokio::test]
+async fn checks_run_as_tasks_side_by_side() {
+    let server = Server::start(|mut stream, visit| async move {
+        let request = visit.request(&mut stream).await;
+        let status = request.split(['/', ' ']).nth(2).unwrap().to_owned();
+        let response = format!("HTTP/1.1 {status} Whatever\r\nContent-Length: 0\r\n\r\n");
+        stream.write_all(response.as_bytes()).await.unwrap();
+    })
+    .await;
+    let toolbox = std::sync::Arc::new(toolbox());
+    let tasks: Vec<_> = (200..300_u16)
+        .map(|status| {
+            let check = http(&server.url(&format!("/{status}")), &json!({}));
+            let toolbox = toolbox.clone();
+            tokio::spawn(async move { (status, measure(&check, &toolbox).await) })
+        })
+        .collect();
+    for task in tasks {
+        let (status, measured) = task.await.unwrap();
+        assert_eq!((verdict(&measured), measured.status_code), (UP, Some(status)));
+    }
+}
