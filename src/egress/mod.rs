@@ -47,8 +47,12 @@ impl Egress {
 
     /// Opens a TCP connection to a permitted address, without delay for small writes.
     pub async fn connect(&self, to: Pinned, port: u16) -> std::io::Result<TcpStream> {
-        let source = self.source.filter(|source| source.is_ipv4() == to.0.is_ipv4());
-        socket::connect(SocketAddr::new(to.0, port), source).await
+        socket::connect(SocketAddr::new(to.0, port), self.source_for(to.0)).await
+    }
+
+    /// Where packets to an address of this family start from, when that is configured.
+    pub(crate) fn source_for(&self, to: IpAddr) -> Option<IpAddr> {
+        self.source.filter(|source| source.is_ipv4() == to.is_ipv4())
     }
 }
 

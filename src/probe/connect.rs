@@ -139,6 +139,11 @@ impl Route {
         (!candidates.is_empty()).then_some(Self { port: self.port, resolved: candidates.len(), candidates })
     }
 
+    /// The addresses that may be tried.
+    pub(crate) fn candidates(&self) -> &[Pinned] {
+        &self.candidates
+    }
+
     fn is_ipv6(&self) -> bool {
         self.candidates.iter().any(|pinned| pinned.address().is_ipv6())
     }

@@ -8,9 +8,11 @@ pub mod catalogue;
 pub mod compile;
 pub mod condition;
 mod connect;
+mod dns;
 pub mod endpoint;
 pub mod fact;
 mod http;
+mod icmp;
 pub mod json_path;
 mod judgement;
 mod link;
@@ -25,7 +27,7 @@ mod tls;
 pub mod toolbox;
 mod trust;
 
-use crate::model::check::{Outcome, Trouble};
+use crate::model::check::Outcome;
 use attempt::Attempt;
 use spec::{CheckKind, CheckSpec};
 use toolbox::Toolbox;
@@ -39,6 +41,7 @@ pub async fn run(spec: &CheckSpec, toolbox: &Toolbox) -> Outcome {
         CheckKind::Http(check) => http::run(check, conditions, toolbox, attempt).await,
         CheckKind::Tcp(check) => tcp::run(check, conditions, toolbox, attempt).await,
         CheckKind::Ssl(check) => ssl::run(check, conditions, toolbox, attempt).await,
-        CheckKind::Dns(_) | CheckKind::Icmp(_) => Outcome::Unmeasured(Trouble::NotPermitted),
+        CheckKind::Dns(check) => dns::run(check, conditions, toolbox, attempt).await,
+        CheckKind::Icmp(check) => icmp::run(check, conditions, toolbox, attempt).await,
     }
 }

@@ -124,14 +124,14 @@ impl Resolver {
     }
 
     /// While a lookup is slow, finds out whether the servers are to blame.
-    async fn doubt(&self, since: Instant, deadline: Instant) {
+    pub(crate) async fn doubt(&self, since: Instant, deadline: Instant) {
         let left = deadline.saturating_duration_since(since);
         tokio::time::sleep_until(since + DOUBT_AFTER.min(left / 4)).await;
         self.pulse.beats(since, deadline).await;
     }
 
     /// Nobody answered: the target's fault only if the servers answer others.
-    async fn silence(&self, since: Instant, deadline: Instant) -> Stop {
+    pub(crate) async fn silence(&self, since: Instant, deadline: Instant) -> Stop {
         let until = deadline.min(Instant::now() + CANARY_WAIT);
         if self.pulse.beats(since, until).await {
             Failure::new(ErrorCode::DnsTimeout, "The name servers did not answer in time").into()

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 
 use rustls::pki_types::{CertificateDer, UnixTime};
+use tokio::io::AsyncWriteExt;
+use tokio::time::timeout_at;
 use tokio_rustls::client::TlsStream;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
@@ -54,8 +56,10 @@ async fn inspect(
     let route = route(&check.host, check.port, check.addressing, toolbox, attempt).await?;
     let reached = dial(route, check.addressing, toolbox, attempt).await?;
     let config = toolbox.tls().for_inspection();
-    let stream = handshake(reached.stream, name.clone(), config, attempt).await?;
-    crate::egress::close_by_reset(stream.get_ref().0.tcp());
+    let mut stream = handshake(reached.stream, name.clone(), config, attempt).await?;
+    // A reset might overtake our last handshake message and look like a broken client in the server's log; at one
+    // check an hour, a port in `TIME_WAIT` costs nothing.
+    let _ = timeout_at(attempt.deadline, stream.shutdown()).await;
     let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
     toolbox.tls().judge(chain, &name)?;
     let facts = SslFacts::read(chain, toolbox.tls().now(), &stream)?;

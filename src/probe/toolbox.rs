@@ -9,6 +9,7 @@ use hickory_resolver::net::NetError;
 
 use crate::clock::Clock;
 use crate::egress::{Egress, EgressPolicy};
+use crate::probe::icmp::Pinger;
 use crate::probe::resolver::Resolver;
 use crate::probe::tls::Tls;
 
@@ -50,6 +51,7 @@ impl Default for ToolboxConfig {
 pub struct Toolbox {
     egress: Egress,
     resolver: Resolver,
+    pinger: Pinger,
     tls: Tls,
     body_max_bytes: usize,
 }
@@ -82,6 +84,7 @@ impl Toolbox {
         Ok(Self {
             egress: Egress { policy: config.egress, source: config.source_address },
             resolver: Resolver::new(&config.dns_servers)?,
+            pinger: Pinger::new(config.source_address),
             tls: Tls::new(config.ca_file.as_deref(), config.clock)?,
             body_max_bytes: config.body_max_bytes,
         })
@@ -97,6 +100,10 @@ impl Toolbox {
     #[must_use]
     pub const fn resolver(&self) -> &Resolver {
         &self.resolver
+    }
+
+    pub(crate) const fn pinger(&self) -> &Pinger {
+        &self.pinger
     }
 
     pub(crate) const fn tls(&self) -> &Tls {

@@ -1,0 +1,90 @@
+//! HTTP/2, chosen in the TLS handshake: the same check over another protocol.
+//!
+//! The server writes its frames by hand, so that it can also write bad ones.
+
+use rstest::rstest;
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use watchkeeper::model::check::{CheckStatus, ErrorCode};
+
+use crate::support::certificates::{Identity, https};
+use crate::support::server::Server;
+use crate::support::{UP, condition, down, http, measure, toolbox, verdict};
+
+const PREFACE_BYTES: usize = 24;
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const GOAWAY: u8 = 7;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+const ACK: u8 = 1;
+
+fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    let head = [length[1], length[2], length[3], kind, flags, 0, 0, 0, stream];
+    [&head, payload].concat()
+}
+
+/// Reads frames until the request's headers have come, and returns their block.
+async fn request(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<Vec<u8>> {
+    let mut preface = [0; PREFACE_BYTES];
+    stream.read_exact(&mut preface).await?;
+    loop {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).await?;
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+        let mut payload = vec![0; usize::try_from(length).unwrap()];
+        stream.read_exact(&mut payload).await?;
+        if head[3] == HEADERS {
+            return Ok(payload);
+        }
+    }
+}
+
+/// Answers with these frames, after its settings.
+async fn server(frames: Vec<u8>) -> Server {
+    let acceptor = Identity::self_signed(&["127.0.0.1"]).acceptor(&["h2"]);
+    Server::start(move |stream, visit| {
+        let (acceptor, frames) = (acceptor.clone(), frames.clone());
+        async move {
+            let mut stream = acceptor.accept(stream).await.unwrap();
+            let settings = [frame(SETTINGS, 0, 0, &[]), frame(SETTINGS, ACK, 0, &[])].concat();
+            stream.write_all(&settings).await.unwrap();
+            let headers = request(&mut stream).await.unwrap();
+            visit.note(String::from_utf8_lossy(&headers).into_owned());
+            stream.write_all(&frames).await.unwrap();
+            // Stay until the probe has left, so that nothing is cut.
+            let mut rest = [0; 256];
+            while stream.read(&mut rest).await.is_ok_and(|length| length > 0) {}
+        }
+    })
+    .await
+}
+
+/// `0x88` is `:status: 200` in the static table, `0x8d` is `404`.
+#[rstest]
+#[case([frame(HEADERS, END_HEADERS, 1, b"\x88"), frame(DATA, END_STREAM, 1, b"ready")].concat(), UP)]
+#[case(frame(HEADERS, END_HEADERS | END_STREAM, 1, b"\x8d"), down(ErrorCode::ConditionFailed))]
+#[case(frame(GOAWAY, 0, 0, &[0, 0, 0, 0, 0, 0, 0, 1]), down(ErrorCode::HttpProtocol))]
+#[case(frame(HEADERS, END_HEADERS | END_STREAM, 1, b"\xff\xff\xff\xff\xff\xff"), down(ErrorCode::HttpProtocol))]
+#[case(b"this is no frame of any kind at all".to_vec(), down(ErrorCode::HttpProtocol))]
+#[tokio::test]
+async fn http2_is_spoken_where_the_server_wants_it(
+    #[case] frames: Vec<u8>,
+    #[case] expected: (CheckStatus, Option<ErrorCode>),
+) {
+    let server = server(frames).await;
+    let config = json!({ "verify_ssl": false, "conditions": [
+        condition("metadata.protocol", "neq", &json!("HTTP/2")),
+        condition("status_code", "neq", &json!(200)),
+        condition("body", "not_contains", &json!("ready")),
+    ] });
+    let measured = measure(&http(&https(server.address), &config), &toolbox()).await;
+    assert_eq!(verdict(&measured), expected);
+    assert_eq!(server.requests().len(), 1);
+    if expected == UP {
+        let timings = measured.timings;
+        assert!(timings.tls.is_some() && timings.ttfb.is_some() && timings.transfer.is_some());
+    }
+}

@@ -1,0 +1,124 @@
+//! Redirects: where they may lead, and what is taken along (contract 4.2.2; reliability 28, 29).
+
+use rstest::rstest;
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use watchkeeper::model::check::ErrorCode;
+
+use crate::support::server::Server;
+use crate::support::{UP, condition, down, http, measure, toolbox, verdict};
+
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+fn to(location: &str) -> String {
+    format!("HTTP/1.1 307 Temporary Redirect\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n")
+}
+
+/// Redirects `/` to `/1`, `/1` to `/2` and so on, until `/last`.
+async fn stairs(last: usize) -> Server {
+    Server::start(move |mut stream, visit| async move {
+        let request = visit.request(&mut stream).await;
+        let path = request.split(' ').nth(1).unwrap();
+        let step: usize = path[1..].parse().unwrap_or(0);
+        let response = if step < last {
+            to(&format!("/{}", step + 1))
+        } else {
+            OK.to_owned()
+        };
+        stream.write_all(response.as_bytes()).await.unwrap();
+    })
+    .await
+}
+
+#[tokio::test]
+async fn ten_redirects_are_followed_and_counted() {
+    let server = stairs(10).await;
+    let config = json!({ "conditions": [
+        condition("metadata.redirects_followed", "neq", &json!(10)),
+        condition("metadata.final_url", "not_contains", &json!("/10")),
+        condition("status_code", "neq", &json!(200)),
+    ] });
+    assert_eq!(
+        verdict(&measure(&http(&server.url("/"), &config), &toolbox()).await),
+        UP
+    );
+    assert_eq!(server.requests().len(), 11);
+}
+
+#[tokio::test]
+async fn the_eleventh_redirect_is_too_many() {
+    let server = stairs(11).await;
+    let measured = measure(&http(&server.url("/"), &json!({})), &toolbox()).await;
+    assert_eq!(verdict(&measured), down(ErrorCode::HttpRedirectLoop));
+    assert_eq!(server.requests().len(), 11);
+}
+
+#[tokio::test]
+async fn a_redirect_is_the_answer_when_nobody_follows() {
+    let server = stairs(1).await;
+    let measured = measure(
+        &http(&server.url("/"), &json!({ "follow_redirects": false })),
+        &toolbox(),
+    )
+    .await;
+    assert_eq!((verdict(&measured), measured.status_code), (UP, Some(307)));
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn another_origin_gets_none_of_the_owners_secrets() {
+    let stranger = Server::answering(OK).await;
+    let server = Server::answering(to(&stranger.url("/"))).await;
+    let config = json!({
+        "method": "POST",
+        "headers": { "X-Key": "marker-1", "Cookie": "marker-2" },
+        "auth": { "type": "bearer", "token": "marker-3" },
+        "body": "marker-4",
+    });
+    assert_eq!(
+        verdict(&measure(&http(&server.url("/"), &config), &toolbox()).await),
+        UP
+    );
+    let (sent, leaked) = (server.requests().remove(0), stranger.requests().remove(0));
+    assert_eq!(sent.matches("marker-").count(), 4, "{sent}");
+    assert_eq!(leaked.matches("marker-").count(), 0, "{leaked}");
+}
+
+#[tokio::test]
+async fn what_was_left_behind_does_not_come_back() {
+    let home = Server::start(|mut stream, visit| async move {
+        let request = visit.request(&mut stream).await;
+        let elsewhere = request.lines().next().unwrap().split("to=").nth(1);
+        let response = match elsewhere.and_then(|rest| rest.split(' ').next()) {
+            Some(address) => to(&format!("http://{address}/")),
+            None => OK.to_owned(),
+        };
+        stream.write_all(response.as_bytes()).await.unwrap();
+    })
+    .await;
+    let mirror = Server::answering(to(&home.url("/home"))).await;
+    let config = json!({ "headers": { "X-Key": "marker" } });
+    let target = home.url(&format!("/?to={}", mirror.address));
+    assert_eq!(verdict(&measure(&http(&target, &config), &toolbox()).await), UP);
+    let requests = home.requests();
+    assert!(
+        requests[0].contains("marker") && !requests[1].contains("marker"),
+        "{requests:?}"
+    );
+}
+
+#[rstest]
+#[case("http://169.254.169.254/latest/meta-data/", ErrorCode::TargetBlocked)]
+#[case("http://[fd00:ec2::254]/", ErrorCode::TargetBlocked)]
+#[case("http://[::ffff:a9fe:a9fe]/", ErrorCode::TargetBlocked)]
+#[case("http://0xa9fea9fe/", ErrorCode::TargetBlocked)]
+#[case("http://2852039166/", ErrorCode::TargetBlocked)]
+#[case("file:///etc/passwd", ErrorCode::HttpProtocol)]
+#[case("gopher://127.0.0.1:6379/_x", ErrorCode::HttpProtocol)]
+#[case("http://", ErrorCode::HttpProtocol)]
+#[tokio::test]
+async fn a_redirect_passes_the_gate_again(#[case] location: &str, #[case] code: ErrorCode) {
+    let server = Server::answering(to(location)).await;
+    let measured = measure(&http(&server.url("/"), &json!({})), &toolbox()).await;
+    assert_eq!(verdict(&measured), down(code));
+}

@@ -1,0 +1,155 @@
+//! TLS as HTTP and certificate checks see it (contract 4.8, `tls_*`).
+
+use std::time::Duration;
+
+use rcgen::CertificateParams;
+use rstest::rstest;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use watchkeeper::clock::{Clock, Timestamp};
+use watchkeeper::model::check::{CheckStatus, CheckType, ErrorCode};
+use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig, ToolboxError};
+
+use crate::support::certificates::{Authority, Identity, expired, https, not_yet_valid};
+use crate::support::server::Server;
+use crate::support::{UP, down, http, measure, offline, spec, toolbox, verdict};
+
+fn as_is(_: &mut CertificateParams) {}
+
+/// Columns: name in the certificate, its validity, whether its authority is trusted, what both types say.
+#[rstest]
+#[case("127.0.0.1", as_is, true, UP)]
+#[case("127.0.0.1", as_is, false, down(ErrorCode::TlsUntrusted))]
+#[case("127.0.0.1", expired, true, down(ErrorCode::TlsExpired))]
+#[case("127.0.0.1", not_yet_valid, true, down(ErrorCode::TlsExpired))]
+#[case("192.168.1.1", as_is, true, down(ErrorCode::TlsHostname))]
+#[case("other.example", as_is, true, down(ErrorCode::TlsHostname))]
+#[tokio::test]
+async fn a_certificate_is_judged_alike_by_http_and_ssl_checks(
+    #[case] name: &str,
+    #[case] adapt: fn(&mut CertificateParams),
+    #[case] is_trusted: bool,
+    #[case] expected: (CheckStatus, Option<ErrorCode>),
+) {
+    let authority = Authority::found();
+    let server = authority.issue(&[name], adapt).serve().await;
+    let toolbox = if is_trusted {
+        authority.trusted()
+    } else {
+        toolbox()
+    };
+    let request = http(&https(server.address), &json!({}));
+    assert_eq!(verdict(&measure(&request, &toolbox).await), expected);
+    let config = json!({ "conditions": [{ "field": "metadata.chain_length", "operator": "neq", "value": 2, "status": "down" }] });
+    let certificate = spec(CheckType::Ssl, &server.address.to_string(), &config);
+    assert_eq!(verdict(&measure(&certificate, &toolbox).await), expected);
+}
+
+#[tokio::test]
+async fn a_self_signed_certificate_is_untrusted_unless_nobody_asks() {
+    let server = Identity::self_signed(&["127.0.0.1"]).serve().await;
+    let url = https(server.address);
+    let strict = measure(&http(&url, &json!({})), &toolbox()).await;
+    assert_eq!(verdict(&strict), down(ErrorCode::TlsUntrusted));
+    assert_eq!(
+        server.requests().len(),
+        0,
+        "nothing is sent to a server that is not trusted"
+    );
+    let lenient = measure(&http(&url, &json!({ "verify_ssl": false })), &toolbox()).await;
+    assert_eq!((verdict(&lenient), lenient.status_code), (UP, Some(204)));
+    assert!(lenient.timings.tls.is_some());
+}
+
+#[tokio::test]
+async fn time_comes_from_the_clock_of_the_installation() {
+    let server = Identity::self_signed(&["127.0.0.1"]).serve().await;
+    let config = ToolboxConfig {
+        clock: Clock::fixed(Timestamp::from_ms(0)),
+        ..offline()
+    };
+    let measured = measure(
+        &http(&https(server.address), &json!({})),
+        &Toolbox::new(config).unwrap(),
+    )
+    .await;
+    assert_eq!(verdict(&measured), down(ErrorCode::TlsExpired));
+}
+
+/// What a server says to a hello, byte for byte.
+#[rstest]
+#[case::garbage(b"garbage that is no TLS record at all", ErrorCode::TlsHandshake)]
+#[case::plain_http(b"HTTP/1.1 400 Bad Request\r\n\r\n", ErrorCode::TlsHandshake)]
+#[case::alert_protocol_version(b"\x15\x03\x01\x00\x02\x02\x46", ErrorCode::TlsLegacy)]
+#[case::alert_handshake_failure(b"\x15\x03\x01\x00\x02\x02\x28", ErrorCode::TlsLegacy)]
+#[case::alert_internal_error(b"\x15\x03\x03\x00\x02\x02\x50", ErrorCode::TlsHandshake)]
+#[case::silence_and_close(b"", ErrorCode::TlsHandshake)]
+#[tokio::test]
+async fn a_failed_handshake_has_its_code(#[case] reply: &'static [u8], #[case] code: ErrorCode) {
+    let server = Server::start(move |mut stream, _| async move {
+        let mut hello = [0; 4096];
+        assert!(stream.read(&mut hello).await.unwrap() > 0);
+        stream.write_all(reply).await.unwrap();
+        stream.shutdown().await.unwrap();
+        // Stay until the probe has left, so that the reply is not cut.
+        while stream.read(&mut hello).await.is_ok_and(|length| length > 0) {}
+    })
+    .await;
+    let measured = measure(&http(&https(server.address), &json!({})), &toolbox()).await;
+    assert_eq!(verdict(&measured), down(code));
+    assert!(measured.timings.connect.is_some() && measured.timings.tls.is_none());
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_the_hello_times_out() {
+    let server = Server::start(|mut stream, _| async move {
+        let mut hello = [0; 4096];
+        while stream.read(&mut hello).await.is_ok_and(|length| length > 0) {}
+    })
+    .await;
+    let mut check = http(&https(server.address), &json!({}));
+    check.timeout = Duration::from_millis(300);
+    let measured = measure(&check, &toolbox()).await;
+    assert_eq!(verdict(&measured), down(ErrorCode::TlsHandshake));
+    assert!(measured.timings.total.unwrap().get() < 550_000);
+}
+
+#[tokio::test]
+async fn a_chain_of_a_hundred_certificates_is_no_trouble() {
+    let authority = Authority::found();
+    let server = authority
+        .issue(&["127.0.0.1"], as_is)
+        .followed_by(98)
+        .serve()
+        .await;
+    let measured = measure(&http(&https(server.address), &json!({})), &authority.trusted()).await;
+    assert_eq!(verdict(&measured), UP);
+    assert!(measured.timings.total.unwrap().get() < 2_250_000);
+}
+
+#[tokio::test]
+async fn a_useless_ca_file_is_named_with_its_reason() {
+    let missing = ToolboxConfig {
+        ca_file: Some("/nonexistent/ca.pem".into()),
+        ..offline()
+    };
+    let error = Toolbox::new(missing).unwrap_err();
+    assert!(matches!(error, ToolboxError::CaFile { .. }));
+    assert!(
+        error
+            .to_string()
+            .starts_with("probe.ca_file /nonexistent/ca.pem: "),
+        "{error}"
+    );
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    let config = ToolboxConfig {
+        ca_file: Some(empty.path().to_owned()),
+        ..offline()
+    };
+    assert!(
+        Toolbox::new(config)
+            .unwrap_err()
+            .to_string()
+            .ends_with("it holds no certificate")
+    );
+}
