@@ -33,11 +33,7 @@ pub(super) async fn exchange(
         };
         patience *= 2;
     };
-    if message.metadata.truncation {
-        exchange_over_tcp(question, server, source).await
-    } else {
-        Ok(message)
-    }
+    if message.metadata.truncation { exchange_over_tcp(question, server, source).await } else { Ok(message) }
 }
 
 /// Sends before the socket is handed to the runtime, which saves waiting for it to become writable.
@@ -82,7 +78,5 @@ async fn exchange_over_tcp(
     let mut response = vec![0; usize::from(stream.read_u16().await?)];
     stream.read_exact(&mut response).await?;
     crate::egress::close_by_reset(&stream);
-    question
-        .answer_in(&response)
-        .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+    question.answer_in(&response).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
 }

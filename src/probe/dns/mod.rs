@@ -42,12 +42,7 @@ pub(crate) async fn run(
         return Stop::failed(ErrorCode::DnsNxdomain, "The name does not exist").outcome(attempt.answered());
     }
     let response_time = attempt.response_time();
-    let answered = Answered {
-        response_time,
-        timings: attempt.answered(),
-        status_code: None,
-        partial: None,
-    };
+    let answered = Answered { response_time, timings: attempt.answered(), status_code: None, partial: None };
     let facts = DnsFacts::read(check, &message, response_time);
     let outcome = answered.judge(conditions, &facts);
     match worst_condition(conditions, &facts) {

@@ -32,11 +32,7 @@ impl Question {
         let mut edns = Edns::new();
         edns.set_max_payload(DATAGRAM_MAX_BYTES);
         message.set_edns(edns);
-        Some(Self {
-            id: message.metadata.id,
-            query,
-            bytes: message.to_vec().ok()?,
-        })
+        Some(Self { id: message.metadata.id, query, bytes: message.to_vec().ok()? })
     }
 
     /// The question as it goes over the wire.
@@ -53,10 +49,7 @@ impl Question {
         let repeats_question = match message.queries.as_slice() {
             [query] => *query == self.query,
             // Servers that refuse may leave the question out.
-            [] => !matches!(
-                message.metadata.response_code,
-                ResponseCode::NoError | ResponseCode::NXDomain
-            ),
+            [] => !matches!(message.metadata.response_code, ResponseCode::NoError | ResponseCode::NXDomain),
             _ => false,
         };
         (is_response && repeats_question).then_some(message)
@@ -109,13 +102,9 @@ mod tests {
     fn only_a_response_with_the_same_id_and_question_answers() {
         assert!(answers(|_| {}));
         assert!(!answers(|message| message.metadata.id ^= 1));
-        assert!(!answers(
-            |message| message.metadata.message_type = MessageType::Query
-        ));
+        assert!(!answers(|message| message.metadata.message_type = MessageType::Query));
         assert!(!answers(|message| message.metadata.op_code = OpCode::Notify));
-        assert!(!answers(
-            |message| message.queries[0].query_type = RecordType::AAAA
-        ));
+        assert!(!answers(|message| message.queries[0].query_type = RecordType::AAAA));
         assert!(!answers(|message| {
             message.queries[0].name = Name::from_ascii("www.example.org.").unwrap();
         }));

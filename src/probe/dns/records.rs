@@ -36,9 +36,7 @@ impl DnsFacts {
         Self {
             record: check.record,
             response_time,
-            items: records
-                .filter_map(|record| text_of(check.record, &record.data))
-                .collect(),
+            items: records.filter_map(|record| text_of(check.record, &record.data)).collect(),
         }
     }
 
@@ -121,11 +119,7 @@ fn text_of(record: DnsRecord, data: &RData) -> Option<String> {
 
 /// The strings of a TXT record are one text (RFC 7208, section 3.3).
 fn joined(text: &TXT) -> String {
-    let bytes: Vec<u8> = text
-        .txt_data
-        .iter()
-        .flat_map(|part| part.iter().copied())
-        .collect();
+    let bytes: Vec<u8> = text.txt_data.iter().flat_map(|part| part.iter().copied()).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

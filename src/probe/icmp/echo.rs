@@ -97,11 +97,7 @@ fn ones_complement_sum(bytes: &[u8]) -> u16 {
 mod tests {
     use super::*;
 
-    const ECHO: Echo = Echo {
-        identifier: 0x1234,
-        sequence: 0xfffe,
-        token: 0x0102_0304_0506_0708,
-    };
+    const ECHO: Echo = Echo { identifier: 0x1234, sequence: 0xfffe, token: 0x0102_0304_0506_0708 };
 
     /// The request as the target would send it back.
     fn reply_to(family: Family) -> [u8; REQUEST_BYTES] {

@@ -101,18 +101,9 @@ impl Lane {
             token: u64::from_ne_bytes(random()?),
         };
         let (reply, round_trip) = oneshot::channel();
-        let expected = Expected {
-            lane: self,
-            token: echo.token,
-            round_trip,
-        };
+        let expected = Expected { lane: self, token: echo.token, round_trip };
         let request = echo.request(self.family);
-        let waiting = Waiting {
-            address,
-            sequence: echo.sequence,
-            sent: Instant::now(),
-            reply,
-        };
+        let waiting = Waiting { address, sequence: echo.sequence, sent: Instant::now(), reply };
         self.waiting().insert(echo.token, waiting);
         self.socket.send_to(&request, SocketAddr::new(address, 0)).await?;
         Ok(expected)
@@ -130,11 +121,7 @@ impl Lane {
     }
 
     fn accept(&self, packet: &[u8], from: IpAddr, received: Instant) {
-        let message = if self.has_ip_header {
-            without_ipv4_header(packet)
-        } else {
-            Some(packet)
-        };
+        let message = if self.has_ip_header { without_ipv4_header(packet) } else { Some(packet) };
         let Some(echo) = message.and_then(|message| Echo::reply(message, self.family)) else {
             return;
         };
@@ -144,9 +131,7 @@ impl Lane {
         });
         if is_expected && let Some(request) = waiting.remove(&echo.token) {
             // Nobody listens when the check has just ended; the reply is late then.
-            let _ = request
-                .reply
-                .send(received.saturating_duration_since(request.sent));
+            let _ = request.reply.send(received.saturating_duration_since(request.sent));
         }
     }
 

@@ -42,10 +42,7 @@ pub(crate) async fn run(
     match ping(check, toolbox, &mut attempt).await {
         Err(stop) => stop.outcome(attempt.cut()),
         Ok((series, partial)) => {
-            let facts = IcmpFacts {
-                response_time: micros(series.mean()),
-                series,
-            };
+            let facts = IcmpFacts { response_time: micros(series.mean()), series };
             let answered = Answered {
                 response_time: facts.response_time,
                 timings: attempt.cut(),

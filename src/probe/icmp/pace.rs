@@ -24,10 +24,7 @@ pub(super) struct Pace {
 
 impl Pace {
     pub(super) fn new() -> Self {
-        Self {
-            born: Instant::now(),
-            next_us: AtomicU64::new(0),
-        }
+        Self { born: Instant::now(), next_us: AtomicU64::new(0) }
     }
 
     /// Waits until one more packet may leave.
@@ -35,10 +32,7 @@ impl Pace {
         let now_us = u64::try_from(self.born.elapsed().as_micros()).unwrap_or(u64::MAX);
         let claim = |next_us: u64| Some(next_us.max(now_us) + INTERVAL_US);
         // The closure always has a value, so both arms hold the previous one.
-        let previous_us = match self
-            .next_us
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim)
-        {
+        let previous_us = match self.next_us.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim) {
             Ok(previous_us) | Err(previous_us) => previous_us,
         };
         let due_us = previous_us.max(now_us);
@@ -64,10 +58,7 @@ mod tests {
             pace.turn().await;
         }
         let elapsed = start.elapsed();
-        assert!(
-            (Duration::from_millis(995)..Duration::from_millis(1010)).contains(&elapsed),
-            "{elapsed:?}"
-        );
+        assert!((Duration::from_millis(995)..Duration::from_millis(1010)).contains(&elapsed), "{elapsed:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -35,11 +35,7 @@ impl Pinger {
     /// Opens nothing yet: a location without ICMP checks needs no privilege. `source` is the local address of
     /// requests of its family.
     pub(crate) fn new(source: Option<IpAddr>) -> Self {
-        Self {
-            source,
-            pace: Pace::new(),
-            lanes: Mutex::default(),
-        }
+        Self { source, pace: Pace::new(), lanes: Mutex::default() }
     }
 
     pub(super) const fn pace(&self) -> &Pace {
@@ -56,16 +52,11 @@ impl Pinger {
         }
         // Runtimes that are gone have left their lanes behind.
         lanes.retain(|_, open| !open.listener.is_finished());
-        let source = self
-            .source
-            .filter(|source| source.is_ipv4() == (family == Family::V4));
+        let source = self.source.filter(|source| source.is_ipv4() == (family == Family::V4));
         let lane = Arc::new(Lane::open(family, source)?);
         let reader = Arc::clone(&lane);
         let listener = runtime.spawn(async move { reader.listen().await }).abort_handle();
-        let open = Open {
-            lane: Arc::clone(&lane),
-            listener,
-        };
+        let open = Open { lane: Arc::clone(&lane), listener };
         lanes.insert(key, open);
         Ok(lane)
     }

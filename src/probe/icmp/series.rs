@@ -105,9 +105,7 @@ pub(super) async fn run(pinger: &Pinger, to: Pinned, deadline: Instant) -> Resul
     }
     match series {
         Series { sent: 0, .. } => Err(Stop::Trouble(Trouble::Overrun)),
-        Series {
-            received: 0, sent, ..
-        } => {
+        Series { received: 0, sent, .. } => {
             let message = format!("No reply to {sent} echo requests");
             Err(Stop::failed(ErrorCode::IcmpNoReply, message))
         }
