@@ -1,0 +1,170 @@
+//! `watchkeeper check TYPE TARGET`: one check now, shown as a small picture or as JSON.
+//!
+//! Target and configuration are read by the code that reads services, so what works here works there. Exit code: 0 up,
+//! 1 down or degraded, 2 wrong usage, 3 when this machine could not look.
+
+use std::io::IsTerminal as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Arg, ArgMatches, Command};
+use serde_json::{Map, Value, json};
+
+use crate::app;
+use crate::cli::{USAGE, json_flag, picture};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::engine::definition::{Definer, Roster};
+use crate::http::settings::SettingsContext;
+use crate::http::vault::Vault;
+use crate::id::Id;
+use crate::model::check::{CheckStatus, CheckType, Measurement, Micros, Outcome};
+use crate::model::location::Location;
+use crate::model::secret::{KEY_LENGTH, Sealer};
+use crate::model::service::Service;
+use crate::probe::catalogue::definition;
+use crate::probe::spec::CheckSpec;
+use crate::probe::target::parse_target;
+
+/// Exit code when the check said nothing about the target.
+const COULD_NOT_LOOK: u8 = 3;
+
+pub(super) fn command() -> Command {
+    Command::new("check")
+        .about("Check a target once, now")
+        .long_about(
+            "Check a target once, now, and show the verdict with a bar per phase. Exit code: 0 up, 1 down or degraded, \
+             2 wrong usage, 3 when this machine could not look.\n\n\
+             Examples:\n  watchkeeper check http https://example.com\n  watchkeeper check tcp example.com:5432\n  \
+             watchkeeper check dns example.com --config '{\"dns_type\":\"MX\"}'\n  watchkeeper check icmp 127.0.0.1\n  \
+             watchkeeper check ssl example.com",
+        )
+        .args([
+            Arg::new("type").value_name("TYPE").required(true).value_parser(probed_type).help("http, tcp, dns, icmp or ssl"),
+            Arg::new("target").value_name("TARGET").required(true).help("URL, host:port or host, as the type needs it"),
+            Arg::new("config").long("config").value_name("JSON").default_value("{}").value_parser(json_object)
+                .help("The check's configuration, as settings.config of the API"),
+            Arg::new("timeout").long("timeout").value_name("SECONDS").default_value("10")
+                .value_parser(clap::value_parser!(u8).range(1..=60)).help("How long the check may take"),
+            json_flag(),
+        ])
+}
+
+fn probed_type(text: &str) -> Result<CheckType, String> {
+    let known = text.parse::<CheckType>().ok().filter(|check_type| check_type.is_probed());
+    known.ok_or_else(|| "allowed: http, tcp, dns, icmp, ssl".into())
+}
+
+fn json_object(text: &str) -> Result<Map<String, Value>, String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err("it must be a JSON object such as {\"method\":\"HEAD\"}".into()),
+        Err(error) => Err(format!("it is not JSON: {error}")),
+    }
+}
+
+pub(super) async fn run(arguments: &ArgMatches, config: &Config) -> anyhow::Result<ExitCode> {
+    let check_type = arguments.get_one::<CheckType>("type").copied().unwrap_or(CheckType::Http);
+    let target = arguments.get_one::<String>("target").cloned().unwrap_or_default();
+    let spec = match spec(arguments, check_type, target.trim()) {
+        Ok(spec) => spec,
+        Err(problems) => {
+            for problem in problems {
+                eprintln!("watchkeeper: {problem}");
+            }
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
+    let toolbox = app::toolbox(config, &Clock::System, None)?;
+    let outcome = crate::probe::run(&spec, &toolbox).await;
+    if arguments.get_flag("json") {
+        println!("{}", to_json(&target, &outcome));
+    } else {
+        print!("{}", picture::draw(&target, &outcome, std::io::stdout().is_terminal()));
+    }
+    Ok(match outcome {
+        Outcome::Measured(Measurement { status: CheckStatus::Up, .. }) => ExitCode::SUCCESS,
+        Outcome::Measured(_) => ExitCode::FAILURE,
+        Outcome::Unmeasured(_) => ExitCode::from(COULD_NOT_LOOK),
+    })
+}
+
+/// The check as the engine would run it for a service with this target and configuration.
+fn spec(arguments: &ArgMatches, check_type: CheckType, target: &str) -> Result<Arc<CheckSpec>, Vec<String>> {
+    if let Err(form) = parse_target(check_type, target) {
+        return Err(vec![format!("TARGET \"{target}\": {form}")]);
+    }
+    let sealer = throw_away_sealer();
+    let (organisation, id) = (Id::random(), Id::random());
+    let keep = Config::default().compat.secret_placeholder;
+    let active = ["local".to_owned()];
+    let context = SettingsContext {
+        check_type,
+        min_interval_seconds: 1,
+        active_probes: &active,
+        vault: Vault { sealer: &sealer, organisation, service: id, keep: &keep },
+    };
+    let interval_seconds = definition(check_type).interval.map_or(60, |bounds| bounds.default);
+    let timeout_seconds = arguments.get_one::<u8>("timeout").copied().unwrap_or(10);
+    let config = arguments.get_one::<Map<String, Value>>("config").cloned().unwrap_or_default();
+    let sent = json!({"interval_seconds": interval_seconds, "timeout_seconds": timeout_seconds, "config": config});
+    let settings = context.read(&sent, None).map_err(|errors| {
+        let shown = |path: &str| path.trim_start_matches("settings.config.").to_owned();
+        errors.iter().map(|(path, rule)| format!("--config: {}: {rule}", shown(path))).collect::<Vec<_>>()
+    })?;
+    let at = Clock::System.now();
+    let service = Service {
+        key: 0,
+        id,
+        organisation: 0,
+        name: "check".into(),
+        check_type,
+        target: Some(target.to_owned()),
+        settings: Some(settings),
+        configured_at: Some(at),
+        pause: None,
+        status_override: None,
+        created_at: at,
+        updated_at: at,
+        revision: 0,
+    };
+    let definer = Definer { sealer, roster: Arc::new(Roster::new(vec![here()])), limits: Config::default().limits.engine };
+    let defined = definer.define(&service, organisation).map_err(|error| vec![error.to_string()])?;
+    defined.task.map(|task| task.spec).ok_or_else(|| vec!["this type has nothing to check".to_owned()])
+}
+
+fn throw_away_sealer() -> Sealer {
+    Sealer::new(&[0; KEY_LENGTH])
+}
+
+fn here() -> Location {
+    Location {
+        code: "local".parse().expect("the constant has the form of a code"),
+        name: "local".into(),
+        place: String::new(),
+        country_code: "ZZ".into(),
+    }
+}
+
+fn to_json(target: &str, outcome: &Outcome) -> Value {
+    let milliseconds = |phase: Option<Micros>| phase.map(|phase| f64::from(phase.get()) / 1_000.0);
+    match outcome {
+        Outcome::Unmeasured(trouble) => json!({"target": target, "status": "no_data", "trouble": trouble.as_str()}),
+        Outcome::Measured(seen) => json!({
+            "target": target,
+            "status": seen.status.as_str(),
+            "response_time_ms": milliseconds(seen.response_time),
+            "status_code": seen.status_code,
+            "error_code": seen.failure.as_ref().map(|failure| failure.code.as_str()),
+            "error_message": seen.failure.as_ref().map(|failure| failure.message.as_ref()),
+            "timings": {
+                "dns": milliseconds(seen.timings.dns),
+                "connect": milliseconds(seen.timings.connect),
+                "tls": milliseconds(seen.timings.tls),
+                "ttfb": milliseconds(seen.timings.ttfb),
+                "transfer": milliseconds(seen.timings.transfer),
+                "total": milliseconds(seen.timings.total),
+            },
+        }),
+    }
+}
