@@ -36,19 +36,14 @@ fn the_policy_decides_who_may_go_where(
     #[case] own_machines: bool,
     #[case] strangers: bool,
 ) {
-    for (policy, allowed) in [
-        (EgressPolicy::PrivateAllowed, own_machines),
-        (EgressPolicy::PublicOnly, strangers),
-    ] {
+    for (policy, allowed) in
+        [(EgressPolicy::PrivateAllowed, own_machines), (EgressPolicy::PublicOnly, strangers)]
+    {
         let gate = Egress { policy, source: None };
         let permitted = gate.permit(address);
         assert_eq!(permitted.is_ok(), allowed, "{policy:?}");
         if let Ok(pinned) = permitted {
-            assert_eq!(
-                pinned.address(),
-                address,
-                "what was classified is what is dialled"
-            );
+            assert_eq!(pinned.address(), address, "what was classified is what is dialled");
         }
     }
 }

@@ -45,16 +45,8 @@ async fn configured_headers_credentials_and_body_are_sent_once() {
     ];
     for line in lines {
         let name = line.split(':').next().unwrap();
-        assert_eq!(
-            request.matches(&format!("\r\n{line}\r\n")).count(),
-            1,
-            "{line} in {request}"
-        );
-        assert_eq!(
-            request.matches(&format!("\r\n{name}:")).count(),
-            1,
-            "{name} in {request}"
-        );
+        assert_eq!(request.matches(&format!("\r\n{line}\r\n")).count(), 1, "{line} in {request}");
+        assert_eq!(request.matches(&format!("\r\n{name}:")).count(), 1, "{name} in {request}");
     }
     assert!(request.ends_with("\r\n\r\npayload"));
 }
@@ -85,11 +77,7 @@ async fn conditions_see_the_answer(
     let server = Server::answering(HELLO).await;
     let config = json!({ "conditions": [condition(field, operator, &value)] });
     let measured = measure(&http(&server.url("/path"), &config), &toolbox()).await;
-    let expected = if holds {
-        down(ErrorCode::ConditionFailed)
-    } else {
-        UP
-    };
+    let expected = if holds { down(ErrorCode::ConditionFailed) } else { UP };
     assert_eq!(verdict(&measured), expected);
     assert!(measured.response_time.is_some(), "the target did answer");
     if let Some(failure) = measured.failure {
@@ -144,23 +132,11 @@ async fn drip(mut stream: tokio::net::TcpStream, start: &str) {
 #[case(Conduct::SlowHead, ErrorCode::HttpTimeout)]
 #[case(Conduct::SlowBody, ErrorCode::HttpTimeout)]
 #[case(Conduct::Send("SSH-2.0-OpenSSH_9.2\r\n"), ErrorCode::HttpProtocol)]
-#[case(
-    Conduct::Send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc"),
-    ErrorCode::HttpProtocol
-)]
-#[case(
-    Conduct::Send("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"),
-    ErrorCode::HttpProtocol
-)]
+#[case(Conduct::Send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc"), ErrorCode::HttpProtocol)]
+#[case(Conduct::Send("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"), ErrorCode::HttpProtocol)]
 #[case(Conduct::Send("HTTP/1.1 999999 OK\r\n\r\n"), ErrorCode::HttpProtocol)]
-#[case(
-    Conduct::Send("HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"),
-    ErrorCode::ConditionFailed
-)]
-#[case(
-    Conduct::Send("HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n"),
-    ErrorCode::HttpRedirectLoop
-)]
+#[case(Conduct::Send("HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"), ErrorCode::ConditionFailed)]
+#[case(Conduct::Send("HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n"), ErrorCode::HttpRedirectLoop)]
 #[tokio::test]
 async fn a_bad_answer_has_its_code(#[case] conduct: Conduct, #[case] code: ErrorCode) {
     let server = conducted(conduct).await;
@@ -169,15 +145,8 @@ async fn a_bad_answer_has_its_code(#[case] conduct: Conduct, #[case] code: Error
     let measured = measure(&check, &toolbox()).await;
     assert_eq!(verdict(&measured), down(code));
     assert!(measured.timings.connect.is_some());
-    assert!(
-        measured.timings.total.unwrap().get() < 650_000,
-        "{:?}",
-        measured.timings
-    );
-    assert_eq!(
-        measured.response_time.is_some(),
-        code == ErrorCode::ConditionFailed
-    );
+    assert!(measured.timings.total.unwrap().get() < 650_000, "{:?}", measured.timings);
+    assert_eq!(measured.response_time.is_some(), code == ErrorCode::ConditionFailed);
 }
 
 #[tokio::test]
@@ -194,10 +163,7 @@ async fn a_target_that_cannot_be_reached_has_its_code() {
     let hole = Blackhole::dig().await;
     let mut check = http(&format!("http://{}/", hole.address), &json!({}));
     check.timeout = Duration::from_millis(200);
-    assert_eq!(
-        verdict(&measure(&check, &toolbox()).await),
-        down(ErrorCode::ConnectTimeout)
-    );
+    assert_eq!(verdict(&measure(&check, &toolbox()).await), down(ErrorCode::ConnectTimeout));
 }
 
 /// Reliability 13: phases against a server with known delays; the slack is for a busy machine.
@@ -206,27 +172,16 @@ async fn phases_show_what_the_server_took() {
     let server = Server::start(|mut stream, visit| async move {
         visit.request(&mut stream).await;
         tokio::time::sleep(Duration::from_millis(120)).await;
-        stream
-            .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na")
-            .await
-            .unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na").await.unwrap();
         tokio::time::sleep(Duration::from_millis(80)).await;
         stream.write_all(b"b").await.unwrap();
     })
     .await;
-    let timings = measure(&http(&server.url("/"), &json!({})), &toolbox())
-        .await
-        .timings;
+    let timings = measure(&http(&server.url("/"), &json!({})), &toolbox()).await.timings;
     let us = |phase: Option<watchkeeper::model::check::Micros>| phase.map_or(0, std::num::NonZeroU32::get);
     assert!((119_000..150_000).contains(&us(timings.ttfb)), "{timings:?}");
     assert!((79_000..110_000).contains(&us(timings.transfer)), "{timings:?}");
-    let phases = [
-        timings.dns,
-        timings.connect,
-        timings.tls,
-        timings.ttfb,
-        timings.transfer,
-    ];
+    let phases = [timings.dns, timings.connect, timings.tls, timings.ttfb, timings.transfer];
     let sum: u32 = phases.into_iter().map(us).sum();
     assert!(us(timings.total).abs_diff(sum) <= 1000, "{timings:?}");
 }
@@ -238,10 +193,7 @@ async fn a_late_answer_can_be_degraded() {
         { "field": "response_time_ms", "operator": "gt", "value": 0, "status": "degraded" },
     ] });
     let measured = measure(&http(&server.url("/"), &config), &toolbox()).await;
-    assert_eq!(
-        verdict(&measured),
-        (CheckStatus::Degraded, Some(ErrorCode::ConditionFailed))
-    );
+    assert_eq!(verdict(&measured), (CheckStatus::Degraded, Some(ErrorCode::ConditionFailed)));
 }
 
 #[tokio::test]
@@ -249,11 +201,7 @@ async fn answers_without_body_and_with_chunks_are_understood() {
     for (method, response, length) in [
         ("HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", 0),
         ("GET", "HTTP/1.1 204 No Content\r\n\r\n", 0),
-        (
-            "GET",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
-            3,
-        ),
+        ("GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", 3),
         ("GET", "HTTP/1.0 200 OK\r\n\r\nuntil the end", 13),
     ] {
         let server = Server::answering(response).await;

@@ -44,10 +44,8 @@ async fn a_compressed_body_is_undone_within_limits(
     #[case] expected: (CheckStatus, Option<ErrorCode>),
 ) {
     let body = body();
-    let head = format!(
-        "HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {}\r\n\r\n", body.len());
     let server = Server::answering([head.into_bytes(), body].concat()).await;
     let config = json!({ "conditions": [condition("body", "not_contains", &json!("aaaa"))] });
     let mut check = http(&server.url("/"), &config);
@@ -88,16 +86,10 @@ async fn endless_chunks_are_read_up_to_the_limit() {
 #[tokio::test]
 async fn a_body_beyond_the_limit_has_the_length_that_was_announced() {
     let body = "x".repeat(3 << 20);
-    let server = Server::answering(format!(
-        "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    ))
-    .await;
+    let server =
+        Server::answering(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())).await;
     let config = json!({ "conditions": [condition("metadata.content_length", "neq", &json!(3 << 20))] });
-    assert_eq!(
-        verdict(&measure(&http(&server.url("/"), &config), &toolbox()).await),
-        UP
-    );
+    assert_eq!(verdict(&measure(&http(&server.url("/"), &config), &toolbox()).await), UP);
 }
 
 /// Reliability 30: whatever the bytes of a target, the wire carries one request line and the intended headers.
@@ -115,12 +107,7 @@ async fn no_byte_of_a_url_breaks_out_of_the_request_line() {
         let request = server.requests().remove(0);
         let lines: Vec<&str> = request.split("\r\n").collect();
         assert_eq!(lines.len(), 7, "byte {byte}: {request:?}");
-        assert!(
-            lines[0]
-                .bytes()
-                .all(|sent| sent.is_ascii_graphic() || sent == b' '),
-            "{request:?}"
-        );
+        assert!(lines[0].bytes().all(|sent| sent.is_ascii_graphic() || sent == b' '), "{request:?}");
         assert_eq!(lines[0].matches(' ').count(), 2, "{request:?}");
     }
 }

@@ -20,11 +20,7 @@ async fn stairs(last: usize) -> Server {
         let request = visit.request(&mut stream).await;
         let path = request.split(' ').nth(1).unwrap();
         let step: usize = path[1..].parse().unwrap_or(0);
-        let response = if step < last {
-            to(&format!("/{}", step + 1))
-        } else {
-            OK.to_owned()
-        };
+        let response = if step < last { to(&format!("/{}", step + 1)) } else { OK.to_owned() };
         stream.write_all(response.as_bytes()).await.unwrap();
     })
     .await
@@ -38,10 +34,7 @@ async fn ten_redirects_are_followed_and_counted() {
         condition("metadata.final_url", "not_contains", &json!("/10")),
         condition("status_code", "neq", &json!(200)),
     ] });
-    assert_eq!(
-        verdict(&measure(&http(&server.url("/"), &config), &toolbox()).await),
-        UP
-    );
+    assert_eq!(verdict(&measure(&http(&server.url("/"), &config), &toolbox()).await), UP);
     assert_eq!(server.requests().len(), 11);
 }
 
@@ -56,11 +49,7 @@ async fn the_eleventh_redirect_is_too_many() {
 #[tokio::test]
 async fn a_redirect_is_the_answer_when_nobody_follows() {
     let server = stairs(1).await;
-    let measured = measure(
-        &http(&server.url("/"), &json!({ "follow_redirects": false })),
-        &toolbox(),
-    )
-    .await;
+    let measured = measure(&http(&server.url("/"), &json!({ "follow_redirects": false })), &toolbox()).await;
     assert_eq!((verdict(&measured), measured.status_code), (UP, Some(307)));
     assert_eq!(server.requests().len(), 1);
 }
@@ -75,10 +64,7 @@ async fn another_origin_gets_none_of_the_owners_secrets() {
         "auth": { "type": "bearer", "token": "marker-3" },
         "body": "marker-4",
     });
-    assert_eq!(
-        verdict(&measure(&http(&server.url("/"), &config), &toolbox()).await),
-        UP
-    );
+    assert_eq!(verdict(&measure(&http(&server.url("/"), &config), &toolbox()).await), UP);
     let (sent, leaked) = (server.requests().remove(0), stranger.requests().remove(0));
     assert_eq!(sent.matches("marker-").count(), 4, "{sent}");
     assert_eq!(leaked.matches("marker-").count(), 0, "{leaked}");
@@ -101,10 +87,7 @@ async fn what_was_left_behind_does_not_come_back() {
     let target = home.url(&format!("/?to={}", mirror.address));
     assert_eq!(verdict(&measure(&http(&target, &config), &toolbox()).await), UP);
     let requests = home.requests();
-    assert!(
-        requests[0].contains("marker") && !requests[1].contains("marker"),
-        "{requests:?}"
-    );
+    assert!(requests[0].contains("marker") && !requests[1].contains("marker"), "{requests:?}");
 }
 
 #[rstest]

@@ -19,11 +19,7 @@ use crate::support::{UP, condition, down, http, measure, spec, verdict};
 const PARTIAL: (CheckStatus, Option<ErrorCode>) = (CheckStatus::Degraded, Some(ErrorCode::DualstackPartial));
 
 fn asking(server: SocketAddr, egress: EgressPolicy) -> Toolbox {
-    let config = ToolboxConfig {
-        dns_servers: vec![server],
-        egress,
-        ..ToolboxConfig::default()
-    };
+    let config = ToolboxConfig { dns_servers: vec![server], egress, ..ToolboxConfig::default() };
     Toolbox::new(config).unwrap()
 }
 
@@ -54,11 +50,7 @@ async fn a_name_without_address_has_its_code(#[case] answer: Answer, #[case] cod
     let measured = measure(&tcp(80, &json!({})), &own(&server)).await;
     assert_eq!(verdict(&measured), down(code));
     assert!(measured.timings.connect.is_none());
-    assert!(
-        measured.timings.total.unwrap().get() < 1_250_000,
-        "{:?}",
-        measured.timings
-    );
+    assert!(measured.timings.total.unwrap().get() < 1_250_000, "{:?}", measured.timings);
 }
 
 /// "Our own trouble is never the target's": nobody answers anything, not even the canary.
@@ -128,11 +120,7 @@ async fn a_silent_address_does_not_hold_up_the_next_one() {
     let server = DnsServer::start([("shop.test", addresses(&["127.0.0.1", "127.0.0.2"]))]).await;
     let measured = measure(&tcp(hole.address.port(), &json!({})), &own(&server)).await;
     assert_eq!(verdict(&measured), UP);
-    assert!(
-        measured.timings.connect.unwrap().get() < 500_000,
-        "{:?}",
-        measured.timings
-    );
+    assert!(measured.timings.connect.unwrap().get() < 500_000, "{:?}", measured.timings);
 }
 
 /// Reliability 28: what a name resolves to is classified, not what it is called.

@@ -42,10 +42,7 @@ async fn every_fact_can_be_tested(
         assert!(measured.response_time.is_some() && measured.timings.tls.is_some());
     }
     let sent = server.requests();
-    assert!(
-        sent.iter().all(String::is_empty),
-        "no application data is sent: {sent:?}"
-    );
+    assert!(sent.iter().all(String::is_empty), "no application data is sent: {sent:?}");
 }
 
 #[tokio::test]
@@ -62,10 +59,7 @@ async fn an_expiry_that_comes_near_degrades_by_default() {
         .await;
     let check = spec(CheckType::Ssl, &server.address.to_string(), &json!({}));
     let measured = measure(&check, &authority.trusted()).await;
-    assert_eq!(
-        verdict(&measured),
-        (CheckStatus::Degraded, Some(ErrorCode::ConditionFailed))
-    );
+    assert_eq!(verdict(&measured), (CheckStatus::Degraded, Some(ErrorCode::ConditionFailed)));
 }
 
 #[tokio::test]

@@ -13,11 +13,7 @@ use crate::support::{UP, condition, down, measure, offline, public_only, spec, t
 #[tokio::test]
 async fn a_connection_that_opens_is_up() {
     let server = Server::start(|_, _| async {}).await;
-    let measured = measure(
-        &spec(CheckType::Tcp, &server.address.to_string(), &json!({})),
-        &toolbox(),
-    )
-    .await;
+    let measured = measure(&spec(CheckType::Tcp, &server.address.to_string(), &json!({})), &toolbox()).await;
     assert_eq!(verdict(&measured), UP);
     let timings = measured.timings;
     assert_eq!(measured.response_time, timings.total);
@@ -48,10 +44,7 @@ async fn a_silent_address_times_out() {
 async fn a_private_address_is_blocked_where_strangers_are_served() {
     let server = Server::start(|_, _| async {}).await;
     let check = spec(CheckType::Tcp, &server.address.to_string(), &json!({}));
-    assert_eq!(
-        verdict(&measure(&check, &public_only()).await),
-        down(ErrorCode::TargetBlocked)
-    );
+    assert_eq!(verdict(&measure(&check, &public_only()).await), down(ErrorCode::TargetBlocked));
 }
 
 #[rstest]
@@ -63,10 +56,7 @@ async fn a_private_address_is_blocked_where_strangers_are_served() {
 #[tokio::test]
 async fn metadata_and_link_local_are_blocked_everywhere(#[case] target: &str) {
     let check = spec(CheckType::Tcp, target, &json!({}));
-    assert_eq!(
-        verdict(&measure(&check, &toolbox()).await),
-        down(ErrorCode::TargetBlocked)
-    );
+    assert_eq!(verdict(&measure(&check, &toolbox()).await), down(ErrorCode::TargetBlocked));
 }
 
 #[rstest]
@@ -86,15 +76,8 @@ async fn conditions_see_the_number_of_addresses(
 #[tokio::test]
 async fn a_literal_of_the_wrong_family_has_no_address() {
     let server = Server::start(|_, _| async {}).await;
-    let check = spec(
-        CheckType::Tcp,
-        &server.address.to_string(),
-        &json!({ "ip_version": "ipv6" }),
-    );
-    assert_eq!(
-        verdict(&measure(&check, &toolbox()).await),
-        down(ErrorCode::DnsNoRecords)
-    );
+    let check = spec(CheckType::Tcp, &server.address.to_string(), &json!({ "ip_version": "ipv6" }));
+    assert_eq!(verdict(&measure(&check, &toolbox()).await), down(ErrorCode::DnsNoRecords));
 }
 
 #[tokio::test]
@@ -105,25 +88,16 @@ async fn connections_start_from_the_configured_source() {
         visit.note(peer.unwrap_or_else(|error| error.to_string()));
     })
     .await;
-    let config = ToolboxConfig {
-        source_address: Some("127.0.0.9".parse().unwrap()),
-        ..offline()
-    };
+    let config = ToolboxConfig { source_address: Some("127.0.0.9".parse().unwrap()), ..offline() };
     let check = spec(CheckType::Tcp, &server.address.to_string(), &json!({}));
-    assert_eq!(
-        verdict(&measure(&check, &Toolbox::new(config).unwrap()).await),
-        UP
-    );
+    assert_eq!(verdict(&measure(&check, &Toolbox::new(config).unwrap()).await), UP);
 }
 
 /// A source address that this machine does not have is our own trouble.
 #[tokio::test]
 async fn a_source_that_is_not_ours_is_no_fault_of_the_target() {
     let server = Server::start(|_, _| async {}).await;
-    let config = ToolboxConfig {
-        source_address: Some("192.0.2.1".parse().unwrap()),
-        ..offline()
-    };
+    let config = ToolboxConfig { source_address: Some("192.0.2.1".parse().unwrap()), ..offline() };
     let check = spec(CheckType::Tcp, &server.address.to_string(), &json!({}));
     let outcome = watchkeeper::probe::run(&check, &Toolbox::new(config).unwrap()).await;
     assert_eq!(outcome, Outcome::Unmeasured(Trouble::NoPorts));
@@ -132,10 +106,7 @@ async fn a_source_that_is_not_ours_is_no_fault_of_the_target() {
 /// A name server that nobody runs: whatever the name, we do not know.
 #[tokio::test]
 async fn a_dead_resolver_is_no_fault_of_the_target() {
-    let config = ToolboxConfig {
-        dns_servers: vec![closed_address().await],
-        ..offline()
-    };
+    let config = ToolboxConfig { dns_servers: vec![closed_address().await], ..offline() };
     let mut check = spec(CheckType::Tcp, "shop.example:80", &json!({}));
     check.timeout = Duration::from_millis(600);
     let outcome = watchkeeper::probe::run(&check, &Toolbox::new(config).unwrap()).await;

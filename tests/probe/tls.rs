@@ -33,11 +33,7 @@ async fn a_certificate_is_judged_alike_by_http_and_ssl_checks(
 ) {
     let authority = Authority::found();
     let server = authority.issue(&[name], adapt).serve().await;
-    let toolbox = if is_trusted {
-        authority.trusted()
-    } else {
-        toolbox()
-    };
+    let toolbox = if is_trusted { authority.trusted() } else { toolbox() };
     let request = http(&https(server.address), &json!({}));
     assert_eq!(verdict(&measure(&request, &toolbox).await), expected);
     let config = json!({ "conditions": [{ "field": "metadata.chain_length", "operator": "neq", "value": 2, "status": "down" }] });
@@ -51,11 +47,7 @@ async fn a_self_signed_certificate_is_untrusted_unless_nobody_asks() {
     let url = https(server.address);
     let strict = measure(&http(&url, &json!({})), &toolbox()).await;
     assert_eq!(verdict(&strict), down(ErrorCode::TlsUntrusted));
-    assert_eq!(
-        server.requests().len(),
-        0,
-        "nothing is sent to a server that is not trusted"
-    );
+    assert_eq!(server.requests().len(), 0, "nothing is sent to a server that is not trusted");
     let lenient = measure(&http(&url, &json!({ "verify_ssl": false })), &toolbox()).await;
     assert_eq!((verdict(&lenient), lenient.status_code), (UP, Some(204)));
     assert!(lenient.timings.tls.is_some());
@@ -64,15 +56,8 @@ async fn a_self_signed_certificate_is_untrusted_unless_nobody_asks() {
 #[tokio::test]
 async fn time_comes_from_the_clock_of_the_installation() {
     let server = Identity::self_signed(&["127.0.0.1"]).serve().await;
-    let config = ToolboxConfig {
-        clock: Clock::fixed(Timestamp::from_ms(0)),
-        ..offline()
-    };
-    let measured = measure(
-        &http(&https(server.address), &json!({})),
-        &Toolbox::new(config).unwrap(),
-    )
-    .await;
+    let config = ToolboxConfig { clock: Clock::fixed(Timestamp::from_ms(0)), ..offline() };
+    let measured = measure(&http(&https(server.address), &json!({})), &Toolbox::new(config).unwrap()).await;
     assert_eq!(verdict(&measured), down(ErrorCode::TlsExpired));
 }
 
@@ -117,11 +102,7 @@ async fn a_server_that_never_answers_the_hello_times_out() {
 #[tokio::test]
 async fn a_chain_of_a_hundred_certificates_is_no_trouble() {
     let authority = Authority::found();
-    let server = authority
-        .issue(&["127.0.0.1"], as_is)
-        .followed_by(98)
-        .serve()
-        .await;
+    let server = authority.issue(&["127.0.0.1"], as_is).followed_by(98).serve().await;
     let measured = measure(&http(&https(server.address), &json!({})), &authority.trusted()).await;
     assert_eq!(verdict(&measured), UP);
     assert!(measured.timings.total.unwrap().get() < 2_250_000);
@@ -129,27 +110,11 @@ async fn a_chain_of_a_hundred_certificates_is_no_trouble() {
 
 #[tokio::test]
 async fn a_useless_ca_file_is_named_with_its_reason() {
-    let missing = ToolboxConfig {
-        ca_file: Some("/nonexistent/ca.pem".into()),
-        ..offline()
-    };
+    let missing = ToolboxConfig { ca_file: Some("/nonexistent/ca.pem".into()), ..offline() };
     let error = Toolbox::new(missing).unwrap_err();
     assert!(matches!(error, ToolboxError::CaFile { .. }));
-    assert!(
-        error
-            .to_string()
-            .starts_with("probe.ca_file /nonexistent/ca.pem: "),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("probe.ca_file /nonexistent/ca.pem: "), "{error}");
     let empty = tempfile::NamedTempFile::new().unwrap();
-    let config = ToolboxConfig {
-        ca_file: Some(empty.path().to_owned()),
-        ..offline()
-    };
-    assert!(
-        Toolbox::new(config)
-            .unwrap_err()
-            .to_string()
-            .ends_with("it holds no certificate")
-    );
+    let config = ToolboxConfig { ca_file: Some(empty.path().to_owned()), ..offline() };
+    assert!(Toolbox::new(config).unwrap_err().to_string().ends_with("it holds no certificate"));
 }

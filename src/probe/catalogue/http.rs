@@ -51,7 +51,7 @@ const FIELDS: &[Field] = &[
         kind: FieldKind::Auth,
         label: "Authentication",
         required: false,
-        secret: true,
+        secret: false,
         help: Some(
             "Replaces a configured header of the same name. Not sent when a redirect leads to another origin.",
         ),

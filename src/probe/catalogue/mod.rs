@@ -66,7 +66,7 @@ pub struct Field {
     pub label: &'static str,
     /// Shown as required (its default still applies when it is left out).
     pub required: bool,
-    /// Whether its values are secrets.
+    /// Whether all its values are secrets; which parts of `auth` are, its own type says.
     pub secret: bool,
     /// One sentence for people.
     pub help: Option<&'static str>,

@@ -18,7 +18,7 @@ pub(super) enum Operand {
     Number(f64),
     Bool(bool),
     Text(Box<str>),
-    List(Box<[Operand]>),
+    List(Box<[Self]>),
 }
 
 impl fmt::Display for Operand {

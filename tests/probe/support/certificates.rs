@@ -34,9 +34,7 @@ impl Authority {
     pub(crate) fn found() -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params
-            .distinguished_name
-            .push(DnType::CommonName, "Test Authority");
+        params.distinguished_name.push(DnType::CommonName, "Test Authority");
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
         Self { issuer }
     }
@@ -54,10 +52,7 @@ impl Authority {
     pub(crate) fn trusted(&self) -> Toolbox {
         let mut file = NamedTempFile::new().unwrap();
         file.write_all(self.issuer.pem().as_bytes()).unwrap();
-        let config = ToolboxConfig {
-            ca_file: Some(file.path().to_owned()),
-            ..offline()
-        };
+        let config = ToolboxConfig { ca_file: Some(file.path().to_owned()), ..offline() };
         Toolbox::new(config).unwrap()
     }
 }
@@ -71,10 +66,7 @@ fn params(names: &[&str]) -> CertificateParams {
 
 impl Identity {
     fn new(chain: Vec<CertificateDer<'static>>, key: &KeyPair) -> Self {
-        Self {
-            chain,
-            key: PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der())),
-        }
+        Self { chain, key: PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der())) }
     }
 
     /// A certificate that vouches for itself.

@@ -119,19 +119,13 @@ fn is_complete(read: &[u8]) -> bool {
 
 /// Closes a connection by reset.
 pub(crate) fn reset(stream: TcpStream) {
-    socket2::SockRef::from(&stream)
-        .set_linger(Some(Duration::ZERO))
-        .unwrap();
+    socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
     drop(stream);
 }
 
 /// An address on which nobody listens: its port was free a moment ago.
 pub(crate) async fn closed_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0")
-        .await
-        .unwrap()
-        .local_addr()
-        .unwrap()
+    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap()
 }
 
 /// A listener whose queue is full: the kernel drops further connection attempts without a word.
@@ -154,10 +148,6 @@ impl Blackhole {
         while let Ok(filler) = tokio::time::timeout(patience, TcpStream::connect(address)).await {
             fillers.push(filler.unwrap());
         }
-        Self {
-            address,
-            _listener: listener,
-            _fillers: fillers,
-        }
+        Self { address, _listener: listener, _fillers: fillers }
     }
 }

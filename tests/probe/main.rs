@@ -1,0 +1,16 @@
+//! Probes against real listeners on loopback: each test says what a target does and what the check makes of it.
+
+#![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
+
+mod dns;
+mod egress;
+mod http;
+mod http2;
+mod http_hostile;
+mod http_redirects;
+mod icmp;
+mod names;
+mod ssl;
+mod support;
+mod tcp;
+mod tls;
