@@ -145,18 +145,9 @@ fn a_list_contains_whole_items(#[case] field: &str, #[case] value: &str, #[case]
         ],
         ..Found::default()
     };
-<<<<<<< HEAD
-    let contains = compile(CheckType::Dns, &record(field, "contains", json!(value))).unwrap();
-    let lacks = compile(CheckType::Dns, &record(field, "not_contains", json!(value))).unwrap();
-    assert_eq!((contains.matches(&facts), lacks.matches(&facts)), (expected, !expected));
-=======
     let contains = compile(CheckType::Dns, &record(field, "contains", &json!(value))).unwrap();
     let lacks = compile(CheckType::Dns, &record(field, "not_contains", &json!(value))).unwrap();
-    assert_eq!(
-        (contains.matches(&facts), lacks.matches(&facts)),
-        (expected, !expected)
-    );
->>>>>>> probe
+    assert_eq!((contains.matches(&facts), lacks.matches(&facts)), (expected, !expected));
 }
 
 #[rstest]
