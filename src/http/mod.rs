@@ -3,7 +3,10 @@
 //! A request passes the gate (who asks, how often, may they), one handler, and out again. Handlers parse, call
 //! `store` and `engine`, and render; rules live in `model`, measurements in `record`.
 
+pub mod auth;
 pub mod body;
+pub mod client_address;
+pub mod cors;
 pub mod error;
 pub mod field;
 pub mod field_errors;
@@ -12,6 +15,7 @@ pub mod page;
 pub mod query;
 pub mod quota;
 pub mod rate_limit;
+pub mod request_id;
 pub mod rule;
 pub mod timestamp;
 pub mod token;
