@@ -5,17 +5,22 @@
 
 pub mod auth;
 pub mod body;
+pub mod call;
 pub mod client_address;
 pub mod cors;
 pub mod error;
 pub mod field;
 pub mod field_errors;
 pub mod fields;
+pub mod gate;
 pub mod page;
+pub mod path;
 pub mod query;
 pub mod quota;
 pub mod rate_limit;
+pub mod reply;
 pub mod request_id;
+pub mod route;
 pub mod rule;
 pub mod timestamp;
 pub mod token;
