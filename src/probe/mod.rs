@@ -3,6 +3,45 @@
 //! A probe is a function. It never returns an error: a failing target is an `Outcome`. It keeps no schedule, retries
 //! nothing and stores nothing.
 
+mod attempt;
 pub mod catalogue;
+pub mod compile;
 pub mod condition;
+mod connect;
+mod dns;
+pub mod endpoint;
+pub mod fact;
+mod http;
+mod icmp;
+pub mod json_path;
+mod judgement;
+mod link;
+pub mod pulse;
+pub mod resolver;
 pub mod spec;
+mod ssl;
+mod stop;
+pub mod target;
+mod tcp;
+mod tls;
+pub mod toolbox;
+mod trust;
+
+use crate::model::check::Outcome;
+use attempt::Attempt;
+use spec::{CheckKind, CheckSpec};
+use toolbox::Toolbox;
+
+/// Runs one attempt of a check. Ends within `spec.timeout`, give or take a little; never panics on what a target
+/// sends. Runs on any tokio runtime with IO and time, also a current-thread one.
+pub async fn run(spec: &CheckSpec, toolbox: &Toolbox) -> Outcome {
+    let attempt = Attempt::start(spec.timeout);
+    let conditions = &spec.conditions;
+    match &spec.kind {
+        CheckKind::Http(check) => http::run(check, conditions, toolbox, attempt).await,
+        CheckKind::Tcp(check) => tcp::run(check, conditions, toolbox, attempt).await,
+        CheckKind::Ssl(check) => ssl::run(check, conditions, toolbox, attempt).await,
+        CheckKind::Dns(check) => dns::run(check, conditions, toolbox, attempt).await,
+        CheckKind::Icmp(check) => icmp::run(check, conditions, toolbox, attempt).await,
+    }
+}

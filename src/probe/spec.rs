@@ -1,3 +1,174 @@
 //! What one check shall do, parsed and ready: no text is parsed again while checks run.
 //!
 //! A [`CheckSpec`] is compiled once from a stored service (with its secrets opened) and shared by every run.
+//! 100,000 of these live at once, so lists are boxed slices.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hickory_proto::rr::Name;
+use http::{HeaderMap, Method};
+use url::Url;
+
+use crate::probe::condition::Condition;
+use crate::probe::endpoint::{Endpoint, Host};
+
+/// One check, ready to run.
+#[derive(Debug)]
+pub struct CheckSpec {
+    /// How long one attempt may take.
+    pub timeout: Duration,
+    /// What the owner calls degraded or down.
+    pub conditions: Box<[Condition]>,
+    /// What to do.
+    pub kind: CheckKind,
+}
+
+/// What a check does.
+#[derive(Debug)]
+pub enum CheckKind {
+    /// One HTTP request and its redirects.
+    Http(Box<HttpCheck>),
+    /// A TCP connection.
+    Tcp(TcpCheck),
+    /// One question to a name server.
+    Dns(DnsCheck),
+    /// Echo requests.
+    Icmp(IcmpCheck),
+    /// The certificate chain of a TLS server.
+    Ssl(SslCheck),
+}
+
+/// Which address families a check uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Addressing {
+    /// The families that may be tried.
+    pub ip_version: IpVersion,
+    /// With `Auto`: a name whose one family is dead is `degraded`.
+    pub smart_dualstack: bool,
+}
+
+/// The families that may be tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IpVersion {
+    /// Both; one answer suffices.
+    #[default]
+    Auto,
+    /// IPv4 only.
+    Ipv4,
+    /// IPv6 only.
+    Ipv6,
+}
+
+/// One HTTP request.
+#[derive(Debug)]
+pub struct HttpCheck {
+    /// The target.
+    pub url: Url,
+    /// `Endpoint::of(&url)`, so that nothing is parsed per check.
+    pub endpoint: Endpoint,
+    /// The request method.
+    pub method: Method,
+    /// Configured headers and credentials, merged; values are marked sensitive.
+    pub headers: HeaderMap,
+    /// Sent with `POST`, `PUT` and `PATCH`; otherwise empty.
+    pub body: Bytes,
+    /// Whether redirects are followed.
+    pub follow_redirects: bool,
+    /// Whether the certificate must be valid.
+    pub verify_ssl: bool,
+    /// Which address families are tried.
+    pub addressing: Addressing,
+}
+
+/// One TCP connection.
+#[derive(Debug)]
+pub struct TcpCheck {
+    /// Where to.
+    pub host: Host,
+    /// Port, 1..65535.
+    pub port: u16,
+    /// Which address families are tried.
+    pub addressing: Addressing,
+}
+
+/// One TLS handshake.
+#[derive(Debug)]
+pub struct SslCheck {
+    /// Where to; names are also sent as server name.
+    pub host: Host,
+    /// Port, 1..65535.
+    pub port: u16,
+    /// Which address families are tried.
+    pub addressing: Addressing,
+}
+
+/// Echo requests to one host.
+#[derive(Debug)]
+pub struct IcmpCheck {
+    /// Where to.
+    pub host: Host,
+    /// Which address families are tried.
+    pub addressing: Addressing,
+}
+
+/// One question to a name server.
+#[derive(Debug)]
+pub struct DnsCheck {
+    /// The name asked for, fully qualified.
+    pub name: Name,
+    /// The record type asked for.
+    pub record: DnsRecord,
+}
+
+/// The record types that a DNS check may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DnsRecord {
+    /// IPv4 addresses.
+    A,
+    /// IPv6 addresses.
+    Aaaa,
+    /// Mail exchangers.
+    Mx,
+    /// The canonical name.
+    Cname,
+    /// Texts.
+    Txt,
+    /// Name servers.
+    Ns,
+}
+
+impl DnsRecord {
+    /// All types in the order of the contract.
+    pub const ALL: [Self; 6] = [Self::A, Self::Aaaa, Self::Mx, Self::Cname, Self::Txt, Self::Ns];
+
+    /// The word that the API and the DNS use.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::Aaaa => "AAAA",
+            Self::Mx => "MX",
+            Self::Cname => "CNAME",
+            Self::Txt => "TXT",
+            Self::Ns => "NS",
+        }
+    }
+}
+
+/// The text names no record type that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown record type")]
+pub struct UnknownRecord;
+
+impl FromStr for DnsRecord {
+    type Err = UnknownRecord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRecord> {
+        Self::ALL
+            .into_iter()
+            .find(|record| record.as_str() == text)
+            .ok_or(UnknownRecord)
+    }
+}

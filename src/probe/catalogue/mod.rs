@@ -3,8 +3,34 @@
 //!
 //! It knows shapes and limits of configuration fields and conditions. It reads no JSON and runs no check.
 
+mod addressing;
+mod admission;
+mod dns;
+mod http;
+mod icmp;
+mod manual;
+mod operators;
+mod ssl;
+mod tcp;
+
 use crate::model::check::{CheckStatus, CheckType};
 use crate::probe::condition::Operator;
+use crate::probe::fact::Fact;
+
+pub use admission::{FieldRef, default_conditions, field_of, value_fits};
+
+/// What the catalogue says about a type.
+#[must_use]
+pub const fn definition(check_type: CheckType) -> &'static Definition {
+    match check_type {
+        CheckType::Http => &http::DEFINITION,
+        CheckType::Tcp => &tcp::DEFINITION,
+        CheckType::Dns => &dns::DEFINITION,
+        CheckType::Icmp => &icmp::DEFINITION,
+        CheckType::Ssl => &ssl::DEFINITION,
+        CheckType::Manual => &manual::DEFINITION,
+    }
+}
 
 /// Everything the catalogue says about one check type.
 #[derive(Debug)]
@@ -84,6 +110,14 @@ pub enum FieldKind {
     },
 }
 
+impl Definition {
+    /// The configuration field with this name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
+
 /// One field that a condition may test.
 #[derive(Debug)]
 pub struct ConditionField {
@@ -99,6 +133,31 @@ pub struct ConditionField {
     pub unit: Option<&'static str>,
     /// Set for `json.<path>` and `header.<name>`.
     pub parametric: Option<Parametric>,
+}
+
+impl ConditionField {
+    /// A field without parameter.
+    const fn plain(
+        fact: Fact,
+        label: &'static str,
+        kind: ConditionKind,
+        operators: &'static [Operator],
+    ) -> Self {
+        Self {
+            field: fact.as_str(),
+            label,
+            kind,
+            operators,
+            unit: None,
+            parametric: None,
+        }
+    }
+
+    /// The same field with a unit.
+    const fn measured_in(mut self, unit: &'static str) -> Self {
+        self.unit = Some(unit);
+        self
+    }
 }
 
 /// Type of a condition field (contract 4.2.4).
@@ -162,4 +221,42 @@ pub struct IntervalBounds {
     pub min: u32,
     /// Largest allowed value.
     pub max: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_has_its_own_definition() {
+        for check_type in CheckType::ALL {
+            assert_eq!(definition(check_type).check_type, check_type);
+        }
+    }
+
+    /// A field without a fact could be configured, but would never be found.
+    #[test]
+    fn every_plain_condition_field_is_a_fact_and_every_fact_a_field() {
+        let fields = || {
+            let definitions = CheckType::ALL.into_iter().map(definition);
+            definitions.flat_map(|definition| definition.condition_fields)
+        };
+        for field in fields().filter(|field| field.parametric.is_none()) {
+            assert!(field.field.parse::<Fact>().is_ok(), "{}", field.field);
+        }
+        for fact in Fact::ALL {
+            assert!(fields().any(|field| field.field == fact.as_str()), "{fact:?}");
+        }
+    }
+
+    #[test]
+    fn the_subtypes_of_dns_are_the_options_of_its_field() {
+        let dns = definition(CheckType::Dns);
+        let subtypes = dns.by_subtype.unwrap();
+        let FieldKind::Select { options, .. } = dns.field(subtypes.field).unwrap().kind else {
+            panic!("{} is not a select", subtypes.field);
+        };
+        let named: Vec<_> = subtypes.fields.iter().map(|(value, _)| *value).collect();
+        assert_eq!(named, options);
+    }
 }

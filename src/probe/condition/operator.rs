@@ -1,4 +1,6 @@
-//! Conditions: what a service's owner calls `degraded` or `down` (contract 4.2.4).
+//! Operators of conditions: their words and what a missing value means to them (contract 4.2.4).
+
+use std::str::FromStr;
 
 /// How a condition compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,4 +58,26 @@ impl Operator {
             Self::NotContains => "not_contains",
         }
     }
+
+    /// Whether a missing value matches.
+    #[must_use]
+    pub const fn is_negative(self) -> bool {
+        matches!(self, Self::Neq | Self::NotIn | Self::NotContains)
+    }
 }
+
+impl FromStr for Operator {
+    type Err = UnknownOperator;
+
+    fn from_str(text: &str) -> Result<Self, UnknownOperator> {
+        Self::ALL
+            .into_iter()
+            .find(|operator| operator.as_str() == text)
+            .ok_or(UnknownOperator)
+    }
+}
+
+/// The text names no operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown operator")]
+pub struct UnknownOperator;

@@ -1,1 +1,0 @@
-//! The one gate for every outbound connection: resolve, classify, pin, connect.

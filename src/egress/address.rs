@@ -1,0 +1,213 @@
+//! What an address is: public, private, loopback, or one that is never talked to.
+//!
+//! IPv6 addresses that carry an IPv4 address (mapped, compatible, translated, tunnelled) are as good as what they
+//! carry: the worse of both classes counts. Ranges follow the IANA special-purpose registries.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// What an address is; ordered from harmless to forbidden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AddressClass {
+    /// Somewhere on the internet.
+    Public,
+    /// RFC 1918, carrier-grade NAT, unique local, benchmark networks.
+    Private,
+    /// This machine.
+    Loopback,
+    /// Cloud metadata, link-local, multicast, broadcast, unspecified, reserved.
+    Never,
+}
+
+/// Metadata services outside the link-local ranges: a probe that reads one hands out the machine's credentials.
+const METADATA_V4: [Ipv4Addr; 4] = [
+    Ipv4Addr::new(100, 100, 100, 200), // Alibaba Cloud
+    Ipv4Addr::new(168, 63, 129, 16),   // Azure
+    Ipv4Addr::new(192, 0, 0, 192),     // Oracle Cloud
+    Ipv4Addr::new(169, 254, 169, 254), // nearly everyone
+];
+
+const METADATA_V6: [Ipv6Addr; 3] = [
+    Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254), // AWS
+    Ipv6Addr::new(0xfd20, 0x00ce, 0, 0, 0, 0, 0, 0x0254), // Google Cloud
+    Ipv6Addr::new(0xfd00, 0x0042, 0, 0, 0, 0, 0, 0x0042), // Scaleway
+];
+
+/// Blocks of IPv4 with their class; the first that holds the address decides, none: public.
+const BLOCKS_V4: [(Ipv4Addr, u32, AddressClass); 17] = [
+    (Ipv4Addr::new(0, 0, 0, 0), 8, AddressClass::Never),
+    (Ipv4Addr::new(127, 0, 0, 0), 8, AddressClass::Loopback),
+    (Ipv4Addr::new(10, 0, 0, 0), 8, AddressClass::Private),
+    (Ipv4Addr::new(172, 16, 0, 0), 12, AddressClass::Private),
+    (Ipv4Addr::new(192, 168, 0, 0), 16, AddressClass::Private),
+    (Ipv4Addr::new(100, 64, 0, 0), 10, AddressClass::Private),
+    (Ipv4Addr::new(169, 254, 0, 0), 16, AddressClass::Never),
+    (Ipv4Addr::new(192, 0, 0, 9), 32, AddressClass::Public),
+    (Ipv4Addr::new(192, 0, 0, 10), 32, AddressClass::Public),
+    (Ipv4Addr::new(192, 0, 0, 0), 24, AddressClass::Never),
+    (Ipv4Addr::new(192, 0, 2, 0), 24, AddressClass::Never),
+    (Ipv4Addr::new(192, 88, 99, 0), 24, AddressClass::Never),
+    (Ipv4Addr::new(198, 18, 0, 0), 15, AddressClass::Private),
+    (Ipv4Addr::new(198, 51, 100, 0), 24, AddressClass::Never),
+    (Ipv4Addr::new(203, 0, 113, 0), 24, AddressClass::Never),
+    (Ipv4Addr::new(224, 0, 0, 0), 4, AddressClass::Never),
+    (Ipv4Addr::new(240, 0, 0, 0), 4, AddressClass::Never),
+];
+
+/// What `address` is, after taking an embedded IPv4 address into account.
+#[must_use]
+pub fn classify(address: IpAddr) -> AddressClass {
+    match address {
+        IpAddr::V4(v4) => classify_v4(v4),
+        IpAddr::V6(v6) => classify_v6(v6),
+    }
+}
+
+fn classify_v4(address: Ipv4Addr) -> AddressClass {
+    if METADATA_V4.contains(&address) {
+        return AddressClass::Never;
+    }
+    let holds = |block: Ipv4Addr, prefix: u32| (address.to_bits() ^ block.to_bits()) >> (32 - prefix) == 0;
+    BLOCKS_V4
+        .iter()
+        .find(|(block, prefix, _)| holds(*block, *prefix))
+        .map_or(AddressClass::Public, |(.., class)| *class)
+}
+
+fn classify_v6(address: Ipv6Addr) -> AddressClass {
+    if address.is_loopback() {
+        return AddressClass::Loopback;
+    }
+    if address.is_unspecified() || METADATA_V6.contains(&address) {
+        return AddressClass::Never;
+    }
+    match embedded(address) {
+        // A tunnel or translator is no way around the rules, nor does it make a documentation address real.
+        Some(inner) => inner
+            .into_iter()
+            .map(classify_v4)
+            .max()
+            .unwrap_or(AddressClass::Never),
+        None => native_v6(address.segments()),
+    }
+}
+
+/// The IPv4 addresses that an IPv6 address stands for: two for Teredo (server and client), else the same twice.
+fn embedded(address: Ipv6Addr) -> Option<[Ipv4Addr; 2]> {
+    let octets = address.octets();
+    let at = |from: usize| Ipv4Addr::new(octets[from], octets[from + 1], octets[from + 2], octets[from + 3]);
+    let twice = |inner: Ipv4Addr| Some([inner, inner]);
+    match address.segments() {
+        // IPv4-compatible, -mapped and -translated (RFC 4291, RFC 2765).
+        [0, 0, 0, 0, 0 | 0xffff, 0 | 0xffff, _, _] => twice(at(12)),
+        // NAT64, well-known prefix and local-use block (RFC 6052, RFC 8215).
+        [0x64, 0xff9b, 0 | 1, 0, 0, 0, _, _] => twice(at(12)),
+        // 6to4 (RFC 3056).
+        [0x2002, ..] => twice(at(2)),
+        // Teredo (RFC 4380): the client's address is written inverted.
+        [0x2001, 0, ..] => Some([at(4), Ipv4Addr::from_bits(!at(12).to_bits())]),
+        // ISATAP (RFC 5214) below any prefix.
+        [_, _, _, _, 0 | 0x0200, 0x5efe, _, _] => twice(at(12)),
+        _ => None,
+    }
+}
+
+const fn native_v6(segments: [u16; 8]) -> AddressClass {
+    match segments {
+        [0xfc00..=0xfdff, ..] => AddressClass::Private,
+        // Documentation and benchmarking (RFC 3849, RFC 9637, RFC 5180), ORCHID (RFC 4843, RFC 7343).
+        [0x2001, 0x0db8, ..] | [0x3fff, 0..=0x0fff, ..] | [0x2001, 2, 0, ..] | [0x2001, 0x10..=0x2f, ..] => {
+            AddressClass::Never
+        }
+        [0x2000..=0x3fff, ..] => AddressClass::Public,
+        // Link-local, site-local, multicast, discard-only, and whatever nobody has assigned yet.
+        _ => AddressClass::Never,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::AddressClass::{Loopback, Never, Private, Public};
+    use super::*;
+
+    /// Reliability 28: un-mapping comes before classification.
+    #[rstest]
+    #[case("1.1.1.1", Public)]
+    #[case("172.15.255.255", Public)]
+    #[case("172.32.0.0", Public)]
+    #[case("100.63.255.255", Public)]
+    #[case("100.128.0.0", Public)]
+    #[case("198.20.0.0", Public)]
+    #[case("192.0.0.9", Public)]
+    #[case("223.255.255.255", Public)]
+    #[case("10.0.0.1", Private)]
+    #[case("172.16.0.0", Private)]
+    #[case("172.31.255.255", Private)]
+    #[case("192.168.255.255", Private)]
+    #[case("100.64.0.1", Private)]
+    #[case("127.0.0.1", Loopback)]
+    #[case("127.255.255.255", Loopback)]
+    #[case("0.0.0.0", Never)]
+    #[case("0.1.2.3", Never)]
+    #[case("169.254.0.1", Never)]
+    #[case("169.254.169.254", Never)]
+    #[case("100.100.100.200", Never)]
+    #[case("168.63.129.16", Never)]
+    #[case("192.0.0.192", Never)]
+    #[case("192.0.2.1", Never)]
+    #[case("198.18.0.1", Private)]
+    #[case("198.51.100.7", Never)]
+    #[case("203.0.113.7", Never)]
+    #[case("224.0.0.1", Never)]
+    #[case("239.255.255.255", Never)]
+    #[case("240.0.0.1", Never)]
+    #[case("255.255.255.255", Never)]
+    #[case("2606:4700:4700::1111", Public)]
+    #[case("2a00:1450::1", Public)]
+    #[case("fc00::1", Private)]
+    #[case("fd12:3456::1", Private)]
+    #[case("::1", Loopback)]
+    #[case("::", Never)]
+    #[case("fd00:ec2::254", Never)]
+    #[case("fd20:ce::254", Never)]
+    #[case("fd00:42::42", Never)]
+    #[case("fe80::1", Never)]
+    #[case("febf::1", Never)]
+    #[case("fec0::1", Never)]
+    #[case("ff02::1", Never)]
+    #[case("100::1", Never)]
+    #[case("2001:db8::1", Never)]
+    #[case("3fff::1", Never)]
+    #[case("2001:2::1", Never)]
+    #[case("2001:20::1", Never)]
+    #[case("4000::1", Never)]
+    // Mapped, compatible and translated.
+    #[case("::ffff:1.1.1.1", Public)]
+    #[case("::ffff:10.0.0.1", Private)]
+    #[case("::ffff:127.0.0.1", Loopback)]
+    #[case("::ffff:169.254.169.254", Never)]
+    #[case("::127.0.0.1", Loopback)]
+    #[case("::169.254.169.254", Never)]
+    #[case("::ffff:0:127.0.0.1", Loopback)]
+    // NAT64, well-known and local-use.
+    #[case("64:ff9b::1.1.1.1", Public)]
+    #[case("64:ff9b::192.168.0.1", Private)]
+    #[case("64:ff9b::169.254.169.254", Never)]
+    #[case("64:ff9b:1::169.254.169.254", Never)]
+    #[case("64:ff9b:1::10.0.0.1", Private)]
+    #[case("64:ff9b:1:a9fe:a9:fe00::", Never)]
+    // 6to4 and Teredo.
+    #[case("2002:0101:0101::1", Public)]
+    #[case("2002:7f00:0001::1", Loopback)]
+    #[case("2002:a9fe:a9fe::1", Never)]
+    #[case("2001:0:101:101::fefe:fefe", Public)]
+    #[case("2001:0:101:101::5601:5601", Never)]
+    #[case("2001:0:7f00:1::fefe:fefe", Loopback)]
+    // ISATAP.
+    #[case("2606:4700::5efe:127.0.0.1", Loopback)]
+    #[case("2606:4700::200:5efe:169.254.169.254", Never)]
+    fn every_address_has_its_class(#[case] address: &str, #[case] class: AddressClass) {
+        assert_eq!(classify(address.parse().unwrap()), class);
+    }
+}

@@ -1,0 +1,96 @@
+//! The one gate for every outbound connection: classify, pin, connect.
+//!
+//! An address becomes a [`Pinned`] one only by passing [`Egress::permit`], and only a pinned address can be connected
+//! to: what was classified is what is dialled, so a name that changes its mind between the two gains nothing.
+//! Names are resolved elsewhere; redirects come through here again, hop by hop.
+
+mod address;
+mod socket;
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+
+use tokio::net::TcpStream;
+
+pub use address::{AddressClass, classify};
+
+/// Which addresses this installation may talk to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EgressPolicy {
+    /// Public, private and loopback addresses: the operator watches own machines.
+    #[default]
+    PrivateAllowed,
+    /// Public addresses only: strangers may create services.
+    PublicOnly,
+}
+
+/// The gate: a policy, and where connections start from.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Egress {
+    /// Which addresses may be talked to.
+    pub policy: EgressPolicy,
+    /// Local address of outbound connections of the same family; the kernel chooses when it is not set.
+    pub source: Option<IpAddr>,
+}
+
+impl Egress {
+    /// Classifies an address; a permitted one may be connected to.
+    pub fn permit(&self, address: IpAddr) -> Result<Pinned, Blocked> {
+        let class = classify(address);
+        let allowed = match class {
+            AddressClass::Public => true,
+            AddressClass::Loopback | AddressClass::Private => self.policy == EgressPolicy::PrivateAllowed,
+            AddressClass::Never => false,
+        };
+        if allowed {
+            Ok(Pinned(address))
+        } else {
+            Err(Blocked { address, class })
+        }
+    }
+
+    /// Opens a TCP connection to a permitted address, without delay for small writes.
+    pub async fn connect(&self, to: Pinned, port: u16) -> std::io::Result<TcpStream> {
+        socket::connect(SocketAddr::new(to.0, port), self.source_for(to.0)).await
+    }
+
+    /// Where packets to an address of this family start from, when that is configured.
+    pub(crate) fn source_for(&self, to: IpAddr) -> Option<IpAddr> {
+        self.source.filter(|source| source.is_ipv4() == to.is_ipv4())
+    }
+}
+
+/// An address that passed the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pinned(IpAddr);
+
+impl Pinned {
+    /// The address itself.
+    #[must_use]
+    pub const fn address(self) -> IpAddr {
+        self.0
+    }
+}
+
+/// The policy forbids the address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    /// The address as it was given.
+    pub address: IpAddr,
+    /// What it turned out to be.
+    pub class: AddressClass,
+}
+
+impl std::error::Error for Blocked {}
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "The egress policy forbids the address {}", self.address)
+    }
+}
+
+/// Makes closing the connection a reset, so that it leaves no port in `TIME_WAIT`. Only for an exchange that is
+/// over: data that the peer still sends is cut.
+pub fn close_by_reset(stream: &TcpStream) {
+    socket::close_by_reset(stream);
+}

@@ -1,0 +1,134 @@
+//! One attempt while it runs: its deadline, and a stopwatch that knows the phases.
+//!
+//! A phase that is not finished leaves no time behind. With redirects, each phase is the sum over all hops.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::model::check::{Micros, Timings, micros};
+
+/// One attempt while it runs.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    start: Instant,
+    /// When it must be over.
+    pub(crate) deadline: Instant,
+    mark: Instant,
+    phases: Phases,
+}
+
+#[derive(Debug, Default)]
+struct Phases {
+    dns: Option<Duration>,
+    connect: Option<Duration>,
+    tls: Option<Duration>,
+    ttfb: Option<Duration>,
+    transfer: Option<Duration>,
+}
+
+/// A phase that ends when the next one begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Phase {
+    Dns,
+    Connect,
+    Tls,
+}
+
+impl Attempt {
+    /// Starts the clock.
+    pub(crate) fn start(timeout: Duration) -> Self {
+        let start = Instant::now();
+        Self {
+            start,
+            deadline: start + timeout,
+            mark: start,
+            phases: Phases::default(),
+        }
+    }
+
+    /// The phase that has just ended took the time since the last one ended.
+    pub(crate) fn finish(&mut self, phase: Phase) {
+        let now = Instant::now();
+        let slot = match phase {
+            Phase::Dns => &mut self.phases.dns,
+            Phase::Connect => &mut self.phases.connect,
+            Phase::Tls => &mut self.phases.tls,
+        };
+        add(slot, now - self.mark);
+        self.mark = now;
+    }
+
+    /// A request was sent completely at `sent`, its response began at `first_byte`.
+    pub(crate) fn responded(&mut self, sent: Instant, first_byte: Instant) {
+        add(&mut self.phases.ttfb, first_byte.saturating_duration_since(sent));
+        self.mark = first_byte;
+    }
+
+    /// The response ends now.
+    pub(crate) fn transferred(&mut self) {
+        let now = Instant::now();
+        add(&mut self.phases.transfer, now - self.mark);
+        self.mark = now;
+    }
+
+    /// The time of the last mark: where the phases end.
+    pub(crate) fn response_time(&self) -> Micros {
+        micros(self.mark - self.start)
+    }
+
+    /// The timings of an attempt whose target answered: the total ends with the last phase.
+    pub(crate) fn answered(&self) -> Timings {
+        self.timings(self.mark)
+    }
+
+    /// The timings of an attempt that ends now, in the middle of a phase.
+    pub(crate) fn cut(&self) -> Timings {
+        self.timings(Instant::now())
+    }
+
+    fn timings(&self, end: Instant) -> Timings {
+        Timings {
+            dns: self.phases.dns.map(micros),
+            connect: self.phases.connect.map(micros),
+            tls: self.phases.tls.map(micros),
+            ttfb: self.phases.ttfb.map(micros),
+            transfer: self.phases.transfer.map(micros),
+            total: Some(micros(end - self.start)),
+        }
+    }
+}
+
+fn add(phase: &mut Option<Duration>, elapsed: Duration) {
+    *phase = Some(phase.unwrap_or_default() + elapsed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn phases_of_all_hops_add_up_to_the_total() {
+        let mut attempt = Attempt::start(Duration::from_secs(1));
+        for _ in 0..2 {
+            for (phase, ms) in [(Phase::Dns, 1), (Phase::Connect, 2), (Phase::Tls, 4)] {
+                tokio::time::advance(Duration::from_millis(ms)).await;
+                attempt.finish(phase);
+            }
+            let sent = Instant::now();
+            tokio::time::advance(Duration::from_millis(8)).await;
+            attempt.responded(sent, Instant::now());
+            tokio::time::advance(Duration::from_millis(16)).await;
+            attempt.transferred();
+        }
+        tokio::time::advance(Duration::from_millis(500)).await;
+        let ms = |us: u64| Some(micros(Duration::from_millis(us)));
+        let timings = attempt.answered();
+        assert_eq!((timings.dns, timings.connect, timings.tls), (ms(2), ms(4), ms(8)));
+        assert_eq!(
+            (timings.ttfb, timings.transfer, timings.total),
+            (ms(16), ms(32), ms(62))
+        );
+        assert_eq!(attempt.cut().total, ms(562));
+    }
+}

@@ -1,0 +1,29 @@
+//! The two configuration fields that every type with a host as its target shares (contract 4.2.2).
+
+use super::{Field, FieldKind};
+
+/// `ip_version`.
+pub(super) const IP_VERSION: Field = Field {
+    name: "ip_version",
+    kind: FieldKind::Select {
+        options: &["auto", "ipv4", "ipv6"],
+        default: "auto",
+    },
+    label: "Address family",
+    required: false,
+    secret: false,
+    help: Some("With auto both families are tried and one answer is enough."),
+};
+
+/// `smart_dualstack`.
+pub(super) const SMART_DUALSTACK: Field = Field {
+    name: "smart_dualstack",
+    kind: FieldKind::Boolean { default: false },
+    label: "Watch both address families",
+    required: false,
+    secret: false,
+    help: Some(
+        "Only with address family auto: a name that has IPv4 and IPv6 addresses is degraded when one of the two \
+         families does not answer.",
+    ),
+};

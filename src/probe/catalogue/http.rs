@@ -1,0 +1,155 @@
+//! The catalogue entry of `http`.
+
+use super::addressing::{IP_VERSION, SMART_DUALSTACK};
+use super::operators::{CONTAINING, NUMERIC, RESPONSE_TIME, TEXTUAL};
+use super::{ConditionField, ConditionKind, DefaultCondition, Definition, Field, FieldKind, Parametric};
+use crate::model::check::{CheckStatus, CheckType};
+use crate::probe::condition::Operator;
+use crate::probe::fact::Fact;
+
+pub(super) static DEFINITION: Definition = Definition {
+    check_type: CheckType::Http,
+    label: "HTTP",
+    description: "Sends an HTTP request to a URL and looks at the response.",
+    target_required: true,
+    fields: FIELDS,
+    condition_fields: CONDITION_FIELDS,
+    default_conditions: &[DefaultCondition {
+        field: Fact::StatusCode.as_str(),
+        operator: Operator::Gte,
+        value: 400,
+        status: CheckStatus::Down,
+    }],
+    by_subtype: None,
+    interval: None,
+};
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "method",
+        kind: FieldKind::Select {
+            options: &["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"],
+            default: "GET",
+        },
+        label: "Method",
+        required: false,
+        secret: false,
+        help: None,
+    },
+    Field {
+        name: "headers",
+        kind: FieldKind::KeyValueArray { max_entries: 50 },
+        label: "Request headers",
+        required: false,
+        secret: true,
+        help: Some(
+            "Sent with the request, but not when a redirect leads to another origin. Values are never shown again.",
+        ),
+    },
+    Field {
+        name: "auth",
+        kind: FieldKind::Auth,
+        label: "Authentication",
+        required: false,
+        secret: true,
+        help: Some(
+            "Replaces a configured header of the same name. Not sent when a redirect leads to another origin.",
+        ),
+    },
+    Field {
+        name: "body",
+        kind: FieldKind::Textarea { max_length: 65_536 },
+        label: "Request body",
+        required: false,
+        secret: false,
+        help: Some("Sent with POST, PUT and PATCH only."),
+    },
+    Field {
+        name: "follow_redirects",
+        kind: FieldKind::Boolean { default: true },
+        label: "Follow redirects",
+        required: false,
+        secret: false,
+        help: Some("At most 10 redirects are followed; then the check fails."),
+    },
+    Field {
+        name: "verify_ssl",
+        kind: FieldKind::Boolean { default: true },
+        label: "Verify the certificate",
+        required: false,
+        secret: false,
+        help: Some("When switched off, expired, untrusted and foreign certificates are accepted."),
+    },
+    IP_VERSION,
+    SMART_DUALSTACK,
+];
+
+const CONDITION_FIELDS: &[ConditionField] = &[
+    ConditionField::plain(
+        Fact::StatusCode,
+        "Status code",
+        ConditionKind::Number,
+        &[
+            Operator::Eq,
+            Operator::Neq,
+            Operator::Gt,
+            Operator::Gte,
+            Operator::Lt,
+            Operator::Lte,
+            Operator::In,
+            Operator::NotIn,
+        ],
+    ),
+    RESPONSE_TIME,
+    ConditionField::plain(Fact::Body, "Response body", ConditionKind::String, CONTAINING),
+    ConditionField {
+        field: "json",
+        label: "JSON value",
+        kind: ConditionKind::Json,
+        operators: &[
+            Operator::Eq,
+            Operator::Neq,
+            Operator::Gt,
+            Operator::Gte,
+            Operator::Lt,
+            Operator::Lte,
+            Operator::Contains,
+            Operator::NotContains,
+        ],
+        unit: None,
+        parametric: Some(Parametric {
+            prefix: "json.",
+            key_label: "Path",
+            key_placeholder: "checks.0.status",
+            key_help: "Keys separated by dots; digits index lists, # is the length of a list.",
+        }),
+    },
+    ConditionField {
+        field: "header",
+        label: "Response header",
+        kind: ConditionKind::Header,
+        operators: TEXTUAL,
+        unit: None,
+        parametric: Some(Parametric {
+            prefix: "header.",
+            key_label: "Name",
+            key_placeholder: "content-type",
+            key_help: "Name of the response header; upper and lower case are the same.",
+        }),
+    },
+    ConditionField::plain(
+        Fact::RedirectsFollowed,
+        "Redirects followed",
+        ConditionKind::Number,
+        NUMERIC,
+    ),
+    ConditionField::plain(
+        Fact::ContentLength,
+        "Content length",
+        ConditionKind::Number,
+        NUMERIC,
+    )
+    .measured_in("bytes"),
+    ConditionField::plain(Fact::Protocol, "Protocol version", ConditionKind::String, TEXTUAL),
+    ConditionField::plain(Fact::FinalUrl, "Final URL", ConditionKind::String, TEXTUAL),
+];

@@ -1,0 +1,16 @@
+//! The catalogue entry of `manual`.
+
+use super::Definition;
+use crate::model::check::CheckType;
+
+pub(super) static DEFINITION: Definition = Definition {
+    check_type: CheckType::Manual,
+    label: "Manual",
+    description: "Is not checked; people set its status.",
+    target_required: false,
+    fields: &[],
+    condition_fields: &[],
+    default_conditions: &[],
+    by_subtype: None,
+    interval: None,
+};

@@ -1,0 +1,38 @@
+//! The sets of operators that the condition fields of contract 4.2.4 know.
+
+use super::{ConditionField, ConditionKind};
+use crate::probe::condition::Operator;
+use crate::probe::fact::Fact;
+
+/// Durations: equality of a measured time is never meant.
+pub(super) const ORDERED: &[Operator] = &[Operator::Gt, Operator::Gte, Operator::Lt, Operator::Lte];
+
+/// Counts and other whole numbers.
+pub(super) const NUMERIC: &[Operator] = &[
+    Operator::Eq,
+    Operator::Neq,
+    Operator::Gt,
+    Operator::Gte,
+    Operator::Lt,
+    Operator::Lte,
+];
+
+/// Texts that may be compared as a whole.
+pub(super) const TEXTUAL: &[Operator] = &[
+    Operator::Eq,
+    Operator::Neq,
+    Operator::Contains,
+    Operator::NotContains,
+];
+
+/// Lists, and texts too long to be compared as a whole.
+pub(super) const CONTAINING: &[Operator] = &[Operator::Contains, Operator::NotContains];
+
+/// The field that every measured type has.
+pub(super) const RESPONSE_TIME: ConditionField = ConditionField::plain(
+    Fact::ResponseTimeMs,
+    "Response time",
+    ConditionKind::Number,
+    ORDERED,
+)
+.measured_in("ms");

@@ -1,0 +1,145 @@
+//! Comparing what a probe saw with what a condition says (contract 4.2.4).
+//!
+//! Numbers are compared as `f64`. Values of different JSON types are never equal: `"1"` is not `1`. Missing values do
+//! not get here.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde_json::Value;
+
+use super::operator::Operator;
+use crate::probe::fact::Fact;
+
+/// What a condition compares with.
+#[derive(Clone, Debug)]
+pub(super) enum Operand {
+    Number(f64),
+    Bool(bool),
+    Text(Box<str>),
+    List(Box<[Operand]>),
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Bool(flag) => write!(f, "{flag}"),
+            Self::Text(text) => f.write_str(text),
+            Self::List(items) => {
+                for (position, item) in items.iter().enumerate() {
+                    let separator = if position == 0 { "" } else { ", " };
+                    write!(f, "{separator}{item}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Operand {
+    pub(super) fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Number(number) => number.as_f64().map(Self::Number),
+            Value::Bool(flag) => Some(Self::Bool(*flag)),
+            Value::String(text) => Some(Self::Text(text.as_str().into())),
+            Value::Array(items) => items.iter().map(Self::of).collect::<Option<_>>().map(Self::List),
+            Value::Null | Value::Object(_) => None,
+        }
+    }
+
+    /// Whether `accept` holds for this value, or for one of its items.
+    fn any(&self, accept: impl Fn(&Self) -> bool) -> bool {
+        match self {
+            Self::List(items) => items.iter().any(accept),
+            single => accept(single),
+        }
+    }
+}
+
+/// What a subject turned out to be.
+pub(super) enum Observed<'a> {
+    Number(f64),
+    Text(Cow<'a, str>),
+    List(Fact, &'a [String]),
+    Json(Cow<'a, Value>),
+}
+
+impl Observed<'_> {
+    /// Whether the comparison that a condition makes is true.
+    pub(super) fn satisfies(&self, operator: Operator, operand: &Operand) -> bool {
+        let order = || self.order(operand);
+        match operator {
+            Operator::Eq | Operator::In => operand.any(|value| self.equals(value)),
+            Operator::Neq | Operator::NotIn => !operand.any(|value| self.equals(value)),
+            Operator::Gt => matches!(order(), Some(Ordering::Greater)),
+            Operator::Gte => matches!(order(), Some(Ordering::Greater | Ordering::Equal)),
+            Operator::Lt => matches!(order(), Some(Ordering::Less)),
+            Operator::Lte => matches!(order(), Some(Ordering::Less | Ordering::Equal)),
+            Operator::Contains => self.contains(operand),
+            Operator::NotContains => !self.contains(operand),
+        }
+    }
+
+    fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Json(value) => value.as_f64(),
+            _ => None,
+        }
+    }
+
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Json(value) => value.as_str(),
+            _ => None,
+        }
+    }
+
+    fn order(&self, operand: &Operand) -> Option<Ordering> {
+        match operand {
+            Operand::Number(number) => self.number()?.partial_cmp(number),
+            _ => None,
+        }
+    }
+
+    /// Equal and of the same JSON type: `"1"` is not `1`. `null`, objects and lists equal nothing.
+    fn equals(&self, operand: &Operand) -> bool {
+        match operand {
+            Operand::Number(_) => self.order(operand) == Some(Ordering::Equal),
+            Operand::Text(text) => self.text() == Some(text),
+            Operand::Bool(flag) => matches!(self, Self::Json(value) if value.as_bool() == Some(*flag)),
+            Operand::List(_) => false,
+        }
+    }
+
+    /// A text contains a text; a list contains it as one of its items.
+    fn contains(&self, operand: &Operand) -> bool {
+        let Operand::Text(wanted) = operand else {
+            return false;
+        };
+        match self {
+            Self::List(fact, items) => items.iter().any(|item| is_item(*fact, item, wanted)),
+            Self::Json(value) => match &**value {
+                Value::Array(items) => items.iter().any(|item| item.as_str() == Some(wanted)),
+                other => other.as_str().is_some_and(|text| text.contains(&**wanted)),
+            },
+            Self::Text(text) => text.contains(&**wanted),
+            Self::Number(_) => false,
+        }
+    }
+}
+
+/// Names and addresses are compared without case, texts exactly. A mail exchanger may be named without its preference.
+fn is_item(fact: Fact, item: &str, wanted: &str) -> bool {
+    match fact {
+        Fact::TxtRecords => item == wanted,
+        Fact::MxRecords => {
+            let host = item.split_once(' ').map_or(item, |(_, host)| host);
+            item.eq_ignore_ascii_case(wanted) || host.eq_ignore_ascii_case(wanted)
+        }
+        _ => item.eq_ignore_ascii_case(wanted),
+    }
+}

@@ -1,0 +1,252 @@
+//! From a host to an open TCP connection: resolve, pass the gate, race the address families.
+//!
+//! One answer suffices: addresses of both families take turns, IPv6 first, and the next one starts when the one
+//! before fails or is slow (RFC 8305), so a dead family costs a quarter of a second. Nothing is sent here.
+
+use std::io;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+
+use crate::egress::{Egress, Pinned};
+use crate::model::check::{ErrorCode, Failure, Trouble};
+use crate::probe::attempt::{Attempt, Phase};
+use crate::probe::endpoint::Host;
+use crate::probe::resolver::Addresses;
+use crate::probe::spec::{Addressing, IpVersion};
+use crate::probe::stop::{Stop, trouble};
+use crate::probe::toolbox::Toolbox;
+
+/// How long one address may be silent before the next one is tried as well.
+const HEAD_START: Duration = Duration::from_millis(250);
+/// Most addresses of one family that are tried; a name with hundreds is not a reason to dial hundreds.
+const PER_FAMILY: usize = 4;
+
+/// Where a host can be reached, ready to be dialled.
+#[derive(Debug)]
+pub(crate) struct Route {
+    port: u16,
+    /// The families in turn.
+    candidates: Vec<Pinned>,
+    /// Addresses before the gate and the limits.
+    pub(crate) resolved: usize,
+}
+
+/// An open connection.
+#[derive(Debug)]
+pub(crate) struct Reached {
+    /// The connection.
+    pub(crate) stream: TcpStream,
+    /// The family that is still to be proven alive, with `smart_dualstack`.
+    pub(crate) other: Option<Route>,
+}
+
+/// Finds a host's addresses and lets them pass the gate.
+pub(crate) async fn route(
+    host: &Host,
+    port: u16,
+    addressing: Addressing,
+    toolbox: &Toolbox,
+    attempt: &mut Attempt,
+) -> Result<Route, Stop> {
+    match host {
+        Host::Ip(address) => Route::to(*address, port, addressing.ip_version, toolbox.egress()),
+        Host::Name(name) => {
+            let both = addressing.smart_dualstack && addressing.ip_version == IpVersion::Auto;
+            let lookup = toolbox
+                .resolver()
+                .lookup(name, addressing.ip_version, both, attempt.deadline);
+            let found = lookup.await?;
+            attempt.finish(Phase::Dns);
+            Route::among(&found, port, toolbox.egress())
+        }
+    }
+}
+
+/// Opens a connection along a route.
+pub(crate) async fn dial(
+    route: Route,
+    addressing: Addressing,
+    toolbox: &Toolbox,
+    attempt: &mut Attempt,
+) -> Result<Reached, Stop> {
+    let (stream, used) = race(&route, toolbox.egress(), attempt.deadline).await?;
+    attempt.finish(Phase::Connect);
+    let wants_both = addressing.smart_dualstack && addressing.ip_version == IpVersion::Auto;
+    Ok(Reached {
+        stream,
+        other: wants_both.then(|| route.without_family(used.address())).flatten(),
+    })
+}
+
+/// Whether the other family of a name answers too: `None` when it does, or when that cannot be told. It gets half
+/// of the time that is left, so that a dead family does not eat the whole timeout.
+pub(crate) async fn prove(other: Option<Route>, toolbox: &Toolbox, deadline: Instant) -> Option<Failure> {
+    let other = other?;
+    let now = Instant::now();
+    let patience = now + deadline.saturating_duration_since(now) / 2;
+    match race(&other, toolbox.egress(), patience).await {
+        Ok((stream, _)) => {
+            crate::egress::close_by_reset(&stream);
+            None
+        }
+        Err(Stop::Trouble(_)) => None,
+        Err(Stop::Failed(failure)) => {
+            let family = if other.is_ipv6() { "IPv6" } else { "IPv4" };
+            let message = format!("{family} does not answer: {}", failure.message);
+            Some(Failure::new(ErrorCode::DualstackPartial, message))
+        }
+    }
+}
+
+impl Route {
+    fn to(address: IpAddr, port: u16, version: IpVersion, egress: &Egress) -> Result<Self, Stop> {
+        let fits = match version {
+            IpVersion::Auto => true,
+            IpVersion::Ipv4 => address.is_ipv4(),
+            IpVersion::Ipv6 => address.is_ipv6(),
+        };
+        if !fits {
+            let message = "The address is not of the family that the service asks for";
+            return Err(Stop::failed(ErrorCode::DnsNoRecords, message));
+        }
+        Ok(Self {
+            port,
+            candidates: vec![egress.permit(address)?],
+            resolved: 1,
+        })
+    }
+
+    fn among(found: &Addresses, port: u16, egress: &Egress) -> Result<Self, Stop> {
+        let mut blocked = None;
+        let mut permitted = |addresses: &[IpAddr]| -> Vec<Pinned> {
+            let passed = addresses.iter().map(|address| egress.permit(*address));
+            let passed = passed.filter_map(|result| result.map_err(|refusal| blocked = Some(refusal)).ok());
+            passed.take(PER_FAMILY).collect()
+        };
+        let (v6, v4) = (permitted(&found.v6), permitted(&found.v4));
+        if let (Some(refusal), true, true) = (blocked, v6.is_empty(), v4.is_empty()) {
+            return Err(refusal.into());
+        }
+        let turns = v6.len().max(v4.len());
+        let in_turn = (0..turns).flat_map(|turn| [v6.get(turn), v4.get(turn)]);
+        Ok(Self {
+            port,
+            candidates: in_turn.flatten().copied().collect(),
+            resolved: found.v6.len() + found.v4.len(),
+        })
+    }
+
+    /// What remains without the family of `used`; `None` when nothing does.
+    fn without_family(&self, used: IpAddr) -> Option<Self> {
+        let rest = self
+            .candidates
+            .iter()
+            .filter(|pinned| pinned.address().is_ipv4() != used.is_ipv4());
+        let candidates: Vec<Pinned> = rest.copied().collect();
+        (!candidates.is_empty()).then_some(Self {
+            port: self.port,
+            resolved: candidates.len(),
+            candidates,
+        })
+    }
+
+    /// The addresses that may be tried.
+    pub(crate) fn candidates(&self) -> &[Pinned] {
+        &self.candidates
+    }
+
+    fn is_ipv6(&self) -> bool {
+        self.candidates.iter().any(|pinned| pinned.address().is_ipv6())
+    }
+
+    fn has_ipv4(&self) -> bool {
+        self.candidates.iter().any(|pinned| pinned.address().is_ipv4())
+    }
+}
+
+async fn race(route: &Route, egress: &Egress, deadline: Instant) -> Result<(TcpStream, Pinned), Stop> {
+    let mut losses = Losses::default();
+    let raced = match route.candidates.as_slice() {
+        [only] => {
+            let dialled = timeout_at(deadline, egress.connect(*only, route.port)).await;
+            dialled.map(|result| {
+                result
+                    .map(|stream| (stream, *only))
+                    .map_err(|error| losses.note(route, *only, &error))
+            })
+        }
+        _ => timeout_at(deadline, in_turn(route, egress, &mut losses)).await,
+    };
+    match raced {
+        Ok(Ok(won)) => Ok(won),
+        Ok(Err(())) => Err(losses.verdict(false)),
+        Err(_elapsed) => Err(losses.verdict(true)),
+    }
+}
+
+/// Dials the candidates, staggered; the first open connection wins, the others are dropped.
+async fn in_turn(route: &Route, egress: &Egress, losses: &mut Losses) -> Result<(TcpStream, Pinned), ()> {
+    let dial = |pinned: Pinned| async move { (pinned, egress.connect(pinned, route.port).await) };
+    let mut waiting = route.candidates.iter().copied();
+    let mut running: FuturesUnordered<_> = waiting.next().map(dial).into_iter().collect();
+    let mut next_start = Instant::now() + HEAD_START;
+    loop {
+        tokio::select! {
+            biased;
+            Some((pinned, result)) = running.next() => match result {
+                Ok(stream) => return Ok((stream, pinned)),
+                Err(error) => losses.note(route, pinned, &error),
+            },
+            () = tokio::time::sleep_until(next_start), if waiting.len() > 0 => {}
+            else => return Err(()),
+        }
+        if let Some(next) = waiting.next() {
+            running.push(dial(next));
+            next_start = Instant::now() + HEAD_START;
+        }
+    }
+}
+
+/// How the candidates failed. Our own trouble outweighs everything: what we could not try might have answered.
+/// After that, an answer (a refusal) says more than silence, and silence more than a missing route.
+#[derive(Debug, Default)]
+struct Losses {
+    trouble: Option<Trouble>,
+    refused: Option<ErrorCode>,
+    timed_out: bool,
+}
+
+impl Losses {
+    fn note(&mut self, route: &Route, pinned: Pinned, error: &io::Error) {
+        let own = trouble(error);
+        // A machine without IPv6 says "address not available"; with IPv4 to try, that is no lack of ports.
+        let lacks_ipv6 = own == Some(Trouble::NoPorts) && pinned.address().is_ipv6() && route.has_ipv4();
+        match error.kind() {
+            _ if own.is_some() && !lacks_ipv6 => self.trouble = own,
+            io::ErrorKind::ConnectionRefused => self.refused = Some(ErrorCode::ConnectRefused),
+            io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted => {
+                self.refused.get_or_insert(ErrorCode::ConnectReset);
+            }
+            io::ErrorKind::TimedOut => self.timed_out = true,
+            _ => {}
+        }
+    }
+
+    fn verdict(&self, is_late: bool) -> Stop {
+        if let Some(trouble) = self.trouble {
+            return Stop::Trouble(trouble);
+        }
+        let (code, message) = match self.refused {
+            Some(ErrorCode::ConnectReset) => (ErrorCode::ConnectReset, "Connection reset by the peer"),
+            Some(code) => (code, "Connection refused"),
+            None if is_late || self.timed_out => (ErrorCode::ConnectTimeout, "Connecting timed out"),
+            None => (ErrorCode::ConnectUnreachable, "No route to the host"),
+        };
+        Stop::failed(code, message)
+    }
+}

@@ -1,0 +1,88 @@
+//! Asking one name server: a fresh, connected datagram socket, and TCP when the answer does not fit a datagram.
+//!
+//! The port is random and the socket hears its server alone, so a forger must guess id and port. Waits without end:
+//! the caller decides when the server's time is over.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use hickory_proto::op::Message;
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, UdpSocket};
+use tokio::time::timeout;
+
+use super::question::{DATAGRAM_MAX_BYTES, Question};
+
+/// When a datagram is taken for lost and sent again; doubled each time.
+const RESEND_AFTER: Duration = Duration::from_secs(1);
+
+/// Asks `server` until it answers. `source` is where the question comes from, when that is configured.
+pub(super) async fn exchange(
+    question: &Question,
+    server: SocketAddr,
+    source: Option<SocketAddr>,
+) -> io::Result<Message> {
+    let socket = send(question, server, source)?;
+    let mut patience = RESEND_AFTER;
+    let message = loop {
+        match timeout(patience, receive(question, &socket)).await {
+            Ok(received) => break received?,
+            Err(_elapsed) => socket.send(question.bytes()).await?,
+        };
+        patience *= 2;
+    };
+    if message.metadata.truncation {
+        exchange_over_tcp(question, server, source).await
+    } else {
+        Ok(message)
+    }
+}
+
+/// Sends before the socket is handed to the runtime, which saves waiting for it to become writable.
+fn send(question: &Question, server: SocketAddr, source: Option<SocketAddr>) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(server), Type::DGRAM, Some(Protocol::UDP))?;
+    socket.set_nonblocking(true)?;
+    if let Some(source) = source {
+        socket.bind(&source.into())?;
+    }
+    socket.connect(&server.into())?;
+    socket.send(question.bytes())?;
+    UdpSocket::from_std(socket.into())
+}
+
+async fn receive(question: &Question, socket: &UdpSocket) -> io::Result<Message> {
+    let mut datagram = [0; DATAGRAM_MAX_BYTES as usize];
+    loop {
+        let length = socket.recv(&mut datagram).await?;
+        if let Some(message) = question.answer_in(&datagram[..length]) {
+            return Ok(message);
+        }
+    }
+}
+
+/// A message over TCP has its length in front and at most 64 KiB.
+async fn exchange_over_tcp(
+    question: &Question,
+    server: SocketAddr,
+    source: Option<SocketAddr>,
+) -> io::Result<Message> {
+    let socket = match server {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    if let Some(source) = source {
+        socket.bind(source)?;
+    }
+    let mut stream = socket.connect(server).await?;
+    let length = u16::try_from(question.bytes().len()).map_err(io::Error::other)?;
+    let request = [&length.to_be_bytes(), question.bytes()].concat();
+    stream.write_all(&request).await?;
+    let mut response = vec![0; usize::from(stream.read_u16().await?)];
+    stream.read_exact(&mut response).await?;
+    crate::egress::close_by_reset(&stream);
+    question
+        .answer_in(&response)
+        .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+}

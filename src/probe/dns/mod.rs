@@ -1,0 +1,143 @@
+//! DNS checks: one question, asked afresh, to the location's name servers.
+//!
+//! Nothing is cached and nothing is followed: the answer is judged as the server gave it. The servers are the
+//! operator's own (configured, or the system's), never named by a service; so they do not pass the egress gate,
+//! which would forbid a resolver on the loopback.
+
+mod exchange;
+mod question;
+mod records;
+
+use std::net::SocketAddr;
+use std::pin::pin;
+
+use futures_util::future::{Either, select};
+use hickory_proto::op::{Message, ResponseCode};
+use tokio::time::{Instant, timeout_at};
+
+use crate::model::check::{ErrorCode, Failure, Outcome, Trouble};
+use crate::probe::attempt::{Attempt, Phase};
+use crate::probe::condition::{Condition, worst_condition};
+use crate::probe::judgement::Answered;
+use crate::probe::spec::DnsCheck;
+use crate::probe::stop::{Stop, trouble};
+use crate::probe::toolbox::Toolbox;
+use exchange::exchange;
+use question::Question;
+use records::DnsFacts;
+
+/// Asks, and judges the answer.
+pub(crate) async fn run(
+    check: &DnsCheck,
+    conditions: &[Condition],
+    toolbox: &Toolbox,
+    mut attempt: Attempt,
+) -> Outcome {
+    let message = match answer(check, toolbox, &attempt).await {
+        Ok(message) => message,
+        Err(stop) => return stop.outcome(attempt.cut()),
+    };
+    attempt.finish(Phase::Dns);
+    if message.metadata.response_code == ResponseCode::NXDomain {
+        return Stop::failed(ErrorCode::DnsNxdomain, "The name does not exist").outcome(attempt.answered());
+    }
+    let response_time = attempt.response_time();
+    let answered = Answered {
+        response_time,
+        timings: attempt.answered(),
+        status_code: None,
+        partial: None,
+    };
+    let facts = DnsFacts::read(check, &message, response_time);
+    let outcome = answered.judge(conditions, &facts);
+    match worst_condition(conditions, &facts) {
+        Some(condition) if facts.counts_none(condition) => without_records(outcome, check),
+        _ => outcome,
+    }
+}
+
+/// A condition `*_count eq 0` (the default one) says that records are missing; so does the code, rather than
+/// `condition_failed`. Which status that means stays the condition's business.
+fn without_records(outcome: Outcome, check: &DnsCheck) -> Outcome {
+    let Outcome::Measured(mut measurement) = outcome else {
+        return outcome;
+    };
+    let message = format!("The name has no {} record", check.record.as_str());
+    measurement.failure = Some(Box::new(Failure::new(ErrorCode::DnsNoRecords, message)));
+    Outcome::Measured(measurement)
+}
+
+/// The first server's answer that says whether the name exists.
+async fn answer(check: &DnsCheck, toolbox: &Toolbox, attempt: &Attempt) -> Result<Message, Stop> {
+    let resolver = toolbox.resolver();
+    let since = Instant::now();
+    let mut losses = Losses::default();
+    let asked = {
+        let asked = pin!(ask_in_turn(check, toolbox, attempt.deadline, &mut losses));
+        let doubted = pin!(resolver.doubt(since, attempt.deadline));
+        match select(asked, doubted).await {
+            Either::Left((asked, _)) => asked,
+            Either::Right(((), asked)) => asked.await,
+        }
+    };
+    match asked {
+        Some(message) => Ok(message),
+        None => match losses.verdict() {
+            Some(stop) => Err(stop),
+            None => Err(resolver.silence(since, attempt.deadline).await),
+        },
+    }
+}
+
+/// Asks the servers in their order, each for its share of the time that is left; one that refuses, or cannot be
+/// reached, loses its turn at once.
+async fn ask_in_turn(
+    check: &DnsCheck,
+    toolbox: &Toolbox,
+    deadline: Instant,
+    losses: &mut Losses,
+) -> Option<Message> {
+    let question = Question::about(check)?;
+    let pulse = toolbox.resolver().pulse();
+    let mut left = u32::try_from(pulse.servers().len()).unwrap_or(u32::MAX);
+    for server in pulse.servers() {
+        let now = Instant::now();
+        let share_end = now + deadline.saturating_duration_since(now) / left;
+        left -= 1;
+        let source = toolbox.egress().source_for(server.ip());
+        let asked = exchange(&question, *server, source.map(|ip| SocketAddr::new(ip, 0)));
+        match timeout_at(share_end, asked).await {
+            Ok(Ok(message)) => {
+                pulse.note_answer();
+                match message.metadata.response_code {
+                    ResponseCode::NoError | ResponseCode::NXDomain => return Some(message),
+                    code => losses.refusal = Some(code),
+                }
+            }
+            Ok(Err(error)) => losses.trouble = losses.trouble.or(trouble(&error)),
+            Err(_elapsed) => {}
+        }
+    }
+    None
+}
+
+/// Why no server gave an answer that counts. An answer of any kind says more than our own trouble with another
+/// server; nothing at all means silence.
+#[derive(Debug, Default)]
+struct Losses {
+    refusal: Option<ResponseCode>,
+    trouble: Option<Trouble>,
+}
+
+impl Losses {
+    fn verdict(&self) -> Option<Stop> {
+        match (self.refusal, self.trouble) {
+            (Some(code), _) => {
+                let message = format!("The name server answered: {code}");
+                Some(Stop::failed(ErrorCode::DnsServfail, message))
+            }
+            (None, Some(trouble)) => Some(Stop::Trouble(trouble)),
+            (None, None) => None,
+        }
+    }
+}

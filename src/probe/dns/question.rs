@@ -1,0 +1,149 @@
+//! One question as bytes, and which messages answer it.
+//!
+//! A message answers when id, question and kind are right; whatever it says then is its server's word. Anything else
+//! is a stray or a forgery and is passed over.
+
+use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
+use hickory_proto::rr::RecordType;
+
+use crate::probe::spec::{DnsCheck, DnsRecord};
+
+/// Largest answer that fits every path unfragmented (DNS Flag Day 2020); larger ones come over TCP.
+pub(super) const DATAGRAM_MAX_BYTES: u16 = 1232;
+
+/// Length of a message's header.
+const HEADER_BYTES: usize = 12;
+
+/// One question, ready to be sent to any number of servers.
+pub(super) struct Question {
+    id: u16,
+    query: Query,
+    bytes: Vec<u8>,
+}
+
+impl Question {
+    /// A question with an id that nobody can guess. `None` when the name cannot be encoded, which a compiled
+    /// check's name always can.
+    pub(super) fn about(check: &DnsCheck) -> Option<Self> {
+        let query = Query::query(check.name.clone(), record_type(check.record));
+        let mut message = Message::query();
+        message.metadata.recursion_desired = true;
+        message.add_query(query.clone());
+        let mut edns = Edns::new();
+        edns.set_max_payload(DATAGRAM_MAX_BYTES);
+        message.set_edns(edns);
+        Some(Self {
+            id: message.metadata.id,
+            query,
+            bytes: message.to_vec().ok()?,
+        })
+    }
+
+    /// The question as it goes over the wire.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The message, if it answers this question.
+    pub(super) fn answer_in(&self, bytes: &[u8]) -> Option<Message> {
+        let is_candidate = bytes.len() >= HEADER_BYTES && bytes[..2] == self.id.to_be_bytes();
+        let message = is_candidate.then(|| Message::from_vec(bytes).ok()).flatten()?;
+        let is_response = message.metadata.message_type == MessageType::Response
+            && message.metadata.op_code == OpCode::Query;
+        let repeats_question = match message.queries.as_slice() {
+            [query] => *query == self.query,
+            // Servers that refuse may leave the question out.
+            [] => !matches!(
+                message.metadata.response_code,
+                ResponseCode::NoError | ResponseCode::NXDomain
+            ),
+            _ => false,
+        };
+        (is_response && repeats_question).then_some(message)
+    }
+}
+
+const fn record_type(record: DnsRecord) -> RecordType {
+    match record {
+        DnsRecord::A => RecordType::A,
+        DnsRecord::Aaaa => RecordType::AAAA,
+        DnsRecord::Mx => RecordType::MX,
+        DnsRecord::Cname => RecordType::CNAME,
+        DnsRecord::Txt => RecordType::TXT,
+        DnsRecord::Ns => RecordType::NS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hickory_proto::rr::Name;
+
+    use super::*;
+
+    fn question() -> Question {
+        Question::about(&DnsCheck {
+            name: Name::from_ascii("www.example.com.").unwrap(),
+            record: DnsRecord::A,
+        })
+        .unwrap()
+    }
+
+    /// The question turned into a response, changed by `change`.
+    fn answers(change: impl FnOnce(&mut Message)) -> bool {
+        let question = question();
+        let mut message = Message::from_vec(question.bytes()).unwrap();
+        message.metadata.message_type = MessageType::Response;
+        change(&mut message);
+        question.answer_in(&message.to_vec().unwrap()).is_some()
+    }
+
+    #[test]
+    fn a_question_asks_for_recursion_and_offers_1232_bytes() {
+        let message = Message::from_vec(question().bytes()).unwrap();
+        assert!(message.metadata.recursion_desired);
+        assert_eq!(message.max_payload(), 1232);
+        assert_eq!(message.queries.len(), 1);
+    }
+
+    #[test]
+    fn only_a_response_with_the_same_id_and_question_answers() {
+        assert!(answers(|_| {}));
+        assert!(!answers(|message| message.metadata.id ^= 1));
+        assert!(!answers(
+            |message| message.metadata.message_type = MessageType::Query
+        ));
+        assert!(!answers(|message| message.metadata.op_code = OpCode::Notify));
+        assert!(!answers(
+            |message| message.queries[0].query_type = RecordType::AAAA
+        ));
+        assert!(!answers(|message| {
+            message.queries[0].name = Name::from_ascii("www.example.org.").unwrap();
+        }));
+        assert!(!answers(|message| message.queries.clear()));
+    }
+
+    /// Resolvers that mix the case of names (RFC draft "0x20") send it back mixed.
+    #[test]
+    fn the_case_of_the_name_does_not_matter() {
+        assert!(answers(|message| {
+            message.queries[0].name = Name::from_ascii("WWW.eXample.com.").unwrap();
+        }));
+    }
+
+    #[test]
+    fn a_refusal_may_leave_the_question_out() {
+        assert!(answers(|message| {
+            message.queries.clear();
+            message.metadata.response_code = ResponseCode::Refused;
+        }));
+    }
+
+    #[test]
+    fn garbage_does_not_answer() {
+        let question = question();
+        for length in 0..question.bytes().len() {
+            assert!(question.answer_in(&question.bytes()[..length]).is_none());
+        }
+        assert!(question.answer_in(&[0xff; 512]).is_none());
+    }
+}

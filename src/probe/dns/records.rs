@@ -1,0 +1,140 @@
+//! From an answer to facts: the records of the asked type, at the end of the alias chain.
+//!
+//! Only what belongs to the name counts: records that a server adds for other names do not. Names are in lower case
+//! and without trailing dot, because servers return them in whatever case they were asked.
+
+use std::borrow::Cow;
+
+use hickory_proto::op::Message;
+use hickory_proto::rr::rdata::TXT;
+use hickory_proto::rr::{Name, RData};
+
+use crate::model::check::Micros;
+use crate::probe::condition::Condition;
+use crate::probe::fact::{Fact, Facts};
+use crate::probe::judgement::milliseconds;
+use crate::probe::spec::{DnsCheck, DnsRecord};
+
+/// Most aliases that lead to a name; also what ends a circle.
+const MAX_ALIASES: usize = 16;
+
+/// What an answer says.
+pub(super) struct DnsFacts {
+    record: DnsRecord,
+    response_time: Micros,
+    items: Vec<String>,
+}
+
+impl DnsFacts {
+    /// Reads the records that were asked for.
+    pub(super) fn read(check: &DnsCheck, message: &Message, response_time: Micros) -> Self {
+        let owner = match check.record {
+            DnsRecord::Cname => &check.name,
+            _ => end_of_aliases(&check.name, message),
+        };
+        let records = message.answers.iter().filter(|record| record.name == *owner);
+        Self {
+            record: check.record,
+            response_time,
+            items: records
+                .filter_map(|record| text_of(check.record, &record.data))
+                .collect(),
+        }
+    }
+
+    /// Whether the condition is met because there is no record at all.
+    pub(super) fn counts_none(&self, condition: &Condition) -> bool {
+        self.items.is_empty() && count_fact(self.record).is_some_and(|fact| condition.is_none_of(fact))
+    }
+}
+
+impl Facts for DnsFacts {
+    fn number(&self, fact: Fact) -> Option<f64> {
+        if fact == Fact::ResponseTimeMs {
+            return Some(milliseconds(self.response_time));
+        }
+        let count = u32::try_from(self.items.len()).ok().map(f64::from);
+        count.filter(|_| count_fact(self.record) == Some(fact))
+    }
+
+    fn text(&self, fact: Fact) -> Option<Cow<'_, str>> {
+        let is_asked = fact == Fact::Cname && self.record == DnsRecord::Cname;
+        let first = self.items.first().filter(|_| is_asked);
+        first.map(|name| name.as_str().into())
+    }
+
+    fn list(&self, fact: Fact) -> Option<&[String]> {
+        (list_fact(self.record) == Some(fact)).then_some(&self.items)
+    }
+}
+
+const fn count_fact(record: DnsRecord) -> Option<Fact> {
+    match record {
+        DnsRecord::A | DnsRecord::Aaaa => Some(Fact::IpCount),
+        DnsRecord::Mx => Some(Fact::MxCount),
+        DnsRecord::Txt => Some(Fact::TxtCount),
+        DnsRecord::Ns => Some(Fact::NsCount),
+        DnsRecord::Cname => None,
+    }
+}
+
+const fn list_fact(record: DnsRecord) -> Option<Fact> {
+    match record {
+        DnsRecord::A | DnsRecord::Aaaa => Some(Fact::Ips),
+        DnsRecord::Mx => Some(Fact::MxRecords),
+        DnsRecord::Txt => Some(Fact::TxtRecords),
+        DnsRecord::Ns => Some(Fact::NsRecords),
+        DnsRecord::Cname => None,
+    }
+}
+
+/// The name that the aliases in this answer lead to.
+fn end_of_aliases<'a>(name: &'a Name, message: &'a Message) -> &'a Name {
+    let alias_of = |name: &Name| {
+        let mut records = message.answers.iter().filter(move |record| record.name == *name);
+        records.find_map(|record| match &record.data {
+            RData::CNAME(canonical) => Some(&canonical.0),
+            _ => None,
+        })
+    };
+    let mut end = name;
+    for _ in 0..MAX_ALIASES {
+        match alias_of(end) {
+            Some(canonical) => end = canonical,
+            None => break,
+        }
+    }
+    end
+}
+
+fn text_of(record: DnsRecord, data: &RData) -> Option<String> {
+    match (record, data) {
+        (DnsRecord::A, RData::A(address)) => Some(address.0.to_string()),
+        (DnsRecord::Aaaa, RData::AAAA(address)) => Some(address.0.to_string()),
+        (DnsRecord::Mx, RData::MX(mx)) => Some(format!("{} {}", mx.preference, name_text(&mx.exchange))),
+        (DnsRecord::Cname, RData::CNAME(canonical)) => Some(name_text(&canonical.0)),
+        (DnsRecord::Ns, RData::NS(server)) => Some(name_text(&server.0)),
+        (DnsRecord::Txt, RData::TXT(text)) => Some(joined(text)),
+        _ => None,
+    }
+}
+
+/// The strings of a TXT record are one text (RFC 7208, section 3.3).
+fn joined(text: &TXT) -> String {
+    let bytes: Vec<u8> = text
+        .txt_data
+        .iter()
+        .flat_map(|part| part.iter().copied())
+        .collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Lower case, without trailing dot; the root stays a dot.
+fn name_text(name: &Name) -> String {
+    let mut text = name.to_ascii();
+    text.make_ascii_lowercase();
+    if text.len() > 1 && text.ends_with('.') {
+        text.pop();
+    }
+    text
+}

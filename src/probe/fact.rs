@@ -1,0 +1,133 @@
+//! Facts: what a probe found out and conditions may ask for.
+//!
+//! A [`Fact`] names one of them, [`Facts`] is how a probe hands them over. A fact that a probe did not find is `None`.
+//! Nothing is compared here; that is `condition`.
+
+use std::borrow::Cow;
+use std::str::FromStr;
+
+use http::HeaderMap;
+use serde_json::Value;
+
+macro_rules! facts {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// The condition fields of contract 4.2.4, apart from the parametric `json.<path>` and `header.<name>`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Fact {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Fact {
+            /// Every fact.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The name that conditions use.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+facts! {
+    /// Milliseconds until the target had answered; every type.
+    ResponseTimeMs = "response_time_ms",
+    /// Status code of the HTTP response.
+    StatusCode = "status_code",
+    /// Body of the HTTP response as text.
+    Body = "body",
+    /// Redirects that were followed.
+    RedirectsFollowed = "metadata.redirects_followed",
+    /// Bytes of the HTTP body.
+    ContentLength = "metadata.content_length",
+    /// `HTTP/1.1` or `HTTP/2`.
+    Protocol = "metadata.protocol",
+    /// The URL after all redirects.
+    FinalUrl = "metadata.final_url",
+    /// Addresses that a host name resolved to.
+    ResolvedIpCount = "metadata.resolved_ip_count",
+    /// Number of address records.
+    IpCount = "metadata.ip_count",
+    /// Number of NS records.
+    NsCount = "metadata.ns_count",
+    /// Number of MX records.
+    MxCount = "metadata.mx_count",
+    /// Number of TXT records.
+    TxtCount = "metadata.txt_count",
+    /// Addresses of a name.
+    Ips = "metadata.ips",
+    /// Name servers of a name, without trailing dot.
+    NsRecords = "metadata.ns_records",
+    /// `<preference> <host>`, without trailing dot.
+    MxRecords = "metadata.mx_records",
+    /// Texts of a name.
+    TxtRecords = "metadata.txt_records",
+    /// Canonical name, without trailing dot.
+    Cname = "metadata.cname",
+    /// Longest round trip of a ping, in milliseconds.
+    MaxRttMs = "metadata.max_rtt_ms",
+    /// Lost echo requests in percent.
+    PacketLossPct = "metadata.packet_loss_pct",
+    /// Echo replies received.
+    PacketsReceived = "metadata.packets_received",
+    /// Whole days until the certificate expires.
+    DaysUntilExpiry = "metadata.days_until_expiry",
+    /// Certificates that the server sent.
+    ChainLength = "metadata.chain_length",
+    /// Issuer of the certificate.
+    Issuer = "metadata.issuer",
+    /// Subject of the certificate.
+    Subject = "metadata.subject",
+    /// Negotiated cipher suite.
+    CipherSuite = "metadata.cipher_suite",
+    /// `TLS 1.2` or `TLS 1.3`.
+    TlsVersion = "metadata.tls_version",
+    /// Names that the certificate is valid for.
+    DnsNames = "metadata.dns_names",
+}
+
+/// The text names no fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown fact")]
+pub struct UnknownFact;
+
+impl FromStr for Fact {
+    type Err = UnknownFact;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFact> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|fact| fact.as_str() == text)
+            .ok_or(UnknownFact)
+    }
+}
+
+/// What one probe found out. Each probe overrides what it knows; the rest is missing.
+pub trait Facts {
+    /// A number.
+    fn number(&self, fact: Fact) -> Option<f64>;
+
+    /// A text.
+    fn text(&self, fact: Fact) -> Option<Cow<'_, str>> {
+        let _ = fact;
+        None
+    }
+
+    /// A list of texts.
+    fn list(&self, fact: Fact) -> Option<&[String]> {
+        let _ = fact;
+        None
+    }
+
+    /// The body as JSON, when it is JSON. Asked for only by `json.<path>` conditions.
+    fn json(&self) -> Option<&Value> {
+        None
+    }
+
+    /// The headers of the response.
+    fn headers(&self) -> Option<&HeaderMap> {
+        None
+    }
+}

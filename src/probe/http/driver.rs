@@ -1,0 +1,84 @@
+//! Drives an HTTP connection in the task of its check: no task is spawned, and dropping the check drops everything.
+//!
+//! HTTP/2 wants an executor for its connection; [`Chores`] is one that only remembers what there is to drive.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use hyper::rt::Executor;
+
+type Chore = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What an HTTP/2 connection wants done besides.
+#[derive(Clone, Default)]
+pub(super) struct Chores(Arc<Mutex<Vec<Chore>>>);
+
+impl Chores {
+    fn take(&self) -> Vec<Chore> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Polls all chores, also those that come up meanwhile.
+    fn poll(&self, context: &mut Context<'_>) {
+        let mut waiting = Vec::new();
+        loop {
+            let mut chores = self.take();
+            if chores.is_empty() {
+                break;
+            }
+            chores.retain_mut(|chore| chore.as_mut().poll(context).is_pending());
+            waiting.append(&mut chores);
+        }
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .append(&mut waiting);
+    }
+}
+
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Chores {
+    fn execute(&self, future: F) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(Box::pin(future));
+    }
+}
+
+/// A connection with its chores.
+pub(super) struct Driver<C> {
+    connection: Option<C>,
+    chores: Option<Chores>,
+}
+
+impl<C: Future<Output = hyper::Result<()>> + Unpin> Driver<C> {
+    pub(super) const fn new(connection: C, chores: Option<Chores>) -> Self {
+        Self {
+            connection: Some(connection),
+            chores,
+        }
+    }
+
+    /// Waits for `wanted` while keeping the connection going. An error of the connection reaches `wanted` by itself.
+    pub(super) async fn until<T>(&mut self, wanted: impl Future<Output = T>) -> T {
+        let mut wanted = pin!(wanted);
+        poll_fn(|context| {
+            self.poll_connection(context);
+            wanted.as_mut().poll(context)
+        })
+        .await
+    }
+
+    fn poll_connection(&mut self, context: &mut Context<'_>) {
+        if let Some(connection) = &mut self.connection
+            && let Poll::Ready(_) = Pin::new(connection).poll(context)
+        {
+            self.connection = None;
+        }
+        if let Some(chores) = &self.chores {
+            chores.poll(context);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! One request and its response over an open connection, HTTP/1.1 or HTTP/2.
+//!
+//! Limits of the response head are set here: 100 headers, 64 KiB. What goes wrong becomes an error code here, too.
+
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Request;
+use http_body_util::{BodyExt, Full};
+use hyper::Response;
+use hyper::body::{Body, Incoming};
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::TokioIo;
+use tokio::time::timeout_at;
+
+use crate::model::check::ErrorCode;
+use crate::probe::attempt::Attempt;
+use crate::probe::http::answer::{Answer, Intake, Received};
+use crate::probe::http::driver::{Chores, Driver};
+use crate::probe::http::meter::{Meter, Stamps};
+use crate::probe::link::Link;
+use crate::probe::stop::Stop;
+use crate::probe::tls;
+
+const HEADERS_MAX: usize = 100;
+const HEAD_MAX_BYTES: usize = 64 * 1024;
+/// HTTP/2: what a server may send before we have read it.
+const WINDOW_BYTES: u32 = 256 * 1024;
+
+/// Sends a request and takes in the response, until the attempt's deadline. The body of an answer that is not
+/// `is_final` is not waited for.
+pub(super) async fn exchange(
+    link: Link,
+    request: Request<Full<Bytes>>,
+    intake: Intake,
+    is_final: impl Fn(&Answer) -> bool,
+    attempt: &mut Attempt,
+) -> Result<Answer, Stop> {
+    let stamps = Arc::new(Stamps::new());
+    let deadline = attempt.deadline;
+    let conversation = Conversation {
+        stamps: stamps.clone(),
+        intake,
+        is_final,
+        attempt: &mut *attempt,
+    };
+    let talked = timeout_at(deadline, conversation.hold(link, request)).await;
+    talked.unwrap_or_else(|_elapsed| {
+        let message = match stamps.response() {
+            Some((sent, first_byte)) => {
+                attempt.responded(sent, first_byte);
+                "The response was not complete in time"
+            }
+            None => "No response in time",
+        };
+        Err(Stop::failed(ErrorCode::HttpTimeout, message))
+    })
+}
+
+struct Conversation<'a, F> {
+    stamps: Arc<Stamps>,
+    intake: Intake,
+    is_final: F,
+    attempt: &'a mut Attempt,
+}
+
+impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
+    async fn hold(self, link: Link, request: Request<Full<Bytes>>) -> Result<Answer, Stop> {
+        let is_http2 = link.is_http2();
+        let io = TokioIo::new(Meter::new(link, self.stamps.clone()));
+        if is_http2 {
+            let chores = Chores::default();
+            let (mut sender, connection) = http2_settings(&chores)
+                .handshake(io)
+                .await
+                .map_err(|e| broken(&e))?;
+            self.talk(
+                Driver::new(connection, Some(chores)),
+                sender.send_request(request),
+            )
+            .await
+        } else {
+            let (mut sender, connection) = http1_settings().handshake(io).await.map_err(|e| broken(&e))?;
+            self.talk(Driver::new(connection, None), sender.send_request(request))
+                .await
+        }
+    }
+
+    async fn talk<C: Future<Output = hyper::Result<()>> + Unpin>(
+        self,
+        mut driver: Driver<C>,
+        response: impl Future<Output = hyper::Result<Response<Incoming>>>,
+    ) -> Result<Answer, Stop> {
+        let responded = driver.until(response).await;
+        if let Some((sent, first_byte)) = self.stamps.response() {
+            self.attempt.responded(sent, first_byte);
+        }
+        let (head, body) = responded.map_err(|error| broken(&error))?.into_parts();
+        let mut answer = Answer {
+            status: head.status,
+            version: head.version,
+            headers: head.headers,
+            body: Received::default(),
+        };
+        if (self.is_final)(&answer) {
+            answer.body = take_in(&mut driver, body, self.intake).await?;
+        }
+        self.attempt.transferred();
+        Ok(answer)
+    }
+}
+
+async fn take_in<C: Future<Output = hyper::Result<()>> + Unpin>(
+    driver: &mut Driver<C>,
+    mut body: Incoming,
+    intake: Intake,
+) -> Result<Received, Stop> {
+    let mut received = Received::default();
+    while let Some(frame) = driver.until(body.frame()).await {
+        let frame = frame.map_err(|error| broken(&error))?;
+        let Some(piece) = frame.data_ref() else {
+            continue; // Trailers.
+        };
+        if !received.add(piece, intake) {
+            received.is_cut |= !body.is_end_stream();
+            break;
+        }
+    }
+    Ok(received)
+}
+
+fn http1_settings() -> http1::Builder {
+    let mut settings = http1::Builder::new();
+    settings.max_headers(HEADERS_MAX).max_buf_size(HEAD_MAX_BYTES);
+    settings
+}
+
+fn http2_settings(chores: &Chores) -> http2::Builder<Chores> {
+    let mut settings = http2::Builder::new(chores.clone());
+    settings
+        .max_header_list_size(u32::try_from(HEAD_MAX_BYTES).unwrap_or(u32::MAX))
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(WINDOW_BYTES);
+    settings
+}
+
+/// What an error of the HTTP library says about the server.
+fn broken(error: &hyper::Error) -> Stop {
+    if let Some(cause) = io_cause(error) {
+        return tls::failure(cause, ErrorCode::HttpProtocol);
+    }
+    let message = match error {
+        error if error.is_parse() => "The answer is not a proper HTTP response",
+        error if error.is_incomplete_message() => {
+            "The connection was closed before the response was complete"
+        }
+        _ => "The HTTP exchange failed",
+    };
+    Stop::failed(ErrorCode::HttpProtocol, message)
+}
+
+fn io_cause(error: &hyper::Error) -> Option<&io::Error> {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(found) = error.downcast_ref::<io::Error>() {
+            return Some(found);
+        }
+        cause = error.source();
+    }
+    None
+}

@@ -1,0 +1,119 @@
+//! Stamps of the moments that matter: the last byte of the request leaving, the first of the response arriving.
+//!
+//! Taken at the actual read and write, below the HTTP library, so that neither its buffering nor ours is measured.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Instant;
+
+use crate::probe::link::Link;
+
+/// Shared between the connection, which the HTTP library owns, and the check.
+#[derive(Debug)]
+pub(super) struct Stamps {
+    base: Instant,
+    /// Nanoseconds after `base`; zero: not yet.
+    sent_ns: AtomicU64,
+    first_byte_ns: AtomicU64,
+}
+
+impl Stamps {
+    pub(super) fn new() -> Self {
+        Self {
+            base: Instant::now(),
+            sent_ns: AtomicU64::new(0),
+            first_byte_ns: AtomicU64::new(0),
+        }
+    }
+
+    /// When the request had left and when the response began, once both have happened.
+    pub(super) fn response(&self) -> Option<(Instant, Instant)> {
+        let first_byte = self.at(&self.first_byte_ns)?;
+        Some((self.at(&self.sent_ns).unwrap_or(self.base), first_byte))
+    }
+
+    fn at(&self, stamp: &AtomicU64) -> Option<Instant> {
+        let ns = stamp.load(Ordering::Relaxed);
+        (ns > 0).then(|| self.base + std::time::Duration::from_nanos(ns))
+    }
+
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.base.elapsed().as_nanos())
+            .unwrap_or(u64::MAX)
+            .max(1)
+    }
+
+    fn wrote(&self) {
+        // What is written after the response began (window updates of HTTP/2) is no longer the request.
+        if self.first_byte_ns.load(Ordering::Relaxed) == 0 {
+            self.sent_ns.store(self.now_ns(), Ordering::Relaxed);
+        }
+    }
+
+    fn read(&self) {
+        if self.first_byte_ns.load(Ordering::Relaxed) == 0 {
+            self.first_byte_ns.store(self.now_ns(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// A connection with stamps. Dropping it ends the exchange, whatever became of it, and leaves no port behind.
+#[derive(Debug)]
+pub(super) struct Meter {
+    link: Link,
+    stamps: Arc<Stamps>,
+}
+
+impl Meter {
+    pub(super) const fn new(link: Link, stamps: Arc<Stamps>) -> Self {
+        Self { link, stamps }
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.link.close_by_reset();
+    }
+}
+
+impl AsyncRead for Meter {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.link).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.stamps.read();
+        }
+        polled
+    }
+}
+
+impl AsyncWrite for Meter {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.link).poll_write(context, bytes);
+        if polled.is_ready() {
+            self.stamps.wrote();
+        }
+        polled
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.link).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.link).poll_shutdown(context)
+    }
+}

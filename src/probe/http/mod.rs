@@ -1,0 +1,133 @@
+//! HTTP checks: one request, its redirects, and what the final answer says.
+//!
+//! Every hop is a new connection that passes the egress gate again. Nothing of a response leaves this module but its
+//! status and what conditions ask for; bodies and headers are never put into a text.
+
+mod answer;
+mod coding;
+mod driver;
+mod exchange;
+mod facts;
+mod meter;
+mod redirect;
+mod request;
+
+use crate::model::check::{Failure, Outcome};
+use crate::probe::attempt::Attempt;
+use crate::probe::condition::Condition;
+use crate::probe::connect::{dial, prove, route};
+use crate::probe::judgement::Answered;
+use crate::probe::link::Link;
+use crate::probe::spec::HttpCheck;
+use crate::probe::stop::Stop;
+use crate::probe::tls::{handshake, server_name};
+use crate::probe::toolbox::Toolbox;
+use answer::{Answer, Intake};
+use facts::HttpFacts;
+use redirect::{Hop, Trail};
+
+pub(crate) async fn run(
+    check: &HttpCheck,
+    conditions: &[Condition],
+    toolbox: &Toolbox,
+    mut attempt: Attempt,
+) -> Outcome {
+    let visit = Visit {
+        check,
+        toolbox,
+        intake: Intake {
+            max_bytes: toolbox.body_max_bytes(),
+            keep: conditions.iter().any(Condition::needs_body),
+        },
+    };
+    let mut trail = Trail::of(check);
+    let visited = visit.follow(&mut trail, &mut attempt).await;
+    let (answer, partial) = match visited {
+        Ok(visited) => visited,
+        Err(stop) => return stop.outcome(attempt.cut()),
+    };
+    let answered = Answered {
+        response_time: attempt.response_time(),
+        timings: attempt.answered(),
+        status_code: Some(answer.status.as_u16()),
+        partial,
+    };
+    match HttpFacts::new(answer, &trail, answered.response_time, visit.intake.max_bytes) {
+        Ok(facts) => answered.judge(conditions, &facts),
+        Err(stop) => stop.outcome(attempt.answered()),
+    }
+}
+
+/// What stays the same on every hop.
+struct Visit<'a> {
+    check: &'a HttpCheck,
+    toolbox: &'a Toolbox,
+    intake: Intake,
+}
+
+impl Visit<'_> {
+    /// Goes from hop to hop until an answer is final. Only the target itself is proven on both address families.
+    async fn follow(
+        &self,
+        trail: &mut Trail<'_>,
+        attempt: &mut Attempt,
+    ) -> Result<(Answer, Option<Failure>), Stop> {
+        let (mut answer, partial) = self.ask_both(&trail.hop, attempt).await?;
+        while let Some(next) = self.next(trail, &answer)? {
+            trail.advance(next)?;
+            answer = self.ask(&trail.hop, attempt).await?;
+        }
+        Ok((answer, partial))
+    }
+
+    fn next<'b>(&self, trail: &Trail<'b>, answer: &Answer) -> Result<Option<Hop<'b>>, Stop> {
+        if self.check.follow_redirects {
+            trail.hop.redirected(answer.status, &answer.headers)
+        } else {
+            Ok(None)
+        }
+    }
+
+    async fn ask_both(
+        &self,
+        hop: &Hop<'_>,
+        attempt: &mut Attempt,
+    ) -> Result<(Answer, Option<Failure>), Stop> {
+        let (link, other) = self.open(hop, attempt).await?;
+        if other.is_none() {
+            return Ok((self.talk(link, hop, attempt).await?, None));
+        }
+        let proof = prove(other, self.toolbox, attempt.deadline);
+        let (answer, partial) = futures_util::future::join(self.talk(link, hop, attempt), proof).await;
+        Ok((answer?, partial))
+    }
+
+    async fn ask(&self, hop: &Hop<'_>, attempt: &mut Attempt) -> Result<Answer, Stop> {
+        let (link, _) = self.open(hop, attempt).await?;
+        self.talk(link, hop, attempt).await
+    }
+
+    async fn open(
+        &self,
+        hop: &Hop<'_>,
+        attempt: &mut Attempt,
+    ) -> Result<(Link, Option<crate::probe::connect::Route>), Stop> {
+        let (endpoint, addressing) = (&*hop.endpoint, self.check.addressing);
+        let route = route(&endpoint.host, endpoint.port, addressing, self.toolbox, attempt).await?;
+        let reached = dial(route, addressing, self.toolbox, attempt).await?;
+        if !endpoint.tls {
+            return Ok((Link::Plain(reached.stream), reached.other));
+        }
+        let config = self.toolbox.tls().for_http(self.check.verify_ssl);
+        let stream = handshake(reached.stream, server_name(&endpoint.host)?, config, attempt).await?;
+        Ok((Link::Tls(Box::new(stream)), reached.other))
+    }
+
+    async fn talk(&self, link: Link, hop: &Hop<'_>, attempt: &mut Attempt) -> Result<Answer, Stop> {
+        let request = request::of(hop, link.is_http2(), self.intake.keep)?;
+        let follows = self.check.follow_redirects;
+        let is_final =
+            move |answer: &Answer| !(follows && redirect::points_elsewhere(answer.status, &answer.headers));
+        exchange::exchange(link, request, self.intake, is_final, attempt).await
+    }
+}

@@ -1,0 +1,247 @@
+//! Redirects: which answers are one, where they lead, and what may be taken along.
+//!
+//! To another origin nothing that the owner configured is taken: no header, no credential, no body; and what was
+//! left behind once does not come back. Only `http` and `https` are followed, 10 hops at most, none twice.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::header::LOCATION;
+use http::{HeaderMap, Method, StatusCode};
+use url::Url;
+
+use crate::model::check::ErrorCode;
+use crate::probe::endpoint::{Endpoint, EndpointForm};
+use crate::probe::spec::HttpCheck;
+use crate::probe::stop::Stop;
+
+/// Most redirects that are followed (contract 4.2.2).
+const HOPS_MAX: usize = 10;
+
+/// One request of a check.
+#[derive(Debug)]
+pub(super) struct Hop<'a> {
+    /// Where to.
+    pub(super) url: Cow<'a, Url>,
+    /// The same, taken apart.
+    pub(super) endpoint: Cow<'a, Endpoint>,
+    /// How to ask.
+    pub(super) method: Method,
+    /// The owner's headers, as long as they may be sent.
+    pub(super) configured: Option<&'a HeaderMap>,
+    /// What to send.
+    pub(super) body: Bytes,
+}
+
+/// Whether an answer is a redirect that says where to.
+pub(super) fn points_elsewhere(status: StatusCode, headers: &HeaderMap) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) && headers.contains_key(LOCATION)
+}
+
+impl<'a> Hop<'a> {
+    /// Where an answer to this hop leads; `None` when it is final.
+    pub(super) fn redirected(&self, status: StatusCode, headers: &HeaderMap) -> Result<Option<Self>, Stop> {
+        if !points_elsewhere(status, headers) {
+            return Ok(None);
+        }
+        let url = headers
+            .get(LOCATION)
+            .and_then(|location| std::str::from_utf8(location.as_bytes()).ok())
+            .and_then(|location| self.url.join(location).ok())
+            .ok_or_else(|| Stop::failed(ErrorCode::HttpProtocol, "The redirect names no valid address"))?;
+        let endpoint = Endpoint::of(&url).map_err(unfollowable)?;
+        let keeps_origin = self.url.origin() == url.origin();
+        let method = self.method_after(status);
+        let keeps_body = keeps_origin && method == self.method;
+        Ok(Some(Self {
+            url: Cow::Owned(url),
+            endpoint: Cow::Owned(endpoint),
+            configured: self.configured.filter(|_| keeps_origin),
+            body: if keeps_body {
+                self.body.clone()
+            } else {
+                Bytes::new()
+            },
+            method,
+        }))
+    }
+
+    /// RFC 9110, section 15.4, and what browsers do with a redirected POST.
+    fn method_after(&self, status: StatusCode) -> Method {
+        match status {
+            StatusCode::SEE_OTHER if self.method != Method::HEAD => Method::GET,
+            StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND if self.method == Method::POST => Method::GET,
+            _ => self.method.clone(),
+        }
+    }
+}
+
+fn unfollowable(form: EndpointForm) -> Stop {
+    match form {
+        EndpointForm::Scheme => Stop::failed(
+            ErrorCode::HttpProtocol,
+            "The redirect leads to a scheme that is not HTTP",
+        ),
+        EndpointForm::Host | EndpointForm::Path => {
+            Stop::failed(ErrorCode::HttpProtocol, "The redirect names no valid address")
+        }
+    }
+}
+
+/// The hops of one check.
+#[derive(Debug)]
+pub(super) struct Trail<'a> {
+    /// The present hop.
+    pub(super) hop: Hop<'a>,
+    past: Vec<(Method, Cow<'a, Url>)>,
+}
+
+impl<'a> Trail<'a> {
+    /// The first hop of a check.
+    pub(super) fn of(check: &'a HttpCheck) -> Self {
+        let hop = Hop {
+            url: Cow::Borrowed(&check.url),
+            endpoint: Cow::Borrowed(&check.endpoint),
+            method: check.method.clone(),
+            configured: Some(&check.headers),
+            body: check.body.clone(),
+        };
+        Self {
+            hop,
+            past: Vec::new(),
+        }
+    }
+
+    /// Redirects followed so far.
+    pub(super) const fn redirects(&self) -> usize {
+        self.past.len()
+    }
+
+    /// Goes on to the next hop. Without cookies the same question gets the same answer: asking twice is a circle.
+    pub(super) fn advance(&mut self, next: Hop<'a>) -> Result<(), Stop> {
+        let left = std::mem::replace(&mut self.hop, next);
+        self.past.push((left.method, left.url));
+        let is_same = |(method, url): &(Method, Cow<'_, Url>)| {
+            *method == self.hop.method && without_fragment(url) == without_fragment(&self.hop.url)
+        };
+        if self.past.len() > HOPS_MAX {
+            Err(Stop::failed(
+                ErrorCode::HttpRedirectLoop,
+                "More than 10 redirects",
+            ))
+        } else if self.past.iter().any(is_same) {
+            Err(Stop::failed(
+                ErrorCode::HttpRedirectLoop,
+                "The redirects lead in a circle",
+            ))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn without_fragment(url: &Url) -> &str {
+    &url[..url::Position::AfterQuery]
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn redirect(
+        method: Method,
+        from: &str,
+        status: u16,
+        to: &str,
+    ) -> Result<(String, String, bool, bool), ErrorCode> {
+        let url = Url::parse(from).unwrap();
+        let configured = HeaderMap::new();
+        let hop = Hop {
+            endpoint: Cow::Owned(Endpoint::of(&url).unwrap()),
+            url: Cow::Owned(url),
+            method,
+            configured: Some(&configured),
+            body: Bytes::from_static(b"body"),
+        };
+        let headers = HeaderMap::from_iter([(LOCATION, HeaderValue::from_bytes(to.as_bytes()).unwrap())]);
+        match hop.redirected(StatusCode::from_u16(status).unwrap(), &headers) {
+            Ok(next) => {
+                let next = next.unwrap();
+                let taken = (next.configured.is_some(), !next.body.is_empty());
+                Ok((next.method.to_string(), next.url.to_string(), taken.0, taken.1))
+            }
+            Err(Stop::Failed(failure)) => Err(failure.code),
+            Err(Stop::Trouble(trouble)) => panic!("{trouble:?}"),
+        }
+    }
+
+    /// Columns: method, from, status, location; then method, address, headers taken along, body taken along.
+    #[rstest]
+    #[case("GET", "http://a/x", 302, "/y", "GET", "http://a/y", true, true)]
+    #[case("POST", "http://a/x", 301, "y", "GET", "http://a/y", true, false)]
+    #[case("POST", "http://a/x", 302, "/y", "GET", "http://a/y", true, false)]
+    #[case("PUT", "http://a/x", 302, "/y", "PUT", "http://a/y", true, true)]
+    #[case("PUT", "http://a/x", 303, "/y", "GET", "http://a/y", true, false)]
+    #[case("HEAD", "http://a/x", 303, "/y", "HEAD", "http://a/y", true, true)]
+    #[case("POST", "http://a/x", 307, "/y", "POST", "http://a/y", true, true)]
+    #[case("POST", "http://a/x", 308, "//a/y", "POST", "http://a/y", true, true)]
+    #[case("POST", "http://a/x", 307, "http://b/", "POST", "http://b/", false, false)]
+    #[case(
+        "POST",
+        "http://a/x",
+        308,
+        "http://a:81/",
+        "POST",
+        "http://a:81/",
+        false,
+        false
+    )]
+    #[case("GET", "https://a/x", 302, "http://a/x", "GET", "http://a/x", false, false)]
+    #[case("GET", "http://a/x", 302, "https://a/x", "GET", "https://a/x", false, false)]
+    #[case("GET", "http://a/x", 302, "http://a:80/y", "GET", "http://a/y", true, true)]
+    fn a_redirect_takes_along_only_what_it_may(
+        #[case] method: &str,
+        #[case] from: &str,
+        #[case] status: u16,
+        #[case] location: &str,
+        #[case] next_method: &str,
+        #[case] next_url: &str,
+        #[case] takes_headers: bool,
+        #[case] takes_body: bool,
+    ) {
+        let method = method.parse().unwrap();
+        let expected = (
+            next_method.to_owned(),
+            next_url.to_owned(),
+            takes_headers,
+            takes_body,
+        );
+        assert_eq!(redirect(method, from, status, location), Ok(expected));
+    }
+
+    #[rstest]
+    #[case("file:///etc/passwd")]
+    #[case("gopher://127.0.0.1:6379/_FLUSHALL")]
+    #[case("http://")]
+    #[case("http://a b/")]
+    fn a_redirect_to_nowhere_is_a_protocol_error(#[case] location: &str) {
+        assert_eq!(
+            redirect(Method::GET, "http://a/", 302, location),
+            Err(ErrorCode::HttpProtocol)
+        );
+    }
+
+    #[rstest]
+    #[case(200)]
+    #[case(300)]
+    #[case(304)]
+    #[case(305)]
+    #[case(404)]
+    fn other_statuses_are_final(#[case] status: u16) {
+        let headers = HeaderMap::from_iter([(LOCATION, HeaderValue::from_static("/y"))]);
+        assert!(!points_elsewhere(StatusCode::from_u16(status).unwrap(), &headers));
+    }
+}

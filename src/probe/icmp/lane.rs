@@ -1,0 +1,204 @@
+//! One ICMP socket of one runtime, and the replies that are expected on it.
+//!
+//! A reply counts when token, sequence, identifier and source address are those of a request that still waits; it
+//! then waits no more, so duplicates and late replies go nowhere. A socket filter lets the kernel drop everything
+//! but echo replies to this lane, so that raw sockets of several runtimes do not multiply the work.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, SockFilter, Socket, Type};
+use tokio::net::UdpSocket;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::echo::{Echo, Family, without_ipv4_header};
+
+/// Room for some 10,000 replies; the default holds about 260.
+const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
+
+/// Longest reply that is of interest, with an IPv4 header and its options.
+const REPLY_MAX_BYTES: usize = 256;
+
+/// One ICMP socket.
+#[derive(Debug)]
+pub(super) struct Lane {
+    socket: UdpSocket,
+    family: Family,
+    /// Raw IPv4 sockets receive the IP header as well.
+    has_ip_header: bool,
+    identifier: u16,
+    sequence: AtomicU16,
+    waiting: Mutex<HashMap<u64, Waiting>>,
+}
+
+/// A request that waits for its reply.
+#[derive(Debug)]
+struct Waiting {
+    address: IpAddr,
+    sequence: u16,
+    sent: Instant,
+    reply: oneshot::Sender<Duration>,
+}
+
+/// The reply to one request; dropped, it is no longer expected.
+#[derive(Debug)]
+pub(super) struct Expected<'a> {
+    lane: &'a Lane,
+    token: u64,
+    round_trip: oneshot::Receiver<Duration>,
+}
+
+impl Lane {
+    /// Opens a raw socket, or a ping socket where raw ones are not permitted. Belongs to the current runtime.
+    pub(super) fn open(family: Family, source: Option<IpAddr>) -> io::Result<Self> {
+        let (domain, protocol) = match family {
+            Family::V4 => (Domain::IPV4, Protocol::ICMPV4),
+            Family::V6 => (Domain::IPV6, Protocol::ICMPV6),
+        };
+        let (socket, is_raw) = match Socket::new(domain, Type::RAW, Some(protocol)) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                (Socket::new(domain, Type::DGRAM, Some(protocol))?, false)
+            }
+            raw => (raw?, true),
+        };
+        socket.set_nonblocking(true)?;
+        // The system may allow less; then it is less.
+        let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES);
+        let any = match family {
+            Family::V4 => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            Family::V6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        };
+        socket.bind(&SocketAddr::new(source.unwrap_or(any), 0).into())?;
+        let identifier = if is_raw {
+            let identifier = u16::from_ne_bytes(random()?);
+            socket.attach_filter(&only_replies(family, identifier))?;
+            identifier
+        } else {
+            // The kernel has chosen it, calls it a port, and drops other replies by itself.
+            let local = socket.local_addr()?.as_socket();
+            local.map_or(0, |address| address.port())
+        };
+        Ok(Self {
+            socket: UdpSocket::from_std(socket.into())?,
+            family,
+            has_ip_header: is_raw && family == Family::V4,
+            identifier,
+            sequence: AtomicU16::new(0),
+            waiting: Mutex::default(),
+        })
+    }
+
+    /// Sends an echo request. Waits only while the socket's send buffer is full.
+    pub(super) async fn send(&self, address: IpAddr) -> io::Result<Expected<'_>> {
+        let echo = Echo {
+            identifier: self.identifier,
+            sequence: self.sequence.fetch_add(1, Ordering::Relaxed),
+            token: u64::from_ne_bytes(random()?),
+        };
+        let (reply, round_trip) = oneshot::channel();
+        let expected = Expected {
+            lane: self,
+            token: echo.token,
+            round_trip,
+        };
+        let request = echo.request(self.family);
+        let waiting = Waiting {
+            address,
+            sequence: echo.sequence,
+            sent: Instant::now(),
+            reply,
+        };
+        self.waiting().insert(echo.token, waiting);
+        self.socket.send_to(&request, SocketAddr::new(address, 0)).await?;
+        Ok(expected)
+    }
+
+    /// Hands out replies for as long as the runtime lives.
+    pub(super) async fn listen(&self) {
+        let mut buffer = [0; REPLY_MAX_BYTES];
+        loop {
+            // An error is some other peer's ICMP error, and reading it has cleared it.
+            if let Ok((length, from)) = self.socket.recv_from(&mut buffer).await {
+                self.accept(&buffer[..length], from.ip(), Instant::now());
+            }
+        }
+    }
+
+    fn accept(&self, packet: &[u8], from: IpAddr, received: Instant) {
+        let message = if self.has_ip_header {
+            without_ipv4_header(packet)
+        } else {
+            Some(packet)
+        };
+        let Some(echo) = message.and_then(|message| Echo::reply(message, self.family)) else {
+            return;
+        };
+        let mut waiting = self.waiting();
+        let is_expected = waiting.get(&echo.token).is_some_and(|request| {
+            request.address == from && request.sequence == echo.sequence && echo.identifier == self.identifier
+        });
+        if is_expected && let Some(request) = waiting.remove(&echo.token) {
+            // Nobody listens when the check has just ended; the reply is late then.
+            let _ = request
+                .reply
+                .send(received.saturating_duration_since(request.sent));
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Expected<'_> {
+    /// The round trip; waits for the reply without end.
+    pub(super) async fn round_trip(&mut self) -> Duration {
+        match (&mut self.round_trip).await {
+            Ok(round_trip) => round_trip,
+            // Only the lane holds the sender, and it lets go of it after sending.
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Expected<'_> {
+    fn drop(&mut self) {
+        self.lane.waiting().remove(&self.token);
+    }
+}
+
+fn random<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes)
+}
+
+/// "Is this an echo reply with our identifier?" for the kernel. Packets of raw IPv4 sockets begin with the IP header.
+fn only_replies(family: Family, identifier: u16) -> Vec<SockFilter> {
+    const LOAD_HEADER_LENGTH: u16 = 0xb1;
+    const LOAD_BYTE: u16 = 0x30;
+    const LOAD_BYTE_AFTER_HEADER: u16 = 0x50;
+    const LOAD_HALF: u16 = 0x28;
+    const LOAD_HALF_AFTER_HEADER: u16 = 0x48;
+    const IF_EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    let (load_byte, load_half) = match family {
+        Family::V4 => (LOAD_BYTE_AFTER_HEADER, LOAD_HALF_AFTER_HEADER),
+        Family::V6 => (LOAD_BYTE, LOAD_HALF),
+    };
+    let header_length = (family == Family::V4).then(|| SockFilter::new(LOAD_HEADER_LENGTH, 0, 0, 0));
+    let questions = [
+        SockFilter::new(load_byte, 0, 0, 0),
+        SockFilter::new(IF_EQUAL, 0, 3, family.reply_type().into()),
+        SockFilter::new(load_half, 0, 0, 4),
+        SockFilter::new(IF_EQUAL, 0, 1, identifier.into()),
+        SockFilter::new(RETURN, 0, 0, u32::MAX),
+        SockFilter::new(RETURN, 0, 0, 0),
+    ];
+    header_length.into_iter().chain(questions).collect()
+}

@@ -1,0 +1,160 @@
+//! ICMP checks: three echo requests, judged by the replies to them.
+//!
+//! Only an echo reply counts: an ICMP error is silence, never an answer. Where neither raw nor ping sockets are
+//! permitted, the check is not measured; it is never `down` for that.
+
+mod echo;
+mod lane;
+mod pace;
+mod pinger;
+mod series;
+
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::future::{Either, join, select};
+use tokio::time::{Instant, timeout};
+
+use crate::egress::Pinned;
+use crate::model::check::{ErrorCode, Failure, Micros, Outcome, Trouble, micros};
+use crate::probe::attempt::Attempt;
+use crate::probe::condition::Condition;
+use crate::probe::connect::route;
+use crate::probe::fact::{Fact, Facts};
+use crate::probe::judgement::{Answered, milliseconds};
+use crate::probe::spec::{IcmpCheck, IpVersion};
+use crate::probe::stop::Stop;
+use crate::probe::toolbox::Toolbox;
+use series::Series;
+
+pub(crate) use pinger::Pinger;
+
+/// How long the first family may be silent before the other one is asked as well.
+const HEAD_START: Duration = Duration::from_millis(250);
+
+/// Pings, and judges the replies.
+pub(crate) async fn run(
+    check: &IcmpCheck,
+    conditions: &[Condition],
+    toolbox: &Toolbox,
+    mut attempt: Attempt,
+) -> Outcome {
+    match ping(check, toolbox, &mut attempt).await {
+        Err(stop) => stop.outcome(attempt.cut()),
+        Ok((series, partial)) => {
+            let facts = IcmpFacts {
+                response_time: micros(series.mean()),
+                series,
+            };
+            let answered = Answered {
+                response_time: facts.response_time,
+                timings: attempt.cut(),
+                status_code: None,
+                partial,
+            };
+            answered.judge(conditions, &facts)
+        }
+    }
+}
+
+/// One address of each family is pinged: the first that the gate lets pass.
+async fn ping(
+    check: &IcmpCheck,
+    toolbox: &Toolbox,
+    attempt: &mut Attempt,
+) -> Result<(Series, Option<Failure>), Stop> {
+    let route = route(&check.host, 0, check.addressing, toolbox, attempt).await?;
+    let first_of = |is_ipv6| {
+        let mut candidates = route.candidates().iter().copied();
+        candidates.find(|pinned| pinned.address().is_ipv6() == is_ipv6)
+    };
+    let wants_both = check.addressing.smart_dualstack && check.addressing.ip_version == IpVersion::Auto;
+    let (pinger, deadline) = (toolbox.pinger(), attempt.deadline);
+    match (first_of(true), first_of(false)) {
+        (Some(v6), Some(v4)) if wants_both => both(pinger, v6, v4, deadline).await,
+        (Some(v6), Some(v4)) => either(pinger, v6, v4, deadline).await.map(alone),
+        (Some(only), None) | (None, Some(only)) => series::run(pinger, only, deadline).await.map(alone),
+        (None, None) => Err(Stop::failed(ErrorCode::DnsNoRecords, "The name has no address")),
+    }
+}
+
+const fn alone(series: Series) -> (Series, Option<Failure>) {
+    (series, None)
+}
+
+/// IPv6 first; the family whose replies are complete first counts.
+async fn either(pinger: &Pinger, v6: Pinned, v4: Pinned, deadline: Instant) -> Result<Series, Stop> {
+    let mut first = pin!(series::run(pinger, v6, deadline));
+    match timeout(HEAD_START, &mut first).await {
+        Ok(Ok(series)) => return Ok(series),
+        Ok(Err(v6_stop)) => {
+            let second = series::run(pinger, v4, deadline).await;
+            return second.map_err(|v4_stop| graver(v6_stop, v4_stop));
+        }
+        Err(_elapsed) => {}
+    }
+    match select(first, pin!(series::run(pinger, v4, deadline))).await {
+        Either::Left((Ok(series), _)) | Either::Right((Ok(series), _)) => Ok(series),
+        Either::Left((Err(v6_stop), second)) => second.await.map_err(|v4_stop| graver(v6_stop, v4_stop)),
+        Either::Right((Err(v4_stop), first)) => first.await.map_err(|v6_stop| graver(v6_stop, v4_stop)),
+    }
+}
+
+/// Both families must answer. Each has half of the time that is left, so that a dead one does not eat all of it.
+async fn both(
+    pinger: &Pinger,
+    v6: Pinned,
+    v4: Pinned,
+    deadline: Instant,
+) -> Result<(Series, Option<Failure>), Stop> {
+    let now = Instant::now();
+    let half = now + deadline.saturating_duration_since(now) / 2;
+    match join(series::run(pinger, v6, half), series::run(pinger, v4, half)).await {
+        (Ok(series), Ok(_)) => Ok((series, None)),
+        (Ok(series), Err(stop)) => Ok((series, partial("IPv4", stop))),
+        (Err(stop), Ok(series)) => Ok((series, partial("IPv6", stop))),
+        (Err(v6_stop), Err(v4_stop)) => Err(graver(v6_stop, v4_stop)),
+    }
+}
+
+/// A family that we could not ask is not called dead.
+fn partial(family: &str, stop: Stop) -> Option<Failure> {
+    match stop {
+        Stop::Trouble(_) => None,
+        Stop::Failed(failure) => {
+            let message = format!("{family} does not answer: {}", failure.message);
+            Some(Failure::new(ErrorCode::DualstackPartial, message))
+        }
+    }
+}
+
+/// Our own trouble outweighs everything: what we could not ask might have answered. After that, silence says more
+/// than a missing route, which may be our own network's.
+fn graver(v6: Stop, v4: Stop) -> Stop {
+    match (&v6, &v4) {
+        // A machine without IPv6 says "address not available"; that is no lack of ports.
+        (Stop::Trouble(Trouble::NoPorts), _) => v4,
+        (Stop::Trouble(_), _) => v6,
+        (_, Stop::Trouble(_)) => v4,
+        (Stop::Failed(failure), _) if failure.code == ErrorCode::IcmpNoReply => v6,
+        _ => v4,
+    }
+}
+
+/// What a series of pings found out.
+struct IcmpFacts {
+    response_time: Micros,
+    series: Series,
+}
+
+impl Facts for IcmpFacts {
+    fn number(&self, fact: Fact) -> Option<f64> {
+        match fact {
+            Fact::ResponseTimeMs => Some(milliseconds(self.response_time)),
+            Fact::MaxRttMs => Some(milliseconds(micros(self.series.max()))),
+            Fact::PacketLossPct => Some(self.series.loss_pct()),
+            Fact::PacketsReceived => Some(self.series.received().into()),
+            _ => None,
+        }
+    }
+}

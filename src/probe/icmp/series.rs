@@ -1,0 +1,124 @@
+//! Three echo requests to one address, and what came back.
+//!
+//! The next request leaves when the last one is answered, or after 100 ms: a healthy target is done after three round
+//! trips, and requests that are lost are not lost together. What is missing at the end is waited for only as long
+//! as the other replies make it plausible.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::echo::Family;
+use super::lane::Expected;
+use super::pinger::Pinger;
+use crate::egress::Pinned;
+use crate::model::check::{ErrorCode, Trouble};
+use crate::probe::stop::{Stop, trouble};
+
+/// Requests of one check.
+const REQUESTS: u8 = 3;
+
+/// How long a reply is waited for before the next request leaves.
+const SPACING: Duration = Duration::from_millis(100);
+
+/// How long a missing reply is waited for at least, once others have come.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What came back; at least one reply.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Series {
+    sent: u8,
+    received: u8,
+    sum: Duration,
+    max: Duration,
+}
+
+impl Series {
+    fn note(&mut self, round_trip: Duration) {
+        self.received += 1;
+        self.sum += round_trip;
+        self.max = self.max.max(round_trip);
+    }
+
+    /// Mean round trip of the replies.
+    pub(super) fn mean(&self) -> Duration {
+        self.sum / u32::from(self.received.max(1))
+    }
+
+    /// Longest round trip.
+    pub(super) const fn max(&self) -> Duration {
+        self.max
+    }
+
+    /// Replies.
+    pub(super) const fn received(&self) -> u8 {
+        self.received
+    }
+
+    /// Requests without reply, in percent of those sent.
+    pub(super) fn loss_pct(&self) -> f64 {
+        let lost = f64::from(self.sent - self.received);
+        100.0 * lost / f64::from(self.sent.max(1))
+    }
+
+    /// Until when a missing reply is plausible; without any other reply, until the end.
+    fn plausible_until(&self, last_sent: Instant, deadline: Instant) -> Instant {
+        if self.received == 0 {
+            return deadline;
+        }
+        deadline.min(last_sent + PATIENCE.max(self.max * 4))
+    }
+}
+
+/// Pings one address; `Err` when nothing came back.
+pub(super) async fn run(pinger: &Pinger, to: Pinned, deadline: Instant) -> Result<Series, Stop> {
+    // An IPv4 address in IPv6 clothes is reached by IPv4.
+    let address = to.address().to_canonical();
+    let family = match address {
+        IpAddr::V4(_) => Family::V4,
+        IpAddr::V6(_) => Family::V6,
+    };
+    let lane = pinger.lane(family).map_err(|error| unsent(&error))?;
+    let mut series = Series::default();
+    let mut missing: Vec<Expected<'_>> = Vec::new();
+    let mut last_sent = Instant::now();
+    for _ in 0..REQUESTS {
+        let has_turn = timeout_at(deadline, pinger.pace().turn()).await.is_ok();
+        if !has_turn || Instant::now() + SPACING > deadline {
+            // Too late for this request to be answered in time: it is not sent, rather than called lost.
+            break;
+        }
+        last_sent = Instant::now();
+        let mut expected = lane.send(address).await.map_err(|error| unsent(&error))?;
+        series.sent += 1;
+        match timeout_at(deadline.min(last_sent + SPACING), expected.round_trip()).await {
+            Ok(round_trip) => series.note(round_trip),
+            Err(_elapsed) => missing.push(expected),
+        }
+    }
+    for mut expected in missing {
+        let until = series.plausible_until(last_sent, deadline);
+        if let Ok(round_trip) = timeout_at(until, expected.round_trip()).await {
+            series.note(round_trip);
+        }
+    }
+    match series {
+        Series { sent: 0, .. } => Err(Stop::Trouble(Trouble::Overrun)),
+        Series {
+            received: 0, sent, ..
+        } => {
+            let message = format!("No reply to {sent} echo requests");
+            Err(Stop::failed(ErrorCode::IcmpNoReply, message))
+        }
+        answered => Ok(answered),
+    }
+}
+
+/// A request that could not be sent.
+fn unsent(error: &std::io::Error) -> Stop {
+    match trouble(error) {
+        Some(trouble) => Stop::Trouble(trouble),
+        None => Stop::failed(ErrorCode::ConnectUnreachable, "No route to the host"),
+    }
+}

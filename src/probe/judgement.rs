@@ -1,0 +1,45 @@
+//! From what a target answered to a measurement: the owner's conditions, then the dead address family.
+//!
+//! Conditions that say `down` win over everything. Targets that did not answer never come here.
+
+use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Outcome, Timings};
+use crate::probe::condition::{Condition, worst_match};
+use crate::probe::fact::Facts;
+
+/// What every answer comes with.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    /// What `response_time_ms` shows.
+    pub(crate) response_time: Micros,
+    /// How long each phase took.
+    pub(crate) timings: Timings,
+    /// HTTP only.
+    pub(crate) status_code: Option<u16>,
+    /// With `smart_dualstack`: the other family does not answer.
+    pub(crate) partial: Option<Failure>,
+}
+
+impl Answered {
+    /// Evaluates the conditions.
+    pub(crate) fn judge(self, conditions: &[Condition], facts: &impl Facts) -> Outcome {
+        let matched = worst_match(conditions, facts)
+            .map(|(status, message)| (status, Failure::new(ErrorCode::ConditionFailed, message)));
+        let partial = self.partial.map(|failure| (CheckStatus::Degraded, failure));
+        let (status, failure) = match matched.or(partial) {
+            Some((status, failure)) => (status, Some(Box::new(failure))),
+            None => (CheckStatus::Up, None),
+        };
+        Outcome::Measured(Measurement {
+            status,
+            response_time: Some(self.response_time),
+            timings: self.timings,
+            status_code: self.status_code,
+            failure,
+        })
+    }
+}
+
+/// Microseconds as the milliseconds that conditions are written in.
+pub(crate) fn milliseconds(time: Micros) -> f64 {
+    f64::from(time.get()) / 1000.0
+}

@@ -1,0 +1,338 @@
+//! Targets: the forms of contract 4.2.1, read once for validation and for compiling checks alike.
+//!
+//! Nothing is resolved or contacted here, and no address is refused for what it is: that is the egress gate's work
+//! when the check runs.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use hickory_proto::rr::Name;
+use url::Url;
+
+use crate::model::check::CheckType;
+use crate::probe::endpoint::{Endpoint, Host};
+
+/// Most characters of a URL, and of the text that a manual service may carry.
+const MAX_LENGTH: usize = 2048;
+
+/// Most characters of a host name, without trailing dot.
+const MAX_NAME_LENGTH: usize = 253;
+
+/// Port of an `ssl` target that names none.
+const HTTPS_PORT: u16 = 443;
+
+/// A target, by the form that its type asks for.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// `http`.
+    Url(Box<Url>),
+    /// `tcp`, and `ssl` with its default port filled in.
+    HostPort(Host, u16),
+    /// `dns`.
+    Name(Name),
+    /// `icmp`.
+    Host(Host),
+    /// Free text of a type that is not probed.
+    Unused,
+}
+
+/// The target has not the form of its type. The text is the one that clients see (contract 5.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TargetForm {
+    /// `http`.
+    #[error("Enter an absolute http or https URL.")]
+    Url,
+    /// `tcp`.
+    #[error("Enter host:port.")]
+    HostPort,
+    /// `dns` and `ssl`.
+    #[error("Enter a host name.")]
+    HostName,
+    /// `icmp`.
+    #[error("Enter a host name or an IP address.")]
+    HostOrAddress,
+    /// The text of a manual service.
+    #[error("Use at most 2048 characters.")]
+    Length,
+}
+
+/// Reads a target in the form of its type.
+///
+/// # Errors
+/// When it has another form.
+pub fn parse_target(check_type: CheckType, text: &str) -> Result<Target, TargetForm> {
+    match check_type {
+        CheckType::Http => url(text).ok_or(TargetForm::Url),
+        CheckType::Tcp => host_port(text, None).ok_or(TargetForm::HostPort),
+        CheckType::Dns => name(text).map(Target::Name).ok_or(TargetForm::HostName),
+        CheckType::Icmp => bare_host(text).map(Target::Host).ok_or(TargetForm::HostOrAddress),
+        CheckType::Ssl => host_port(text, Some(HTTPS_PORT)).ok_or(TargetForm::HostName),
+        CheckType::Manual if text.chars().count() <= MAX_LENGTH => Ok(Target::Unused),
+        CheckType::Manual => Err(TargetForm::Length),
+    }
+}
+
+/// The URL parser forgives what the contract does not: missing slashes, blanks around, an empty authority. So the
+/// authority is looked at before.
+fn url(text: &str) -> Option<Target> {
+    let (scheme, rest) = text.split_once("://")?;
+    let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    let authority = rest.split(['/', '\\', '?', '#']).next()?;
+    let is_plain = !text.contains(|character: char| character.is_control()) && text.trim() == text;
+    if !is_web || !is_plain || authority.is_empty() || authority.contains('@') {
+        return None;
+    }
+    if text.chars().count() > MAX_LENGTH {
+        return None;
+    }
+    let url = Url::parse(text).ok()?;
+    let endpoint = Endpoint::of(&url).ok()?;
+    (endpoint.port != 0).then(|| Target::Url(Box::new(url)))
+}
+
+fn host_port(text: &str, default_port: Option<u16>) -> Option<Target> {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (address, rest) = rest.split_once(']')?;
+            let address: Ipv6Addr = address.parse().ok()?;
+            let port = match rest.strip_prefix(':') {
+                Some(port) => Some(port),
+                None if rest.is_empty() => None,
+                None => return None,
+            };
+            (Host::Ip(IpAddr::V6(address)), port)
+        }
+        None => {
+            let (host, port) = match text.split_once(':') {
+                Some((host, port)) => (host, Some(port)),
+                None => (text, None),
+            };
+            (named_host(host)?, port)
+        }
+    };
+    let port = match port {
+        Some(port) => port_number(port)?,
+        None => default_port?,
+    };
+    Some(Target::HostPort(host, port))
+}
+
+/// Digits only, 1..65535.
+fn port_number(text: &str) -> Option<u16> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    let port = text.parse().ok().filter(|_| is_number)?;
+    (port != 0).then_some(port)
+}
+
+/// A name, an IPv4 address, or an IPv6 address without brackets.
+fn bare_host(text: &str) -> Option<Host> {
+    match text.parse::<Ipv6Addr>() {
+        Ok(address) => Some(Host::Ip(IpAddr::V6(address))),
+        Err(_) => named_host(text),
+    }
+}
+
+/// A name or an IPv4 address. No name ends in a number: `300.1.1.1` is a slip of the pen, not a name.
+fn named_host(text: &str) -> Option<Host> {
+    if let Ok(address) = text.parse::<Ipv4Addr>() {
+        return Some(Host::Ip(IpAddr::V4(address)));
+    }
+    let last_label = text.strip_suffix('.').unwrap_or(text).rsplit('.').next()?;
+    let is_number = last_label.bytes().all(|byte| byte.is_ascii_digit());
+    (!is_number).then(|| name(text)).flatten().map(Host::Name)
+}
+
+/// Labels of 1..63 letters, digits, `-` and `_`; at most 253 characters; a trailing dot is allowed.
+fn name(text: &str) -> Option<Name> {
+    let bare = text.strip_suffix('.').unwrap_or(text);
+    let is_label = |label: &str| {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        (1..=63).contains(&label.len()) && label.bytes().all(is_allowed)
+    };
+    if bare.len() > MAX_NAME_LENGTH || !bare.split('.').all(is_label) {
+        return None;
+    }
+    let mut name = Name::from_ascii(bare).ok()?;
+    name.set_fqdn(true);
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// The target as it will be used, or the text that the client sees.
+    fn read(check_type: CheckType, text: &str) -> String {
+        match parse_target(check_type, text) {
+            Ok(Target::Url(url)) => url.to_string(),
+            Ok(Target::HostPort(Host::Ip(address), port)) => {
+                std::net::SocketAddr::new(address, port).to_string()
+            }
+            Ok(Target::HostPort(Host::Name(name), port)) => format!("{name}:{port}"),
+            Ok(Target::Name(name) | Target::Host(Host::Name(name))) => name.to_string(),
+            Ok(Target::Host(Host::Ip(address))) => address.to_string(),
+            Ok(Target::Unused) => "unused".into(),
+            Err(form) => form.to_string(),
+        }
+    }
+
+    /// Contract 4.2.1.
+    #[rstest]
+    #[case("http://example.com", "http://example.com/")]
+    #[case("HTTPS://Example.com:8443/a?b#c", "https://example.com:8443/a?b#c")]
+    #[case("http://127.0.0.1:8080/health", "http://127.0.0.1:8080/health")]
+    #[case("http://[::1]/", "http://[::1]/")]
+    #[case("https://bücher.example/", "https://xn--bcher-kva.example/")]
+    #[case("http://a_b.example/", "http://a_b.example/")]
+    #[case("http://example.com/a b", "http://example.com/a%20b")]
+    fn urls_are_read(#[case] text: &str, #[case] expected: &str) {
+        assert_eq!(read(CheckType::Http, text), expected);
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case("example.com")]
+    #[case("//example.com")]
+    #[case("/health")]
+    #[case("http:example.com")]
+    #[case("http:/example.com")]
+    #[case("http://")]
+    #[case("http:///health")]
+    #[case("http://?x")]
+    #[case("http://:80/")]
+    #[case("http://\\example.com")]
+    #[case("ftp://example.com/")]
+    #[case("file:///etc/passwd")]
+    #[case("javascript://example.com/%0aalert(1)")]
+    #[case("http://user@example.com/")]
+    #[case("http://user:pass@example.com/")]
+    #[case("http://@example.com/")]
+    #[case("http://:@example.com/")]
+    #[case(" http://example.com")]
+    #[case("http://example.com ")]
+    #[case("http://exam\tple.com/")]
+    #[case("http://example.com/\r\nX: y")]
+    #[case("http://example.com/\0")]
+    #[case("http://example.com:0/")]
+    #[case("http://example.com:65536/")]
+    #[case("http://example.com:http/")]
+    #[case("http://exa mple.com/")]
+    #[case("http://300.1.1.1/")]
+    #[case("http://[::1/")]
+    #[case("http://a..b/")]
+    fn other_texts_are_no_urls(#[case] text: &str) {
+        assert_eq!(
+            read(CheckType::Http, text),
+            "Enter an absolute http or https URL."
+        );
+    }
+
+    #[test]
+    fn a_url_has_at_most_2048_characters() {
+        let url = |length: usize| format!("http://example.com/{}", "ä".repeat(length - 19));
+        assert!(parse_target(CheckType::Http, &url(2048)).is_ok());
+        assert_eq!(
+            parse_target(CheckType::Http, &url(2049)).unwrap_err(),
+            TargetForm::Url
+        );
+    }
+
+    #[rstest]
+    #[case("example.com:443", "example.com.:443")]
+    #[case("example.com.:1", "example.com.:1")]
+    #[case("localhost:65535", "localhost.:65535")]
+    #[case("192.0.2.1:22", "192.0.2.1:22")]
+    #[case("[2001:db8::1]:443", "[2001:db8::1]:443")]
+    #[case("a_b-c.example:80", "a_b-c.example.:80")]
+    #[case("", "Enter host:port.")]
+    #[case("example.com", "Enter host:port.")]
+    #[case("example.com:", "Enter host:port.")]
+    #[case("example.com:0", "Enter host:port.")]
+    #[case("example.com:65536", "Enter host:port.")]
+    #[case("example.com:+80", "Enter host:port.")]
+    #[case("example.com: 80", "Enter host:port.")]
+    #[case(":80", "Enter host:port.")]
+    #[case("2001:db8::1:443", "Enter host:port.")]
+    #[case("[2001:db8::1]", "Enter host:port.")]
+    #[case("[2001:db8::1]443", "Enter host:port.")]
+    #[case("[192.0.2.1]:80", "Enter host:port.")]
+    #[case("[example.com]:80", "Enter host:port.")]
+    #[case("300.1.1.1:80", "Enter host:port.")]
+    #[case("http://example.com:80", "Enter host:port.")]
+    #[case("user@example.com:80", "Enter host:port.")]
+    #[case("exämple.com:80", "Enter host:port.")]
+    fn tcp_targets_are_host_and_port(#[case] text: &str, #[case] expected: &str) {
+        assert_eq!(read(CheckType::Tcp, text), expected);
+    }
+
+    #[rstest]
+    #[case("example.com", "example.com.")]
+    #[case("example.com.", "example.com.")]
+    #[case("_dmarc.example.com", "_dmarc.example.com.")]
+    #[case("com", "com.")]
+    #[case("1.0.0.127.in-addr.arpa", "1.0.0.127.in-addr.arpa.")]
+    #[case("", "Enter a host name.")]
+    #[case(".", "Enter a host name.")]
+    #[case("example..com", "Enter a host name.")]
+    #[case(".example.com", "Enter a host name.")]
+    #[case("example.com..", "Enter a host name.")]
+    #[case("example.com:53", "Enter a host name.")]
+    #[case("dns://example.com", "Enter a host name.")]
+    #[case("exa mple.com", "Enter a host name.")]
+    #[case("*.example.com", "Enter a host name.")]
+    #[case("ex\\097mple.com", "Enter a host name.")]
+    #[case("2001:db8::1", "Enter a host name.")]
+    fn dns_targets_are_names(#[case] text: &str, #[case] expected: &str) {
+        assert_eq!(read(CheckType::Dns, text), expected);
+    }
+
+    #[test]
+    fn names_and_labels_have_bounded_lengths() {
+        let has = |text: &str| parse_target(CheckType::Dns, text).is_ok();
+        let label = "a".repeat(63);
+        let name = [label.as_str(); 3].join(".") + "." + &"b".repeat(61);
+        assert_eq!(name.len(), 253);
+        assert!(has(&label) && has(&name) && has(&format!("{name}.")));
+        assert!(!has(&format!("{label}a")) && !has(&format!("{name}b")));
+    }
+
+    #[rstest]
+    #[case("example.com", "example.com.")]
+    #[case("192.0.2.1", "192.0.2.1")]
+    #[case("2001:db8::1", "2001:db8::1")]
+    #[case("::ffff:192.0.2.1", "::ffff:192.0.2.1")]
+    #[case("[2001:db8::1]", "Enter a host name or an IP address.")]
+    #[case("fe80::1%eth0", "Enter a host name or an IP address.")]
+    #[case("192.0.2.1:80", "Enter a host name or an IP address.")]
+    #[case("192.0.2.256", "Enter a host name or an IP address.")]
+    #[case("192.0.2.0/24", "Enter a host name or an IP address.")]
+    #[case("", "Enter a host name or an IP address.")]
+    fn icmp_targets_are_hosts(#[case] text: &str, #[case] expected: &str) {
+        assert_eq!(read(CheckType::Icmp, text), expected);
+    }
+
+    #[rstest]
+    #[case("example.com", "example.com.:443")]
+    #[case("example.com:8443", "example.com.:8443")]
+    #[case("192.0.2.1", "192.0.2.1:443")]
+    #[case("[2001:db8::1]", "[2001:db8::1]:443")]
+    #[case("[2001:db8::1]:8443", "[2001:db8::1]:8443")]
+    #[case("example.com:", "Enter a host name.")]
+    #[case("https://example.com", "Enter a host name.")]
+    #[case("2001:db8::1", "Enter a host name.")]
+    #[case("", "Enter a host name.")]
+    fn ssl_targets_have_an_optional_port(#[case] text: &str, #[case] expected: &str) {
+        assert_eq!(read(CheckType::Ssl, text), expected);
+    }
+
+    #[test]
+    fn the_text_of_a_manual_service_is_only_bounded() {
+        assert_eq!(read(CheckType::Manual, "the coffee machine"), "unused");
+        assert_eq!(read(CheckType::Manual, &"ä".repeat(2048)), "unused");
+        assert_eq!(
+            read(CheckType::Manual, &"a".repeat(2049)),
+            "Use at most 2048 characters."
+        );
+    }
+}

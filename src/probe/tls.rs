@@ -1,0 +1,250 @@
+//! TLS for checks: how a handshake is made, and what its failure means.
+//!
+//! Configurations are built once per location. Sessions are never resumed: a check measures a full handshake. rustls
+//! speaks neither TLS 1.1 nor suites without forward secrecy; a server that knows nothing else is told apart from
+//! one that is broken.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::client::Resumption;
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{AlertDescription, CertificateError, ClientConfig, Error, PeerIncompatible};
+use tokio::net::TcpStream;
+use tokio::time::timeout_at;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use crate::clock::Clock;
+use crate::model::check::ErrorCode;
+use crate::probe::attempt::{Attempt, Phase};
+use crate::probe::endpoint::Host;
+use crate::probe::link::Wire;
+use crate::probe::stop::Stop;
+use crate::probe::toolbox::ToolboxError;
+use crate::probe::trust::{CertificateTime, Trust, Verifier};
+
+/// One TLS alert record: all that a server says which wants nothing of our hello.
+const ALERT_RECORD_BYTES: u64 = 7;
+
+/// The TLS configurations of one location.
+#[derive(Debug)]
+pub(crate) struct Tls {
+    verified: Arc<ClientConfig>,
+    unverified: Arc<ClientConfig>,
+    inspecting: Arc<ClientConfig>,
+    trust: Arc<Trust>,
+    time: Arc<CertificateTime>,
+}
+
+impl Tls {
+    /// Trusts the system's authorities and those in `ca_file`.
+    pub(crate) fn new(ca_file: Option<&Path>, clock: Clock) -> Result<Self, ToolboxError> {
+        let provider = Arc::new(ring::default_provider());
+        let algorithms = provider.signature_verification_algorithms;
+        let trust = Arc::new(Trust::load(ca_file, algorithms)?);
+        let time = Arc::new(CertificateTime(clock));
+        let build = |verifier, protocols| config(&provider, &time, verifier, protocols);
+        Ok(Self {
+            verified: build(Verifier::Strict(trust.clone()), &[b"h2", b"http/1.1"])?,
+            unverified: build(Verifier::Lenient(algorithms), &[b"h2", b"http/1.1"])?,
+            inspecting: build(Verifier::Lenient(algorithms), &[])?,
+            trust,
+            time,
+        })
+    }
+
+    /// For HTTP, with or without verification.
+    pub(crate) const fn for_http(&self, verify: bool) -> &Arc<ClientConfig> {
+        if verify { &self.verified } else { &self.unverified }
+    }
+
+    /// For reading certificates, whatever they are; carries no application data.
+    pub(crate) const fn for_inspection(&self) -> &Arc<ClientConfig> {
+        &self.inspecting
+    }
+
+    /// The wall time by which certificates are judged.
+    pub(crate) fn now(&self) -> UnixTime {
+        self.time.now()
+    }
+
+    /// Whether a chain is valid now, trusted, and for this name.
+    pub(crate) fn judge(&self, chain: &[CertificateDer<'_>], name: &ServerName<'_>) -> Result<(), Stop> {
+        let verdict = self.trust.judge(chain, name, self.now());
+        verdict.map_err(|error| refused(&error, u64::MAX))
+    }
+}
+
+fn config(
+    provider: &Arc<CryptoProvider>,
+    time: &Arc<CertificateTime>,
+    verifier: Verifier,
+    protocols: &[&[u8]],
+) -> Result<Arc<ClientConfig>, ToolboxError> {
+    let builder = ClientConfig::builder_with_details(provider.clone(), time.clone())
+        .with_safe_default_protocol_versions()
+        .map_err(|error| ToolboxError::Tls(error.to_string()))?;
+    let mut config = builder
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    config.resumption = Resumption::disabled();
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
+    Ok(Arc::new(config))
+}
+
+/// The name that a server is asked for; literal addresses are verified, but not sent.
+pub(crate) fn server_name(host: &Host) -> Result<ServerName<'static>, Stop> {
+    match host {
+        Host::Ip(address) => Ok(ServerName::from(*address)),
+        Host::Name(_) => ServerName::try_from(host.to_text())
+            .map_err(|_| Stop::failed(ErrorCode::TlsHandshake, "The host name cannot be used with TLS")),
+    }
+}
+
+/// Makes one handshake.
+pub(crate) async fn handshake(
+    stream: TcpStream,
+    name: ServerName<'static>,
+    config: &Arc<ClientConfig>,
+    attempt: &mut Attempt,
+) -> Result<TlsStream<Wire>, Stop> {
+    let connecting = TlsConnector::from(config.clone())
+        .connect(name, Wire::new(stream))
+        .into_fallible();
+    let stream = match timeout_at(attempt.deadline, connecting).await {
+        Err(_elapsed) => {
+            return Err(Stop::failed(
+                ErrorCode::TlsHandshake,
+                "The TLS handshake timed out",
+            ));
+        }
+        Ok(Err((error, wire))) => return Err(rejected(&error, wire.received(), ErrorCode::TlsHandshake)),
+        Ok(Ok(stream)) => stream,
+    };
+    attempt.finish(Phase::Tls);
+    Ok(stream)
+}
+
+/// What an error of an established connection says, which TLS may have caused (such as the late refusal of a client
+/// without a certificate); `otherwise` is the code of errors that have none of their own.
+pub(crate) fn failure(error: &io::Error, otherwise: ErrorCode) -> Stop {
+    rejected(error, u64::MAX, otherwise)
+}
+
+fn rejected(error: &io::Error, received: u64, otherwise: ErrorCode) -> Stop {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(error) => refused(error, received),
+        None => Stop::broken(error, otherwise),
+    }
+}
+
+/// What a TLS error says about the server, which had sent `received` bytes by then.
+fn refused(error: &Error, received: u64) -> Stop {
+    let (code, message) = match error {
+        Error::InvalidCertificate(reason) => untrusted(reason),
+        Error::AlertReceived(AlertDescription::ProtocolVersion | AlertDescription::InsufficientSecurity)
+        | Error::PeerIncompatible(
+            PeerIncompatible::ServerDoesNotSupportTls12Or13
+            | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
+            | PeerIncompatible::NoCipherSuitesInCommon,
+        ) => LEGACY,
+        // A server that answers our very hello with a bare "handshake failure" shares no suite with us; later in
+        // the handshake the same alert means something else, such as a missing client certificate.
+        Error::AlertReceived(AlertDescription::HandshakeFailure) if received <= ALERT_RECORD_BYTES => LEGACY,
+        Error::NoCertificatesPresented => (ErrorCode::TlsHandshake, "The server sent no certificate"),
+        Error::AlertReceived(_) => (ErrorCode::TlsHandshake, "The server refused the TLS handshake"),
+        _ => (ErrorCode::TlsHandshake, "The TLS handshake failed"),
+    };
+    Stop::failed(code, message)
+}
+
+const LEGACY: (ErrorCode, &str) = (
+    ErrorCode::TlsLegacy,
+    "The server offers only TLS 1.1 or older, or only suites without forward secrecy",
+);
+
+const fn untrusted(reason: &CertificateError) -> (ErrorCode, &'static str) {
+    match reason {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            (ErrorCode::TlsExpired, "The certificate has expired")
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            (ErrorCode::TlsExpired, "The certificate is not valid yet")
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            (ErrorCode::TlsHostname, "The certificate is for another name")
+        }
+        CertificateError::UnknownIssuer => (
+            ErrorCode::TlsUntrusted,
+            "The certificate was not issued by a trusted authority",
+        ),
+        CertificateError::BadEncoding => (ErrorCode::TlsHandshake, "The certificate cannot be read"),
+        _ => (ErrorCode::TlsUntrusted, "The certificate cannot be trusted"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Contract 4.8, `tls_*`, and `tls_legacy` for what rustls cannot speak.
+    #[rstest]
+    #[case(
+        Error::InvalidCertificate(CertificateError::Expired),
+        900,
+        ErrorCode::TlsExpired
+    )]
+    #[case(
+        Error::InvalidCertificate(CertificateError::NotValidYet),
+        900,
+        ErrorCode::TlsExpired
+    )]
+    #[case(
+        Error::InvalidCertificate(CertificateError::NotValidForName),
+        900,
+        ErrorCode::TlsHostname
+    )]
+    #[case(
+        Error::InvalidCertificate(CertificateError::UnknownIssuer),
+        900,
+        ErrorCode::TlsUntrusted
+    )]
+    #[case(
+        Error::InvalidCertificate(CertificateError::BadSignature),
+        900,
+        ErrorCode::TlsUntrusted
+    )]
+    #[case(
+        Error::AlertReceived(AlertDescription::ProtocolVersion),
+        7,
+        ErrorCode::TlsLegacy
+    )]
+    #[case(
+        Error::AlertReceived(AlertDescription::HandshakeFailure),
+        7,
+        ErrorCode::TlsLegacy
+    )]
+    #[case(
+        Error::AlertReceived(AlertDescription::HandshakeFailure),
+        900,
+        ErrorCode::TlsHandshake
+    )]
+    #[case(
+        Error::AlertReceived(AlertDescription::InternalError),
+        7,
+        ErrorCode::TlsHandshake
+    )]
+    #[case(Error::DecryptError, 900, ErrorCode::TlsHandshake)]
+    fn an_error_becomes_a_code(#[case] error: Error, #[case] received: u64, #[case] code: ErrorCode) {
+        match refused(&error, received) {
+            Stop::Failed(failure) => assert_eq!(failure.code, code),
+            Stop::Trouble(trouble) => panic!("{trouble:?}"),
+        }
+    }
+}

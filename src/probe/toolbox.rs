@@ -1,0 +1,119 @@
+//! What the checks of one location share: the egress gate, name resolution, TLS configurations, limits.
+//!
+//! Built once per location and passed to every check by reference; nothing in it belongs to a service.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use hickory_resolver::net::NetError;
+
+use crate::clock::Clock;
+use crate::egress::{Egress, EgressPolicy};
+use crate::probe::icmp::Pinger;
+use crate::probe::resolver::Resolver;
+use crate::probe::tls::Tls;
+
+/// Most bytes of a response body that are read.
+pub const BODY_MAX_BYTES: usize = 1 << 20;
+
+/// How a location is set up.
+#[derive(Clone, Debug)]
+pub struct ToolboxConfig {
+    /// Name servers; empty: the system's.
+    pub dns_servers: Vec<SocketAddr>,
+    /// Certificate authorities that are trusted besides the system's; a PEM file.
+    pub ca_file: Option<PathBuf>,
+    /// Which addresses may be talked to.
+    pub egress: EgressPolicy,
+    /// Local address of outbound connections of the same family.
+    pub source_address: Option<IpAddr>,
+    /// Wall time, by which certificates are judged.
+    pub clock: Clock,
+    /// Most bytes of a response body that are read, and that it may decompress to.
+    pub body_max_bytes: usize,
+}
+
+impl Default for ToolboxConfig {
+    fn default() -> Self {
+        Self {
+            dns_servers: Vec::new(),
+            ca_file: None,
+            egress: EgressPolicy::default(),
+            source_address: None,
+            clock: Clock::System,
+            body_max_bytes: BODY_MAX_BYTES,
+        }
+    }
+}
+
+/// What the checks of one location share.
+#[derive(Debug)]
+pub struct Toolbox {
+    egress: Egress,
+    resolver: Resolver,
+    pinger: Pinger,
+    tls: Tls,
+    body_max_bytes: usize,
+}
+
+/// Why a location cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolboxError {
+    /// The file of further certificate authorities is of no use.
+    #[error("probe.ca_file {}: {reason}", path.display())]
+    CaFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The system's resolver configuration is of no use.
+    #[error("the system's resolver configuration cannot be used (probe.dns_servers replaces it): {0}")]
+    Resolver(#[from] NetError),
+    /// The TLS library refused its configuration.
+    #[error("TLS cannot be set up: {0}")]
+    Tls(String),
+}
+
+impl Toolbox {
+    /// Reads the authorities and the resolver's configuration.
+    ///
+    /// # Errors
+    /// When one of these files is missing or broken; the text says which and why.
+    pub fn new(config: ToolboxConfig) -> Result<Self, ToolboxError> {
+        Ok(Self {
+            egress: Egress {
+                policy: config.egress,
+                source: config.source_address,
+            },
+            resolver: Resolver::new(&config.dns_servers)?,
+            pinger: Pinger::new(config.source_address),
+            tls: Tls::new(config.ca_file.as_deref(), config.clock)?,
+            body_max_bytes: config.body_max_bytes,
+        })
+    }
+
+    /// The gate for outbound connections.
+    #[must_use]
+    pub const fn egress(&self) -> &Egress {
+        &self.egress
+    }
+
+    /// Name resolution, and signs of life of the name servers.
+    #[must_use]
+    pub const fn resolver(&self) -> &Resolver {
+        &self.resolver
+    }
+
+    pub(crate) const fn pinger(&self) -> &Pinger {
+        &self.pinger
+    }
+
+    pub(crate) const fn tls(&self) -> &Tls {
+        &self.tls
+    }
+
+    pub(crate) const fn body_max_bytes(&self) -> usize {
+        self.body_max_bytes
+    }
+}
