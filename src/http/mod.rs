@@ -3,14 +3,24 @@
 //! A request passes the gate (who asks, how often, may they), one handler, and out again. Handlers parse, call
 //! `store` and `engine`, and render; rules live in `model`, measurements in `record`.
 
+pub mod auth;
 pub mod body;
+pub mod call;
+pub mod client_address;
+pub mod cors;
 pub mod error;
+pub mod field;
 pub mod field_errors;
 pub mod fields;
+pub mod gate;
 pub mod page;
+pub mod path;
 pub mod query;
 pub mod quota;
 pub mod rate_limit;
+pub mod reply;
+pub mod request_id;
+pub mod route;
 pub mod rule;
 pub mod timestamp;
 pub mod token;

@@ -3,7 +3,7 @@
 //! A [`Query`] is parsed once. Unknown parameters are kept for links and otherwise ignored. What an empty value
 //! means depends on the parameter, so "sent empty" stays visible to the reader of a parameter.
 
-use std::borrow::Cow;
+use std::collections::HashSet;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, percent_encode};
 
@@ -106,7 +106,7 @@ impl Query {
         };
         let texts = values.into_iter().flat_map(|value| value.split(',')).map(str::trim);
         let mut items: Vec<Item<'_>> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         for (position, text) in texts.filter(|text| !text.is_empty()).enumerate() {
             if seen.insert(text) {
                 items.push(Item { position, text });
@@ -198,8 +198,7 @@ fn without_brackets(name: &str) -> Option<&str> {
 }
 
 fn decode(text: &str) -> Vec<u8> {
-    let spaced: Cow<'_, str> = if text.contains('+') { text.replace('+', " ").into() } else { text.into() };
-    percent_decode(spaced.as_bytes()).collect()
+    percent_decode(text.replace('+', " ").as_bytes()).collect()
 }
 
 fn read_boolean(value: &str) -> Option<bool> {
@@ -349,7 +348,7 @@ mod tests {
         #[test]
         fn list_items_are_trimmed_distinct_and_not_empty(query in "(ids(\\[[0-9]?\\])?=[a-c, +]{0,6}&?){0,4}") {
             let items = items(&query, "ids").unwrap_or_default();
-            let texts: std::collections::HashSet<_> = items.iter().map(|(_, text)| text).collect();
+            let texts: HashSet<_> = items.iter().map(|(_, text)| text).collect();
             prop_assert_eq!(texts.len(), items.len());
             prop_assert!(items.iter().all(|(_, text)| !text.is_empty() && text.trim() == text));
             prop_assert!(items.windows(2).all(|pair| pair[0].0 < pair[1].0));

@@ -1,0 +1,80 @@
+//! Who is asking (contract 1.13, 2): a [`Caller`] exists only for a valid token, and carries what it may do.
+//!
+//! The organisation of a request comes from here and from nowhere else. Whether a missing token is answered with 401
+//! or 429 is the gate's decision.
+
+use actix_web::http::header::{self, HeaderMap};
+
+use crate::clock::Timestamp;
+use crate::http::error::ApiError;
+use crate::model::access::{Organisation, Permission, PlanLimits, Token};
+
+/// The token behind a request, its organisation, and what the plan allows.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The token.
+    pub token: Token,
+    /// Its organisation.
+    pub organisation: Organisation,
+    /// What the organisation may use.
+    pub limits: PlanLimits,
+}
+
+impl Caller {
+    /// Passes when the token has the permission.
+    ///
+    /// # Errors
+    /// 403 with the permission's name.
+    pub fn require(&self, permission: Permission) -> Result<(), ApiError> {
+        if self.token.permissions.contains(permission) {
+            Ok(())
+        } else {
+            Err(ApiError::Forbidden(permission))
+        }
+    }
+
+    /// Whether the token still works at `now`.
+    #[must_use]
+    pub fn is_valid(&self, now: Timestamp) -> bool {
+        self.token.expires_at.is_none_or(|expires_at| now < expires_at)
+    }
+}
+
+/// The credentials of `Authorization: Bearer …`; the scheme in any case. Two such headers are none.
+#[must_use]
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(header::AUTHORIZATION);
+    let (only, None) = (values.next()?, values.next()) else {
+        return None;
+    };
+    let (scheme, credentials) = only.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| credentials.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::HeaderValue;
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Contract 1.13, header.
+    #[rstest]
+    #[case(&["Bearer wk_1"], Some("wk_1"))]
+    #[case(&["bearer wk_1"], Some("wk_1"))]
+    #[case(&["BEARER   wk_1 "], Some("wk_1"))]
+    #[case(&[], None)]
+    #[case(&["wk_1"], None)]
+    #[case(&["Bearer"], None)]
+    #[case(&["Basic d2tfMTo="], None)]
+    #[case(&["Bearerwk_1"], None)]
+    #[case(&["Bearer wk_1", "Bearer wk_1"], None)]
+    #[case(&["Bearer wk_\u{e4}"], None)]
+    fn a_bearer_token_is_read_from_one_header(#[case] lines: &[&str], #[case] token: Option<&str>) {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(header::AUTHORIZATION, HeaderValue::from_bytes(line.as_bytes()).unwrap());
+        }
+        assert_eq!(bearer(&headers), token);
+    }
+}

@@ -1,0 +1,268 @@
+//! One JSON value with its path: read as text, number, word, moment, list or object (contract, rule shorthand).
+//!
+//! A reading that fails notes one error under the value's path and yields `None`. Trimming and counting follow
+//! the shorthand `str(a..b)`, whole numbers `int(a..b)`.
+
+use std::ops::RangeInclusive;
+
+use serde_json::{Number, Value};
+
+use crate::clock::Timestamp;
+use crate::http::fields::{Errors, Fields};
+use crate::http::rule::FieldRule;
+use crate::http::timestamp;
+
+/// One value and where it stands.
+#[derive(Clone, Debug)]
+pub struct Field<'a> {
+    value: &'a Value,
+    path: String,
+    errors: &'a Errors,
+}
+
+impl<'a> Field<'a> {
+    /// The value at `path`.
+    #[must_use]
+    pub fn new(value: &'a Value, path: impl Into<String>, errors: &'a Errors) -> Self {
+        Self { value, path: path.into(), errors }
+    }
+
+    /// The value as it came.
+    #[must_use]
+    pub const fn value(&self) -> &'a Value {
+        self.value
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Notes that it broke `rule`.
+    pub fn refuse<T>(&self, rule: FieldRule) -> Option<T> {
+        self.errors.add(self.path.as_str(), rule);
+        None
+    }
+
+    /// Whether it is a string of white space.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        self.value.as_str().is_some_and(|text| text.trim().is_empty())
+    }
+
+    /// A string, exactly as it came.
+    #[must_use]
+    pub fn string(&self) -> Option<&'a str> {
+        match self.value {
+            Value::String(text) => Some(text),
+            Value::Null => self.refuse(FieldRule::NotNull),
+            _ => self.refuse(FieldRule::String),
+        }
+    }
+
+    /// A string, trimmed, with its length in Unicode scalar values.
+    #[must_use]
+    pub fn text(&self, length: RangeInclusive<usize>) -> Option<String> {
+        let text = self.string()?.trim();
+        self.check_length(text, &length)?;
+        Some(text.to_owned())
+    }
+
+    /// Checks the length of a text that belongs to this field.
+    #[must_use]
+    pub fn check_length(&self, text: &str, length: &RangeInclusive<usize>) -> Option<()> {
+        let characters = text.chars().count();
+        if characters < *length.start() {
+            self.refuse(FieldRule::MinLength(*length.start()))
+        } else if characters > *length.end() {
+            self.refuse(FieldRule::MaxLength(*length.end()))
+        } else {
+            Some(())
+        }
+    }
+
+    /// A whole number; `60.0` is one.
+    #[must_use]
+    pub fn integer(&self, bounds: RangeInclusive<i64>) -> Option<i64> {
+        let Some(number) = self.value.as_number().and_then(whole) else {
+            return self.refuse(FieldRule::Integer);
+        };
+        if number < *bounds.start() {
+            self.refuse(FieldRule::Min(*bounds.start()))
+        } else if number > *bounds.end() {
+            self.refuse(FieldRule::Max(*bounds.end()))
+        } else {
+            Some(number)
+        }
+    }
+
+    /// `true` or `false`.
+    #[must_use]
+    pub fn boolean(&self) -> Option<bool> {
+        self.value.as_bool().or_else(|| self.refuse(FieldRule::Boolean))
+    }
+
+    /// One of the `allowed` words, exactly.
+    #[must_use]
+    pub fn word(&self, allowed: &[&str]) -> Option<&'a str> {
+        let word = self.string()?;
+        if allowed.contains(&word) {
+            Some(word)
+        } else {
+            self.refuse(FieldRule::unknown_word(allowed.iter().copied()))
+        }
+    }
+
+    /// A moment.
+    #[must_use]
+    pub fn timestamp(&self) -> Option<Timestamp> {
+        timestamp::parse(self.string()?).or_else(|| self.refuse(FieldRule::Timestamp))
+    }
+
+    /// The members of an object.
+    #[must_use]
+    pub fn object(&'a self) -> Option<Fields<'a>> {
+        match self.value {
+            Value::Object(members) => Some(Fields::new(members, &self.path, self.errors)),
+            _ => self.refuse(FieldRule::Object),
+        }
+    }
+
+    /// The entries of a list of at most `most` entries.
+    #[must_use]
+    pub fn list(&self, most: usize) -> Option<Vec<Self>> {
+        let Value::Array(values) = self.value else {
+            return self.refuse(FieldRule::List);
+        };
+        if values.len() > most {
+            return self.refuse(FieldRule::MaxItems(most));
+        }
+        let entry = |(at, value)| Field::new(value, format!("{}.{at}", self.path), self.errors);
+        Some(values.iter().enumerate().map(entry).collect())
+    }
+}
+
+/// The number without its fraction of zero; beyond 64 bits it saturates, which every bound refuses.
+fn whole(number: &Number) -> Option<i64> {
+    if let Some(number) = number.as_i64() {
+        return Some(number);
+    }
+    let number = number.as_f64().filter(|number| number.fract() == 0.0)?;
+    let saturated = if number < 0.0 { i64::MIN } else { i64::MAX };
+    Some(format!("{number:.0}").parse().unwrap_or(saturated))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+    use crate::http::field_errors::FieldErrors;
+
+    /// Reads the member `x` of a body.
+    fn read<T>(body: &Value, read: impl FnOnce(&Fields<'_>) -> T) -> (T, FieldErrors) {
+        let errors = Errors::default();
+        let result = read(&Fields::new(body.as_object().unwrap(), "", &errors));
+        (result, errors.into_inner())
+    }
+
+    fn expect<T: std::fmt::Debug + PartialEq>(
+        (value, errors): (Option<T>, FieldErrors),
+        expected: Result<T, FieldRule>,
+    ) {
+        match expected {
+            Ok(expected) => assert_eq!((value, errors), (Some(expected), FieldErrors::default())),
+            Err(rule) => assert_eq!((value, errors), (None, FieldErrors::of("x", rule))),
+        }
+    }
+
+    /// Contract, rule shorthand: `str(1..5) req`.
+    #[rstest]
+    #[case(json!({"x": "ab"}), Ok("ab"))]
+    #[case(json!({"x": " a b "}), Ok("a b"))]
+    #[case(json!({"x": "äöü😀e"}), Ok("äöü😀e"))]
+    #[case(json!({"x": "\u{a0}a\n"}), Ok("a"))]
+    #[case(json!({"x": "äöü😀ef"}), Err(FieldRule::MaxLength(5)))]
+    #[case(json!({"x": ""}), Err(FieldRule::MinLength(1)))]
+    #[case(json!({"x": "   "}), Err(FieldRule::MinLength(1)))]
+    #[case(json!({"x": 5}), Err(FieldRule::String))]
+    #[case(json!({"x": ["a"]}), Err(FieldRule::String))]
+    #[case(json!({"x": null}), Err(FieldRule::NotNull))]
+    #[case(json!({}), Err(FieldRule::Required))]
+    fn a_required_string_is_trimmed_and_measured(
+        #[case] body: Value,
+        #[case] expected: Result<&str, FieldRule>,
+    ) {
+        let result = read(&body, |fields| fields.required("x").and_then(|field| field.text(1..=5)));
+        expect(result, expected.map(str::to_owned));
+    }
+
+    /// Contract, rule shorthand: `int(1..60)`.
+    #[rstest]
+    #[case(json!(60), Ok(60))]
+    #[case(json!(60.0), Ok(60))]
+    #[case(json!(1), Ok(1))]
+    #[case(json!(0), Err(FieldRule::Min(1)))]
+    #[case(json!(61), Err(FieldRule::Max(60)))]
+    #[case(json!(-5.0), Err(FieldRule::Min(1)))]
+    #[case(json!(1e300), Err(FieldRule::Max(60)))]
+    #[case(json!(-1e300), Err(FieldRule::Min(1)))]
+    #[case(json!(u64::MAX), Err(FieldRule::Max(60)))]
+    #[case(json!(60.5), Err(FieldRule::Integer))]
+    #[case(json!("60"), Err(FieldRule::Integer))]
+    #[case(json!(true), Err(FieldRule::Integer))]
+    #[case(json!(null), Err(FieldRule::NotNull))]
+    fn a_whole_number_may_be_written_with_a_fraction_of_zero(
+        #[case] value: Value,
+        #[case] expected: Result<i64, FieldRule>,
+    ) {
+        let body = json!({ "x": value });
+        expect(read(&body, |fields| fields.optional("x").and_then(|field| field.integer(1..=60))), expected);
+    }
+
+    /// Contract, rule shorthand: `bool`, `enum`, `ts`.
+    #[rstest]
+    #[case(json!(true), Ok(true))]
+    #[case(json!(false), Ok(false))]
+    #[case(json!("true"), Err(FieldRule::Boolean))]
+    #[case(json!(1), Err(FieldRule::Boolean))]
+    fn a_boolean_is_true_or_false_only(#[case] value: Value, #[case] expected: Result<bool, FieldRule>) {
+        let body = json!({ "x": value });
+        expect(read(&body, |fields| fields.optional("x").and_then(|field| field.boolean())), expected);
+    }
+
+    #[rstest]
+    #[case(json!("up"), Ok("up"))]
+    #[case(json!("UP"), Err(FieldRule::Enum("up, down".into())))]
+    #[case(json!(" up"), Err(FieldRule::Enum("up, down".into())))]
+    #[case(json!(""), Err(FieldRule::Enum("up, down".into())))]
+    #[case(json!(1), Err(FieldRule::String))]
+    fn a_word_is_one_of_the_allowed_ones(#[case] value: Value, #[case] expected: Result<&str, FieldRule>) {
+        let body = json!({ "x": value });
+        let word = |field: Field<'_>| field.word(&["up", "down"]).map(str::to_owned);
+        expect(read(&body, |fields| fields.optional("x").and_then(word)), expected.map(str::to_owned));
+    }
+
+    #[rstest]
+    #[case(json!("2026-11-20"), Ok(Timestamp::from_ms(1_795_132_800_000)))]
+    #[case(json!("soon"), Err(FieldRule::Timestamp))]
+    #[case(json!(1_795_132_800), Err(FieldRule::String))]
+    fn a_moment_is_a_timestamp(#[case] value: Value, #[case] expected: Result<Timestamp, FieldRule>) {
+        let body = json!({ "x": value });
+        expect(read(&body, |fields| fields.optional("x").and_then(|field| field.timestamp())), expected);
+    }
+
+    #[rstest]
+    #[case(json!([1, 2]), Ok(2))]
+    #[case(json!([]), Ok(0))]
+    #[case(json!([1, 2, 3]), Err(FieldRule::MaxItems(2)))]
+    #[case(json!({}), Err(FieldRule::List))]
+    #[case(json!("a"), Err(FieldRule::List))]
+    fn a_list_has_at_most_so_many_entries(#[case] value: Value, #[case] expected: Result<usize, FieldRule>) {
+        let body = json!({ "x": value });
+        let count = |field: Field<'_>| field.list(2).map(|entries| entries.len());
+        expect(read(&body, |fields| fields.optional("x").and_then(count)), expected);
+    }
+}

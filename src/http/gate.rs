@@ -1,0 +1,232 @@
+//! The way of every request: the order of checks of contract 1.8, and the headers of every answer (1.12).
+//!
+//! Who asks, what the plan says, how often, is there such a route, may they: only then a handler runs. Writes run in a
+//! task of their own, so that a client that goes away does not stop them half-way. A handler that panics is a 500.
+
+use std::any::Any;
+use std::future::Future;
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use actix_web::dev::Payload;
+use actix_web::http::Method;
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::FutureExt;
+use serde_json::json;
+
+use crate::clock::{Clock, Timestamp};
+use crate::http::auth::{Caller, bearer};
+use crate::http::body::BodyLimits;
+use crate::http::call::{Call, RequestBody};
+use crate::http::client_address::client_address;
+use crate::http::cors::Cors;
+use crate::http::error::ApiError;
+use crate::http::path::{PathValues, RequestPath};
+use crate::http::query::Query;
+use crate::http::rate_limit::{Allowance, RateLimiter};
+use crate::http::reply::Reply;
+use crate::http::request_id::{X_REQUEST_ID, request_id};
+use crate::http::route::{Resource, Route, Routes, Verb};
+use crate::http::token::{TokenHash, TokenText};
+
+const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
+/// What the gate asks the application behind it.
+pub trait Callers {
+    /// The caller whose token has this hash, expired or not.
+    fn find_caller(&self, hash: TokenHash) -> impl Future<Output = Result<Option<Caller>, ApiError>>;
+}
+
+/// What the gate goes by.
+pub struct GateRules {
+    /// Where "now" comes from.
+    pub clock: Clock,
+    /// `compat.token_prefix`.
+    pub token_prefix: String,
+    /// The rate limit.
+    pub limiter: RateLimiter,
+    /// Whether an address is a proxy whose forwarding header is believed.
+    pub is_trusted_proxy: Box<dyn Fn(IpAddr) -> bool + Send + Sync>,
+    /// Origins of browsers.
+    pub cors: Cors,
+    /// What a body may cost.
+    pub body_limits: BodyLimits,
+}
+
+/// The gate, the routes behind it, and the application behind those. One for all threads.
+pub struct Gate<S> {
+    rules: GateRules,
+    routes: Routes<S>,
+    state: Arc<S>,
+}
+
+/// One request on its way.
+struct Asked<'a, S> {
+    request: &'a HttpRequest,
+    payload: Payload,
+    request_id: &'a str,
+    path: RequestPath,
+    resource: Option<(&'a Resource<S>, PathValues)>,
+}
+
+impl<S: Callers + 'static> Gate<S> {
+    /// A gate in front of these routes.
+    #[must_use]
+    pub const fn new(rules: GateRules, routes: Routes<S>, state: Arc<S>) -> Self {
+        Self { rules, routes, state }
+    }
+
+    /// Answers one request, whatever it is.
+    pub async fn answer(&self, request: &HttpRequest, payload: Payload) -> HttpResponse {
+        let id = request_id(request.headers());
+        let path = RequestPath::parse(request.uri().path());
+        let resource = self.routes.find(&path);
+        let allow = resource.as_ref().map(|(resource, _)| resource.allow()).unwrap_or_default();
+        let mut response = if path.is_api() {
+            let request_id = id.as_str();
+            let asked = Asked { request, payload, request_id, path, resource };
+            let (allowance, answer) = self.pass(asked).await;
+            let mut response = render(answer, &id);
+            add_allowance(response.headers_mut(), allowance);
+            response
+        } else {
+            ApiError::NotFound.to_response(&id)
+        };
+        self.add_common(&mut response, request.headers(), &id, &allow);
+        response
+    }
+
+    /// Steps 2 to 4: who asks, and how often. Without a valid token the address is counted instead.
+    async fn pass(&self, asked: Asked<'_, S>) -> (Allowance, Result<Reply, ApiError>) {
+        let now = self.rules.clock.now();
+        if *asked.request.method() == Method::OPTIONS {
+            let allowance = self.count_address(asked.request, now);
+            let answer = within(allowance, now).and_then(|()| options(asked.resource));
+            return (allowance, answer);
+        }
+        match self.authenticate(asked.request.headers(), now).await {
+            Ok(caller) => {
+                let allowance = self.rules.limiter.count_token(caller.token.key, now);
+                (allowance, self.enter(asked, caller, within(allowance, now)).await)
+            }
+            Err(ApiError::Unauthorised) => {
+                let allowance = self.count_address(asked.request, now);
+                (allowance, within(allowance, now).and(Err(ApiError::Unauthorised)))
+            }
+            Err(error) => (self.count_address(asked.request, now), Err(error)),
+        }
+    }
+
+    /// Step 2. One and the same answer whatever is wrong with the token; a bad checksum costs no query.
+    async fn authenticate(&self, headers: &HeaderMap, now: Timestamp) -> Result<Caller, ApiError> {
+        let text = bearer(headers).and_then(|text| TokenText::parse(&self.rules.token_prefix, text));
+        let text = text.ok_or(ApiError::Unauthorised)?;
+        let caller = self.state.find_caller(text.hash()).await?;
+        caller.filter(|caller| caller.is_valid(now)).ok_or(ApiError::Unauthorised)
+    }
+
+    /// Steps 3 to 6, then the handler: plan, rate, route and method, permissions.
+    async fn enter(
+        &self,
+        asked: Asked<'_, S>,
+        caller: Caller,
+        within_rate: Result<(), ApiError>,
+    ) -> Result<Reply, ApiError> {
+        let verb = Verb::of(asked.request.method());
+        let route = asked.resource.as_ref().and_then(|(resource, _)| resource.route(verb?));
+        let is_free_of_plan = route.is_some_and(|route| route.access().is_free_of_plan());
+        if !caller.limits.api_access && !is_free_of_plan {
+            return Err(ApiError::NoApiAccess);
+        }
+        within_rate?;
+        let (resource, path) = asked.resource.ok_or(ApiError::NotFound)?;
+        let (Some(route), Some(verb)) = (route, verb) else {
+            return Err(ApiError::MethodNotAllowed(resource.allow()));
+        };
+        let query = Query::parse(asked.request.query_string());
+        route.access().check(&caller, &query)?;
+        let call = Call {
+            state: Arc::clone(&self.state),
+            caller,
+            path,
+            canonical_path: asked.path.canonical(),
+            query,
+            headers: asked.request.headers().clone(),
+            request_id: asked.request_id.to_owned(),
+            body: RequestBody::new(asked.payload, self.rules.body_limits),
+        };
+        run(route, verb, call).await
+    }
+
+    fn count_address(&self, request: &HttpRequest, now: Timestamp) -> Allowance {
+        let trusted = &self.rules.is_trusted_proxy;
+        let address = client_address(request.peer_addr(), request.headers(), trusted);
+        self.rules.limiter.count_address(address, now)
+    }
+
+    fn add_common(&self, response: &mut HttpResponse, request: &HeaderMap, id: &str, allow: &str) {
+        let headers = response.headers_mut();
+        for (name, value) in self.rules.cors.headers(request, allow) {
+            headers.append(name, value);
+        }
+        if let Ok(id) = HeaderValue::from_str(id) {
+            headers.insert(X_REQUEST_ID, id);
+        }
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    }
+}
+
+/// Step 4.
+fn within(allowance: Allowance, now: Timestamp) -> Result<(), ApiError> {
+    if allowance.passes { Ok(()) } else { Err(ApiError::TooManyRequests(allowance.retry_after_seconds(now))) }
+}
+
+/// `OPTIONS` on a known path: what it can do. No token needed.
+fn options<S>(resource: Option<(&Resource<S>, PathValues)>) -> Result<Reply, ApiError> {
+    let (resource, _) = resource.ok_or(ApiError::NotFound)?;
+    let mut reply = Reply::data(json!({"methods": resource.methods().collect::<Vec<_>>()}));
+    let allow = HeaderValue::from_str(&resource.allow()).map(|value| (header::ALLOW, value));
+    reply.headers.extend(allow);
+    Ok(reply)
+}
+
+/// Runs a handler. A write goes on in its own task when the client goes away (then nobody polls us any more).
+async fn run<S: 'static>(route: &Route<S>, verb: Verb, call: Call<S>) -> Result<Reply, ApiError> {
+    let handler = AssertUnwindSafe(route.handler()(call)).catch_unwind();
+    let outcome = if verb.is_safe() {
+        handler.await
+    } else {
+        let task = actix_web::rt::spawn(handler);
+        task.await.map_err(|error| ApiError::Internal(error.into()))?
+    };
+    outcome.unwrap_or_else(|panic| {
+        Err(ApiError::Internal(anyhow::anyhow!("a handler panicked: {}", told(&*panic))))
+    })
+}
+
+/// What a panic said.
+fn told(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words")
+}
+
+fn render(answer: Result<Reply, ApiError>, request_id: &str) -> HttpResponse {
+    match answer {
+        Ok(reply) => reply.to_response(),
+        Err(error) => error.to_response(request_id),
+    }
+}
+
+fn add_allowance(headers: &mut HeaderMap, allowance: Allowance) {
+    headers.insert(X_RATELIMIT_LIMIT, allowance.limit.into());
+    headers.insert(X_RATELIMIT_REMAINING, allowance.remaining.into());
+    headers.insert(X_RATELIMIT_RESET, allowance.reset_seconds().into());
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,390 @@
+//! The gate against contract 1.1, 1.8, 1.9 and 1.12: a directory of callers and a few routes, no database.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use actix_web::test::TestRequest;
+use rstest::rstest;
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::task::LocalSet;
+
+use super::*;
+use crate::http::route::Access;
+use crate::id::Id;
+use crate::model::access::{Organisation, Permission, Permissions, Plan, Token};
+
+const NOW: Timestamp = Timestamp::from_ms(1_795_193_460_000);
+
+/// Callers by the hash of their token, and the two ends of a slow write.
+#[derive(Default)]
+struct Directory {
+    callers: HashMap<TokenHash, Caller>,
+    is_away: bool,
+    may_finish: Notify,
+    finished: Notify,
+}
+
+impl Callers for Directory {
+    async fn find_caller(&self, hash: TokenHash) -> Result<Option<Caller>, ApiError> {
+        if self.is_away {
+            return Err(ApiError::Unavailable);
+        }
+        Ok(self.callers.get(&hash).cloned())
+    }
+}
+
+/// A gate in front of a few routes, and a token of each kind.
+struct World {
+    /// Where writes go on by themselves, as on a thread of the server.
+    tasks: LocalSet,
+    gate: Gate<Directory>,
+    tokens: HashMap<&'static str, TokenText>,
+}
+
+fn caller(key: i64, plan: Plan, permissions: &[Permission], expires_at: Option<Timestamp>) -> Caller {
+    let permissions: Permissions = permissions.iter().copied().collect();
+    Caller {
+        token: Token {
+            key,
+            id: Id::random(),
+            organisation: 1,
+            name: "Deploy bot".into(),
+            permissions,
+            expires_at,
+            created_at: NOW,
+        },
+        organisation: Organisation {
+            key: 1,
+            id: Id::random(),
+            name: "Example Ltd".into(),
+            plan,
+            self_hosted: false,
+            locales: vec!["en".into()],
+            default_locale: "en".into(),
+            created_at: NOW,
+        },
+        limits: plan.default_limits(),
+    }
+}
+
+async fn show(call: Call<Directory>) -> Result<Reply, ApiError> {
+    let id = call.path.id(0)?;
+    Ok(Reply::data(json!({"id": id.as_str(), "path": call.canonical_path})))
+}
+
+async fn echo(call: Call<Directory>) -> Result<Reply, ApiError> {
+    Ok(Reply::data(call.body.read_object(&call.headers).await?.into()))
+}
+
+async fn fail(_: Call<Directory>) -> Result<Reply, ApiError> {
+    panic!("hunter2")
+}
+
+async fn remove(call: Call<Directory>) -> Result<Reply, ApiError> {
+    Ok(Reply::deleted(call.path.id(0)?))
+}
+
+async fn write_slowly(call: Call<Directory>) -> Result<Reply, ApiError> {
+    call.state.may_finish.notified().await;
+    call.state.finished.notify_one();
+    Ok(Reply::data(Value::Null))
+}
+
+fn routes() -> Routes<Directory> {
+    let view = Access::needs(&[Permission::ServicesView]);
+    let edit = Access::needs(&[Permission::ServicesEdit]);
+    let delete = Access::needs(&[Permission::ServicesDelete])
+        .when_true(&[("delete_orphaned_incidents", Permission::IncidentsDelete)]);
+    let both = Access::needs(&[Permission::ServicesView, Permission::IncidentsView]);
+    let routes = Routes::new([
+        Route::get("/v1/me", Access::any_token(), |_| async { Ok(Reply::ok(Value::Null)) }),
+        Route::get("/v1/services/{id}", view, show),
+        Route::post("/v1/services", edit, echo),
+        Route::update("/v1/services/{id}", edit, show),
+        Route::delete("/v1/services/{id}", delete, remove),
+        Route::get("/v1/services/{id}/incidents", both, show),
+        Route::get("/v1/broken", view, fail),
+        Route::post("/v1/broken", edit, fail),
+        Route::post("/v1/slow", edit, write_slowly),
+    ]);
+    routes.unwrap()
+}
+
+fn world(limit: u32) -> World {
+    let mut directory = Directory::default();
+    let all = Permission::ALL;
+    let without_incidents: Vec<Permission> =
+        all.iter().copied().filter(|permission| !permission.as_str().starts_with("incidents")).collect();
+    let kinds = [
+        ("full", caller(1, Plan::Team, all, Some(NOW.plus_ms(1)))),
+        ("none", caller(2, Plan::Team, &[], None)),
+        ("no incidents", caller(3, Plan::Business, &without_incidents, None)),
+        ("free plan", caller(4, Plan::Free, all, None)),
+        ("expired", caller(5, Plan::Team, all, Some(NOW))),
+    ];
+    let mut tokens =
+        HashMap::from([("unknown", TokenText::random("wk_")), ("foreign", TokenText::random("xx_"))]);
+    for (kind, caller) in kinds {
+        let token = TokenText::random("wk_");
+        directory.callers.insert(token.hash(), caller);
+        tokens.insert(kind, token);
+    }
+    let rules = GateRules {
+        clock: Clock::fixed(NOW),
+        token_prefix: "wk_".into(),
+        limiter: RateLimiter::new(limit, 100),
+        is_trusted_proxy: Box::new(|_| false),
+        cors: Cors::default(),
+        body_limits: BodyLimits { bytes: 100, timeout: Duration::from_secs(10) },
+    };
+    World { tasks: LocalSet::new(), gate: Gate::new(rules, routes(), Arc::new(directory)), tokens }
+}
+
+impl World {
+    fn request(&self, method: &str, uri: &str, token: &str) -> TestRequest {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let request = TestRequest::with_uri(uri).method(method);
+        match self.tokens.get(token) {
+            Some(token) => request.insert_header(("Authorization", format!("Bearer {}", token.expose()))),
+            None => request,
+        }
+    }
+
+    async fn send(&self, request: TestRequest) -> (HttpResponse, Value) {
+        let (request, payload) = request.to_http_parts();
+        let response = self.tasks.run_until(self.gate.answer(&request, payload)).await;
+        let (response, body) = response.into_parts();
+        let body = actix_web::body::to_bytes(body).await.unwrap();
+        (response.set_body(actix_web::body::BoxBody::new(())), serde_json::from_slice(&body).unwrap())
+    }
+
+    async fn ask(&self, method: &str, uri: &str, token: &str) -> (HttpResponse, Value) {
+        self.send(self.request(method, uri, token)).await
+    }
+}
+
+fn header<'a>(response: &'a HttpResponse, name: &str) -> Option<&'a str> {
+    response.headers().get(name).map(|value| value.to_str().unwrap())
+}
+
+const ID: &str = "rNSJxMbDTX2uHc08AiCqo";
+const UNAUTHORISED: &str = "Send a valid API token as a Bearer token.";
+const NOT_FOUND: &str = "The requested resource does not exist.";
+const NO_PLAN: &str = "The plan of this organisation does not include API access.";
+
+/// Contract 1.8, steps 2 to 9: each row would fail at a later step as well.
+#[rstest]
+#[case("GET", "/v1/services/{id}", "", 401, UNAUTHORISED)]
+#[case("GET", "/v1/services/{id}", "unknown", 401, UNAUTHORISED)]
+#[case("GET", "/v1/services/{id}", "foreign", 401, UNAUTHORISED)]
+#[case("GET", "/v1/services/{id}", "expired", 401, UNAUTHORISED)]
+#[case("GET", "/v1/nothing", "", 401, UNAUTHORISED)]
+#[case("TRACE", "/v1", "", 401, UNAUTHORISED)]
+#[case("GET", "/nothing", "", 404, NOT_FOUND)]
+#[case("GET", "/", "full", 404, NOT_FOUND)]
+#[case("GET", "/v1/nothing", "free plan", 403, NO_PLAN)]
+#[case("POST", "/v1/me", "free plan", 403, NO_PLAN)]
+#[case("GET", "/v1/services/{id}", "free plan", 403, NO_PLAN)]
+#[case("GET", "/v1", "none", 404, NOT_FOUND)]
+#[case("GET", "/v1/services/{id}//", "none", 404, NOT_FOUND)]
+#[case(
+    "POST",
+    "/v1/services/{id}",
+    "none",
+    405,
+    "This method is not allowed here. Allowed: GET, HEAD, PUT, PATCH, DELETE."
+)]
+#[case("TRACE", "/v1/services", "none", 405, "This method is not allowed here. Allowed: POST.")]
+#[case("GET", "/v1/services/short", "none", 403, "This token is missing the permission 'services.view'.")]
+#[case(
+    "GET",
+    "/v1/services/{id}/incidents",
+    "no incidents",
+    403,
+    "This token is missing the permission 'incidents.view'."
+)]
+#[case(
+    "GET",
+    "/v1/services/{id}/incidents",
+    "none",
+    403,
+    "This token is missing the permission 'services.view'."
+)]
+#[case(
+    "DELETE",
+    "/v1/services/short?delete_orphaned_incidents=true",
+    "no incidents",
+    403,
+    "This token is missing the permission 'incidents.delete'."
+)]
+#[case(
+    "DELETE",
+    "/v1/services/short?delete_orphaned_incidents=1",
+    "no incidents",
+    403,
+    "This token is missing the permission 'incidents.delete'."
+)]
+#[case("DELETE", "/v1/services/short?delete_orphaned_incidents=0", "no incidents", 404, NOT_FOUND)]
+#[case("DELETE", "/v1/services/short?delete_orphaned_incidents=", "no incidents", 404, NOT_FOUND)]
+#[case("GET", "/v1/services/short", "full", 404, NOT_FOUND)]
+#[case("POST", "/v1/services", "full", 400, "The request body is not valid JSON.")]
+#[case("GET", "/v1/broken", "full", 500, "Internal server error.")]
+#[case("POST", "/v1/broken", "full", 500, "Internal server error.")]
+#[tokio::test]
+async fn the_first_check_that_fails_answers(
+    #[case] method: &str,
+    #[case] uri: &str,
+    #[case] token: &str,
+    #[case] status: u16,
+    #[case] message: &str,
+) {
+    let world = world(120);
+    let (response, body) = world.ask(method, &uri.replace("{id}", ID), token).await;
+    assert_eq!((response.status().as_u16(), body["message"].as_str()), (status, Some(message)));
+    assert_eq!(body["request_id"].as_str(), header(&response, "x-request-id"));
+    assert_eq!(header(&response, "www-authenticate").is_some(), status == 401);
+    assert_eq!(header(&response, "allow").is_some(), status == 405);
+}
+
+#[rstest]
+#[case("GET", "/v1/services/{id}", "full", r#"{"data":{"id":"{id}","path":"/v1/services/{id}"}}"#)]
+#[case("HEAD", "/v1/services/{id}/", "full", r#"{"data":{"id":"{id}","path":"/v1/services/{id}"}}"#)]
+#[case("PUT", "/v1/services/{id}", "full", r#"{"data":{"id":"{id}","path":"/v1/services/{id}"}}"#)]
+#[case("PATCH", "/v1/services/{id}", "full", r#"{"data":{"id":"{id}","path":"/v1/services/{id}"}}"#)]
+#[case(
+    "DELETE",
+    "/v1/services/{id}?delete_orphaned_incidents=TRUE",
+    "full",
+    r#"{"data":{"id":"{id}","deleted":true}}"#
+)]
+#[case("GET", "/v1/me", "free plan", "null")]
+#[case("HEAD", "/v1/me", "none", "null")]
+#[case("OPTIONS", "/v1/services/{id}/", "", r#"{"data":{"methods":["GET","HEAD","PUT","PATCH","DELETE"]}}"#)]
+#[tokio::test]
+async fn what_passes_every_check_reaches_its_handler(
+    #[case] method: &str,
+    #[case] uri: &str,
+    #[case] token: &str,
+    #[case] body: &str,
+) {
+    let world = world(120);
+    let (response, answered) = world.ask(method, &uri.replace("{id}", ID), token).await;
+    assert_eq!((response.status().as_u16(), answered.to_string()), (200, body.replace("{id}", ID)));
+}
+
+/// Contract 1.12, 1.9: on every response, whatever its status.
+#[rstest]
+#[case("GET", "/v1/services/{id}", "full", 200)]
+#[case("OPTIONS", "/v1/services", "", 200)]
+#[case("OPTIONS", "/v1/nothing", "", 404)]
+#[case("POST", "/v1/services", "full", 400)]
+#[case("GET", "/v1/services/{id}", "", 401)]
+#[case("GET", "/v1/services/{id}", "free plan", 403)]
+#[case("GET", "/v1/services/{id}", "none", 403)]
+#[case("GET", "/v1/nothing", "full", 404)]
+#[case("PUT", "/v1/services", "full", 405)]
+#[case("GET", "/v1/broken", "full", 500)]
+#[tokio::test]
+async fn every_answer_carries_the_common_headers(
+    #[case] method: &str,
+    #[case] uri: &str,
+    #[case] token: &str,
+    #[case] status: u16,
+) {
+    let world = world(120);
+    let request =
+        world.request(method, &uri.replace("{id}", ID), token).insert_header(("X-Request-Id", "req-7"));
+    let (response, _) = world.send(request).await;
+    assert_eq!(response.status().as_u16(), status);
+    for (name, value) in [
+        ("x-ratelimit-limit", "120"),
+        ("x-ratelimit-remaining", "119"),
+        ("x-ratelimit-reset", "1795193520"),
+        ("x-request-id", "req-7"),
+        ("cache-control", "no-store"),
+        ("x-content-type-options", "nosniff"),
+        ("content-type", "application/json; charset=utf-8"),
+    ] {
+        assert_eq!(header(&response, name), Some(value), "{name}");
+    }
+    assert_eq!(header(&response, "access-control-allow-origin"), None);
+}
+
+#[tokio::test]
+async fn a_used_up_window_refuses_before_the_route_is_looked_at() {
+    let world = world(1);
+    assert_eq!(world.ask("GET", "/v1/nothing", "full").await.0.status(), 404);
+    let (response, body) = world.ask("GET", "/v1/nothing", "full").await;
+    assert_eq!(response.status(), 429);
+    assert_eq!(body["message"], "Too many requests. Try again in 60 seconds.");
+    assert_eq!(header(&response, "retry-after"), Some("60"));
+    assert_eq!(header(&response, "x-ratelimit-remaining"), Some("0"));
+    assert_eq!(world.ask("GET", "/v1/me", "none").await.0.status(), 200, "another token has its own window");
+}
+
+#[tokio::test]
+async fn a_plan_without_access_learns_that_before_the_rate_limit() {
+    let world = world(1);
+    for remaining in ["0", "0"] {
+        let (response, body) = world.ask("GET", "/v1/services", "free plan").await;
+        assert_eq!(
+            (response.status().as_u16(), header(&response, "x-ratelimit-remaining")),
+            (403, Some(remaining))
+        );
+        assert_eq!(body["upsell"], json!({"reason": "feature", "key": "api_access"}));
+    }
+    assert_eq!(world.ask("GET", "/v1/me", "free plan").await.0.status(), 429);
+}
+
+#[tokio::test]
+async fn requests_without_token_and_options_use_up_the_window_of_the_address() {
+    let world = world(2);
+    let from = |last: u8, method: &str, token: &str| {
+        let peer = std::net::SocketAddr::from(([192, 0, 2, last], 40_000));
+        world.request(method, "/v1/services", token).peer_addr(peer)
+    };
+    assert_eq!(world.send(from(1, "GET", "")).await.0.status(), 401);
+    assert_eq!(world.send(from(1, "OPTIONS", "")).await.0.status(), 200);
+    assert_eq!(world.send(from(1, "GET", "unknown")).await.0.status(), 429);
+    assert_eq!(world.send(from(1, "OPTIONS", "")).await.0.status(), 429);
+    assert_eq!(world.send(from(1, "GET", "full")).await.0.status(), 405, "a valid token is not affected");
+    assert_eq!(world.send(from(2, "GET", "")).await.0.status(), 401, "nor is another address");
+}
+
+#[tokio::test]
+async fn without_its_database_the_service_is_not_available() {
+    let mut world = world(1);
+    world.gate.state = Arc::new(Directory { is_away: true, ..Directory::default() });
+    for _ in 0..2 {
+        let (response, body) = world.ask("GET", "/v1/me", "full").await;
+        assert_eq!((response.status().as_u16(), header(&response, "retry-after")), (503, Some("5")));
+        assert_eq!(body["message"], "The service is not available at the moment.");
+        assert!(header(&response, "x-ratelimit-remaining").is_some());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_goes_on_when_its_client_goes_away() {
+    let world = world(120);
+    let (request, payload) = world.request("POST", "/v1/slow", "full").to_http_parts();
+    let directory = &world.gate.state;
+    let client_goes_away = async {
+        let answer = std::pin::pin!(world.gate.answer(&request, payload));
+        assert!(futures_util::poll!(answer).is_pending());
+    };
+    world.tasks.run_until(client_goes_away).await;
+    directory.may_finish.notify_one();
+    let finished = tokio::time::timeout(Duration::from_secs(60), directory.finished.notified());
+    assert!(world.tasks.run_until(finished).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_body_is_read_within_its_limits() {
+    let world = world(120);
+    let post = |body: String| world.request("POST", "/v1/services", "full").set_payload(body);
+    let (response, body) = world.send(post(r#"{"name": "shop"}"#.into())).await;
+    assert_eq!((response.status().as_u16(), body["data"]["name"].as_str()), (200, Some("shop")));
+    let (response, _) = world.send(post(format!("{{\"name\": \"{}\"}}", "x".repeat(100)))).await;
+    assert_eq!(response.status(), 413);
+}

@@ -1,0 +1,181 @@
+//! The path of a request (contract 1.1): decoded segments, and how a route's pattern matches them.
+//!
+//! Exactly one trailing slash is forgiven; nothing is normalised, nothing redirected. An id of the wrong form is an
+//! id that does not exist.
+
+use percent_encoding::percent_decode_str;
+
+use crate::http::error::ApiError;
+use crate::http::query;
+use crate::id::Id;
+
+/// A request's path, split and percent-decoded once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestPath {
+    segments: Vec<String>,
+}
+
+impl RequestPath {
+    /// Reads the path of a request target.
+    #[must_use]
+    pub fn parse(raw: &str) -> Self {
+        let raw = raw.strip_prefix('/').unwrap_or(raw);
+        let raw = raw.strip_suffix('/').unwrap_or(raw);
+        let decoded = raw.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy());
+        Self { segments: decoded.map(Into::into).collect() }
+    }
+
+    /// Whether the path belongs to this API.
+    #[must_use]
+    pub fn is_api(&self) -> bool {
+        self.segments.first().is_some_and(|first| first == "v1")
+    }
+
+    /// The path as links show it: without trailing slash, percent-encoded.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        self.segments.iter().map(|segment| format!("/{}", query::encode(segment))).collect()
+    }
+}
+
+/// The path of a route: `/v1/services/{id}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern(&'static str);
+
+impl Pattern {
+    /// A pattern; a segment in braces matches anything but nothing.
+    #[must_use]
+    pub const fn new(text: &'static str) -> Self {
+        Self(text)
+    }
+
+    /// Its text.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+
+    /// The values of the segments in braces, when the pattern matches.
+    #[must_use]
+    pub fn captures(self, path: &RequestPath) -> Option<PathValues> {
+        let mut values = Vec::new();
+        let mut given = path.segments.iter();
+        for wanted in self.segments() {
+            let segment = given.next()?;
+            if is_parameter(wanted) && !segment.is_empty() {
+                values.push(segment.clone());
+            } else if wanted != segment {
+                return None;
+            }
+        }
+        given.next().is_none().then_some(PathValues(values))
+    }
+
+    /// How many segments are in braces: the fewer, the more exactly a pattern says what it means.
+    #[must_use]
+    pub fn parameters(self) -> usize {
+        self.segments().filter(|segment| is_parameter(segment)).count()
+    }
+
+    fn segments(self) -> impl Iterator<Item = &'static str> {
+        self.0.split('/').skip(1)
+    }
+}
+
+fn is_parameter(segment: &str) -> bool {
+    segment.starts_with('{') && segment.ends_with('}')
+}
+
+/// The values of a pattern's segments in braces, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathValues(Vec<String>);
+
+impl PathValues {
+    /// The value at this position.
+    ///
+    /// # Errors
+    /// 404 when the route has no such position.
+    pub fn text(&self, at: usize) -> Result<&str, ApiError> {
+        self.0.get(at).map(String::as_str).ok_or(ApiError::NotFound)
+    }
+
+    /// The id at this position.
+    ///
+    /// # Errors
+    /// 404 when it has not the form of an id.
+    pub fn id(&self, at: usize) -> Result<Id, ApiError> {
+        self.text(at)?.parse().map_err(|_| ApiError::NotFound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const ID: &str = "rNSJxMbDTX2uHc08AiCqo";
+
+    /// Contract 1.1: trailing slashes, decoding, case.
+    #[rstest]
+    #[case("/v1/services", Some(vec![]))]
+    #[case("/v1/services/", Some(vec![]))]
+    #[case("/v1/%73ervices", Some(vec![]))]
+    #[case("/%761/services", Some(vec![]))]
+    #[case("/v1/services//", None)]
+    #[case("//v1/services", None)]
+    #[case("/v1//services", None)]
+    #[case("/v1/Services", None)]
+    #[case("/V1/services", None)]
+    #[case("/v1/%2573ervices", None)]
+    #[case("/v1/services/x", None)]
+    #[case("/v1", None)]
+    #[case("/", None)]
+    fn a_plain_pattern_matches_one_path(#[case] raw: &str, #[case] values: Option<Vec<&str>>) {
+        check("/v1/services", raw, values);
+    }
+
+    #[rstest]
+    #[case("/v1/services/a/pause", Some(vec!["a"]))]
+    #[case("/v1/services/a%2Fb/pause/", Some(vec!["a/b"]))]
+    #[case("/v1/services/%ff/pause", Some(vec!["\u{fffd}"]))]
+    #[case("/v1/services/%2541/pause", Some(vec!["%41"]))]
+    #[case("/v1/services//pause", None)]
+    #[case("/v1/services/a", None)]
+    #[case("/v1/services/a/pause/b", None)]
+    #[case("/v1/services/a/b/pause", None)]
+    fn a_parameter_is_one_segment_decoded_once(#[case] raw: &str, #[case] values: Option<Vec<&str>>) {
+        check("/v1/services/{id}/pause", raw, values);
+    }
+
+    fn check(pattern: &'static str, raw: &str, values: Option<Vec<&str>>) {
+        let captured = Pattern::new(pattern).captures(&RequestPath::parse(raw));
+        let values = values.map(|values| PathValues(values.into_iter().map(str::to_owned).collect()));
+        assert_eq!(captured, values);
+    }
+
+    #[test]
+    fn links_show_the_canonical_path() {
+        assert_eq!(RequestPath::parse("/v1/%73ervices/a%2fb/").canonical(), "/v1/services/a%2Fb");
+    }
+
+    #[rstest]
+    #[case("/v1", true)]
+    #[case("/v1/", true)]
+    #[case("/v1/anything", true)]
+    #[case("/v1//", true)]
+    #[case("/v10/services", false)]
+    #[case("/", false)]
+    #[case("/healthz", false)]
+    fn everything_under_v1_is_ours(#[case] raw: &str, #[case] ours: bool) {
+        assert_eq!(RequestPath::parse(raw).is_api(), ours);
+    }
+
+    #[test]
+    fn a_malformed_id_does_not_exist() {
+        let values = PathValues(vec![ID.to_owned(), "short".to_owned()]);
+        assert_eq!(values.id(0).unwrap().as_str(), ID);
+        assert!(matches!(values.id(1), Err(ApiError::NotFound)));
+        assert!(matches!(values.text(2), Err(ApiError::NotFound)));
+    }
+}

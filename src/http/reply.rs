@@ -1,0 +1,87 @@
+//! A successful answer (contract 1.3): status, headers of its own, JSON body.
+//!
+//! It is a plain value until the gate renders it, so that it can be stored and repeated. The headers of every
+//! response (contract 1.12) are the gate's.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderName, HeaderValue};
+use serde_json::{Value, json};
+
+use crate::id::Id;
+
+/// What a handler answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// 200 or 201.
+    pub status: StatusCode,
+    /// Headers that belong to this answer alone.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// The whole body.
+    pub body: Value,
+}
+
+impl Reply {
+    /// 200 with this body.
+    #[must_use]
+    pub const fn ok(body: Value) -> Self {
+        Self { status: StatusCode::OK, headers: Vec::new(), body }
+    }
+
+    /// 200 with `{"data": …}`.
+    #[must_use]
+    pub fn data(data: Value) -> Self {
+        Self::ok(enveloped(data))
+    }
+
+    /// 201 with `{"data": …}` and the new resource's address in `Location`.
+    #[must_use]
+    pub fn created(data: Value, location: &str) -> Self {
+        let location = HeaderValue::from_str(location).map(|value| (header::LOCATION, value));
+        Self { status: StatusCode::CREATED, headers: location.into_iter().collect(), body: enveloped(data) }
+    }
+
+    /// 200 for a delete.
+    #[must_use]
+    pub fn deleted(id: Id) -> Self {
+        Self::data(json!({"id": id.as_str(), "deleted": true}))
+    }
+
+    /// The answer on the wire.
+    #[must_use]
+    pub fn to_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status);
+        for (name, value) in &self.headers {
+            response.insert_header((name.clone(), value.clone()));
+        }
+        response.content_type("application/json; charset=utf-8").body(self.body.to_string())
+    }
+}
+
+/// `{"data": …}` without copying.
+fn enveloped(data: Value) -> Value {
+    Value::Object([("data".to_owned(), data)].into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_resource_says_where_it_is() {
+        let reply = Reply::created(json!({"id": 1}), "https://api.example.com/v1/services/1");
+        let response = reply.to_response();
+        assert_eq!(response.status(), StatusCode::CREATED);
+        assert_eq!(response.headers().get("location").unwrap(), "https://api.example.com/v1/services/1");
+        assert_eq!(response.headers().get("content-type").unwrap(), "application/json; charset=utf-8");
+        assert_eq!(reply.body.to_string(), r#"{"data":{"id":1}}"#);
+    }
+
+    #[test]
+    fn a_delete_answers_with_the_id() {
+        let id = Id::random();
+        let reply = Reply::deleted(id);
+        assert_eq!(reply.status, StatusCode::OK);
+        assert_eq!(reply.body.to_string(), format!(r#"{{"data":{{"id":"{id}","deleted":true}}}}"#));
+    }
+}

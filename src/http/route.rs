@@ -1,0 +1,331 @@
+//! What a route is: methods, path, who may use it, and its handler; and the table that finds one.
+//!
+//! A route cannot be written down without its [`Access`], and a table with an open route is refused when the process
+//! starts. In which order a request meets these checks is the gate's business.
+
+use std::future::Future;
+
+use actix_web::http::Method;
+use futures_util::future::LocalBoxFuture;
+
+use crate::http::auth::Caller;
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::path::{PathValues, Pattern, RequestPath};
+use crate::http::query::Query;
+use crate::http::reply::Reply;
+use crate::model::access::Permission;
+
+/// The methods that routes know, in the order in which `Allow` lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verb {
+    /// Read.
+    Get,
+    /// Read without body; every route with `Get` has it.
+    Head,
+    /// Create, or do something.
+    Post,
+    /// Change; the same as `Patch` everywhere.
+    Put,
+    /// Change.
+    Patch,
+    /// Remove.
+    Delete,
+}
+
+impl Verb {
+    const ALL: [Self; 6] = [Self::Get, Self::Head, Self::Post, Self::Put, Self::Patch, Self::Delete];
+
+    /// The verb of a request; `None` for methods that no route has.
+    #[must_use]
+    pub fn of(method: &Method) -> Option<Self> {
+        Self::ALL.into_iter().find(|verb| verb.as_str() == method.as_str())
+    }
+
+    /// The method's name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Head => "HEAD",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// Whether nothing is changed by it.
+    #[must_use]
+    pub const fn is_safe(self) -> bool {
+        matches!(self, Self::Get | Self::Head)
+    }
+}
+
+/// Who may use a route (contract 2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    any_token: bool,
+    permissions: &'static [Permission],
+    when_true: &'static [(&'static str, Permission)],
+}
+
+impl Access {
+    /// Every valid token, on every plan (`GET /v1/me`).
+    #[must_use]
+    pub const fn any_token() -> Self {
+        Self { any_token: true, permissions: &[], when_true: &[] }
+    }
+
+    /// Tokens with all of these permissions, on plans with API access.
+    #[must_use]
+    pub const fn needs(permissions: &'static [Permission]) -> Self {
+        Self { any_token: false, permissions, when_true: &[] }
+    }
+
+    /// Needs a further permission for each of these query parameters that is true.
+    #[must_use]
+    pub const fn when_true(self, when_true: &'static [(&'static str, Permission)]) -> Self {
+        Self { when_true, ..self }
+    }
+
+    /// Whether plans without API access may use the route as well.
+    #[must_use]
+    pub const fn is_free_of_plan(&self) -> bool {
+        self.any_token
+    }
+
+    /// Passes when the caller has every permission; the first missing one is named.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn check(&self, caller: &Caller, query: &Query) -> Result<(), ApiError> {
+        let asked = self.when_true.iter().filter(|(parameter, _)| query.is_true(parameter));
+        let further = asked.map(|(_, permission)| permission);
+        self.permissions.iter().chain(further).try_for_each(|permission| caller.require(*permission))
+    }
+}
+
+/// What answers a route's requests.
+pub type Handler<S> = Box<dyn Fn(Call<S>) -> LocalBoxFuture<'static, Result<Reply, ApiError>> + Send + Sync>;
+
+/// One line of the route table.
+pub struct Route<S> {
+    verbs: &'static [Verb],
+    pattern: Pattern,
+    access: Access,
+    handler: Handler<S>,
+}
+
+impl<S> Route<S> {
+    /// `GET` and `HEAD`.
+    pub fn get<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
+    where
+        F: Fn(Call<S>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Reply, ApiError>> + 'static,
+    {
+        Self::new(&[Verb::Get, Verb::Head], pattern, access, handler)
+    }
+
+    /// `POST`.
+    pub fn post<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
+    where
+        F: Fn(Call<S>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Reply, ApiError>> + 'static,
+    {
+        Self::new(&[Verb::Post], pattern, access, handler)
+    }
+
+    /// `PUT` and `PATCH`: both are a partial update (contract 1.1).
+    pub fn update<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
+    where
+        F: Fn(Call<S>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Reply, ApiError>> + 'static,
+    {
+        Self::new(&[Verb::Put, Verb::Patch], pattern, access, handler)
+    }
+
+    /// `DELETE`.
+    pub fn delete<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
+    where
+        F: Fn(Call<S>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Reply, ApiError>> + 'static,
+    {
+        Self::new(&[Verb::Delete], pattern, access, handler)
+    }
+
+    fn new<F, R>(verbs: &'static [Verb], pattern: &'static str, access: Access, handler: F) -> Self
+    where
+        F: Fn(Call<S>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Reply, ApiError>> + 'static,
+    {
+        Self {
+            verbs,
+            pattern: Pattern::new(pattern),
+            access,
+            handler: Box::new(move |call| Box::pin(handler(call))),
+        }
+    }
+
+    /// Who may use it.
+    #[must_use]
+    pub const fn access(&self) -> Access {
+        self.access
+    }
+
+    /// What answers it.
+    #[must_use]
+    pub const fn handler(&self) -> &Handler<S> {
+        &self.handler
+    }
+}
+
+/// All routes of one path.
+pub struct Resource<S> {
+    pattern: Pattern,
+    routes: Vec<Route<S>>,
+}
+
+impl<S> Resource<S> {
+    /// The route for this method.
+    #[must_use]
+    pub fn route(&self, verb: Verb) -> Option<&Route<S>> {
+        self.routes.iter().find(|route| route.verbs.contains(&verb))
+    }
+
+    /// The methods it has, in a fixed order.
+    pub fn methods(&self) -> impl Iterator<Item = &'static str> {
+        let known = Verb::ALL.into_iter().filter(|verb| self.route(*verb).is_some());
+        known.map(Verb::as_str)
+    }
+
+    /// The value of `Allow`.
+    #[must_use]
+    pub fn allow(&self) -> String {
+        self.methods().collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A route table that must not go into service.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RouteTableError {
+    /// Nobody said who may use it.
+    #[error("the route {method} {path} declares no permission")]
+    Open {
+        /// Its first method.
+        method: &'static str,
+        /// Its path.
+        path: &'static str,
+    },
+    /// Two routes answer the same requests.
+    #[error("the route {method} {path} is there twice")]
+    Twice {
+        /// The method that both have.
+        method: &'static str,
+        /// Their path.
+        path: &'static str,
+    },
+}
+
+/// The whole table.
+pub struct Routes<S> {
+    resources: Vec<Resource<S>>,
+}
+
+impl<S> Routes<S> {
+    /// A table of these routes.
+    ///
+    /// # Errors
+    /// When a route has no declared permission or is there twice.
+    pub fn new(routes: impl IntoIterator<Item = Route<S>>) -> Result<Self, RouteTableError> {
+        let mut table = Self { resources: Vec::new() };
+        for route in routes {
+            table.add(route)?;
+        }
+        // A literal segment wins over a parameter: `/v1/tags/ensure` is no tag.
+        table.resources.sort_by_key(|resource| resource.pattern.parameters());
+        Ok(table)
+    }
+
+    fn add(&mut self, route: Route<S>) -> Result<(), RouteTableError> {
+        let path = route.pattern.as_str();
+        if route.access.permissions.is_empty() && !route.access.any_token {
+            let method = route.verbs.first().map_or("", |verb| verb.as_str());
+            return Err(RouteTableError::Open { method, path });
+        }
+        let known = self.resources.iter().position(|resource| resource.pattern == route.pattern);
+        let Some(at) = known else {
+            self.resources.push(Resource { pattern: route.pattern, routes: vec![route] });
+            return Ok(());
+        };
+        let resource = &mut self.resources[at];
+        if let Some(verb) = route.verbs.iter().find(|verb| resource.route(**verb).is_some()) {
+            let method = verb.as_str();
+            return Err(RouteTableError::Twice { method, path });
+        }
+        resource.routes.push(route);
+        Ok(())
+    }
+
+    /// The resource at this path, with the values of the path.
+    #[must_use]
+    pub fn find(&self, path: &RequestPath) -> Option<(&Resource<S>, PathValues)> {
+        let mut resources = self.resources.iter();
+        resources.find_map(|resource| Some((resource, resource.pattern.captures(path)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const VIEW: Access = Access::needs(&[Permission::ServicesView]);
+
+    async fn nothing(_: Call<()>) -> Result<Reply, ApiError> {
+        Err(ApiError::NotFound)
+    }
+
+    fn table() -> Routes<()> {
+        let table = Routes::new([
+            Route::get("/v1/tags/{id}", VIEW, nothing),
+            Route::update("/v1/tags/{id}", VIEW, nothing),
+            Route::delete("/v1/tags/{id}", VIEW, nothing),
+            Route::post("/v1/tags/ensure", VIEW, nothing),
+            Route::post("/v1/tags", VIEW, nothing),
+            Route::get("/v1/tags", VIEW, nothing),
+        ]);
+        table.unwrap()
+    }
+
+    #[rstest]
+    #[case("/v1/tags", Some("GET, HEAD, POST"))]
+    #[case("/v1/tags/", Some("GET, HEAD, POST"))]
+    #[case("/v1/tags/a", Some("GET, HEAD, PUT, PATCH, DELETE"))]
+    #[case("/v1/tags/ensure", Some("POST"))]
+    #[case("/v1/tags/a/b", None)]
+    #[case("/v1", None)]
+    fn a_path_has_the_methods_of_its_most_exact_pattern(#[case] path: &str, #[case] allow: Option<&str>) {
+        let table = table();
+        let found = table.find(&RequestPath::parse(path));
+        assert_eq!(found.map(|(resource, _)| resource.allow()).as_deref(), allow);
+    }
+
+    #[test]
+    fn a_route_without_permission_or_twice_does_not_start() {
+        let open = Routes::new([Route::post("/v1/tags", Access::needs(&[]), nothing)]);
+        let (method, path) = ("POST", "/v1/tags");
+        assert_eq!(open.err(), Some(RouteTableError::Open { method, path }));
+        let twice = Routes::new([Route::post(path, VIEW, nothing), Route::post(path, VIEW, nothing)]);
+        assert_eq!(twice.err(), Some(RouteTableError::Twice { method, path }));
+        assert!(Routes::new([Route::get("/v1/me", Access::any_token(), nothing)]).is_ok());
+    }
+
+    #[test]
+    fn methods_that_no_route_knows_have_no_verb() {
+        assert_eq!(Verb::of(&Method::PATCH), Some(Verb::Patch));
+        assert_eq!(Verb::of(&Method::TRACE), None);
+        assert_eq!(Verb::of(&Method::from_bytes(b"get").unwrap()), None);
+    }
+}
