@@ -6,7 +6,6 @@ pub mod first_start;
 pub mod reconcile;
 
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +21,8 @@ use crate::engine::definition::{Definer, Roster};
 use crate::engine::location::Prober;
 use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
-use crate::http::{Api, Server};
+use crate::http::api::ApiParts;
+use crate::http::server::{Server, serve};
 use crate::model::check::Outcome;
 use crate::model::location::Location;
 use crate::model::secret::Sealer;
@@ -90,8 +90,9 @@ impl App {
     /// # Errors
     /// What cannot be used, in one line.
     pub async fn start(config: Config, clock: Clock) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind(config.listen)
-            .with_context(|| format!("cannot listen on {}; is another Watchkeeper running?", config.listen))?;
+        let listener = TcpListener::bind(config.listen).with_context(|| {
+            format!("cannot listen on {}; is another Watchkeeper running?", config.listen)
+        })?;
         let address = listener.local_addr()?;
         let config = Config { listen: address, ..config };
         let toolboxes = toolboxes(&config, &clock)?;
@@ -122,10 +123,17 @@ impl App {
                 Duration::from_millis(limits.record.upkeep_ms),
             )),
         ];
-        let collectors: Vec<Arc<dyn crate::telemetry::Collect>> = vec![engine.counters(), engine.suspicions(), counters];
-        let api =
-            Api { config: Arc::new(config), clock, databases: databases.clone(), engine: engine.clone(), definer, collectors };
-        let server = crate::http::serve(api, listener)?;
+        let collectors: Vec<Arc<dyn crate::telemetry::Collect>> =
+            vec![engine.counters(), engine.suspicions(), counters];
+        let parts = ApiParts {
+            config: Arc::new(config),
+            clock,
+            databases: databases.clone(),
+            engine: engine.clone(),
+            definer,
+            collectors,
+        };
+        let server = serve(parts, listener)?;
         Ok(Self { address, first_start, server, engine, recorder, recorder_thread, background, databases })
     }
 
@@ -227,7 +235,7 @@ pub fn toolbox(
     };
     Ok(Toolbox::new(ToolboxConfig {
         dns_servers: config.dns_servers.clone(),
-        ca_file: config.ca_file.clone().map(PathBuf::from),
+        ca_file: config.ca_file.clone(),
         egress,
         source_address,
         clock: clock.clone(),

@@ -55,7 +55,6 @@ async fn dispatch((name, arguments): (&str, &ArgMatches), config: Config) -> any
         ("token", Some(("create", arguments))) => tokens::create(arguments, config).await,
         ("token", Some(("list", arguments))) => tokens::list(arguments, config).await,
         ("token", Some(("revoke", arguments))) => tokens::revoke(arguments, config).await,
-        ("bench", Some(("probe", arguments))) => crate::bench::probe::run(arguments, config).await,
         _ => unreachable!("clap knows no other command"),
     }
 }
@@ -98,12 +97,6 @@ pub fn command() -> Command {
                 .subcommand(with_settings(tokens::revoke_command())),
         )
         .subcommand(with_settings(Command::new("migrate").about("Bring both databases up to date; serve does it too")))
-        .subcommand(
-            Command::new("bench")
-                .about("Measure this machine")
-                .subcommand_required(true)
-                .subcommand(with_settings(crate::bench::probe::command())),
-        )
 }
 
 /// `--json`, for every command that prints a result.
@@ -114,10 +107,16 @@ fn json_flag() -> Arg {
 /// A flag per setting, and one for the file; `check` calls it otherwise, because its `--config` is the check's own.
 fn setting_flags(file_flag: &'static str) -> Vec<Arg> {
     let config = Arg::new("config-file").long(file_flag).value_name("FILE");
-    let config = config.value_parser(clap::value_parser!(PathBuf)).help("TOML file with settings [env: WATCHKEEPER_CONFIG]");
+    let config = config
+        .value_parser(clap::value_parser!(PathBuf))
+        .help("TOML file with settings [env: WATCHKEEPER_CONFIG]");
     let flags = Config::settable().into_iter().map(|settable| {
         let help = format!("{} [env: {}]", settable.help, settable.variable());
-        Arg::new(settable.key).long(settable.flag()).value_name(settable.value_name).help(help).help_heading("Settings")
+        Arg::new(settable.key)
+            .long(settable.flag())
+            .value_name(settable.value_name)
+            .help(help)
+            .help_heading("Settings")
     });
     std::iter::once(config.help_heading("Settings")).chain(flags).collect()
 }
@@ -141,8 +140,9 @@ fn settings(arguments: &ArgMatches) -> Result<Config, BadConfig> {
 /// Logs go to standard error, so that results on standard output stay clean.
 fn start_log(config: &Config, command: &str) -> Result<(), String> {
     let filter = if command == "serve" { config.log.clone() } else { format!("warn,{}", quiet(&config.log)) };
-    let filter = tracing_subscriber::EnvFilter::try_new(filter)
-        .map_err(|error| format!("log = \"{}\" is not allowed: {error}; it must be a filter such as info", config.log))?;
+    let filter = tracing_subscriber::EnvFilter::try_new(filter).map_err(|error| {
+        format!("log = \"{}\" is not allowed: {error}; it must be a filter such as info", config.log)
+    })?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match config.log_format {
         LogFormat::Text => builder.init(),

@@ -18,6 +18,8 @@
     )
 )]
 
+pub mod app;
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod egress;

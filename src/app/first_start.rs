@@ -34,7 +34,8 @@ pub fn make_data_dir(folder: &Path) -> anyhow::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the data folder {}", folder.display()))?;
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the data folder {}", folder.display()))?;
     fs::set_permissions(folder, Permissions::from_mode(0o700))?;
     Ok(())
 }
@@ -47,7 +48,9 @@ pub fn sealer(config: &Config) -> anyhow::Result<Sealer> {
     let file = config.data_dir.join("secret.key");
     let text = match &config.secret_key {
         Some(text) => text.clone(),
-        None if file.exists() => fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?,
+        None if file.exists() => {
+            fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?
+        }
         None => make_key(&file)?,
     };
     match key_from_hex(text.trim()) {
@@ -92,7 +95,11 @@ fn write_secret(file: &Path, text: &str) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When the database or the token file cannot be written.
-pub async fn once(config: &Config, clock: &Clock, databases: &Databases) -> anyhow::Result<Option<FirstStart>> {
+pub async fn once(
+    config: &Config,
+    clock: &Clock,
+    databases: &Databases,
+) -> anyhow::Result<Option<FirstStart>> {
     if organisations::count(databases.main.reader()).await? > 0 {
         return Ok(None);
     }
@@ -121,9 +128,9 @@ pub async fn once(config: &Config, clock: &Clock, databases: &Databases) -> anyh
     };
     tokens::insert(&transaction, token, &text.hash()).await?;
     let token_file = config.data_dir.join("token");
-    write_secret(&token_file, text.as_str())?;
+    write_secret(&token_file, text.expose())?;
     transaction.commit().await?;
-    Ok(Some(FirstStart { token: text.as_str().to_owned(), token_file }))
+    Ok(Some(FirstStart { token: text.expose().to_owned(), token_file }))
 }
 
 #[cfg(test)]

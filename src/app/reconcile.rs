@@ -51,7 +51,9 @@ async fn once(databases: &Databases, engine: &Engine, definer: &Definer) -> Resu
             }
             match definer.define(&service, organisation) {
                 Ok(definition) => engine.apply(Arc::new(definition)).await?,
-                Err(error) => tracing::error!(service = %service.id, %error, "this service cannot be watched"),
+                Err(error) => {
+                    tracing::error!(service = %service.id, %error, "this service cannot be watched");
+                }
             }
         }
     }

@@ -107,7 +107,8 @@ fn spec(arguments: &ArgMatches, check_type: CheckType, target: &str) -> Result<A
     let interval_seconds = definition(check_type).interval.map_or(60, |bounds| bounds.default);
     let timeout_seconds = arguments.get_one::<u8>("timeout").copied().unwrap_or(10);
     let config = arguments.get_one::<Map<String, Value>>("config").cloned().unwrap_or_default();
-    let sent = json!({"interval_seconds": interval_seconds, "timeout_seconds": timeout_seconds, "config": config});
+    let sent =
+        json!({"interval_seconds": interval_seconds, "timeout_seconds": timeout_seconds, "config": config});
     let settings = context.read(&sent, None).map_err(|errors| {
         let shown = |path: &str| path.trim_start_matches("settings.config.").to_owned();
         errors.iter().map(|(path, rule)| format!("--config: {}: {rule}", shown(path))).collect::<Vec<_>>()
@@ -128,7 +129,11 @@ fn spec(arguments: &ArgMatches, check_type: CheckType, target: &str) -> Result<A
         updated_at: at,
         revision: 0,
     };
-    let definer = Definer { sealer, roster: Arc::new(Roster::new(vec![here()])), limits: Config::default().limits.engine };
+    let definer = Definer {
+        sealer,
+        roster: Arc::new(Roster::new(vec![here()])),
+        limits: Config::default().limits.engine,
+    };
     let defined = definer.define(&service, organisation).map_err(|error| vec![error.to_string()])?;
     defined.task.map(|task| task.spec).ok_or_else(|| vec!["this type has nothing to check".to_owned()])
 }
@@ -149,7 +154,9 @@ fn here() -> Location {
 fn to_json(target: &str, outcome: &Outcome) -> Value {
     let milliseconds = |phase: Option<Micros>| phase.map(|phase| f64::from(phase.get()) / 1_000.0);
     match outcome {
-        Outcome::Unmeasured(trouble) => json!({"target": target, "status": "no_data", "trouble": trouble.as_str()}),
+        Outcome::Unmeasured(trouble) => {
+            json!({"target": target, "status": "no_data", "trouble": trouble.as_str()})
+        }
         Outcome::Measured(seen) => json!({
             "target": target,
             "status": seen.status.as_str(),

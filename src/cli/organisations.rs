@@ -17,10 +17,19 @@ use crate::store::organisations;
 pub(super) fn create_command() -> Command {
     Command::new("create").about("Make an organisation").args([
         Arg::new("name").long("name").value_name("NAME").required(true).help("Display name"),
-        Arg::new("plan").long("plan").value_name("PLAN").default_value("business").help("free, solo, team or business")
+        Arg::new("plan")
+            .long("plan")
+            .value_name("PLAN")
+            .default_value("business")
+            .help("free, solo, team or business")
             .value_parser(|text: &str| text.parse::<Plan>()),
-        Arg::new("languages").long("languages").value_name("LANGUAGES").default_value("en").value_delimiter(',')
-            .value_parser(language).help("Languages such as en,de; the first is the default"),
+        Arg::new("languages")
+            .long("languages")
+            .value_name("LANGUAGES")
+            .default_value("en")
+            .value_delimiter(',')
+            .value_parser(language)
+            .help("Languages such as en,de; the first is the default"),
         json_flag(),
     ])
 }
@@ -33,8 +42,10 @@ pub(super) fn list_command() -> Command {
 fn language(text: &str) -> Result<String, String> {
     let mut parts = text.split('-');
     let primary = parts.next().unwrap_or_default();
-    let is_primary = (2..=3).contains(&primary.len()) && primary.bytes().all(|byte| byte.is_ascii_lowercase());
-    let is_sub = |part: &str| (2..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_primary =
+        (2..=3).contains(&primary.len()) && primary.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_sub =
+        |part: &str| (2..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if is_primary && parts.all(is_sub) {
         Ok(text.to_owned())
     } else {
@@ -56,7 +67,8 @@ pub(super) async fn create(arguments: &ArgMatches, config: Config) -> anyhow::Re
              set WATCHKEEPER_EGRESS to public-only or private-allowed, here and for serve"
         );
     }
-    let locales: Vec<String> = arguments.get_many::<String>("languages").into_iter().flatten().cloned().collect();
+    let locales: Vec<String> =
+        arguments.get_many::<String>("languages").into_iter().flatten().cloned().collect();
     let organisation = Organisation {
         key: 0,
         id: Id::random(),

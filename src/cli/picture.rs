@@ -13,7 +13,11 @@ pub(super) fn draw(target: &str, outcome: &Outcome, colours: bool) -> String {
     match outcome {
         Outcome::Measured(measurement) => draw_measurement(target, measurement, colours),
         Outcome::Unmeasured(trouble) => {
-            format!("{} {target}: this machine could not look ({})\n", paint("?", "33", colours), trouble.as_str())
+            format!(
+                "{} {target}: this machine could not look ({})\n",
+                paint("?", "33", colours),
+                trouble.as_str()
+            )
         }
     }
 }
@@ -112,7 +116,8 @@ mod tests {
 
     #[test]
     fn a_failure_says_why_and_trouble_is_not_the_targets() {
-        let down = Measurement::unanswered(ErrorCode::ConnectRefused, "Connection refused", Timings::default());
+        let down =
+            Measurement::unanswered(ErrorCode::ConnectRefused, "Connection refused", Timings::default());
         let picture = draw("x:1", &Outcome::Measured(down), false);
         assert_eq!(picture, "✗ down  x:1\n  connect_refused: Connection refused\n");
         let picture = draw("x", &Outcome::Unmeasured(Trouble::NotPermitted), false);

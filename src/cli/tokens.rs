@@ -17,9 +17,18 @@ use crate::store::{organisations, tokens};
 
 pub(super) fn create_command() -> Command {
     Command::new("create").about("Make a token; its secret is shown once").args([
-        Arg::new("org").long("org").value_name("ID").required(true).value_parser(parse_id).help("Organisation"),
+        Arg::new("org")
+            .long("org")
+            .value_name("ID")
+            .required(true)
+            .value_parser(parse_id)
+            .help("Organisation"),
         Arg::new("name").long("name").value_name("NAME").required(true).help("Display name"),
-        Arg::new("permissions").long("permissions").value_name("LIST").default_value("all").value_parser(permissions)
+        Arg::new("permissions")
+            .long("permissions")
+            .value_name("LIST")
+            .default_value("all")
+            .value_parser(permissions)
             .help("all, or permissions such as services.view,services.edit"),
         json_flag(),
     ])
@@ -43,7 +52,9 @@ fn permissions(text: &str) -> Result<Permissions, String> {
         return Ok(Permissions::all());
     }
     let names = text.split(',').map(str::trim);
-    names.map(|name| name.parse::<Permission>().map_err(|error| format!("{error}; allowed: {}", allowed()))).collect()
+    names
+        .map(|name| name.parse::<Permission>().map_err(|error| format!("{error}; allowed: {}", allowed())))
+        .collect()
 }
 
 fn allowed() -> String {
@@ -76,10 +87,10 @@ pub(super) async fn create(arguments: &ArgMatches, config: Config) -> anyhow::Re
     transaction.commit().await?;
     if arguments.get_flag("json") {
         let mut shown = to_json(&token);
-        shown["token"] = Value::from(text.as_str());
+        shown["token"] = Value::from(text.expose());
         println!("{shown}");
     } else {
-        println!("{}", text.as_str());
+        println!("{}", text.expose());
     }
     Ok(ExitCode::SUCCESS)
 }

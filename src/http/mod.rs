@@ -3,24 +3,42 @@
 //! A request passes the gate (who asks, how often, may they), one handler, and out again. Handlers parse, call
 //! `store` and `engine`, and render; rules live in `model`, measurements in `record`.
 
+pub mod api;
+pub mod assignment;
 pub mod auth;
 pub mod body;
 pub mod call;
+pub mod check_config;
+pub mod check_types;
 pub mod client_address;
+pub mod conditions;
 pub mod cors;
 pub mod error;
 pub mod field;
 pub mod field_errors;
 pub mod fields;
 pub mod gate;
+mod history;
+mod me;
+mod operation;
 pub mod page;
 pub mod path;
+pub mod plans;
+mod probes;
 pub mod query;
 pub mod quota;
 pub mod rate_limit;
 pub mod reply;
 pub mod request_id;
 pub mod route;
+pub mod routes;
 pub mod rule;
+pub mod secrets;
+pub mod server;
+mod services;
+pub mod settings;
+pub mod store_access;
 pub mod timestamp;
 pub mod token;
+pub mod traffic;
+pub mod vault;

@@ -8,12 +8,17 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
-use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::aead::{Aead as _, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
 
 /// Bytes of a key.
 pub const KEY_LENGTH: usize = 32;
+/// Bytes of a signature.
+pub const SIGNATURE_LENGTH: usize = 16;
 const NONCE_LENGTH: usize = 24;
+const SIGNING: &str = "watchkeeper signing key";
 
 /// Where a secret lives; a sealed text opens only there.
 #[derive(Clone, Copy, Debug)]
@@ -39,17 +44,19 @@ impl SecretPlace<'_> {
 #[error("a stored secret cannot be opened with this key")]
 pub struct SealBroken;
 
-/// Seals and opens secrets with the installation's key.
+/// Seals and opens secrets with the installation's key, and signs what clients carry back to us.
 #[derive(Clone)]
 pub struct Sealer {
     cipher: XChaCha20Poly1305,
+    signing: Hmac<Sha256>,
 }
 
 impl Sealer {
     /// A sealer for this key.
     #[must_use]
     pub fn new(key: &[u8; KEY_LENGTH]) -> Self {
-        Self { cipher: XChaCha20Poly1305::new(key.into()) }
+        let derived = mac(key).chain_update(SIGNING).finalize().into_bytes();
+        Self { cipher: XChaCha20Poly1305::new(key.into()), signing: mac(&derived) }
     }
 
     /// Seals `plain` for its place: base64 of nonce and ciphertext.
@@ -68,6 +75,24 @@ impl Sealer {
         BASE64.encode([nonce.as_slice(), &sealed].concat())
     }
 
+    /// The signature of a message for one purpose: HMAC-SHA256 with a key of its own, cut to 128 bits.
+    #[must_use]
+    pub fn sign(&self, purpose: &str, message: &[u8]) -> [u8; SIGNATURE_LENGTH] {
+        let signature = self.signing_of(purpose, message).finalize().into_bytes();
+        std::array::from_fn(|place| signature[place])
+    }
+
+    /// Whether a signature is that of the message, compared in constant time.
+    #[must_use]
+    pub fn is_signed(&self, purpose: &str, message: &[u8], signature: &[u8]) -> bool {
+        let signing = self.signing_of(purpose, message);
+        signature.len() == SIGNATURE_LENGTH && signing.verify_truncated_left(signature).is_ok()
+    }
+
+    fn signing_of(&self, purpose: &str, message: &[u8]) -> Hmac<Sha256> {
+        self.signing.clone().chain_update(purpose).chain_update([0]).chain_update(message)
+    }
+
     /// Opens a text sealed for this place.
     ///
     /// # Errors
@@ -79,6 +104,10 @@ impl Sealer {
         let plain = self.cipher.decrypt(&XNonce::from(*nonce), payload).map_err(|_| SealBroken)?;
         String::from_utf8(plain).map_err(|_| SealBroken)
     }
+}
+
+fn mac(key: &[u8]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key).expect("HMAC takes keys of every length")
 }
 
 impl fmt::Debug for Sealer {
@@ -142,6 +171,17 @@ mod tests {
         for text in ["", "not base64!", "c2hvcnQ", &sealed[1..]] {
             assert_eq!(sealer.open(PLACE, text), Err(SealBroken), "{text}");
         }
+    }
+
+    #[test]
+    fn a_signature_holds_for_one_message_one_purpose_and_one_key() {
+        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let signature = sealer.sign("cursor", b"position");
+        assert!(sealer.is_signed("cursor", b"position", &signature));
+        assert!(!sealer.is_signed("cursor", b"positions", &signature));
+        assert!(!sealer.is_signed("other", b"position", &signature));
+        assert!(!sealer.is_signed("cursor", b"position", &signature[..8]));
+        assert!(!Sealer::new(&[8; KEY_LENGTH]).is_signed("cursor", b"position", &signature));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use sea_orm_migration::MigratorTrait;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use crate::config::StoreLimits;
+use crate::store::StoreError;
 
 /// Older versions can corrupt a database in WAL mode.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
@@ -126,8 +127,9 @@ impl Database {
     ///
     /// # Errors
     /// What the driver says when it does not.
-    pub async fn ping(&self) -> Result<(), DbErr> {
-        self.reader.execute_unprepared("SELECT 1").await.map(|_| ())
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.reader.execute_unprepared("SELECT 1").await?;
+        Ok(())
     }
 
     /// Closes all connections, waiting for running statements.

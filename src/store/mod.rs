@@ -15,6 +15,8 @@ pub mod tokens;
 pub mod windows;
 
 pub use database::{Database, Databases};
+/// A transaction that may write; dropping it rolls back.
+pub use sea_orm::DatabaseTransaction as Transaction;
 
 /// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]

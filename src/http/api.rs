@@ -1,0 +1,136 @@
+//! The application behind the gate: what every handler may use.
+//!
+//! It finds callers by their token and remembers them for a second, so that a busy client costs no query per request and a
+//! revoked token stops working within that second.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::clock::{Clock, Timestamp};
+use crate::config::Config;
+use crate::config::sources::BadConfig;
+use crate::engine::Engine;
+use crate::engine::aggregator::Snapshot;
+use crate::engine::definition::Definer;
+use crate::http::auth::Caller;
+use crate::http::error::ApiError;
+use crate::http::gate::Callers;
+use crate::http::plans::PlanTable;
+use crate::http::store_access::StoreResult as _;
+use crate::http::token::TokenHash;
+use crate::id::Id;
+use crate::model::service::Service;
+use crate::store::{Databases, organisations, tokens};
+use crate::telemetry::Collect;
+
+/// How long a caller is remembered.
+const CALLER_MS: i64 = 1_000;
+/// Callers remembered at a time.
+const CALLERS: usize = 10_000;
+
+/// What the API is built from.
+pub struct ApiParts {
+    /// The settings; `listen` is the address that is really listened on.
+    pub config: Arc<Config>,
+    /// Wall time.
+    pub clock: Clock,
+    /// Both databases.
+    pub databases: Databases,
+    /// The engine.
+    pub engine: Engine,
+    /// Makes the engine's definitions; holds sealer and roster.
+    pub definer: Definer,
+    /// Who has numbers for `/metrics`.
+    pub collectors: Vec<Arc<dyn Collect>>,
+}
+
+/// The application behind the gate.
+pub struct Api {
+    /// What it was built from.
+    pub parts: ApiParts,
+    /// `{base_url}` of all links.
+    pub base_url: String,
+    /// What each plan allows.
+    pub plans: PlanTable,
+    /// Codes of the active locations.
+    pub probe_codes: Vec<String>,
+    callers: Mutex<HashMap<TokenHash, (Timestamp, Caller)>>,
+}
+
+impl Api {
+    /// An application of these parts.
+    ///
+    /// # Errors
+    /// When the configured plans cannot be used.
+    pub fn new(parts: ApiParts) -> Result<Self, BadConfig> {
+        let locations = parts.definer.roster.locations();
+        Ok(Self {
+            base_url: parts.config.base_url(),
+            plans: PlanTable::new(&parts.config.plans)?,
+            probe_codes: locations.iter().map(|location| location.code.to_string()).collect(),
+            callers: Mutex::default(),
+            parts,
+        })
+    }
+
+    /// Now.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.parts.clock.now()
+    }
+
+    /// Tells the engine how a service is to be watched from now on. The commit has been made: what goes wrong here is
+    /// logged, and mended by the comparison with the store.
+    pub async fn tell_engine(&self, service: &Service, organisation: Id) {
+        match self.parts.definer.define(service, organisation) {
+            Ok(definition) => {
+                if self.parts.engine.apply(Arc::new(definition)).await.is_err() {
+                    tracing::warn!(service = %service.id, "the engine has stopped");
+                }
+            }
+            Err(error) => tracing::error!(service = %service.id, %error, "this service cannot be watched"),
+        }
+    }
+
+    /// What the engine knows about these services, in their order.
+    ///
+    /// # Errors
+    /// 503 when the engine has stopped.
+    pub async fn snapshots(&self, services: &[Service]) -> Result<Vec<Snapshot>, ApiError> {
+        let keys: Vec<_> = services.iter().map(|service| (service.id, service.key)).collect();
+        self.parts.engine.snapshots(&keys).await.map_err(|_| ApiError::Unavailable)
+    }
+
+    fn remembered(&self, hash: &TokenHash, now: Timestamp) -> Option<Caller> {
+        let callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known_at, caller) = callers.get(hash)?;
+        (0..CALLER_MS).contains(&now.ms_since(*known_at)).then(|| caller.clone())
+    }
+
+    fn remember(&self, hash: TokenHash, caller: &Caller, now: Timestamp) {
+        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        if callers.len() >= CALLERS {
+            callers.clear();
+        }
+        callers.insert(hash, (now, caller.clone()));
+    }
+}
+
+impl Callers for Api {
+    async fn find_caller(&self, hash: TokenHash) -> Result<Option<Caller>, ApiError> {
+        let now = self.now();
+        if let Some(caller) = self.remembered(&hash, now) {
+            return Ok(Some(caller));
+        }
+        let reader = self.parts.databases.main.reader();
+        let Some(token) = tokens::find_by_hash(reader, &hash).await.or_unavailable()? else {
+            return Ok(None);
+        };
+        let organisation = organisations::get(reader, token.organisation).await.or_unavailable()?;
+        let Some(organisation) = organisation else { return Ok(None) };
+        let limits = self.plans.limits(&organisation);
+        let caller = Caller { token, organisation, limits };
+        self.remember(hash, &caller, now);
+        Ok(Some(caller))
+    }
+}

@@ -1,0 +1,50 @@
+//! What was measured of a service (contract 4.5-4.8): figures, series, days, and every check.
+//!
+//! All of it needs the history database; when that is away the answer is 503, never an empty list. The figures
+//! themselves are arithmetic of `stats`.
+
+pub(super) mod checks;
+mod cursor;
+mod figures;
+pub(super) mod metrics;
+mod pieces;
+pub(super) mod response_times;
+mod timeline;
+pub(super) mod uptime;
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::query::Query;
+use crate::http::rule::FieldRule;
+use crate::model::access::PlanLimits;
+use crate::model::period::Range;
+
+/// How far back history is shown at most.
+const SHOWN_DAYS: i64 = 90;
+
+/// `range`, by default 24 hours.
+fn read_range(query: &Query) -> Result<Range, ApiError> {
+    let mut errors = FieldErrors::default();
+    let range = match query.narrowing("range", &mut errors).map(str::parse) {
+        None => Range::default(),
+        Some(Ok(range)) => range,
+        Some(Err(_)) => {
+            let words = Range::ALL.map(Range::as_str);
+            errors.add("range", FieldRule::one_of(&words));
+            Range::default()
+        }
+    };
+    errors.into_result(range).map_err(ApiError::Fields)
+}
+
+/// The moment before which the plan keeps nothing, or nothing is shown.
+fn history_start(now: Timestamp, limits: &PlanLimits) -> Timestamp {
+    let days = SHOWN_DAYS.min(i64::from(limits.retention_days));
+    now.plus_ms(-days * DAY_MS)
+}
+
+/// Milliseconds with one decimal, as figures are shown.
+fn tenths_ms(us: f64) -> f64 {
+    (us / 100.0).round() / 10.0
+}

@@ -1,0 +1,171 @@
+//! `GET /v1/services/{id}/checks` (contract 4.8): every finished check, newest first, walked by cursor.
+
+use serde_json::{Value, json};
+
+use crate::clock::Timestamp;
+use crate::http::api::Api;
+use crate::http::auth::Caller;
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::history::cursor::Walk;
+use crate::http::history::history_start;
+use crate::http::page::read_per_page;
+use crate::http::query::Query;
+use crate::http::reply::Reply;
+use crate::http::rule::FieldRule;
+use crate::http::services::find;
+use crate::http::store_access::StoreResult as _;
+use crate::model::check::{CheckStatus, CheckType, Micros};
+use crate::model::location::CODE_MAX_LENGTH;
+use crate::model::service::Service;
+use crate::store::history::checks::{CheckFilter, Position, StoredCheck, page};
+
+const DEFAULT_PER_PAGE: u64 = 50;
+
+pub(in crate::http) async fn list_checks(call: Call<Api>) -> Result<Reply, ApiError> {
+    let service = find(&call).await?;
+    let Call { state: api, caller, query, canonical_path, .. } = call;
+    let walk = Walk {
+        sealer: &api.parts.definer.sealer,
+        organisation: caller.organisation.id,
+        service: service.id,
+    };
+    let mut filter = read_filter(&query, walk)?;
+    let per_page = read_per_page(&query, DEFAULT_PER_PAGE);
+    let start = start_of(&service, &caller, api.now());
+    filter.from = filter.from.max(start);
+    let mut rows = if start.is_none() {
+        Vec::new()
+    } else {
+        let reader = api.parts.databases.history.reader();
+        page(reader, service.key, &filter, per_page + 1).await.or_unmeasured()?
+    };
+    let has_older = rows.len() as u64 > per_page;
+    rows.truncate(usize::try_from(per_page).unwrap_or(usize::MAX));
+    let cursor = rows.last().filter(|_| has_older).map(|last| walk.write(&position_of(last)));
+    let path = format!("{}{canonical_path}", api.base_url);
+    let next = cursor.as_ref().map(|cursor| format!("{path}?{}cursor={cursor}", query.encoded_without("cursor")));
+    Ok(Reply::ok(json!({
+        "data": rows.iter().map(to_json).collect::<Vec<_>>(),
+        "links": {"first": null, "last": null, "prev": null, "next": next},
+        "meta": {"per_page": per_page, "next_cursor": cursor},
+    })))
+}
+
+/// Where the history of a service starts; `None` for services that have none.
+fn start_of(service: &Service, caller: &Caller, now: Timestamp) -> Option<Timestamp> {
+    let configured_at = service.configured_at.filter(|_| service.check_type != CheckType::Manual)?;
+    Some(history_start(now, &caller.limits).max(configured_at))
+}
+
+fn position_of(check: &StoredCheck) -> Position {
+    Position { checked_at: check.checked_at, probe: check.probe.clone() }
+}
+
+fn read_filter(query: &Query, walk: Walk<'_>) -> Result<CheckFilter, ApiError> {
+    let mut errors = FieldErrors::default();
+    let probes = probes_of(query, &mut errors).unwrap_or_default();
+    let statuses = statuses_of(query, &mut errors);
+    let (from, to) = query.period(&mut errors);
+    let before = query.narrowing("cursor", &mut errors).and_then(|text| {
+        let position = walk.read(text);
+        if position.is_none() {
+            errors.add("cursor", FieldRule::Cursor);
+        }
+        position
+    });
+    errors.into_result(CheckFilter { probes, statuses, from, to, before }).map_err(ApiError::Fields)
+}
+
+/// `probe`; `None` when it was not sent, or sent empty.
+///
+/// # Errors
+/// 422 on an item that cannot be a code.
+pub(super) fn read_probes(query: &Query) -> Result<Option<Vec<String>>, ApiError> {
+    let mut errors = FieldErrors::default();
+    let probes = probes_of(query, &mut errors);
+    errors.into_result(probes).map_err(ApiError::Fields)
+}
+
+fn probes_of(query: &Query, errors: &mut FieldErrors) -> Option<Vec<String>> {
+    let items = query.list("probe").filter(|items| !items.is_empty())?;
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    for item in &items {
+        if item.text.len() > CODE_MAX_LENGTH || !item.text.bytes().all(allowed) {
+            errors.add(item.path("probe"), FieldRule::IdForm);
+        }
+    }
+    Some(items.iter().map(|item| item.text.to_owned()).collect())
+}
+
+fn statuses_of(query: &Query, errors: &mut FieldErrors) -> Vec<CheckStatus> {
+    let words = [CheckStatus::Up, CheckStatus::Down, CheckStatus::Degraded];
+    let mut statuses = Vec::new();
+    for item in query.list("status").into_iter().flatten() {
+        match words.into_iter().find(|status| status.as_str() == item.text) {
+            Some(status) => statuses.push(status),
+            None => errors.add(item.path("status"), FieldRule::one_of(&words.map(CheckStatus::as_str))),
+        }
+    }
+    statuses
+}
+
+fn to_json(check: &StoredCheck) -> Value {
+    let seen = &check.measurement;
+    let failure = seen.failure.as_deref();
+    let milliseconds = |phase: Option<Micros>| phase.map(|phase| f64::from(phase.get()) / 1_000.0);
+    json!({
+        "checked_at": check.checked_at.to_string(),
+        "probe": check.probe,
+        "status": seen.status.as_str(),
+        "response_time_ms": seen.response_time.map(whole_ms),
+        "status_code": seen.status_code,
+        "error_message": failure.map(|failure| failure.message.as_ref()),
+        "timings": {
+            "dns": milliseconds(seen.timings.dns),
+            "connect": milliseconds(seen.timings.connect),
+            "tls": milliseconds(seen.timings.tls),
+            "ttfb": milliseconds(seen.timings.ttfb),
+            "transfer": milliseconds(seen.timings.transfer),
+            "total": milliseconds(seen.timings.total),
+        },
+        "scheduled_at": check.scheduled_at.to_string(),
+        "attempt": check.attempt,
+        "error_code": failure.map(|failure| failure.code.as_str()),
+    })
+}
+
+/// Rounded, but a measured time is never zero.
+fn whole_ms(phase: Micros) -> u32 {
+    (phase.get().saturating_add(500) / 1_000).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::id::Id;
+    use crate::model::secret::{KEY_LENGTH, Sealer};
+
+    /// Contract 4.8, the parameters.
+    #[rstest]
+    #[case("", None)]
+    #[case("probe=&status=&from=&to=&cursor=", None)]
+    #[case("probe=fra,UNKNOWN&status=up,down&from=2026-11-20&to=2026-11-21", None)]
+    #[case("probe=fra,a%20b", Some("probe.1"))]
+    #[case("status=up,paused", Some("status.1"))]
+    #[case("from=yesterday", Some("from"))]
+    #[case("from=2026-11-21&to=2026-11-20", Some("to"))]
+    #[case("cursor=AAAA", Some("cursor"))]
+    fn filters_are_checked(#[case] query: &str, #[case] refused: Option<&str>) {
+        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let walk = Walk { sealer: &sealer, organisation: Id::random(), service: Id::random() };
+        let found = match read_filter(&Query::parse(query), walk) {
+            Err(ApiError::Fields(errors)) => errors.iter().next().map(|(path, _)| path.to_owned()),
+            _ => None,
+        };
+        assert_eq!(found.as_deref(), refused);
+    }
+}

@@ -1,0 +1,93 @@
+//! The cursor of the check history (contract 4.8): a position, signed and bound to organisation and service.
+//!
+//! It holds the position alone; filters come from the query. A cursor that was altered, or belongs to another service,
+//! is refused.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::secret::{SIGNATURE_LENGTH, Sealer};
+use crate::store::history::checks::Position;
+
+const PURPOSE: &str = "check history cursor";
+/// Longest cursor that is looked at.
+const MAX_LENGTH: usize = 256;
+
+/// Whose history a cursor walks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walk<'a> {
+    /// Signs cursors.
+    pub(super) sealer: &'a Sealer,
+    /// The organisation.
+    pub(super) organisation: Id,
+    /// The service.
+    pub(super) service: Id,
+}
+
+impl Walk<'_> {
+    /// The cursor that continues after this position.
+    pub(super) fn write(&self, position: &Position) -> String {
+        let mut bytes = position.checked_at.ms().to_be_bytes().to_vec();
+        bytes.extend_from_slice(position.probe.as_bytes());
+        let signature = self.sealer.sign(PURPOSE, &self.bound(&bytes));
+        BASE64.encode([signature.as_slice(), &bytes].concat())
+    }
+
+    /// The position in a cursor of this walk; `None` when it is no such cursor.
+    pub(super) fn read(&self, text: &str) -> Option<Position> {
+        if text.len() > MAX_LENGTH {
+            return None;
+        }
+        let bytes = BASE64.decode(text).ok()?;
+        let (signature, position) = bytes.split_at_checked(SIGNATURE_LENGTH)?;
+        if !self.sealer.is_signed(PURPOSE, &self.bound(position), signature) {
+            return None;
+        }
+        let (checked_at, probe) = position.split_first_chunk::<8>()?;
+        Some(Position {
+            checked_at: Timestamp::from_ms(i64::from_be_bytes(*checked_at)),
+            probe: std::str::from_utf8(probe).ok()?.to_owned(),
+        })
+    }
+
+    fn bound(&self, position: &[u8]) -> Vec<u8> {
+        [self.organisation.as_str().as_bytes(), self.service.as_str().as_bytes(), position].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::secret::KEY_LENGTH;
+
+    fn position() -> Position {
+        Position { checked_at: Timestamp::from_ms(1_795_193_460_000), probe: "fra".into() }
+    }
+
+    #[test]
+    fn a_cursor_is_read_back_by_its_own_walk_only() {
+        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let walk = Walk { sealer: &sealer, organisation: Id::random(), service: Id::random() };
+        let cursor = walk.write(&position());
+        assert_eq!(walk.read(&cursor), Some(position()));
+        assert_eq!(Walk { service: Id::random(), ..walk }.read(&cursor), None);
+        assert_eq!(Walk { organisation: Id::random(), ..walk }.read(&cursor), None);
+    }
+
+    #[test]
+    fn every_altered_character_is_noticed() {
+        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let walk = Walk { sealer: &sealer, organisation: Id::random(), service: Id::random() };
+        let cursor = walk.write(&position());
+        for place in 0..cursor.len() {
+            let mut altered = cursor.clone().into_bytes();
+            altered[place] = if altered[place] == b'A' { b'B' } else { b'A' };
+            assert_eq!(walk.read(&String::from_utf8(altered).unwrap()), None, "character {place}");
+        }
+        for text in ["", "AAAA", "not base64!", &"A".repeat(300)] {
+            assert_eq!(walk.read(text), None, "{text}");
+        }
+    }
+}

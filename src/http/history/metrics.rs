@@ -1,0 +1,24 @@
+//! `GET /v1/services/{id}/metrics` (contract 4.5).
+
+use serde_json::json;
+
+use crate::http::api::Api;
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::history::figures::Figures;
+use crate::http::history::{history_start, pieces, read_range, timeline};
+use crate::http::reply::Reply;
+use crate::http::services::find;
+use crate::stats::uptime::total;
+
+pub(in crate::http) async fn show_metrics(call: Call<Api>) -> Result<Reply, ApiError> {
+    let service = find(&call).await?;
+    let range = read_range(&call.query)?;
+    let Call { state: api, caller, .. } = call;
+    let now = api.now();
+    let from = range.start(now).max(history_start(now, &caller.limits));
+    let pieces = pieces::between(&api, service.key, (from, now.plus_ms(1)), None).await?;
+    let spans = timeline::spans(&api, &service, (from, now)).await?;
+    let data = Figures::of(&pieces).to_json(total(&spans).percent());
+    Ok(Reply::ok(json!({"data": data, "meta": {"range": range.as_str()}})))
+}

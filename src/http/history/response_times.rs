@@ -1,0 +1,80 @@
+//! `GET /v1/services/{id}/response-times` (contract 4.6): a series of buckets, oldest first.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::clock::Timestamp;
+use crate::http::api::Api;
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::history::pieces::Piece;
+use crate::http::history::{checks, history_start, pieces, read_range, tenths_ms};
+use crate::http::reply::Reply;
+use crate::http::services::find;
+use crate::http::store_access::StoreResult as _;
+use crate::stats::histogram::ResponseTimes;
+use crate::store::history::locations::LocationNumbers;
+
+pub(in crate::http) async fn list_response_times(call: Call<Api>) -> Result<Reply, ApiError> {
+    let service = find(&call).await?;
+    let range = read_range(&call.query)?;
+    let probes = checks::read_probes(&call.query)?;
+    let Call { state: api, caller, .. } = call;
+    let now = api.now();
+    let from = range.start(now).max(history_start(now, &caller.limits));
+    let locations = match probes {
+        Some(codes) => {
+            let known = LocationNumbers::read(api.parts.databases.history.reader()).await.or_unmeasured()?;
+            Some(known.numbers(&codes))
+        }
+        None => None,
+    };
+    let pieces = pieces::between(&api, service.key, (from, now.plus_ms(1)), locations.as_deref()).await?;
+    let bucket_seconds = range.bucket_seconds();
+    Ok(Reply::ok(json!({
+        "data": series(&pieces, bucket_seconds),
+        "meta": {"range": range.as_str(), "bucket_seconds": bucket_seconds},
+    })))
+}
+
+/// Buckets begin at multiples of their length since 1970; those without an answered check are left out.
+fn series(pieces: &[Piece], bucket_seconds: i64) -> Vec<Value> {
+    let bucket_ms = bucket_seconds * 1_000;
+    let mut buckets: BTreeMap<i64, ResponseTimes> = BTreeMap::new();
+    for piece in pieces {
+        piece.add_to(buckets.entry(piece.at().ms().div_euclid(bucket_ms)).or_default());
+    }
+    let bucket = |(number, times): (i64, ResponseTimes)| {
+        let summary = times.summary()?;
+        let percentile = |percent| times.percentile_us(percent).map(|us| tenths_ms(f64::from(us)));
+        Some(json!({
+            "timestamp": Timestamp::from_ms(number * bucket_ms).to_string(),
+            "avg_ms": tenths_ms(summary.mean_us()),
+            "min_ms": tenths_ms(f64::from(summary.min_us)),
+            "max_ms": tenths_ms(f64::from(summary.max_us)),
+            "p95_ms": percentile(95.0),
+            "p99_ms": percentile(99.0),
+        }))
+    };
+    buckets.into_iter().filter_map(bucket).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::history::samples::Sample;
+
+    #[test]
+    fn buckets_without_an_answer_are_left_out() {
+        let sample = |seconds: i64, response_us| {
+            let checked_at = Timestamp::from_ms(seconds * 1_000);
+            Piece::Sample(Sample { checked_at, location: 1, is_down: response_us == None, response_us })
+        };
+        let series = series(&[sample(61, Some(1_000)), sample(119, Some(3_000)), sample(120, None), sample(240, Some(5_000))], 60);
+        let starts: Vec<&str> = series.iter().filter_map(|bucket| bucket["timestamp"].as_str()).collect();
+        assert_eq!(starts, ["1970-01-01T00:01:00.000Z", "1970-01-01T00:04:00.000Z"]);
+        assert_eq!(series[0]["avg_ms"], json!(2.0));
+        assert_eq!(series[0]["max_ms"], json!(3.0));
+    }
+}

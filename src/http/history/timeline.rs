@@ -1,0 +1,28 @@
+//! What every moment of a service's past counts for (contract 4.7): status changes, covered by what people decided.
+
+use crate::clock::Timestamp;
+use crate::http::api::Api;
+use crate::http::error::ApiError;
+use crate::http::store_access::StoreResult as _;
+use crate::model::service::Service;
+use crate::stats::uptime::{Span, cover, covers, measured};
+use crate::store::history::changes;
+use crate::store::windows;
+
+/// Adjoining spans from `from` to `to`. The last status holds as long as results back it, which the engine knows.
+pub(super) async fn spans(
+    api: &Api,
+    service: &Service,
+    (from, to): (Timestamp, Timestamp),
+) -> Result<Vec<Span>, ApiError> {
+    let databases = &api.parts.databases;
+    let changes = changes::since(databases.history.reader(), service.key, from).await.or_unmeasured()?;
+    let decided = windows::since(databases.main.reader(), &[service.key], from).await.or_unavailable()?;
+    let snapshots = api.snapshots(std::slice::from_ref(service)).await?;
+    let backed_until = snapshots.first().and_then(|snapshot| snapshot.measured_until).unwrap_or(from);
+    let mut spans = measured(&changes, backed_until, (from, to));
+    for covering in covers(&decided, to) {
+        spans = cover(&spans, covering);
+    }
+    Ok(spans)
+}

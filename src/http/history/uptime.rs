@@ -1,0 +1,114 @@
+//! `GET /v1/services/{id}/uptime` (contract 4.7): one entry per UTC calendar day, oldest first, today last.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::http::api::Api;
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::history::{SHOWN_DAYS, history_start, timeline};
+use crate::http::query::Query;
+use crate::http::reply::Reply;
+use crate::http::rule::FieldRule;
+use crate::http::services::find;
+use crate::stats::uptime::{Availability, per_day};
+
+const DEFAULT_DAYS: i64 = 30;
+
+pub(in crate::http) async fn list_uptime(call: Call<Api>) -> Result<Reply, ApiError> {
+    let service = find(&call).await?;
+    let days = read_days(&call.query)?;
+    let Call { state: api, caller, .. } = call;
+    let now = api.now();
+    let first = Timestamp::from_ms((now.day() - days + 1) * DAY_MS);
+    let from = first.max(history_start(now, &caller.limits));
+    let spans = timeline::spans(&api, &service, (from, now)).await?;
+    let measured: BTreeMap<i64, Availability> = per_day(&spans).into_iter().collect();
+    let entry = |day: i64| to_json(day, measured.get(&day).copied().unwrap_or_default());
+    let data: Vec<Value> = (first.day()..=now.day()).map(entry).collect();
+    Ok(Reply::ok(json!({"data": data, "meta": {"days": days}})))
+}
+
+/// `days`, clamped to 1..90; what is no whole number is refused.
+fn read_days(query: &Query) -> Result<i64, ApiError> {
+    let mut errors = FieldErrors::default();
+    let days = match query.narrowing("days", &mut errors) {
+        None => DEFAULT_DAYS,
+        Some(text) => read_whole(text).unwrap_or_else(|| {
+            errors.add("days", FieldRule::Integer);
+            DEFAULT_DAYS
+        }),
+    };
+    errors.into_result(days.clamp(1, SHOWN_DAYS)).map_err(ApiError::Fields)
+}
+
+/// A whole number of any size: beyond all bounds it is as good as the largest.
+fn read_whole(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let size = digits.parse().unwrap_or(i64::MAX);
+    Some(if text.starts_with('-') { -size } else { size })
+}
+
+fn to_json(day: i64, availability: Availability) -> Value {
+    let percent = availability.percent();
+    let status = match percent {
+        None => "no_data",
+        Some(percent) if percent >= 99.9 => "up",
+        Some(percent) if percent >= 95.0 => "degraded",
+        Some(_) => "down",
+    };
+    json!({
+        "date": Timestamp::from_ms(day * DAY_MS).date(),
+        "status": status,
+        "uptime_percent": percent.unwrap_or(0.0),
+        "incidents": 0,
+        "downtime_seconds": availability.down_ms / 1_000,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Contract 4.7: the status of a day.
+    #[rstest]
+    #[case(0, 0, "no_data", 0.0)]
+    #[case(1_000, 0, "up", 100.0)]
+    #[case(999, 1, "up", 99.9)]
+    #[case(998, 2, "degraded", 99.8)]
+    #[case(95, 5, "degraded", 95.0)]
+    #[case(94, 6, "down", 94.0)]
+    fn a_day_has_the_status_of_its_percentage(
+        #[case] up_ms: i64,
+        #[case] down_ms: i64,
+        #[case] status: &str,
+        #[case] percent: f64,
+    ) {
+        let entry = to_json(0, Availability { up_ms, down_ms });
+        assert_eq!((&entry["status"], &entry["uptime_percent"]), (&json!(status), &json!(percent)));
+        assert_eq!(entry["date"], json!("1970-01-01"));
+    }
+
+    #[rstest]
+    #[case("days=", Some(30))]
+    #[case("", Some(30))]
+    #[case("days=0", Some(1))]
+    #[case("days=-5", Some(1))]
+    #[case("days=91", Some(90))]
+    #[case("days=99999999999999999999", Some(90))]
+    #[case("days=7", Some(7))]
+    #[case("days=x", None)]
+    #[case("days=1.5", None)]
+    #[case("days[]=1", None)]
+    fn days_are_clamped_and_must_be_a_number(#[case] query: &str, #[case] days: Option<i64>) {
+        assert_eq!(read_days(&Query::parse(query)).ok(), days);
+    }
+}

@@ -1,0 +1,48 @@
+//! `GET /v1/me`: what the calling token is and may (contract 4.17). The bare object, on every plan.
+
+use serde_json::{Value, json};
+
+use crate::http::api::Api;
+use crate::http::auth::Caller;
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::store_access::StoreResult as _;
+use crate::store::services;
+
+pub(super) async fn show_me(call: Call<Api>) -> Result<Reply, ApiError> {
+    let Call { state: api, caller, .. } = call;
+    let main = api.parts.databases.main.reader();
+    let services = services::count_active(main, caller.organisation.key).await.or_unavailable()?;
+    Ok(Reply::ok(to_json(&caller, api.parts.config.rate_limit_per_minute, services)))
+}
+
+fn to_json(caller: &Caller, requests_per_minute: u32, services: u64) -> Value {
+    let Caller { token, organisation, limits } = caller;
+    let counted = |limit: Option<u32>, usage: Option<u64>| json!({"limit": limit, "usage": usage});
+    let mut me = json!({
+        "type": "user",
+        "permissions": token.permissions.iter().map(|permission| permission.as_str()).collect::<Vec<_>>(),
+        "organization": {
+            "public_id": organisation.id.as_str(),
+            "name": organisation.name,
+            "plan": organisation.plan.as_str(),
+            "locales": organisation.locales,
+            "default_locale": organisation.default_locale,
+        },
+        "rate_limit": {"requests_per_minute": requests_per_minute},
+        "token": {"id": token.id.as_str(), "name": token.name},
+        "limits": {
+            "services": counted(limits.services, Some(services)),
+            "tags": counted(limits.tags, Some(0)),
+            "published_statuspages": counted(limits.published_statuspages, Some(0)),
+            "statuspages": counted(limits.statuspages, Some(0)),
+            "components": counted(limits.components, None),
+            "custom_domains": counted(limits.custom_domains, None),
+        },
+    });
+    if let Some(expires_at) = token.expires_at {
+        me["expires_at"] = Value::from(expires_at.to_string());
+    }
+    me
+}

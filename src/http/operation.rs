@@ -1,0 +1,46 @@
+//! What the operator asks the process (no token): is it alive, can it serve, what are its numbers.
+
+use actix_web::http::header;
+use actix_web::{HttpResponse, web};
+use serde_json::json;
+
+use crate::http::server::Front;
+use crate::telemetry::{Collect as _, Exposition};
+
+/// Alive: the process answers.
+pub(super) async fn healthz() -> HttpResponse {
+    HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(json!({"status": "ok"}))
+}
+
+/// Ready: both databases answer. Which one does not is said, but not why: that is in the log.
+pub(super) async fn readyz(front: web::Data<Front>) -> HttpResponse {
+    let databases = &front.api.parts.databases;
+    let (main, history) = futures_util::future::join(databases.main.ping(), databases.history.ping()).await;
+    let word = |name: &str, answer: Result<(), crate::store::StoreError>| match answer {
+        Ok(()) => "ok",
+        Err(error) => {
+            tracing::error!(database = name, %error, "a database does not answer");
+            "away"
+        }
+    };
+    let (main, history) = (word("main", main), word("history", history));
+    let is_ready = main == "ok" && history == "ok";
+    let mut response = if is_ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
+    if !is_ready {
+        response.insert_header((header::RETRY_AFTER, "5"));
+    }
+    let status = if is_ready { "ready" } else { "not ready" };
+    response
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .json(json!({"status": status, "databases": {"main": main, "history": history}}))
+}
+
+/// The numbers of everybody who has some, in the Prometheus text format.
+pub(super) async fn metrics(front: web::Data<Front>) -> HttpResponse {
+    let mut page = Exposition::default();
+    for collector in &front.api.parts.collectors {
+        collector.collect(&mut page);
+    }
+    front.traffic.collect(&mut page);
+    HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(page.into_text())
+}

@@ -1,0 +1,42 @@
+//! Every route of the API on one page: method, path, who may use it, and the handler.
+
+use crate::http::api::Api;
+use crate::http::route::{Access, Route, RouteTableError, Routes};
+use crate::http::history::{checks, metrics, response_times, uptime};
+use crate::http::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
+use crate::http::{check_types, me, probes, services};
+use crate::model::access::Permission::{
+    IncidentsDelete, MaintenancesDelete, ServicesCreate, ServicesDelete, ServicesEdit, ServicesView,
+};
+
+/// The route table.
+///
+/// # Errors
+/// When a route declares no permission, or is there twice.
+pub fn routes() -> Result<Routes<Api>, RouteTableError> {
+    let view = Access::needs(&[ServicesView]);
+    let create = Access::needs(&[ServicesCreate]);
+    let edit = Access::needs(&[ServicesEdit]);
+    let delete = Access::needs(&[ServicesDelete]).when_true(&[
+        (DELETE_ORPHANED_INCIDENTS, IncidentsDelete),
+        (DELETE_ORPHANED_MAINTENANCES, MaintenancesDelete),
+    ]);
+    Routes::new([
+        Route::get("/v1/me", Access::any_token(), me::show_me),
+        Route::get("/v1/probes", view, probes::list_probes),
+        Route::get("/v1/meta/check-types", view, check_types::show_check_types),
+        Route::get("/v1/services", view, services::list_services),
+        Route::post("/v1/services", create, services::create_service),
+        Route::get("/v1/services/{id}", view, services::show_service),
+        Route::update("/v1/services/{id}", edit, services::update_service),
+        Route::delete("/v1/services/{id}", delete, services::delete_service),
+        Route::post("/v1/services/{id}/pause", edit, acts::pause_service),
+        Route::post("/v1/services/{id}/resume", edit, acts::resume_service),
+        Route::post("/v1/services/{id}/status-override", edit, acts::set_status_override),
+        Route::delete("/v1/services/{id}/status-override", edit, acts::remove_status_override),
+        Route::get("/v1/services/{id}/metrics", view, metrics::show_metrics),
+        Route::get("/v1/services/{id}/response-times", view, response_times::list_response_times),
+        Route::get("/v1/services/{id}/uptime", view, uptime::list_uptime),
+        Route::get("/v1/services/{id}/checks", view, checks::list_checks),
+    ])
+}

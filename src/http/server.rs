@@ -1,0 +1,117 @@
+//! The HTTP server: actix-web on its own threads, with limits on slow clients and a stop that ends.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::dev::ServerHandle;
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use tokio::time::Instant;
+
+use crate::config::{Config, HttpLimits};
+use crate::http::api::{Api, ApiParts};
+use crate::http::body::BodyLimits;
+use crate::http::cors::Cors;
+use crate::http::gate::{Gate, GateRules};
+use crate::http::operation;
+use crate::http::rate_limit::RateLimiter;
+use crate::http::routes::routes;
+use crate::http::traffic::Traffic;
+
+/// What every worker shares.
+pub struct Front {
+    pub(super) api: Arc<Api>,
+    pub(super) traffic: Traffic,
+    gate: Gate<Api>,
+}
+
+/// A running server.
+pub struct Server {
+    handles: Vec<ServerHandle>,
+}
+
+impl Server {
+    /// Stops accepting and lets running requests finish.
+    pub async fn stop(&self) {
+        for handle in &self.handles {
+            handle.stop(true).await;
+        }
+    }
+}
+
+/// Starts to answer on `listener`, and on the separate address of the metrics if there is one.
+///
+/// # Errors
+/// When configured plans cannot be used, a route is open, or an address is taken.
+pub fn serve(parts: ApiParts, listener: TcpListener) -> anyhow::Result<Server> {
+    let config = Arc::clone(&parts.config);
+    let api = Arc::new(Api::new(parts)?);
+    let gate = Gate::new(rules(&config, &api), routes()?, Arc::clone(&api));
+    let front = web::Data::new(Front { api, traffic: Traffic::default(), gate });
+    let limits = &config.limits.http;
+    let own_metrics = config.metrics_listen;
+    let shared = front.clone();
+    let server = HttpServer::new(move || {
+        let app = App::new().app_data(shared.clone());
+        let app = app.route("/healthz", web::get().to(operation::healthz));
+        let app = app.route("/readyz", web::get().to(operation::readyz));
+        let app = if own_metrics.is_none() {
+            app.route("/metrics", web::get().to(operation::metrics))
+        } else {
+            app
+        };
+        app.default_service(web::to(answer))
+    });
+    let workers = if limits.workers == 0 { cores() } else { limits.workers };
+    let server = server
+        .workers(workers)
+        .max_connections(limits.connections)
+        .client_request_timeout(Duration::from_secs(limits.head_timeout_seconds))
+        .keep_alive(Duration::from_secs(limits.keep_alive_seconds))
+        .shutdown_timeout(limits.shutdown_seconds)
+        .disable_signals()
+        .listen(listener)?
+        .run();
+    let mut handles = vec![server.handle()];
+    drop(actix_web::rt::spawn(server));
+    if let Some(address) = own_metrics {
+        handles.push(serve_metrics(address, &front)?);
+    }
+    Ok(Server { handles })
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+fn serve_metrics(address: SocketAddr, front: &web::Data<Front>) -> anyhow::Result<ServerHandle> {
+    let front = front.clone();
+    let server = HttpServer::new(move || {
+        App::new().app_data(front.clone()).route("/metrics", web::get().to(operation::metrics))
+    });
+    let server = server.workers(1).disable_signals().shutdown_timeout(1).bind(address)?.run();
+    let handle = server.handle();
+    drop(actix_web::rt::spawn(server));
+    Ok(handle)
+}
+
+/// Everything that is not the operator's goes through the gate.
+async fn answer(front: web::Data<Front>, request: HttpRequest, payload: web::Payload) -> HttpResponse {
+    let started = Instant::now();
+    let response = front.gate.answer(&request, payload.into_inner()).await;
+    front.traffic.note(response.status().as_u16(), started.elapsed());
+    response
+}
+
+fn rules(config: &Config, api: &Api) -> GateRules {
+    let HttpLimits { body_bytes, body_timeout_seconds, rate_limit_addresses, .. } = config.limits.http;
+    let proxies = config.trusted_proxies.clone();
+    GateRules {
+        clock: api.parts.clock.clone(),
+        token_prefix: config.compat.token_prefix.clone(),
+        limiter: RateLimiter::new(config.rate_limit_per_minute, rate_limit_addresses),
+        is_trusted_proxy: Box::new(move |address| proxies.iter().any(|proxy| proxy.contains(address))),
+        cors: Cors::new(config.cors_allowed_origins.clone()),
+        body_limits: BodyLimits { bytes: body_bytes, timeout: Duration::from_secs(body_timeout_seconds) },
+    }
+}

@@ -1,0 +1,166 @@
+//! From a body to a service (contract 4.3.2): every field is read, every problem is collected, nothing is stored.
+
+use serde_json::{Map, Value};
+
+use crate::http::api::Api;
+use crate::http::auth::Caller;
+use crate::http::field::Field;
+use crate::http::field_errors::FieldErrors;
+use crate::http::fields::{Errors, Fields, Given};
+use crate::http::rule::FieldRule;
+use crate::http::settings::SettingsContext;
+use crate::http::vault::Vault;
+use crate::id::Id;
+use crate::model::check::CheckType;
+use crate::model::service::{Service, Settings};
+use crate::probe::catalogue::definition;
+use crate::probe::target::{TargetForm, parse_target};
+
+/// Most characters of a target.
+const TARGET_MAX_LENGTH: usize = 2048;
+/// Most tags of a service.
+const TAGS_MAX: usize = 50;
+
+/// Who writes which service.
+pub(super) struct Draft<'a> {
+    /// Plans, locations, secrets.
+    pub(super) api: &'a Api,
+    /// Who asks.
+    pub(super) caller: &'a Caller,
+    /// Id of the service, new or stored.
+    pub(super) id: Id,
+}
+
+impl Draft<'_> {
+    /// The new service of a create request.
+    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<Service, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let name = fields.required("name").and_then(|field| field.text(1..=255));
+        let check_type = fields.required("check_type").and_then(|field| read_check_type(&field));
+        let target =
+            check_type.and_then(|check_type| read_target(&fields, check_type, Given::Absent, &errors));
+        check_tags(&fields);
+        let settings =
+            check_type.and_then(|check_type| self.read_settings(&fields, check_type, None, &errors));
+        let found = errors.into_inner();
+        let (Some(name), Some(check_type), Some(target)) = (name, check_type, target) else {
+            return Err(found);
+        };
+        let now = self.api.now();
+        found.into_result(Service {
+            key: 0,
+            id: self.id,
+            organisation: self.caller.organisation.key,
+            name,
+            check_type,
+            target,
+            configured_at: settings.as_ref().map(|_| now),
+            settings,
+            pause: None,
+            status_override: None,
+            created_at: now,
+            updated_at: now,
+            revision: 1,
+        })
+    }
+
+    /// The stored service with the changes of an update request.
+    pub(super) fn update(&self, body: &Map<String, Value>, stored: &Service) -> Result<Service, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let name = fields.optional("name").and_then(|field| field.text(1..=255));
+        if let Some(sent) = fields.optional("check_type")
+            && sent.string().is_some_and(|sent| sent != stored.check_type.as_str())
+        {
+            errors.add("check_type", FieldRule::Immutable);
+        }
+        let target = read_target(&fields, stored.check_type, Given::Value(stored.target.clone()), &errors);
+        check_tags(&fields);
+        let settings = self.read_settings(&fields, stored.check_type, stored.settings.as_ref(), &errors);
+        let was_configured = stored.settings.is_some();
+        let configured_now = settings.is_some() && !was_configured;
+        errors.into_inner().into_result(Service {
+            name: name.unwrap_or_else(|| stored.name.clone()),
+            target: target.unwrap_or_else(|| stored.target.clone()),
+            configured_at: if configured_now { Some(self.api.now()) } else { stored.configured_at },
+            settings: settings.or_else(|| stored.settings.clone()),
+            ..stored.clone()
+        })
+    }
+
+    /// The settings that were sent; `None` when none were, or when they are wrong.
+    fn read_settings(
+        &self,
+        fields: &Fields<'_>,
+        check_type: CheckType,
+        stored: Option<&Settings>,
+        errors: &Errors,
+    ) -> Option<Settings> {
+        let sent = fields.skippable("settings")?;
+        let context = SettingsContext {
+            check_type,
+            min_interval_seconds: self.caller.limits.min_interval_seconds,
+            active_probes: &self.api.probe_codes,
+            vault: Vault {
+                sealer: &self.api.parts.definer.sealer,
+                organisation: self.caller.organisation.id,
+                service: self.id,
+                keep: &self.api.parts.config.compat.secret_placeholder,
+            },
+        };
+        context.read(sent.value(), stored).map_err(|found| errors.extend(found)).ok()
+    }
+}
+
+fn read_check_type(field: &Field<'_>) -> Option<CheckType> {
+    let words: Vec<&str> = CheckType::ALL.into_iter().map(CheckType::as_str).collect();
+    field.word(&words)?.parse().ok()
+}
+
+/// The target after the request; `None` when it is wrong. `stored` is `Absent` on create.
+fn read_target(
+    fields: &Fields<'_>,
+    check_type: CheckType,
+    stored: Given<Option<String>>,
+    errors: &Errors,
+) -> Option<Option<String>> {
+    let is_required = definition(check_type).target_required;
+    let sent = match (fields.nullable_text("target", 0..=TARGET_MAX_LENGTH), stored) {
+        (Given::Absent, Given::Value(stored)) => return Some(stored),
+        (Given::Value(text), _) => text,
+        (Given::Absent | Given::Null, _) if is_required => {
+            errors.add("target", FieldRule::Required);
+            return None;
+        }
+        (Given::Absent | Given::Null, _) => return Some(None),
+    };
+    if !is_required {
+        return Some(Some(sent));
+    }
+    match parse_target(check_type, &sent) {
+        Ok(_) => Some(Some(sent)),
+        Err(form) => {
+            errors.add("target", rule_of(form));
+            None
+        }
+    }
+}
+
+const fn rule_of(form: TargetForm) -> FieldRule {
+    match form {
+        TargetForm::Length => FieldRule::MaxLength(TARGET_MAX_LENGTH),
+        TargetForm::Url => FieldRule::TargetUrl,
+        TargetForm::HostPort => FieldRule::TargetHostPort,
+        TargetForm::HostName => FieldRule::TargetHostName,
+        TargetForm::HostOrAddress => FieldRule::TargetHost,
+    }
+}
+
+/// The form of `tags` is checked; which tags they name is the business of the tags themselves.
+fn check_tags(fields: &Fields<'_>) {
+    let entries = fields.skippable("tags").and_then(|field| field.list(TAGS_MAX));
+    for entry in entries.into_iter().flatten() {
+        let _ = entry.text(1..=usize::MAX);
+    }
+}
