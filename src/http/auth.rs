@@ -73,10 +73,7 @@ mod tests {
     fn a_bearer_token_is_read_from_one_header(#[case] lines: &[&str], #[case] token: Option<&str>) {
         let mut headers = HeaderMap::new();
         for line in lines {
-            headers.append(
-                header::AUTHORIZATION,
-                HeaderValue::from_bytes(line.as_bytes()).unwrap(),
-            );
+            headers.append(header::AUTHORIZATION, HeaderValue::from_bytes(line.as_bytes()).unwrap());
         }
         assert_eq!(bearer(&headers), token);
     }

@@ -96,9 +96,7 @@ fn is_json_type(text: &str) -> bool {
     let essence = parts.next().unwrap_or_default().to_ascii_lowercase();
     let subtype = essence.strip_prefix("application/").unwrap_or_default();
     let json = subtype == "json" || subtype.strip_suffix("+json").is_some_and(|name| !name.is_empty());
-    json && parts
-        .filter_map(charset)
-        .all(|charset| charset.eq_ignore_ascii_case("utf-8"))
+    json && parts.filter_map(charset).all(|charset| charset.eq_ignore_ascii_case("utf-8"))
 }
 
 fn charset(parameter: &str) -> Option<&str> {
@@ -149,10 +147,7 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: BodyLimits = BodyLimits {
-        bytes: 64,
-        timeout: Duration::from_secs(10),
-    };
+    const LIMITS: BodyLimits = BodyLimits { bytes: 64, timeout: Duration::from_secs(10) };
 
     fn headers(lines: &[(&'static str, &'static str)]) -> HeaderMap {
         let line = |(name, value): &(&'static str, &'static str)| {
@@ -192,10 +187,7 @@ mod tests {
         #[case] expected: Result<(), &str>,
     ) {
         let result = read(lines, br#"{"a":1}"#).await;
-        assert_eq!(
-            result,
-            expected.map(|()| r#"{"a":1}"#.to_owned()).map_err(str::to_owned)
-        );
+        assert_eq!(result, expected.map(|()| r#"{"a":1}"#.to_owned()).map_err(str::to_owned));
     }
 
     const JSON: &str = "400 The request body is not valid JSON.";
@@ -227,19 +219,13 @@ mod tests {
         br#"{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaa":"bbbbbbbbbbbbbbbbbbbbbbbbbbbb"}"#,
         Ok(r#"{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaa":"bbbbbbbbbbbbbbbbbbbbbbbbbbbb"}"#)
     )]
-    #[case(
-        br#"{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaa":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}"#,
-        Err(LARGE)
-    )]
+    #[case(br#"{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaa":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}"#, Err(LARGE))]
     #[tokio::test]
     async fn only_an_object_within_the_limits_is_read(
         #[case] body: &'static [u8],
         #[case] expected: Result<&str, &str>,
     ) {
-        assert_eq!(
-            read(&[], body).await,
-            expected.map(str::to_owned).map_err(str::to_owned)
-        );
+        assert_eq!(read(&[], body).await, expected.map(str::to_owned).map_err(str::to_owned));
     }
 
     /// A body that says it is too large is refused before a byte of it is read.

@@ -18,10 +18,7 @@ pub fn client_address(
 ) -> IpAddr {
     let mut address = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip().to_canonical());
     let lines: Vec<_> = headers.get_all(X_FORWARDED_FOR).collect();
-    let hops = lines
-        .iter()
-        .rev()
-        .flat_map(|line| line.to_str().unwrap_or("?").rsplit(','));
+    let hops = lines.iter().rev().flat_map(|line| line.to_str().unwrap_or("?").rsplit(','));
     for hop in hops {
         if !is_trusted(address) {
             break;
@@ -36,14 +33,8 @@ pub fn client_address(
 /// An address, perhaps with a port.
 fn read_hop(hop: &str) -> Option<IpAddr> {
     let with_port = hop.parse::<SocketAddr>().map(|address| address.ip());
-    let bare = hop
-        .strip_prefix('[')
-        .and_then(|hop| hop.strip_suffix(']'))
-        .unwrap_or(hop);
-    with_port
-        .or_else(|_| bare.parse::<IpAddr>())
-        .ok()
-        .map(|address| address.to_canonical())
+    let bare = hop.strip_prefix('[').and_then(|hop| hop.strip_suffix(']')).unwrap_or(hop);
+    with_port.or_else(|_| bare.parse::<IpAddr>()).ok().map(|address| address.to_canonical())
 }
 
 #[cfg(test)]

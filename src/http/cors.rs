@@ -35,22 +35,13 @@ impl Cors {
             return headers;
         };
         headers.push((header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone()));
-        headers.push((
-            header::ACCESS_CONTROL_EXPOSE_HEADERS,
-            HeaderValue::from_static(RESPONSE_HEADERS),
-        ));
+        headers.push((header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(RESPONSE_HEADERS)));
         if request.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD) {
             let methods =
                 HeaderValue::from_str(methods).map(|methods| (header::ACCESS_CONTROL_ALLOW_METHODS, methods));
             headers.extend(methods);
-            headers.push((
-                header::ACCESS_CONTROL_ALLOW_HEADERS,
-                HeaderValue::from_static(REQUEST_HEADERS),
-            ));
-            headers.push((
-                header::ACCESS_CONTROL_MAX_AGE,
-                HeaderValue::from_static(PREFLIGHT_SECONDS),
-            ));
+            headers.push((header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS)));
+            headers.push((header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(PREFLIGHT_SECONDS)));
         }
         headers
     }
@@ -73,16 +64,11 @@ mod tests {
             request.insert(header::ORIGIN, HeaderValue::from_static(origin));
         }
         if preflight {
-            request.insert(
-                header::ACCESS_CONTROL_REQUEST_METHOD,
-                HeaderValue::from_static("POST"),
-            );
+            request.insert(header::ACCESS_CONTROL_REQUEST_METHOD, HeaderValue::from_static("POST"));
         }
         let cors = Cors::new(origins.iter().map(|origin| (*origin).to_owned()).collect());
         let headers = cors.headers(&request, "GET, HEAD, POST");
-        let names = headers
-            .iter()
-            .map(|(name, _)| name.as_str().trim_start_matches("access-control-"));
+        let names = headers.iter().map(|(name, _)| name.as_str().trim_start_matches("access-control-"));
         names.collect::<Vec<_>>().join(" ")
     }
 

@@ -158,10 +158,7 @@ impl ApiError {
                 body.insert("upsell".into(), json!({"reason": "feature", "key": "api_access"}));
             }
             Self::Quota(exceeded) => {
-                body.insert(
-                    "upsell".into(),
-                    json!({"reason": "limit", "key": exceeded.quota.key()}),
-                );
+                body.insert("upsell".into(), json!({"reason": "limit", "key": exceeded.quota.key()}));
                 body.insert("limit".into(), exceeded.limit.into());
                 body.insert("usage".into(), exceeded.usage.into());
             }
@@ -177,10 +174,9 @@ impl ApiError {
         let retry = |seconds: u64| vec![(header::RETRY_AFTER, HeaderValue::from(seconds))];
         match self {
             Self::Unauthorised => vec![(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))],
-            Self::MethodNotAllowed(allowed) => HeaderValue::from_str(allowed)
-                .map(|value| (header::ALLOW, value))
-                .into_iter()
-                .collect(),
+            Self::MethodNotAllowed(allowed) => {
+                HeaderValue::from_str(allowed).map(|value| (header::ALLOW, value)).into_iter().collect()
+            }
             Self::KeyRunning => retry(1),
             Self::TooManyRequests(seconds) | Self::VerifyCooldown(seconds) => retry(*seconds),
             Self::MeasurementsUnavailable => retry(MEASUREMENTS_RETRY_SECONDS),
@@ -199,9 +195,7 @@ impl ApiError {
         for header in self.headers() {
             response.insert_header(header);
         }
-        response
-            .content_type("application/json; charset=utf-8")
-            .body(self.body(request_id).to_string())
+        response.content_type("application/json; charset=utf-8").body(self.body(request_id).to_string())
     }
 }
 
@@ -266,19 +260,9 @@ mod tests {
         ""
     )]
     #[case(ApiError::NoApiAccess, 403, r#"{"message":"The plan of this organisation does not include API access.","upsell":{"reason":"feature","key":"api_access"}}"#, "")]
-    #[case(
-        ApiError::NotFound,
-        404,
-        r#"{"message":"The requested resource does not exist."}"#,
-        ""
-    )]
+    #[case(ApiError::NotFound, 404, r#"{"message":"The requested resource does not exist."}"#, "")]
     #[case(ApiError::MethodNotAllowed("GET, HEAD, POST".into()), 405, r#"{"message":"This method is not allowed here. Allowed: GET, HEAD, POST."}"#, "allow: GET, HEAD, POST")]
-    #[case(
-        ApiError::BodyTimeout,
-        408,
-        r#"{"message":"The request body did not arrive in time."}"#,
-        ""
-    )]
+    #[case(ApiError::BodyTimeout, 408, r#"{"message":"The request body did not arrive in time."}"#, "")]
     #[case(ApiError::Conflict(Conflict::Transition { status: "completed", needed: &["scheduled"] }), 409, r#"{"message":"The maintenance is 'completed'; this operation needs 'scheduled'."}"#, "")]
     #[case(ApiError::Conflict(Conflict::Transition { status: "cancelled", needed: &["scheduled", "in_progress"] }), 409, r#"{"message":"The maintenance is 'cancelled'; this operation needs 'scheduled', 'in_progress'."}"#, "")]
     #[case(
@@ -299,12 +283,7 @@ mod tests {
         r#"{"message":"A request with this Idempotency-Key is still running."}"#,
         "retry-after: 1"
     )]
-    #[case(
-        ApiError::BodyTooLarge,
-        413,
-        r#"{"message":"The request body is too large."}"#,
-        ""
-    )]
+    #[case(ApiError::BodyTooLarge, 413, r#"{"message":"The request body is too large."}"#, "")]
     #[case(
         ApiError::Fields(FieldErrors::of("name", FieldRule::Required)),
         422,
@@ -347,15 +326,11 @@ mod tests {
         expected["request_id"] = "req-1".into();
         assert_eq!(error.body("req-1").to_string(), expected.to_string());
         let shown = error.headers().into_iter();
-        let shown: Vec<String> = shown
-            .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
-            .collect();
+        let shown: Vec<String> =
+            shown.map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();
         assert_eq!(shown.join("\n"), headers);
         let response = error.to_response("req-1");
         assert_eq!(response.status().as_u16(), status);
-        assert_eq!(
-            response.headers().get("content-type").unwrap(),
-            "application/json; charset=utf-8"
-        );
+        assert_eq!(response.headers().get("content-type").unwrap(), "application/json; charset=utf-8");
     }
 }

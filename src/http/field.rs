@@ -24,11 +24,7 @@ impl<'a> Field<'a> {
     /// The value at `path`.
     #[must_use]
     pub fn new(value: &'a Value, path: impl Into<String>, errors: &'a Errors) -> Self {
-        Self {
-            value,
-            path: path.into(),
-            errors,
-        }
+        Self { value, path: path.into(), errors }
     }
 
     /// The value as it came.
@@ -199,9 +195,7 @@ mod tests {
         #[case] body: Value,
         #[case] expected: Result<&str, FieldRule>,
     ) {
-        let result = read(&body, |fields| {
-            fields.required("x").and_then(|field| field.text(1..=5))
-        });
+        let result = read(&body, |fields| fields.required("x").and_then(|field| field.text(1..=5)));
         expect(result, expected.map(str::to_owned));
     }
 
@@ -225,12 +219,7 @@ mod tests {
         #[case] expected: Result<i64, FieldRule>,
     ) {
         let body = json!({ "x": value });
-        expect(
-            read(&body, |fields| {
-                fields.optional("x").and_then(|field| field.integer(1..=60))
-            }),
-            expected,
-        );
+        expect(read(&body, |fields| fields.optional("x").and_then(|field| field.integer(1..=60))), expected);
     }
 
     /// Contract, rule shorthand: `bool`, `enum`, `ts`.
@@ -241,12 +230,7 @@ mod tests {
     #[case(json!(1), Err(FieldRule::Boolean))]
     fn a_boolean_is_true_or_false_only(#[case] value: Value, #[case] expected: Result<bool, FieldRule>) {
         let body = json!({ "x": value });
-        expect(
-            read(&body, |fields| {
-                fields.optional("x").and_then(|field| field.boolean())
-            }),
-            expected,
-        );
+        expect(read(&body, |fields| fields.optional("x").and_then(|field| field.boolean())), expected);
     }
 
     #[rstest]
@@ -258,10 +242,7 @@ mod tests {
     fn a_word_is_one_of_the_allowed_ones(#[case] value: Value, #[case] expected: Result<&str, FieldRule>) {
         let body = json!({ "x": value });
         let word = |field: Field<'_>| field.word(&["up", "down"]).map(str::to_owned);
-        expect(
-            read(&body, |fields| fields.optional("x").and_then(word)),
-            expected.map(str::to_owned),
-        );
+        expect(read(&body, |fields| fields.optional("x").and_then(word)), expected.map(str::to_owned));
     }
 
     #[rstest]
@@ -270,12 +251,7 @@ mod tests {
     #[case(json!(1_795_132_800), Err(FieldRule::String))]
     fn a_moment_is_a_timestamp(#[case] value: Value, #[case] expected: Result<Timestamp, FieldRule>) {
         let body = json!({ "x": value });
-        expect(
-            read(&body, |fields| {
-                fields.optional("x").and_then(|field| field.timestamp())
-            }),
-            expected,
-        );
+        expect(read(&body, |fields| fields.optional("x").and_then(|field| field.timestamp())), expected);
     }
 
     #[rstest]
@@ -287,9 +263,6 @@ mod tests {
     fn a_list_has_at_most_so_many_entries(#[case] value: Value, #[case] expected: Result<usize, FieldRule>) {
         let body = json!({ "x": value });
         let count = |field: Field<'_>| field.list(2).map(|entries| entries.len());
-        expect(
-            read(&body, |fields| fields.optional("x").and_then(count)),
-            expected,
-        );
+        expect(read(&body, |fields| fields.optional("x").and_then(count)), expected);
     }
 }

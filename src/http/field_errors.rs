@@ -55,11 +55,7 @@ impl FieldErrors {
     /// The first text, and how many more there are.
     #[must_use]
     pub fn message(&self) -> String {
-        let first = self
-            .0
-            .first()
-            .map(|(_, rule)| rule.to_string())
-            .unwrap_or_default();
+        let first = self.0.first().map(|(_, rule)| rule.to_string()).unwrap_or_default();
         match self.0.len() {
             0 | 1 => first,
             2 => format!("{first} (and 1 more error)"),
@@ -70,10 +66,7 @@ impl FieldErrors {
     /// The `errors` object of a 422 body.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let texts = self
-            .0
-            .iter()
-            .map(|(path, rule)| (path.clone(), json!([rule.to_string()])));
+        let texts = self.0.iter().map(|(path, rule)| (path.clone(), json!([rule.to_string()])));
         Value::Object(texts.collect::<Map<_, _>>())
     }
 }

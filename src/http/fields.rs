@@ -81,11 +81,7 @@ struct Path<'a>(&'a str);
 
 impl Path<'_> {
     fn of(self, name: &str) -> String {
-        if self.0.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}.{name}", self.0)
-        }
+        if self.0.is_empty() { name.to_owned() } else { format!("{}.{name}", self.0) }
     }
 }
 
@@ -93,11 +89,7 @@ impl<'a> Fields<'a> {
     /// The members of the object at `path` (`""` for the body itself).
     #[must_use]
     pub const fn new(members: &'a Map<String, Value>, path: &'a str, errors: &'a Errors) -> Self {
-        Self {
-            members,
-            path: Path(path),
-            errors,
-        }
+        Self { members, path: Path(path), errors }
     }
 
     /// A member that must be there.
@@ -200,10 +192,7 @@ mod tests {
     ) {
         let (given, errors) = read(&body, |fields| fields.nullable_text("x", 1..=5));
         assert_eq!(given, expected.read(|text| Some(text.to_owned())));
-        assert_eq!(
-            errors,
-            error.map_or_else(FieldErrors::default, |rule| FieldErrors::of("x", rule))
-        );
+        assert_eq!(errors, error.map_or_else(FieldErrors::default, |rule| FieldErrors::of("x", rule)));
     }
 
     #[rstest]
@@ -222,15 +211,10 @@ mod tests {
             let config = config.object().unwrap();
             config.refuse_unknown(&["conditions"]);
             for entry in config.optional("conditions").unwrap().list(2).unwrap() {
-                let _ = entry
-                    .object()
-                    .and_then(|entry| entry.required("field")?.text(1..=5));
+                let _ = entry.object().and_then(|entry| entry.required("field")?.text(1..=5));
             }
         });
-        let paths: Vec<_> = errors
-            .iter()
-            .map(|(path, rule)| format!("{path}: {rule}"))
-            .collect();
+        let paths: Vec<_> = errors.iter().map(|(path, rule)| format!("{path}: {rule}")).collect();
         assert_eq!(
             paths,
             [

@@ -85,19 +85,10 @@ impl<S: Callers + 'static> Gate<S> {
         let id = request_id(request.headers());
         let path = RequestPath::parse(request.uri().path());
         let resource = self.routes.find(&path);
-        let allow = resource
-            .as_ref()
-            .map(|(resource, _)| resource.allow())
-            .unwrap_or_default();
+        let allow = resource.as_ref().map(|(resource, _)| resource.allow()).unwrap_or_default();
         let mut response = if path.is_api() {
             let request_id = id.as_str();
-            let asked = Asked {
-                request,
-                payload,
-                request_id,
-                path,
-                resource,
-            };
+            let asked = Asked { request, payload, request_id, path, resource };
             let (allowance, answer) = self.pass(asked).await;
             let mut response = render(answer, &id);
             add_allowance(response.headers_mut(), allowance);
@@ -135,9 +126,7 @@ impl<S: Callers + 'static> Gate<S> {
         let text = bearer(headers).and_then(|text| TokenText::parse(&self.rules.token_prefix, text));
         let text = text.ok_or(ApiError::Unauthorised)?;
         let caller = self.state.find_caller(text.hash()).await?;
-        caller
-            .filter(|caller| caller.is_valid(now))
-            .ok_or(ApiError::Unauthorised)
+        caller.filter(|caller| caller.is_valid(now)).ok_or(ApiError::Unauthorised)
     }
 
     /// Steps 3 to 6, then the handler: plan, rate, route and method, permissions.
@@ -148,10 +137,7 @@ impl<S: Callers + 'static> Gate<S> {
         within_rate: Result<(), ApiError>,
     ) -> Result<Reply, ApiError> {
         let verb = Verb::of(asked.request.method());
-        let route = asked
-            .resource
-            .as_ref()
-            .and_then(|(resource, _)| resource.route(verb?));
+        let route = asked.resource.as_ref().and_then(|(resource, _)| resource.route(verb?));
         let is_free_of_plan = route.is_some_and(|route| route.access().is_free_of_plan());
         if !caller.limits.api_access && !is_free_of_plan {
             return Err(ApiError::NoApiAccess);
@@ -191,20 +177,13 @@ impl<S: Callers + 'static> Gate<S> {
             headers.insert(X_REQUEST_ID, id);
         }
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(
-            header::X_CONTENT_TYPE_OPTIONS,
-            HeaderValue::from_static("nosniff"),
-        );
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     }
 }
 
 /// Step 4.
 fn within(allowance: Allowance, now: Timestamp) -> Result<(), ApiError> {
-    if allowance.passes {
-        Ok(())
-    } else {
-        Err(ApiError::TooManyRequests(allowance.retry_after_seconds(now)))
-    }
+    if allowance.passes { Ok(()) } else { Err(ApiError::TooManyRequests(allowance.retry_after_seconds(now))) }
 }
 
 /// `OPTIONS` on a known path: what it can do. No token needed.
@@ -226,18 +205,14 @@ async fn run<S: 'static>(route: &Route<S>, verb: Verb, call: Call<S>) -> Result<
         task.await.map_err(|error| ApiError::Internal(error.into()))?
     };
     outcome.unwrap_or_else(|panic| {
-        Err(ApiError::Internal(anyhow::anyhow!(
-            "a handler panicked: {}",
-            told(&*panic)
-        )))
+        Err(ApiError::Internal(anyhow::anyhow!("a handler panicked: {}", told(&*panic))))
     })
 }
 
 /// What a panic said.
 fn told(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("without words")
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words")
 }
 
 fn render(answer: Result<Reply, ApiError>, request_id: &str) -> HttpResponse {

@@ -37,10 +37,7 @@ impl PageRequest {
         if query.contains("page") || query.contains("per_page") {
             return Self::read(query, DEFAULT_PER_PAGE);
         }
-        Self {
-            page: 1,
-            per_page: total.max(1),
-        }
+        Self { page: 1, per_page: total.max(1) }
     }
 
     /// Rows before the page; saturates.
@@ -53,10 +50,7 @@ impl PageRequest {
     #[must_use]
     pub fn cut<T>(&self, rows: Vec<T>) -> Vec<T> {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        rows.into_iter()
-            .skip(count(self.offset()))
-            .take(count(self.per_page))
-            .collect()
+        rows.into_iter().skip(count(self.offset())).take(count(self.per_page)).collect()
     }
 }
 
@@ -176,13 +170,7 @@ mod tests {
         let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
         let rows = request.cut((0..total).map(Value::from).collect());
         let path = "https://api.example.com/v1/services";
-        Page {
-            request,
-            total,
-            path,
-            query: &query,
-        }
-        .envelope(rows)
+        Page { request, total, path, query: &query }.envelope(rows)
     }
 
     /// Contract 1.4, the example.
@@ -217,10 +205,7 @@ mod tests {
             link.map(|link| link.rsplit_once("page=").unwrap().1.parse::<u64>().unwrap())
         };
         let meta = &shown["meta"];
-        assert_eq!(
-            json!([page("prev"), page("next"), page("last"), meta["from"], meta["to"]]),
-            expected
-        );
+        assert_eq!(json!([page("prev"), page("next"), page("last"), meta["from"], meta["to"]]), expected);
         assert_eq!(meta["last_page"], expected[2]);
         assert_eq!(page("first"), Some(1));
     }

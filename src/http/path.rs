@@ -21,12 +21,8 @@ impl RequestPath {
     pub fn parse(raw: &str) -> Self {
         let raw = raw.strip_prefix('/').unwrap_or(raw);
         let raw = raw.strip_suffix('/').unwrap_or(raw);
-        let decoded = raw
-            .split('/')
-            .map(|segment| percent_decode_str(segment).decode_utf8_lossy());
-        Self {
-            segments: decoded.map(Into::into).collect(),
-        }
+        let decoded = raw.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy());
+        Self { segments: decoded.map(Into::into).collect() }
     }
 
     /// Whether the path belongs to this API.
@@ -38,10 +34,7 @@ impl RequestPath {
     /// The path as links show it: without trailing slash, percent-encoded.
     #[must_use]
     pub fn canonical(&self) -> String {
-        self.segments
-            .iter()
-            .map(|segment| format!("/{}", query::encode(segment)))
-            .collect()
+        self.segments.iter().map(|segment| format!("/{}", query::encode(segment))).collect()
     }
 }
 
@@ -163,10 +156,7 @@ mod tests {
 
     #[test]
     fn links_show_the_canonical_path() {
-        assert_eq!(
-            RequestPath::parse("/v1/%73ervices/a%2fb/").canonical(),
-            "/v1/services/a%2Fb"
-        );
+        assert_eq!(RequestPath::parse("/v1/%73ervices/a%2fb/").canonical(), "/v1/services/a%2Fb");
     }
 
     #[rstest]

@@ -13,11 +13,7 @@ use crate::http::rule::FieldRule;
 use crate::http::timestamp;
 
 /// Everything but RFC 3986's unreserved characters.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The parameters of one request, in their original order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,9 +61,7 @@ impl Query {
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let pairs = text.split('&').filter(|pair| !pair.is_empty());
-        Self {
-            parameters: pairs.map(Parameter::parse).collect(),
-        }
+        Self { parameters: pairs.map(Parameter::parse).collect() }
     }
 
     /// Whether the parameter was sent at all, in any form.
@@ -110,10 +104,7 @@ impl Query {
             Sent::Plain(value) => vec![value],
             Sent::Bracketed(values) => values,
         };
-        let texts = values
-            .into_iter()
-            .flat_map(|value| value.split(','))
-            .map(str::trim);
+        let texts = values.into_iter().flat_map(|value| value.split(',')).map(str::trim);
         let mut items: Vec<Item<'_>> = Vec::new();
         let mut seen = HashSet::new();
         for (position, text) in texts.filter(|text| !text.is_empty()).enumerate() {
@@ -164,12 +155,8 @@ impl Query {
     /// The parameters except `left_out`, in their original order, percent-encoded anew and each followed by `&`.
     #[must_use]
     pub fn encoded_without(&self, left_out: &str) -> String {
-        let kept = self
-            .parameters
-            .iter()
-            .filter(|parameter| !parameter.is_plain(left_out));
-        kept.flat_map(|parameter| [parameter.encoded.as_str(), "&"])
-            .collect()
+        let kept = self.parameters.iter().filter(|parameter| !parameter.is_plain(left_out));
+        kept.flat_map(|parameter| [parameter.encoded.as_str(), "&"]).collect()
     }
 
     fn sent(&self, name: &str) -> Option<Sent<'_>> {
@@ -177,9 +164,7 @@ impl Query {
         let last = all().next_back()?;
         if last.bracketed {
             let bracketed = all().filter(|parameter| parameter.bracketed);
-            Some(Sent::Bracketed(
-                bracketed.map(|parameter| parameter.value.as_str()).collect(),
-            ))
+            Some(Sent::Bracketed(bracketed.map(|parameter| parameter.value.as_str()).collect()))
         } else {
             Some(Sent::Plain(&last.value))
         }
@@ -190,11 +175,7 @@ impl Parameter {
     fn parse(pair: &str) -> Self {
         let (raw_name, raw_value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, value) = (decode(raw_name), decode(raw_value));
-        let encoded = format!(
-            "{}={}",
-            percent_encode(&name, ENCODED),
-            percent_encode(&value, ENCODED)
-        );
+        let encoded = format!("{}={}", percent_encode(&name, ENCODED), percent_encode(&value, ENCODED));
         let name = String::from_utf8_lossy(&name).into_owned();
         let bare = without_brackets(&name).map(str::to_owned);
         Self {
@@ -271,12 +252,8 @@ mod tests {
     #[case("IDS=a", None)]
     #[case("ids=a%2Cb", Some(vec![(0, "a"), (1, "b")]))]
     fn a_list_has_these_items(#[case] query: &str, #[case] expected: Option<Vec<(usize, &str)>>) {
-        let expected = expected.map(|items| {
-            items
-                .into_iter()
-                .map(|(at, item)| (at, item.to_owned()))
-                .collect()
-        });
+        let expected =
+            expected.map(|items| items.into_iter().map(|(at, item)| (at, item.to_owned())).collect());
         assert_eq!(items(query, "ids"), expected);
     }
 
@@ -301,10 +278,7 @@ mod tests {
     ) {
         let mut errors = FieldErrors::default();
         assert_eq!(Query::parse(query).single("tag", &mut errors), value);
-        assert_eq!(
-            errors,
-            error.map_or_else(FieldErrors::default, |rule| FieldErrors::of("tag", rule))
-        );
+        assert_eq!(errors, error.map_or_else(FieldErrors::default, |rule| FieldErrors::of("tag", rule)));
     }
 
     /// Contract 1.7: booleans.
@@ -328,10 +302,7 @@ mod tests {
         let query = Query::parse(query);
         assert_eq!(query.boolean("flag", &mut errors), value);
         assert_eq!(query.is_true("flag"), value == Some(true));
-        assert_eq!(
-            errors,
-            error.map_or_else(FieldErrors::default, |rule| FieldErrors::of("flag", rule))
-        );
+        assert_eq!(errors, error.map_or_else(FieldErrors::default, |rule| FieldErrors::of("flag", rule)));
     }
 
     /// Contract 1.6, 1.7: periods.
@@ -356,10 +327,7 @@ mod tests {
     #[case("", "")]
     #[case("tag=env%3Aprod&per_page=25&page=2", "tag=env%3Aprod&per_page=25&")]
     #[case("b=1&page=2&a=2&page=3&b=1", "b=1&a=2&b=1&")]
-    #[case(
-        "service_ids[]=a&service_ids%5b%5d=b",
-        "service_ids%5B%5D=a&service_ids%5B%5D=b&"
-    )]
+    #[case("service_ids[]=a&service_ids%5b%5d=b", "service_ids%5B%5D=a&service_ids%5B%5D=b&")]
     #[case("q=a+b%20c", "q=a%20b%20c&")]
     #[case("q=~a-b_c.d*e", "q=~a-b_c.d%2Ae&")]
     #[case("q=%FF", "q=%FF&")]

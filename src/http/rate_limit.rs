@@ -54,10 +54,7 @@ impl RateLimiter {
     /// tokens is bounded by the database.)
     #[must_use]
     pub fn new(limit: u32, most_addresses: usize) -> Self {
-        Self {
-            tokens: Windows::new(limit, usize::MAX),
-            addresses: Windows::new(limit, most_addresses),
-        }
+        Self { tokens: Windows::new(limit, usize::MAX), addresses: Windows::new(limit, most_addresses) }
     }
 
     /// Counts a request of the token with this database key.
@@ -96,10 +93,7 @@ struct Window {
 
 impl Window {
     const fn starting(now: Timestamp) -> Self {
-        Self {
-            started_at: now,
-            used: 0,
-        }
+        Self { started_at: now, used: 0 }
     }
 
     /// A wall clock that was set back ends the window as well: nobody shall wait for a time that is hours away.
@@ -113,12 +107,7 @@ impl Window {
         }
         let passes = self.used < limit;
         self.used += u32::from(passes);
-        Allowance {
-            limit,
-            remaining: limit - self.used,
-            ends_at: self.started_at.plus_ms(WINDOW_MS),
-            passes,
-        }
+        Allowance { limit, remaining: limit - self.used, ends_at: self.started_at.plus_ms(WINDOW_MS), passes }
     }
 }
 
@@ -181,11 +170,7 @@ mod tests {
         let limiter = RateLimiter::new(3, 10);
         let remaining = |ms| {
             let allowance = limiter.count_token(1, at(ms));
-            (
-                allowance.passes,
-                allowance.remaining,
-                allowance.ends_at.ms_since(START),
-            )
+            (allowance.passes, allowance.remaining, allowance.ends_at.ms_since(START))
         };
         assert_eq!(remaining(0), (true, 2, 60_000));
         assert_eq!(remaining(10), (true, 1, 60_000));

@@ -25,11 +25,7 @@ impl Reply {
     /// 200 with this body.
     #[must_use]
     pub const fn ok(body: Value) -> Self {
-        Self {
-            status: StatusCode::OK,
-            headers: Vec::new(),
-            body,
-        }
+        Self { status: StatusCode::OK, headers: Vec::new(), body }
     }
 
     /// 200 with `{"data": …}`.
@@ -42,11 +38,7 @@ impl Reply {
     #[must_use]
     pub fn created(data: Value, location: &str) -> Self {
         let location = HeaderValue::from_str(location).map(|value| (header::LOCATION, value));
-        Self {
-            status: StatusCode::CREATED,
-            headers: location.into_iter().collect(),
-            body: enveloped(data),
-        }
+        Self { status: StatusCode::CREATED, headers: location.into_iter().collect(), body: enveloped(data) }
     }
 
     /// 200 for a delete.
@@ -62,9 +54,7 @@ impl Reply {
         for (name, value) in &self.headers {
             response.insert_header((name.clone(), value.clone()));
         }
-        response
-            .content_type("application/json; charset=utf-8")
-            .body(self.body.to_string())
+        response.content_type("application/json; charset=utf-8").body(self.body.to_string())
     }
 }
 
@@ -82,14 +72,8 @@ mod tests {
         let reply = Reply::created(json!({"id": 1}), "https://api.example.com/v1/services/1");
         let response = reply.to_response();
         assert_eq!(response.status(), StatusCode::CREATED);
-        assert_eq!(
-            response.headers().get("location").unwrap(),
-            "https://api.example.com/v1/services/1"
-        );
-        assert_eq!(
-            response.headers().get("content-type").unwrap(),
-            "application/json; charset=utf-8"
-        );
+        assert_eq!(response.headers().get("location").unwrap(), "https://api.example.com/v1/services/1");
+        assert_eq!(response.headers().get("content-type").unwrap(), "application/json; charset=utf-8");
         assert_eq!(reply.body.to_string(), r#"{"data":{"id":1}}"#);
     }
 
@@ -98,9 +82,6 @@ mod tests {
         let id = Id::random();
         let reply = Reply::deleted(id);
         assert_eq!(reply.status, StatusCode::OK);
-        assert_eq!(
-            reply.body.to_string(),
-            format!(r#"{{"data":{{"id":"{id}","deleted":true}}}}"#)
-        );
+        assert_eq!(reply.body.to_string(), format!(r#"{{"data":{{"id":"{id}","deleted":true}}}}"#));
     }
 }

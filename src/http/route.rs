@@ -34,21 +34,12 @@ pub enum Verb {
 }
 
 impl Verb {
-    const ALL: [Self; 6] = [
-        Self::Get,
-        Self::Head,
-        Self::Post,
-        Self::Put,
-        Self::Patch,
-        Self::Delete,
-    ];
+    const ALL: [Self; 6] = [Self::Get, Self::Head, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
     /// The verb of a request; `None` for methods that no route has.
     #[must_use]
     pub fn of(method: &Method) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|verb| verb.as_str() == method.as_str())
+        Self::ALL.into_iter().find(|verb| verb.as_str() == method.as_str())
     }
 
     /// The method's name.
@@ -83,21 +74,13 @@ impl Access {
     /// Every valid token, on every plan (`GET /v1/me`).
     #[must_use]
     pub const fn any_token() -> Self {
-        Self {
-            any_token: true,
-            permissions: &[],
-            when_true: &[],
-        }
+        Self { any_token: true, permissions: &[], when_true: &[] }
     }
 
     /// Tokens with all of these permissions, on plans with API access.
     #[must_use]
     pub const fn needs(permissions: &'static [Permission]) -> Self {
-        Self {
-            any_token: false,
-            permissions,
-            when_true: &[],
-        }
+        Self { any_token: false, permissions, when_true: &[] }
     }
 
     /// Needs a further permission for each of these query parameters that is true.
@@ -117,15 +100,9 @@ impl Access {
     /// # Errors
     /// 403.
     pub fn check(&self, caller: &Caller, query: &Query) -> Result<(), ApiError> {
-        let asked = self
-            .when_true
-            .iter()
-            .filter(|(parameter, _)| query.is_true(parameter));
+        let asked = self.when_true.iter().filter(|(parameter, _)| query.is_true(parameter));
         let further = asked.map(|(_, permission)| permission);
-        self.permissions
-            .iter()
-            .chain(further)
-            .try_for_each(|permission| caller.require(*permission))
+        self.permissions.iter().chain(further).try_for_each(|permission| caller.require(*permission))
     }
 }
 
@@ -261,16 +238,12 @@ impl<S> Routes<S> {
     /// # Errors
     /// When a route has no declared permission or is there twice.
     pub fn new(routes: impl IntoIterator<Item = Route<S>>) -> Result<Self, RouteTableError> {
-        let mut table = Self {
-            resources: Vec::new(),
-        };
+        let mut table = Self { resources: Vec::new() };
         for route in routes {
             table.add(route)?;
         }
         // A literal segment wins over a parameter: `/v1/tags/ensure` is no tag.
-        table
-            .resources
-            .sort_by_key(|resource| resource.pattern.parameters());
+        table.resources.sort_by_key(|resource| resource.pattern.parameters());
         Ok(table)
     }
 
@@ -280,15 +253,9 @@ impl<S> Routes<S> {
             let method = route.verbs.first().map_or("", |verb| verb.as_str());
             return Err(RouteTableError::Open { method, path });
         }
-        let known = self
-            .resources
-            .iter()
-            .position(|resource| resource.pattern == route.pattern);
+        let known = self.resources.iter().position(|resource| resource.pattern == route.pattern);
         let Some(at) = known else {
-            self.resources.push(Resource {
-                pattern: route.pattern,
-                routes: vec![route],
-            });
+            self.resources.push(Resource { pattern: route.pattern, routes: vec![route] });
             return Ok(());
         };
         let resource = &mut self.resources[at];

@@ -298,10 +298,7 @@ mod tests {
     #[case(FieldRule::MaxItems(50), "Send at most 50 entries.")]
     #[case(FieldRule::unknown_word(["gt", "gte", "lt", "lte"]), "Unknown value. Allowed: gt, gte, lt, lte.")]
     #[case(FieldRule::After("from"), "This time must be later than from.")]
-    #[case(
-        FieldRule::NotBefore("started_at"),
-        "This time must not be earlier than started_at."
-    )]
+    #[case(FieldRule::NotBefore("started_at"), "This time must not be earlier than started_at.")]
     #[case(
         FieldRule::UnknownId { kind: "status page", id: "rNSJxMbDTX2uHc08AiCqo".into() },
         "No status page with the ID rNSJxMbDTX2uHc08AiCqo exists."
@@ -313,10 +310,7 @@ mod tests {
         FieldRule::TagUnknown("Zz93kfjw0dlqpx81mnrt5".into()),
         "No tag with the ID or name Zz93kfjw0dlqpx81mnrt5 exists."
     )]
-    #[case(
-        FieldRule::TagSystem("renamed"),
-        "Tags set by the server agent cannot be renamed."
-    )]
+    #[case(FieldRule::TagSystem("renamed"), "Tags set by the server agent cannot be renamed.")]
     #[case(FieldRule::TagInUse("status page Shop".into()), "This tag is still in use: status page Shop.")]
     #[case(FieldRule::TagQuota { limit: 200, usage: 200 }, "The plan allows 200 tags; 200 exist.")]
     #[case(

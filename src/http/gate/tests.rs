@@ -70,9 +70,7 @@ fn caller(key: i64, plan: Plan, permissions: &[Permission], expires_at: Option<T
 
 async fn show(call: Call<Directory>) -> Result<Reply, ApiError> {
     let id = call.path.id(0)?;
-    Ok(Reply::data(
-        json!({"id": id.as_str(), "path": call.canonical_path}),
-    ))
+    Ok(Reply::data(json!({"id": id.as_str(), "path": call.canonical_path})))
 }
 
 async fn echo(call: Call<Directory>) -> Result<Reply, ApiError> {
@@ -100,9 +98,7 @@ fn routes() -> Routes<Directory> {
         .when_true(&[("delete_orphaned_incidents", Permission::IncidentsDelete)]);
     let both = Access::needs(&[Permission::ServicesView, Permission::IncidentsView]);
     let routes = Routes::new([
-        Route::get("/v1/me", Access::any_token(), |_| async {
-            Ok(Reply::ok(Value::Null))
-        }),
+        Route::get("/v1/me", Access::any_token(), |_| async { Ok(Reply::ok(Value::Null)) }),
         Route::get("/v1/services/{id}", view, show),
         Route::post("/v1/services", edit, echo),
         Route::update("/v1/services/{id}", edit, show),
@@ -118,25 +114,17 @@ fn routes() -> Routes<Directory> {
 fn world(limit: u32) -> World {
     let mut directory = Directory::default();
     let all = Permission::ALL;
-    let without_incidents: Vec<Permission> = all
-        .iter()
-        .copied()
-        .filter(|permission| !permission.as_str().starts_with("incidents"))
-        .collect();
+    let without_incidents: Vec<Permission> =
+        all.iter().copied().filter(|permission| !permission.as_str().starts_with("incidents")).collect();
     let kinds = [
         ("full", caller(1, Plan::Team, all, Some(NOW.plus_ms(1)))),
         ("none", caller(2, Plan::Team, &[], None)),
-        (
-            "no incidents",
-            caller(3, Plan::Business, &without_incidents, None),
-        ),
+        ("no incidents", caller(3, Plan::Business, &without_incidents, None)),
         ("free plan", caller(4, Plan::Free, all, None)),
         ("expired", caller(5, Plan::Team, all, Some(NOW))),
     ];
-    let mut tokens = HashMap::from([
-        ("unknown", TokenText::random("wk_")),
-        ("foreign", TokenText::random("xx_")),
-    ]);
+    let mut tokens =
+        HashMap::from([("unknown", TokenText::random("wk_")), ("foreign", TokenText::random("xx_"))]);
     for (kind, caller) in kinds {
         let token = TokenText::random("wk_");
         directory.callers.insert(token.hash(), caller);
@@ -148,16 +136,9 @@ fn world(limit: u32) -> World {
         limiter: RateLimiter::new(limit, 100),
         is_trusted_proxy: Box::new(|_| false),
         cors: Cors::default(),
-        body_limits: BodyLimits {
-            bytes: 100,
-            timeout: Duration::from_secs(10),
-        },
+        body_limits: BodyLimits { bytes: 100, timeout: Duration::from_secs(10) },
     };
-    World {
-        tasks: LocalSet::new(),
-        gate: Gate::new(rules, routes(), Arc::new(directory)),
-        tokens,
-    }
+    World { tasks: LocalSet::new(), gate: Gate::new(rules, routes(), Arc::new(directory)), tokens }
 }
 
 impl World {
@@ -175,10 +156,7 @@ impl World {
         let response = self.tasks.run_until(self.gate.answer(&request, payload)).await;
         let (response, body) = response.into_parts();
         let body = actix_web::body::to_bytes(body).await.unwrap();
-        (
-            response.set_body(actix_web::body::BoxBody::new(())),
-            serde_json::from_slice(&body).unwrap(),
-        )
+        (response.set_body(actix_web::body::BoxBody::new(())), serde_json::from_slice(&body).unwrap())
     }
 
     async fn ask(&self, method: &str, uri: &str, token: &str) -> (HttpResponse, Value) {
@@ -217,20 +195,8 @@ const NO_PLAN: &str = "The plan of this organisation does not include API access
     405,
     "This method is not allowed here. Allowed: GET, HEAD, PUT, PATCH, DELETE."
 )]
-#[case(
-    "TRACE",
-    "/v1/services",
-    "none",
-    405,
-    "This method is not allowed here. Allowed: POST."
-)]
-#[case(
-    "GET",
-    "/v1/services/short",
-    "none",
-    403,
-    "This token is missing the permission 'services.view'."
-)]
+#[case("TRACE", "/v1/services", "none", 405, "This method is not allowed here. Allowed: POST.")]
+#[case("GET", "/v1/services/short", "none", 403, "This token is missing the permission 'services.view'.")]
 #[case(
     "GET",
     "/v1/services/{id}/incidents",
@@ -259,20 +225,8 @@ const NO_PLAN: &str = "The plan of this organisation does not include API access
     403,
     "This token is missing the permission 'incidents.delete'."
 )]
-#[case(
-    "DELETE",
-    "/v1/services/short?delete_orphaned_incidents=0",
-    "no incidents",
-    404,
-    NOT_FOUND
-)]
-#[case(
-    "DELETE",
-    "/v1/services/short?delete_orphaned_incidents=",
-    "no incidents",
-    404,
-    NOT_FOUND
-)]
+#[case("DELETE", "/v1/services/short?delete_orphaned_incidents=0", "no incidents", 404, NOT_FOUND)]
+#[case("DELETE", "/v1/services/short?delete_orphaned_incidents=", "no incidents", 404, NOT_FOUND)]
 #[case("GET", "/v1/services/short", "full", 404, NOT_FOUND)]
 #[case("POST", "/v1/services", "full", 400, "The request body is not valid JSON.")]
 #[case("GET", "/v1/broken", "full", 500, "Internal server error.")]
@@ -287,40 +241,17 @@ async fn the_first_check_that_fails_answers(
 ) {
     let world = world(120);
     let (response, body) = world.ask(method, &uri.replace("{id}", ID), token).await;
-    assert_eq!(
-        (response.status().as_u16(), body["message"].as_str()),
-        (status, Some(message))
-    );
+    assert_eq!((response.status().as_u16(), body["message"].as_str()), (status, Some(message)));
     assert_eq!(body["request_id"].as_str(), header(&response, "x-request-id"));
     assert_eq!(header(&response, "www-authenticate").is_some(), status == 401);
     assert_eq!(header(&response, "allow").is_some(), status == 405);
 }
 
 #[rstest]
-#[case(
-    "GET",
-    "/v1/services/{id}",
-    "full",
-    r#"{"data":{"id":"{id}","path":"/v1/services/{id}"}}"#
-)]
-#[case(
-    "HEAD",
-    "/v1/services/{id}/",
-    "full",
-    r#"{"data":{"id":"{id}","path":"/v1/services/{id}"}}"#
-)]
-#[case(
-    "PUT",
-    "/v1/services/{id}",
-    "full",
-    r#"{"data":{"id":"{id}","path":"/v1/services/{id}"}}"#
-)]
-#[case(
-    "PATCH",
-    "/v1/services/{id}",
-    "full",
-    r#"{"data":{"id":"{id}","path":"/v1/services/{id}"}}"#
-)]
+#[case("GET", "/v1/services/{id}", "full", r#"{"data":{"id":"{id}","path":"/v1/services/{id}"}}"#)]
+#[case("HEAD", "/v1/services/{id}/", "full", r#"{"data":{"id":"{id}","path":"/v1/services/{id}"}}"#)]
+#[case("PUT", "/v1/services/{id}", "full", r#"{"data":{"id":"{id}","path":"/v1/services/{id}"}}"#)]
+#[case("PATCH", "/v1/services/{id}", "full", r#"{"data":{"id":"{id}","path":"/v1/services/{id}"}}"#)]
 #[case(
     "DELETE",
     "/v1/services/{id}?delete_orphaned_incidents=TRUE",
@@ -329,12 +260,7 @@ async fn the_first_check_that_fails_answers(
 )]
 #[case("GET", "/v1/me", "free plan", "null")]
 #[case("HEAD", "/v1/me", "none", "null")]
-#[case(
-    "OPTIONS",
-    "/v1/services/{id}/",
-    "",
-    r#"{"data":{"methods":["GET","HEAD","PUT","PATCH","DELETE"]}}"#
-)]
+#[case("OPTIONS", "/v1/services/{id}/", "", r#"{"data":{"methods":["GET","HEAD","PUT","PATCH","DELETE"]}}"#)]
 #[tokio::test]
 async fn what_passes_every_check_reaches_its_handler(
     #[case] method: &str,
@@ -344,10 +270,7 @@ async fn what_passes_every_check_reaches_its_handler(
 ) {
     let world = world(120);
     let (response, answered) = world.ask(method, &uri.replace("{id}", ID), token).await;
-    assert_eq!(
-        (response.status().as_u16(), answered.to_string()),
-        (200, body.replace("{id}", ID))
-    );
+    assert_eq!((response.status().as_u16(), answered.to_string()), (200, body.replace("{id}", ID)));
 }
 
 /// Contract 1.12, 1.9: on every response, whatever its status.
@@ -370,9 +293,8 @@ async fn every_answer_carries_the_common_headers(
     #[case] status: u16,
 ) {
     let world = world(120);
-    let request = world
-        .request(method, &uri.replace("{id}", ID), token)
-        .insert_header(("X-Request-Id", "req-7"));
+    let request =
+        world.request(method, &uri.replace("{id}", ID), token).insert_header(("X-Request-Id", "req-7"));
     let (response, _) = world.send(request).await;
     assert_eq!(response.status().as_u16(), status);
     for (name, value) in [
@@ -398,11 +320,7 @@ async fn a_used_up_window_refuses_before_the_route_is_looked_at() {
     assert_eq!(body["message"], "Too many requests. Try again in 60 seconds.");
     assert_eq!(header(&response, "retry-after"), Some("60"));
     assert_eq!(header(&response, "x-ratelimit-remaining"), Some("0"));
-    assert_eq!(
-        world.ask("GET", "/v1/me", "none").await.0.status(),
-        200,
-        "another token has its own window"
-    );
+    assert_eq!(world.ask("GET", "/v1/me", "none").await.0.status(), 200, "another token has its own window");
 }
 
 #[tokio::test]
@@ -411,10 +329,7 @@ async fn a_plan_without_access_learns_that_before_the_rate_limit() {
     for remaining in ["0", "0"] {
         let (response, body) = world.ask("GET", "/v1/services", "free plan").await;
         assert_eq!(
-            (
-                response.status().as_u16(),
-                header(&response, "x-ratelimit-remaining")
-            ),
+            (response.status().as_u16(), header(&response, "x-ratelimit-remaining")),
             (403, Some(remaining))
         );
         assert_eq!(body["upsell"], json!({"reason": "feature", "key": "api_access"}));
@@ -433,31 +348,17 @@ async fn requests_without_token_and_options_use_up_the_window_of_the_address() {
     assert_eq!(world.send(from(1, "OPTIONS", "")).await.0.status(), 200);
     assert_eq!(world.send(from(1, "GET", "unknown")).await.0.status(), 429);
     assert_eq!(world.send(from(1, "OPTIONS", "")).await.0.status(), 429);
-    assert_eq!(
-        world.send(from(1, "GET", "full")).await.0.status(),
-        405,
-        "a valid token is not affected"
-    );
-    assert_eq!(
-        world.send(from(2, "GET", "")).await.0.status(),
-        401,
-        "nor is another address"
-    );
+    assert_eq!(world.send(from(1, "GET", "full")).await.0.status(), 405, "a valid token is not affected");
+    assert_eq!(world.send(from(2, "GET", "")).await.0.status(), 401, "nor is another address");
 }
 
 #[tokio::test]
 async fn without_its_database_the_service_is_not_available() {
     let mut world = world(1);
-    world.gate.state = Arc::new(Directory {
-        is_away: true,
-        ..Directory::default()
-    });
+    world.gate.state = Arc::new(Directory { is_away: true, ..Directory::default() });
     for _ in 0..2 {
         let (response, body) = world.ask("GET", "/v1/me", "full").await;
-        assert_eq!(
-            (response.status().as_u16(), header(&response, "retry-after")),
-            (503, Some("5"))
-        );
+        assert_eq!((response.status().as_u16(), header(&response, "retry-after")), (503, Some("5")));
         assert_eq!(body["message"], "The service is not available at the moment.");
         assert!(header(&response, "x-ratelimit-remaining").is_some());
     }
@@ -483,12 +384,7 @@ async fn a_body_is_read_within_its_limits() {
     let world = world(120);
     let post = |body: String| world.request("POST", "/v1/services", "full").set_payload(body);
     let (response, body) = world.send(post(r#"{"name": "shop"}"#.into())).await;
-    assert_eq!(
-        (response.status().as_u16(), body["data"]["name"].as_str()),
-        (200, Some("shop"))
-    );
-    let (response, _) = world
-        .send(post(format!("{{\"name\": \"{}\"}}", "x".repeat(100))))
-        .await;
+    assert_eq!((response.status().as_u16(), body["data"]["name"].as_str()), (200, Some("shop")));
+    let (response, _) = world.send(post(format!("{{\"name\": \"{}\"}}", "x".repeat(100)))).await;
     assert_eq!(response.status(), 413);
 }
