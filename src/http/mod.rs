@@ -3,10 +3,14 @@
 //! A request passes the gate (who asks, how often, may they), one handler, and out again. Handlers parse, call
 //! `store` and `engine`, and render; rules live in `model`, measurements in `record`.
 
+pub mod assignment;
 pub mod auth;
 pub mod body;
 pub mod call;
+pub mod check_config;
+pub mod check_types;
 pub mod client_address;
+pub mod conditions;
 pub mod cors;
 pub mod error;
 pub mod field;
@@ -22,5 +26,8 @@ pub mod reply;
 pub mod request_id;
 pub mod route;
 pub mod rule;
+pub mod secrets;
+pub mod settings;
 pub mod timestamp;
 pub mod token;
+pub mod vault;
