@@ -25,6 +25,7 @@ pub mod rate_limit;
 pub mod reply;
 pub mod request_id;
 pub mod route;
+pub mod routes;
 pub mod rule;
 pub mod secrets;
 pub mod service_json;
