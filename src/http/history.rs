@@ -31,7 +31,7 @@ fn read_range(query: &Query) -> Result<Range, ApiError> {
         Some(Ok(range)) => range,
         Some(Err(_)) => {
             let words = Range::ALL.map(Range::as_str);
-            errors.add("range", FieldRule::one_of(&words));
+            errors.add("range", FieldRule::unknown_word(words));
             Range::default()
         }
     };

@@ -1,8 +1,8 @@
 //! Every route of the API on one page: method, path, who may use it, and the handler.
 
 use crate::http::api::Api;
-use crate::http::route::{Access, Route, RouteTableError, Routes};
 use crate::http::history::{checks, metrics, response_times, uptime};
+use crate::http::route::{Access, Route, RouteTableError, Routes};
 use crate::http::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
 use crate::http::{check_types, me, probes, services};
 use crate::model::access::Permission::{
@@ -39,4 +39,17 @@ pub fn routes() -> Result<Routes<Api>, RouteTableError> {
         Route::get("/v1/services/{id}/uptime", view, uptime::list_uptime),
         Route::get("/v1/services/{id}/checks", view, checks::list_checks),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::path::RequestPath;
+
+    #[test]
+    fn the_table_may_go_into_service() {
+        let table = routes().unwrap();
+        let (resource, _) = table.find(&RequestPath::parse("/v1/services/x")).unwrap();
+        assert_eq!(resource.allow(), "GET, HEAD, PUT, PATCH, DELETE");
+    }
 }

@@ -26,11 +26,8 @@ const DEFAULT_PER_PAGE: u64 = 50;
 pub(in crate::http) async fn list_checks(call: Call<Api>) -> Result<Reply, ApiError> {
     let service = find(&call).await?;
     let Call { state: api, caller, query, canonical_path, .. } = call;
-    let walk = Walk {
-        sealer: &api.parts.definer.sealer,
-        organisation: caller.organisation.id,
-        service: service.id,
-    };
+    let walk =
+        Walk { sealer: &api.parts.definer.sealer, organisation: caller.organisation.id, service: service.id };
     let mut filter = read_filter(&query, walk)?;
     let per_page = read_per_page(&query, DEFAULT_PER_PAGE);
     let start = start_of(&service, &caller, api.now());
@@ -45,7 +42,8 @@ pub(in crate::http) async fn list_checks(call: Call<Api>) -> Result<Reply, ApiEr
     rows.truncate(usize::try_from(per_page).unwrap_or(usize::MAX));
     let cursor = rows.last().filter(|_| has_older).map(|last| walk.write(&position_of(last)));
     let path = format!("{}{canonical_path}", api.base_url);
-    let next = cursor.as_ref().map(|cursor| format!("{path}?{}cursor={cursor}", query.encoded_without("cursor")));
+    let next =
+        cursor.as_ref().map(|cursor| format!("{path}?{}cursor={cursor}", query.encoded_without("cursor")));
     Ok(Reply::ok(json!({
         "data": rows.iter().map(to_json).collect::<Vec<_>>(),
         "links": {"first": null, "last": null, "prev": null, "next": next},
@@ -105,7 +103,7 @@ fn statuses_of(query: &Query, errors: &mut FieldErrors) -> Vec<CheckStatus> {
     for item in query.list("status").into_iter().flatten() {
         match words.into_iter().find(|status| status.as_str() == item.text) {
             Some(status) => statuses.push(status),
-            None => errors.add(item.path("status"), FieldRule::one_of(&words.map(CheckStatus::as_str))),
+            None => errors.add(item.path("status"), FieldRule::unknown_word(words.map(CheckStatus::as_str))),
         }
     }
     statuses

@@ -55,7 +55,11 @@ mod tests {
     #[test]
     fn without_data_figures_are_null_and_counts_zero() {
         let data = Figures::of(&[]).to_json(None);
-        assert!(["uptime", "avg_ms", "p50_ms", "p99_ms", "min_ms", "max_ms"].iter().all(|key| data[key].is_null()));
+        assert!(
+            ["uptime", "avg_ms", "p50_ms", "p99_ms", "min_ms", "max_ms"]
+                .iter()
+                .all(|key| data[key].is_null())
+        );
         assert_eq!((&data["total_checks"], &data["failed_checks"]), (&json!(0), &json!(0)));
     }
 

@@ -80,7 +80,10 @@ pub(super) async fn between(
     let derived = hours::between(reader, service, (hours_from, hours_to), locations).await.or_unmeasured()?;
     let after = samples::between(reader, service, (hours_to, to), locations).await.or_unmeasured()?;
     let pieces = before.into_iter().map(Piece::Sample);
-    Ok(pieces.chain(derived.into_iter().map(Piece::Hour)).chain(after.into_iter().map(Piece::Sample)).collect())
+    Ok(pieces
+        .chain(derived.into_iter().map(Piece::Hour))
+        .chain(after.into_iter().map(Piece::Sample))
+        .collect())
 }
 
 /// The whole hours of `[from, to)` that are derived.

@@ -71,7 +71,10 @@ mod tests {
             let checked_at = Timestamp::from_ms(seconds * 1_000);
             Piece::Sample(Sample { checked_at, location: 1, is_down: response_us == None, response_us })
         };
-        let series = series(&[sample(61, Some(1_000)), sample(119, Some(3_000)), sample(120, None), sample(240, Some(5_000))], 60);
+        let series = series(
+            &[sample(61, Some(1_000)), sample(119, Some(3_000)), sample(120, None), sample(240, Some(5_000))],
+            60,
+        );
         let starts: Vec<&str> = series.iter().filter_map(|bucket| bucket["timestamp"].as_str()).collect();
         assert_eq!(starts, ["1970-01-01T00:01:00.000Z", "1970-01-01T00:04:00.000Z"]);
         assert_eq!(series[0]["avg_ms"], json!(2.0));

@@ -6,18 +6,15 @@ use crate::http::api::Api;
 use crate::http::auth::Caller;
 use crate::http::field::Field;
 use crate::http::field_errors::FieldErrors;
-use crate::http::fields::{Errors, Fields, Given};
+use crate::http::fields::{Errors, Fields};
 use crate::http::rule::FieldRule;
 use crate::http::settings::SettingsContext;
+use crate::http::target::read_target;
 use crate::http::vault::Vault;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::{Service, Settings};
-use crate::probe::catalogue::definition;
-use crate::probe::target::{TargetForm, parse_target};
 
-/// Most characters of a target.
-const TARGET_MAX_LENGTH: usize = 2048;
 /// Most tags of a service.
 const TAGS_MAX: usize = 50;
 
@@ -38,15 +35,12 @@ impl Draft<'_> {
         let fields = Fields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(1..=255));
         let check_type = fields.required("check_type").and_then(|field| read_check_type(&field));
-        let target =
-            check_type.and_then(|check_type| read_target(&fields, check_type, Given::Absent, &errors));
+        let target = check_type.and_then(|check_type| read_target(&fields, check_type, None));
         check_tags(&fields);
         let settings =
             check_type.and_then(|check_type| self.read_settings(&fields, check_type, None, &errors));
         let found = errors.into_inner();
-        let (Some(name), Some(check_type), Some(target)) = (name, check_type, target) else {
-            return Err(found);
-        };
+        let (Some(name), Some(check_type)) = (name, check_type) else { return Err(found) };
         let now = self.api.now();
         found.into_result(Service {
             key: 0,
@@ -75,14 +69,14 @@ impl Draft<'_> {
         {
             errors.add("check_type", FieldRule::Immutable);
         }
-        let target = read_target(&fields, stored.check_type, Given::Value(stored.target.clone()), &errors);
+        let target = read_target(&fields, stored.check_type, stored.target.as_deref());
         check_tags(&fields);
         let settings = self.read_settings(&fields, stored.check_type, stored.settings.as_ref(), &errors);
         let was_configured = stored.settings.is_some();
         let configured_now = settings.is_some() && !was_configured;
         errors.into_inner().into_result(Service {
             name: name.unwrap_or_else(|| stored.name.clone()),
-            target: target.unwrap_or_else(|| stored.target.clone()),
+            target,
             configured_at: if configured_now { Some(self.api.now()) } else { stored.configured_at },
             settings: settings.or_else(|| stored.settings.clone()),
             ..stored.clone()
@@ -116,45 +110,6 @@ impl Draft<'_> {
 fn read_check_type(field: &Field<'_>) -> Option<CheckType> {
     let words: Vec<&str> = CheckType::ALL.into_iter().map(CheckType::as_str).collect();
     field.word(&words)?.parse().ok()
-}
-
-/// The target after the request; `None` when it is wrong. `stored` is `Absent` on create.
-fn read_target(
-    fields: &Fields<'_>,
-    check_type: CheckType,
-    stored: Given<Option<String>>,
-    errors: &Errors,
-) -> Option<Option<String>> {
-    let is_required = definition(check_type).target_required;
-    let sent = match (fields.nullable_text("target", 0..=TARGET_MAX_LENGTH), stored) {
-        (Given::Absent, Given::Value(stored)) => return Some(stored),
-        (Given::Value(text), _) => text,
-        (Given::Absent | Given::Null, _) if is_required => {
-            errors.add("target", FieldRule::Required);
-            return None;
-        }
-        (Given::Absent | Given::Null, _) => return Some(None),
-    };
-    if !is_required {
-        return Some(Some(sent));
-    }
-    match parse_target(check_type, &sent) {
-        Ok(_) => Some(Some(sent)),
-        Err(form) => {
-            errors.add("target", rule_of(form));
-            None
-        }
-    }
-}
-
-const fn rule_of(form: TargetForm) -> FieldRule {
-    match form {
-        TargetForm::Length => FieldRule::MaxLength(TARGET_MAX_LENGTH),
-        TargetForm::Url => FieldRule::TargetUrl,
-        TargetForm::HostPort => FieldRule::TargetHostPort,
-        TargetForm::HostName => FieldRule::TargetHostName,
-        TargetForm::HostOrAddress => FieldRule::TargetHost,
-    }
 }
 
 /// The form of `tags` is checked; which tags they name is the business of the tags themselves.

@@ -1,0 +1,97 @@
+//! `assigned_probes` and `probe_roles` (contract 4.3.4): from where a service is checked, and what each place counts
+//! for.
+//!
+//! Codes are checked against the active locations only when they are sent: a location that the operator has switched
+//! off must not stand in the way of another change.
+
+use crate::http::field::Field;
+use crate::http::fields::{Fields, Given};
+use crate::http::rule::FieldRule;
+use crate::model::service::{ProbeRole, Settings};
+
+const MAX_PROBES: usize = 50;
+const ROLES: [&str; 2] = [ProbeRole::Full.as_str(), ProbeRole::Reachability.as_str()];
+
+/// Codes and roles, as a service stores them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assignment {
+    /// Codes in the order of the client; `None` = all.
+    pub probes: Option<Vec<String>>,
+    /// Roles by code; `None` = all `full`.
+    pub roles: Option<Vec<(String, ProbeRole)>>,
+}
+
+impl Assignment {
+    /// Reads both keys over what is stored. `active` are the codes of the active locations.
+    #[must_use]
+    pub fn read(members: &Fields<'_>, stored: Option<&Settings>, active: &[String]) -> Option<Self> {
+        let sent_probes = members.nullable("assigned_probes");
+        let probes_sent = !matches!(sent_probes, Given::Absent);
+        let probes = sent_probes.read(|field| read_codes(&field, active));
+        if probes_sent && probes == Given::Absent {
+            return None;
+        }
+        let sent_roles = members.nullable("probe_roles");
+        let roles_sent = !matches!(sent_roles, Given::Absent);
+        let roles = sent_roles.read(|field| read_roles(&field));
+        if roles_sent && roles == Given::Absent {
+            return None;
+        }
+        let assignment = Self {
+            probes: probes.or_stored(stored.and_then(|stored| stored.assigned_probes.clone())),
+            roles: roles.or_stored(stored.and_then(|stored| stored.probe_roles.clone())),
+        };
+        if probes_sent || roles_sent {
+            assignment.check_roles(members, active);
+        }
+        Some(assignment)
+    }
+
+    /// Roles belong to locations in effect, and one of these stays `full`.
+    fn check_roles(&self, members: &Fields<'_>, active: &[String]) {
+        let in_effect = self.probes.as_deref().unwrap_or(active);
+        let roles = self.roles.as_deref().unwrap_or_default();
+        for (code, _) in roles.iter().filter(|(code, _)| !in_effect.contains(code)) {
+            members.refuse(&format!("probe_roles.{code}"), FieldRule::ProbeRoleCode);
+        }
+        let reduced = |code: &String| {
+            roles.iter().any(|(known, role)| known == code && *role == ProbeRole::Reachability)
+        };
+        if !in_effect.is_empty() && in_effect.iter().all(reduced) {
+            members.refuse("probe_roles", FieldRule::ProbeFull);
+        }
+    }
+}
+
+fn read_codes(field: &Field<'_>, active: &[String]) -> Option<Vec<String>> {
+    let entries = field.list(MAX_PROBES)?;
+    if entries.is_empty() {
+        return field.refuse(FieldRule::MinItems(1));
+    }
+    // Every entry is read before the first failure counts, so that all problems are told.
+    let codes: Vec<Option<String>> = entries.iter().map(|entry| read_code(entry, active)).collect();
+    let mut distinct: Vec<String> = Vec::new();
+    for code in codes {
+        let code = code?;
+        if !distinct.contains(&code) {
+            distinct.push(code);
+        }
+    }
+    Some(distinct)
+}
+
+fn read_code(entry: &Field<'_>, active: &[String]) -> Option<String> {
+    let code = entry.string()?.trim();
+    if active.iter().any(|known| known == code) {
+        Some(code.to_owned())
+    } else {
+        entry.refuse(FieldRule::Probe(code.to_owned()))
+    }
+}
+
+fn read_roles(field: &Field<'_>) -> Option<Vec<(String, ProbeRole)>> {
+    let members = field.object()?;
+    let read = |(code, value): (&str, Field<'_>)| Some((code.to_owned(), value.word(&ROLES)?.parse().ok()?));
+    let roles: Vec<_> = members.each().map(read).collect();
+    roles.into_iter().collect()
+}

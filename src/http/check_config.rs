@@ -1,0 +1,124 @@
+//! `settings.config` (contract 4.2.2, 4.3.4): what is sent over what is stored over the defaults of the catalogue.
+//!
+//! Each key that is sent replaces its value; `headers`, `auth` and `conditions` do so as whole blocks, and null resets
+//! them. Unknown keys are refused: a typo would silently change what is checked.
+
+use serde_json::{Map, Value};
+
+use crate::http::check_types::default_of;
+use crate::http::conditions::Admission;
+use crate::http::field::Field;
+use crate::http::fields::{Errors, Fields, Given};
+use crate::http::rule::FieldRule;
+use crate::http::secrets::{read_auth, read_headers};
+use crate::http::vault::Vault;
+use crate::probe::catalogue::{Definition, Field as ConfigField, FieldKind};
+
+const CONDITIONS: &str = "conditions";
+const CONDITIONS_PATH: &str = "settings.config.conditions";
+
+/// Reads the configuration of one service.
+#[derive(Clone, Copy, Debug)]
+pub struct ConfigReader<'a> {
+    /// The service's type.
+    pub definition: &'static Definition,
+    /// The stored configuration; `None` while the service has no settings.
+    pub stored: Option<&'a Map<String, Value>>,
+    /// Where its secrets go.
+    pub vault: &'a Vault<'a>,
+    /// Collects what is wrong.
+    pub errors: &'a Errors,
+}
+
+impl ConfigReader<'_> {
+    /// The complete configuration after an update with `sent`; meaningless when an error was noted.
+    #[must_use]
+    pub fn read(&self, sent: Option<&Field<'_>>) -> Map<String, Value> {
+        let members = sent.and_then(Field::object);
+        let mut config: Map<String, Value> = self
+            .definition
+            .fields
+            .iter()
+            .map(|field| (field.name.to_owned(), self.read_field(field, members)))
+            .collect();
+        let conditions = self.read_conditions(members, &config);
+        config.insert(CONDITIONS.into(), conditions.into());
+        if let Some(members) = members {
+            let known: Vec<&str> = self.definition.fields.iter().map(|field| field.name).collect();
+            members.refuse_unknown(&[&known[..], &[CONDITIONS]].concat());
+        }
+        config
+    }
+
+    /// The value of one field: sent, else stored, else the default.
+    fn read_field(&self, field: &ConfigField, members: Option<Fields<'_>>) -> Value {
+        let stored = || self.stored.and_then(|stored| stored.get(field.name)).cloned();
+        let default = || default_of(field.kind);
+        match members.map_or(Given::Absent, |members| members.nullable(field.name)) {
+            Given::Absent => stored().unwrap_or_else(default),
+            Given::Value(sent) => self.read_value(field, &sent).unwrap_or_else(default),
+            Given::Null => {
+                let is_block = matches!(field.kind, FieldKind::KeyValueArray { .. } | FieldKind::Auth);
+                if let Some(members) = members.filter(|_| !is_block) {
+                    members.refuse(field.name, FieldRule::NotNull);
+                }
+                default()
+            }
+        }
+    }
+
+    fn read_value(&self, field: &ConfigField, sent: &Field<'_>) -> Option<Value> {
+        if self.vault.is_keep(sent.value()) {
+            return sent.refuse(FieldRule::SecretMisplaced);
+        }
+        match field.kind {
+            FieldKind::Select { options, .. } => sent.word(options).map(Value::from),
+            FieldKind::Boolean { .. } => sent.boolean().map(Value::from),
+            FieldKind::Number { min, max, .. } => sent.integer(min..=max).map(Value::from),
+            FieldKind::Textarea { max_length } => {
+                let text = sent.string()?;
+                sent.check_length(text, &(0..=max_length))?;
+                Some(text.into())
+            }
+            FieldKind::KeyValueArray { max_entries } => {
+                let stored = self.stored_block(field.name);
+                read_headers(sent, max_entries, &stored, self.vault).map(Value::Object)
+            }
+            FieldKind::Auth => read_auth(sent, &self.stored_block(field.name), self.vault).map(Value::Object),
+        }
+    }
+
+    fn stored_block(&self, name: &str) -> Map<String, Value> {
+        let block = self.stored.and_then(|stored| stored.get(name)).and_then(Value::as_object);
+        block.cloned().unwrap_or_default()
+    }
+
+    fn read_conditions(&self, members: Option<Fields<'_>>, config: &Map<String, Value>) -> Vec<Value> {
+        let now = self.admission(config);
+        match members.map_or(Given::Absent, |members| members.nullable(CONDITIONS)) {
+            Given::Null => now.defaults(),
+            Given::Value(sent) if self.vault.is_keep(sent.value()) => {
+                sent.refuse(FieldRule::SecretMisplaced).unwrap_or_default()
+            }
+            Given::Value(sent) => now.read(&sent, self.vault).unwrap_or_default(),
+            Given::Absent => self.kept_conditions(now),
+        }
+    }
+
+    fn kept_conditions(&self, now: Admission<'_>) -> Vec<Value> {
+        let Some(stored) = self.stored else {
+            return now.defaults();
+        };
+        let conditions = stored.get(CONDITIONS).and_then(Value::as_array);
+        let conditions = conditions.map(Vec::as_slice).unwrap_or_default();
+        now.refit(conditions, &self.admission(stored), CONDITIONS_PATH, self.errors)
+    }
+
+    fn admission<'c>(&self, config: &'c Map<String, Value>) -> Admission<'c> {
+        let decisive = self.definition.by_subtype.map(|limits| limits.field);
+        Admission {
+            definition: self.definition,
+            subtype: decisive.and_then(|name| config.get(name)).and_then(Value::as_str),
+        }
+    }
+}

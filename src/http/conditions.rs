@@ -1,0 +1,159 @@
+//! `settings.config.conditions` (contract 4.2.4): which records are stored, and what becomes of them when the DNS
+//! record type changes.
+//!
+//! Whether a record is admitted is the catalogue's knowledge; this file says where a problem is and in which words.
+//! Evaluation is `probe::condition`'s.
+
+use serde_json::{Value, json};
+
+use crate::http::field::Field;
+use crate::http::fields::{Errors, Fields};
+use crate::http::rule::FieldRule;
+use crate::http::vault::Vault;
+use crate::model::check::CheckStatus;
+use crate::probe::catalogue::{
+    ConditionField, ConditionKind, Definition, default_conditions, field_of, value_fits,
+};
+use crate::probe::condition::Operator;
+
+const MAX_CONDITIONS: usize = 20;
+const KEYS: [&str; 4] = ["field", "operator", "value", "status"];
+const STATUSES: [&str; 2] = [CheckStatus::Down.as_str(), CheckStatus::Degraded.as_str()];
+
+/// What the conditions of a service are checked against.
+#[derive(Clone, Copy, Debug)]
+pub struct Admission<'a> {
+    /// The service's type.
+    pub definition: &'static Definition,
+    /// The value of the field that decides about condition fields (`dns_type`), where the type has one.
+    pub subtype: Option<&'a str>,
+}
+
+impl Admission<'_> {
+    /// What is stored when no conditions are given.
+    #[must_use]
+    pub fn defaults(&self) -> Vec<Value> {
+        default_conditions(self.definition.check_type, self.subtype)
+    }
+
+    fn field(&self, name: &str) -> Option<&'static ConditionField> {
+        field_of(self.definition, self.subtype, name).map(|found| found.field)
+    }
+
+    fn missing_field(&self) -> FieldRule {
+        if self.definition.by_subtype.is_some() {
+            FieldRule::ConditionFieldOfRecord
+        } else {
+            FieldRule::ConditionField
+        }
+    }
+
+    /// Reads a list of conditions; an empty one stands for the defaults.
+    #[must_use]
+    pub fn read(&self, field: &Field<'_>, vault: &Vault<'_>) -> Option<Vec<Value>> {
+        let entries = field.list(MAX_CONDITIONS)?;
+        if entries.is_empty() {
+            return Some(self.defaults());
+        }
+        // Every entry is read before the first failure counts, so that all problems are told.
+        let conditions: Vec<_> = entries.iter().map(|entry| self.read_one(entry, vault)).collect();
+        conditions.into_iter().collect()
+    }
+
+    fn read_one(&self, entry: &Field<'_>, vault: &Vault<'_>) -> Option<Value> {
+        let record = Record { members: member_of(entry, vault)?.object()?, vault };
+        let field = record.text("field");
+        let known = field
+            .as_ref()
+            .and_then(|(field, name)| self.field(name).or_else(|| field.refuse(self.missing_field())));
+        let operator = record.operator(known);
+        let value = record.value(known, operator);
+        let status = record.word("status", &STATUSES);
+        record.members.refuse_unknown(&KEYS);
+        known?;
+        Some(json!({"field": field?.1, "operator": operator?.as_str(), "value": value?, "status": status?}))
+    }
+
+    /// The stored conditions of a service whose subtype was `before`, none being sent: old defaults become new
+    /// defaults; a condition that does not fit any more is noted under `path`.
+    #[must_use]
+    pub fn refit(&self, stored: &[Value], before: &Admission<'_>, path: &str, errors: &Errors) -> Vec<Value> {
+        if before.subtype == self.subtype {
+            return stored.to_vec();
+        }
+        if stored == before.defaults() {
+            return self.defaults();
+        }
+        for (at, condition) in stored.iter().enumerate() {
+            let name = condition["field"].as_str().unwrap_or_default();
+            if self.field(name).is_none() {
+                errors.add(format!("{path}.{at}.field"), self.missing_field());
+            }
+        }
+        stored.to_vec()
+    }
+}
+
+/// The members of one condition.
+struct Record<'a> {
+    members: Fields<'a>,
+    vault: &'a Vault<'a>,
+}
+
+impl<'a> Record<'a> {
+    fn member(&self, name: &str) -> Option<Field<'a>> {
+        let field = self.members.required(name)?;
+        member_of(&field, self.vault)?;
+        Some(field)
+    }
+
+    fn text(&self, name: &str) -> Option<(Field<'a>, &'a str)> {
+        let field = self.member(name)?;
+        let text = field.string()?;
+        Some((field, text))
+    }
+
+    fn word(&self, name: &str, allowed: &[&str]) -> Option<&'a str> {
+        self.member(name)?.word(allowed)
+    }
+
+    /// One of the field's operators; of all operators, when the field is not known.
+    fn operator(&self, field: Option<&ConditionField>) -> Option<Operator> {
+        let known = field.map_or(&Operator::ALL[..], |field| field.operators);
+        let words: Vec<&str> = known.iter().map(|operator| operator.as_str()).collect();
+        self.word("operator", &words)?.parse().ok()
+    }
+
+    /// A value that fits field and operator. Without them nothing can be said about it.
+    fn value(&self, field: Option<&ConditionField>, operator: Option<Operator>) -> Option<Value> {
+        let given = self.member("value")?;
+        if given.value().as_array().is_some_and(|items| items.iter().any(|item| self.vault.is_keep(item))) {
+            return given.refuse(FieldRule::SecretMisplaced);
+        }
+        let (field, operator) = (field?, operator?);
+        let value = trimmed(field.kind, given.value());
+        if value_fits(field.kind, operator, &value) {
+            Some(value)
+        } else {
+            given.refuse(FieldRule::ConditionValue)
+        }
+    }
+}
+
+/// The field itself, unless it is the placeholder.
+fn member_of<'f, 'a>(field: &'f Field<'a>, vault: &Vault<'_>) -> Option<&'f Field<'a>> {
+    if vault.is_keep(field.value()) {
+        return field.refuse(FieldRule::SecretMisplaced);
+    }
+    Some(field)
+}
+
+/// Texts are `str(..)`, so they are trimmed; a JSON value is compared with what the target sends and stays as it is.
+fn trimmed(kind: ConditionKind, value: &Value) -> Value {
+    match (kind, value) {
+        (ConditionKind::Json | ConditionKind::Number, _) => value.clone(),
+        (_, Value::String(text)) => text.trim().into(),
+        (_, Value::Array(items)) => items.iter().map(|item| trimmed(kind, item)).collect(),
+        _ => value.clone(),
+    }
+}

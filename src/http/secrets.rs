@@ -1,0 +1,205 @@
+//! `settings.config.headers` and `settings.config.auth`: the two blocks with secrets (contract 4.2.2, 4.2.3, 4.3.5).
+//!
+//! A block that is sent replaces the stored one; the placeholder takes over a single stored secret as it was sealed.
+//! What goes out never holds a secret. No error text repeats one.
+
+use std::ops::RangeInclusive;
+
+use serde_json::{Map, Value};
+
+use crate::http::field::Field;
+use crate::http::fields::Fields;
+use crate::http::rule::FieldRule;
+use crate::http::vault::Vault;
+
+const HEADER_VALUE_LENGTH: RangeInclusive<usize> = 0..=8192;
+const HEADER_NAME_LENGTH: RangeInclusive<usize> = 1..=256;
+
+/// Headers that belong to the connection: the probe writes them itself.
+const RESERVED: [&str; 7] =
+    ["connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"];
+
+/// Reads a block of headers. `stored` is the stored block.
+#[must_use]
+pub fn read_headers(
+    field: &Field<'_>,
+    most: usize,
+    stored: &Map<String, Value>,
+    vault: &Vault<'_>,
+) -> Option<Map<String, Value>> {
+    let members = field.object()?;
+    if members.each().count() > most {
+        return field.refuse(FieldRule::MaxItems(most));
+    }
+    let mut headers: Map<String, Value> = Map::new();
+    for (name, value) in members.each() {
+        let sealed = match refused_name(name) {
+            Some(rule) => value.refuse(rule),
+            None if holds(&headers, name) => value.refuse(FieldRule::HeaderTwice),
+            None => read_header(name, &value, stored, vault),
+        };
+        // A header that is refused still takes its name: the second one is twice in any case.
+        headers.insert(name.to_owned(), sealed.unwrap_or_default());
+    }
+    Some(headers)
+}
+
+fn read_header(
+    name: &str,
+    value: &Field<'_>,
+    stored: &Map<String, Value>,
+    vault: &Vault<'_>,
+) -> Option<Value> {
+    if vault.is_keep(value.value()) {
+        let kept = stored.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        return kept.map(|(_, sealed)| sealed.clone()).or_else(|| value.refuse(FieldRule::SecretMissing));
+    }
+    let text = value.string()?;
+    value.check_length(text, &HEADER_VALUE_LENGTH)?;
+    check_header_value(value, text)?;
+    Some(vault.seal(value.path(), text))
+}
+
+fn holds(headers: &Map<String, Value>, name: &str) -> bool {
+    headers.keys().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Which rule a header name breaks: an RFC 9110 token that the probe does not set itself.
+fn refused_name(name: &str) -> Option<FieldRule> {
+    let is_token_character = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if !HEADER_NAME_LENGTH.contains(&name.len()) || !name.bytes().all(is_token_character) {
+        return Some(FieldRule::HeaderName);
+    }
+    let lower = name.to_ascii_lowercase();
+    let reserved = RESERVED.contains(&lower.as_str()) || lower.starts_with("proxy-");
+    reserved.then_some(FieldRule::HeaderReserved)
+}
+
+/// What cannot be sent in a header line is refused: control characters, with the exception of the tab.
+fn check_header_value(field: &Field<'_>, text: &str) -> Option<()> {
+    let is_sendable = |character: char| character == '\t' || !character.is_ascii_control();
+    if text.chars().all(is_sendable) { Some(()) } else { field.refuse(FieldRule::HeaderValue) }
+}
+
+/// One key of a block of credentials.
+struct Part {
+    key: &'static str,
+    form: Form,
+}
+
+enum Form {
+    /// A secret that is sent as (part of) a header line.
+    HeaderSecret,
+    /// A secret that is encoded before it is sent.
+    Password,
+    /// Shown in clear.
+    Username,
+    /// A header name, shown in clear.
+    HeaderName,
+}
+
+/// The types of contract 4.2.3 with their keys.
+const AUTH_TYPES: [(&str, &[Part]); 4] = [
+    ("none", &[]),
+    ("bearer", &[Part { key: "token", form: Form::HeaderSecret }]),
+    (
+        "basic",
+        &[Part { key: "username", form: Form::Username }, Part { key: "password", form: Form::Password }],
+    ),
+    (
+        "api_key",
+        &[Part { key: "header", form: Form::HeaderName }, Part { key: "value", form: Form::HeaderSecret }],
+    ),
+];
+
+/// The block of a service without credentials.
+#[must_use]
+pub fn no_auth() -> Map<String, Value> {
+    [("type".to_owned(), Value::from("none"))].into_iter().collect()
+}
+
+/// Reads a block of credentials, as a whole, against its `type`. `stored` is the stored block.
+#[must_use]
+pub fn read_auth(
+    field: &Field<'_>,
+    stored: &Map<String, Value>,
+    vault: &Vault<'_>,
+) -> Option<Map<String, Value>> {
+    let members = field.object()?;
+    let (name, parts) = read_auth_type(&members, vault)?;
+    let mut auth = Map::new();
+    auth.insert("type".into(), name.into());
+    for part in parts {
+        let value = members.required(part.key).and_then(|field| read_part(part, &field, stored, vault));
+        auth.insert(part.key.into(), value.unwrap_or_default());
+    }
+    refuse_foreign(&members, parts);
+    Some(auth)
+}
+
+fn read_auth_type(members: &Fields<'_>, vault: &Vault<'_>) -> Option<(&'static str, &'static [Part])> {
+    let field = members.required("type")?;
+    if vault.is_keep(field.value()) {
+        return field.refuse(FieldRule::SecretMisplaced);
+    }
+    let name = field.word(&AUTH_TYPES.map(|(name, _)| name))?;
+    AUTH_TYPES.into_iter().find(|(known, _)| *known == name)
+}
+
+fn read_part(
+    part: &Part,
+    field: &Field<'_>,
+    stored: &Map<String, Value>,
+    vault: &Vault<'_>,
+) -> Option<Value> {
+    let is_secret = matches!(part.form, Form::HeaderSecret | Form::Password);
+    if vault.is_keep(field.value()) {
+        return if is_secret {
+            stored.get(part.key).cloned().or_else(|| field.refuse(FieldRule::SecretMissing))
+        } else {
+            field.refuse(FieldRule::SecretMisplaced)
+        };
+    }
+    let text = match part.form {
+        Form::HeaderSecret => {
+            field.text(1..=8192).filter(|text| check_header_value(field, text).is_some())?
+        }
+        Form::Password => field.text(0..=8192)?,
+        Form::Username => field.text(1..=1024)?,
+        Form::HeaderName => match (field.string()?, refused_name(field.string()?)) {
+            (_, Some(rule)) => return field.refuse(rule),
+            (name, None) => name.to_owned(),
+        },
+    };
+    Some(if is_secret { vault.seal(field.path(), &text) } else { text.into() })
+}
+
+/// Keys of other types may be there with null (typed clients send them so), any other key may not.
+fn refuse_foreign(members: &Fields<'_>, own: &[Part]) {
+    let is_part_of = |parts: &[Part], key: &str| parts.iter().any(|part| part.key == key);
+    for (key, value) in members.each() {
+        let of_another_type = AUTH_TYPES.iter().any(|(_, parts)| is_part_of(parts, key));
+        let is_harmless = of_another_type && value.value().is_null();
+        if key != "type" && !is_part_of(own, key) && !is_harmless {
+            value.refuse::<()>(FieldRule::UnknownKey);
+        }
+    }
+}
+
+/// A configuration with the placeholder in the place of every secret.
+#[must_use]
+pub fn masked(mut config: Map<String, Value>, keep: &str) -> Map<String, Value> {
+    if let Some(Value::Object(headers)) = config.get_mut("headers") {
+        headers.values_mut().for_each(|value| *value = keep.into());
+    }
+    if let Some(Value::Object(auth)) = config.get_mut("auth") {
+        let is_secret = |part: &Part| matches!(part.form, Form::HeaderSecret | Form::Password);
+        let secrets = AUTH_TYPES.iter().flat_map(|(_, parts)| *parts).filter(|part| is_secret(part));
+        for part in secrets {
+            if let Some(value) = auth.get_mut(part.key) {
+                *value = keep.into();
+            }
+        }
+    }
+    config
+}

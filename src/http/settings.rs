@@ -1,0 +1,126 @@
+//! `settings` of a service (contract 4.3.4): read from a body over what is stored, and shown again.
+//!
+//! A key that is sent replaces its value, all others are kept; every default is filled in, so what is stored is
+//! complete. Secrets come out as the placeholder only. Nothing is stored here.
+
+use serde_json::{Map, Value, json};
+
+use crate::http::assignment::Assignment;
+use crate::http::check_config::ConfigReader;
+use crate::http::field::Field;
+use crate::http::field_errors::FieldErrors;
+use crate::http::fields::{Errors, Fields};
+use crate::http::rule::FieldRule;
+use crate::http::secrets::masked;
+use crate::http::vault::Vault;
+use crate::model::check::CheckType;
+use crate::model::service::Settings;
+use crate::probe::catalogue::definition;
+
+/// Longest interval of types that have no bound of their own.
+const MAX_INTERVAL_SECONDS: u32 = 604_800;
+const DEFAULT_TIMEOUT_SECONDS: u8 = 10;
+const DEFAULT_RETRIES: u8 = 2;
+
+/// What settings are checked against.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingsContext<'a> {
+    /// The service's type.
+    pub check_type: CheckType,
+    /// `min_interval_seconds` of the plan.
+    pub min_interval_seconds: u32,
+    /// Codes of the active locations that the organisation may use.
+    pub active_probes: &'a [String],
+    /// Where the service's secrets go.
+    pub vault: Vault<'a>,
+}
+
+impl SettingsContext<'_> {
+    /// The settings after a write with `sent` (not null) over `stored`.
+    ///
+    /// # Errors
+    /// Everything that is wrong, under `settings` and below.
+    pub fn read(&self, sent: &Value, stored: Option<&Settings>) -> Result<Settings, FieldErrors> {
+        let errors = Errors::default();
+        let settings = self.read_into(sent, stored, &errors);
+        let errors = errors.into_inner();
+        match settings {
+            Some(settings) => errors.into_result(settings),
+            None => Err(errors),
+        }
+    }
+
+    fn read_into(&self, sent: &Value, stored: Option<&Settings>, errors: &Errors) -> Option<Settings> {
+        let field = Field::new(sent, "settings", errors);
+        let members = field.object()?;
+        if self.check_type == CheckType::Manual {
+            return field.refuse(FieldRule::SettingsManual);
+        }
+        let interval_seconds = self.read_interval(&members, stored);
+        let stored_timeout = stored.map_or(DEFAULT_TIMEOUT_SECONDS, |stored| stored.timeout_seconds);
+        let timeout_seconds = read_small(&members, "timeout_seconds", (1, 60), stored_timeout);
+        let stored_retries = stored.map_or(DEFAULT_RETRIES, |stored| stored.retries);
+        let retries = read_small(&members, "retries", (0, 5), stored_retries);
+        let assignment = Assignment::read(&members, stored, self.active_probes);
+        let reader = ConfigReader {
+            definition: definition(self.check_type),
+            stored: stored.map(|stored| &stored.config),
+            vault: &self.vault,
+            errors,
+        };
+        let config = reader.read(members.skippable("config").as_ref());
+        let Assignment { probes, roles } = assignment?;
+        Some(Settings {
+            interval_seconds: interval_seconds?,
+            timeout_seconds,
+            retries,
+            assigned_probes: probes,
+            probe_roles: roles,
+            config,
+        })
+    }
+
+    /// Required as long as nothing is stored.
+    fn read_interval(&self, members: &Fields<'_>, stored: Option<&Settings>) -> Option<u32> {
+        let name = "interval_seconds";
+        let field = match stored {
+            None => members.required(name)?,
+            Some(stored) => match members.optional(name) {
+                Some(field) => field,
+                None => return Some(stored.interval_seconds),
+            },
+        };
+        let own = definition(self.check_type).interval;
+        let min = own.map_or(1, |bounds| bounds.min).max(self.min_interval_seconds);
+        let max = own.map_or(MAX_INTERVAL_SECONDS, |bounds| bounds.max.min(MAX_INTERVAL_SECONDS));
+        let seconds = field.integer(i64::from(min)..=i64::from(max))?;
+        u32::try_from(seconds).ok()
+    }
+}
+
+fn read_small(members: &Fields<'_>, name: &str, (min, max): (u8, u8), kept: u8) -> u8 {
+    let sent = members.optional(name).and_then(|field| field.integer(i64::from(min)..=i64::from(max)));
+    sent.and_then(|number| u8::try_from(number).ok()).unwrap_or(kept)
+}
+
+/// `settings` as clients see them.
+#[must_use]
+pub fn settings_json(settings: &Settings, keep: &str) -> Value {
+    let roles = settings.probe_roles.as_ref().map(|roles| {
+        let roles = roles.iter().map(|(code, role)| (code.clone(), Value::from(role.as_str())));
+        roles.collect::<Map<_, _>>()
+    });
+    json!({
+        "interval_seconds": settings.interval_seconds,
+        "timeout_seconds": settings.timeout_seconds,
+        "retries": settings.retries,
+        "assigned_probes": settings.assigned_probes,
+        "probe_roles": roles,
+        "config": masked(settings.config.clone(), keep),
+    })
+}
+
+#[cfg(test)]
+mod bench;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! The `target` of a service in a body (contract 4.3.2): which rule a text breaks. What a target is, `probe` knows.
+
+use crate::http::fields::{Fields, Given};
+use crate::http::rule::FieldRule;
+use crate::model::check::CheckType;
+use crate::probe::catalogue::definition;
+use crate::probe::target::{TargetForm, parse_target};
+
+/// The target after a write over `stored`; `None` also when it was refused, the error being noted. Where the type
+/// needs one, absent (with nothing stored), null and blank are all the same: missing.
+#[must_use]
+pub fn read_target(body: &Fields<'_>, check_type: CheckType, stored: Option<&str>) -> Option<String> {
+    let sent = body.nullable_text("target", 1..=usize::MAX);
+    if let Given::Value(text) = &sent
+        && let Err(form) = parse_target(check_type, text)
+    {
+        body.refuse("target", rule(form));
+        return None;
+    }
+    let was_refused = matches!(sent, Given::Absent) && !matches!(body.nullable("target"), Given::Absent);
+    let target = sent.or_stored(stored.map(str::to_owned));
+    if target.is_none() && definition(check_type).target_required && !was_refused {
+        body.refuse("target", FieldRule::Required);
+    }
+    target
+}
+
+const fn rule(form: TargetForm) -> FieldRule {
+    match form {
+        TargetForm::Url => FieldRule::TargetUrl,
+        TargetForm::HostPort => FieldRule::TargetHostPort,
+        TargetForm::HostName => FieldRule::TargetHostName,
+        TargetForm::HostOrAddress => FieldRule::TargetHost,
+        TargetForm::Length => FieldRule::MaxLength(2048),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::http::field_errors::FieldErrors;
+    use crate::http::fields::Errors;
+
+    const OLD: Option<&str> = Some("https://old.example");
+
+    /// Contract 4.3.2, row `target`.
+    #[rstest]
+    #[case(CheckType::Http, json!({}), None, Err(FieldRule::Required))]
+    #[case(CheckType::Http, json!({"target": null}), OLD, Err(FieldRule::Required))]
+    #[case(CheckType::Http, json!({"target": " "}), OLD, Err(FieldRule::Required))]
+    #[case(CheckType::Http, json!({}), OLD, Ok(OLD))]
+    #[case(CheckType::Http, json!({"target": " https://new.example/ "}), OLD, Ok(Some("https://new.example/")))]
+    #[case(CheckType::Http, json!({"target": 7}), None, Err(FieldRule::String))]
+    #[case(CheckType::Http, json!({"target": "new.example"}), OLD, Err(FieldRule::TargetUrl))]
+    #[case(CheckType::Tcp, json!({"target": "new.example"}), None, Err(FieldRule::TargetHostPort))]
+    #[case(CheckType::Dns, json!({"target": "new.example:53"}), None, Err(FieldRule::TargetHostName))]
+    #[case(CheckType::Icmp, json!({"target": "[::1]"}), None, Err(FieldRule::TargetHost))]
+    #[case(CheckType::Ssl, json!({"target": "https://new.example"}), None, Err(FieldRule::TargetHostName))]
+    #[case(CheckType::Manual, json!({}), None, Ok(None))]
+    #[case(CheckType::Manual, json!({"target": ""}), Some("free text"), Ok(None))]
+    #[case(CheckType::Manual, json!({"target": "free text"}), None, Ok(Some("free text")))]
+    #[case(CheckType::Manual, json!({"target": "x".repeat(2049)}), None, Err(FieldRule::MaxLength(2048)))]
+    fn a_target_has_the_form_of_its_type(
+        #[case] check_type: CheckType,
+        #[case] body: Value,
+        #[case] stored: Option<&str>,
+        #[case] expected: Result<Option<&str>, FieldRule>,
+    ) {
+        let errors = Errors::default();
+        let body = Fields::new(body.as_object().unwrap(), "", &errors);
+        let target = read_target(&body, check_type, stored);
+        let result = errors.into_inner().into_result(target);
+        assert_eq!(
+            result,
+            expected.map(|target| target.map(str::to_owned)).map_err(|rule| FieldErrors::of("target", rule))
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! Where the secrets of one service go, and the placeholder that stands for them (contract 4.3.5).
+//!
+//! It seals new secrets for their place and recognises the placeholder. It opens nothing: a kept secret is its sealed
+//! text, copied.
+
+use serde_json::Value;
+
+use crate::id::Id;
+use crate::model::secret::{Sealer, SecretPlace};
+
+/// Seals the secrets of one service.
+#[derive(Clone, Copy, Debug)]
+pub struct Vault<'a> {
+    /// Seals with the installation's key.
+    pub sealer: &'a Sealer,
+    /// The organisation that owns the service.
+    pub organisation: Id,
+    /// The service.
+    pub service: Id,
+    /// `compat.secret_placeholder`.
+    pub keep: &'a str,
+}
+
+impl Vault<'_> {
+    /// Whether a value is the placeholder, byte for byte.
+    #[must_use]
+    pub fn is_keep(&self, value: &Value) -> bool {
+        value.as_str() == Some(self.keep)
+    }
+
+    /// Seals a secret for the field at `path`; header names have no case, so paths have none either.
+    #[must_use]
+    pub fn seal(&self, path: &str, clear: &str) -> Value {
+        let place = SecretPlace {
+            organisation: self.organisation.as_str(),
+            table: "service",
+            row: self.service.as_str(),
+            field: &path.to_ascii_lowercase(),
+        };
+        self.sealer.seal(place, clear).into()
+    }
+}
