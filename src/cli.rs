@@ -10,6 +10,7 @@ mod serve;
 mod tokens;
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,6 +19,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::clock::Clock;
 use crate::config::sources::{self, BadConfig};
 use crate::config::{Config, LogFormat};
+use crate::model::location::CodeForm;
+use crate::probe::toolbox::ToolboxError;
 
 /// Exit code of wrong usage and bad configuration.
 const USAGE: u8 = 2;
@@ -41,7 +44,7 @@ pub fn run() -> ExitCode {
     let result = actix::System::new().block_on(dispatch((name, arguments), config));
     result.unwrap_or_else(|error| {
         eprintln!("watchkeeper: {error:#}");
-        ExitCode::FAILURE
+        exit_code(&error)
     })
 }
 
@@ -139,26 +142,50 @@ fn settings(arguments: &ArgMatches) -> Result<Config, BadConfig> {
 
 /// Logs go to standard error, so that results on standard output stay clean.
 fn start_log(config: &Config, command: &str) -> Result<(), String> {
-    let filter = if command == "serve" { config.log.clone() } else { format!("warn,{}", quiet(&config.log)) };
-    let filter = tracing_subscriber::EnvFilter::try_new(filter).map_err(|error| {
-        format!("log = \"{}\" is not allowed: {error}; it must be a filter such as info", config.log)
-    })?;
+    let filter = tracing_subscriber::EnvFilter::try_new(log_filter(&config.log, command == "serve"))
+        .map_err(|error| {
+            format!("log = \"{}\" is not allowed: {error}; it must be a filter such as info", config.log)
+        })?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match config.log_format {
-        LogFormat::Text => builder.init(),
+        LogFormat::Text => builder.with_ansi(std::io::stderr().is_terminal()).init(),
         LogFormat::Json => builder.json().init(),
     }
     Ok(())
 }
 
-/// Commands other than `serve` say what they found on standard output; their log is for trouble, unless asked for.
-fn quiet(filter: &str) -> &str {
-    if filter == "info" { "warn" } else { filter }
+/// A bare level is that of Watchkeeper itself; libraries speak up from warnings on. Commands other than `serve` say what
+/// they found on standard output, so their log is for trouble, unless asked for.
+fn log_filter(filter: &str, is_serving: bool) -> String {
+    match filter {
+        "info" if !is_serving => "warn".into(),
+        level if level.chars().all(char::is_alphanumeric) => format!("warn,watchkeeper={level}"),
+        directives => directives.into(),
+    }
+}
+
+/// A setting that turns out wrong only when it is used is wrong usage all the same.
+fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let is_usage = error.is::<BadConfig>() || error.is::<ToolboxError>() || error.is::<CodeForm>();
+    if is_usage { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[rstest::rstest]
+    #[case("info", true, "warn,watchkeeper=info")]
+    #[case("info", false, "warn")]
+    #[case("debug", false, "warn,watchkeeper=debug")]
+    #[case("watchkeeper=trace,sqlx=info", true, "watchkeeper=trace,sqlx=info")]
+    fn a_bare_level_is_that_of_watchkeeper(
+        #[case] log: &str,
+        #[case] is_serving: bool,
+        #[case] filter: &str,
+    ) {
+        assert_eq!(log_filter(log, is_serving), filter);
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -100,13 +100,16 @@ impl Config {
     #[must_use]
     pub fn settable() -> Vec<Settable> {
         vec![
-            Settable::new("listen", "ADDRESS:PORT", "Address of the API", |config, text| {
-                set(&mut config.listen, text, "an address and a port such as 127.0.0.1:8080")
-            }),
+            Settable::new(
+                "listen",
+                "ADDRESS:PORT",
+                "Address of the API [default: 127.0.0.1:8080]",
+                |config, text| set(&mut config.listen, text, "an address and a port such as 127.0.0.1:8080"),
+            ),
             Settable::new(
                 "metrics_listen",
                 "ADDRESS:PORT",
-                "Separate address of /metrics",
+                "Separate address of /metrics [default: that of the API]",
                 |config, text| {
                     set_option(
                         &mut config.metrics_listen,
@@ -118,30 +121,33 @@ impl Config {
             Settable::new(
                 "data_dir",
                 "FOLDER",
-                "Folder of databases, key and first token",
+                "Folder of databases, key and first token [default: ./data]",
                 |config, text| set(&mut config.data_dir, text, "a folder"),
             ),
             Settable::new(
                 "database_url",
                 "URL",
-                "Main database: sqlite://… or postgres://…",
+                "Main database, sqlite://… or postgres://… [default: main.db in the data folder]",
                 |config, text| set_url(&mut config.database_url, text),
             ),
             Settable::new(
                 "history_url",
                 "URL",
-                "History database: sqlite://… or postgres://…",
+                "History database, sqlite://… or postgres://… [default: history.db in the data folder]",
                 |config, text| set_url(&mut config.history_url, text),
             ),
             Settable::new(
                 "secret_key",
                 "HEX",
-                "Key that seals secrets, 64 hexadecimal digits",
+                "Key that seals secrets, 64 hexadecimal digits [default: made in the data folder]",
                 |config, text| set_key(&mut config.secret_key, text),
             ),
-            Settable::new("location", "CODE", "Code of this process's location", |config, text| {
-                set(&mut config.location, text, "a code")
-            }),
+            Settable::new(
+                "location",
+                "CODE",
+                "Code of this process's location [default: local]",
+                |config, text| set(&mut config.location, text, "a code"),
+            ),
             Settable::new(
                 "probe.dns_servers",
                 "HOST:PORT,…",
@@ -157,12 +163,18 @@ impl Config {
             Settable::new("probe.ca_file", "FILE", "Extra certificate authorities (PEM)", |config, text| {
                 set_option(&mut config.ca_file, text, "a file")
             }),
-            Settable::new("egress", "POLICY", "private-allowed or public-only", |config, text| {
-                set_option(&mut config.egress, text, "private-allowed or public-only")
-            }),
-            Settable::new("rate_limit_per_minute", "N", "Requests per minute and token", |config, text| {
-                set_positive(&mut config.rate_limit_per_minute, text)
-            }),
+            Settable::new(
+                "egress",
+                "POLICY",
+                "Which addresses checks may reach: private-allowed or public-only [default: private-allowed]",
+                |config, text| set_option(&mut config.egress, text, "private-allowed or public-only"),
+            ),
+            Settable::new(
+                "rate_limit_per_minute",
+                "N",
+                "Requests per minute and token [default: 120]",
+                |config, text| set_positive(&mut config.rate_limit_per_minute, text),
+            ),
             Settable::new(
                 "trusted_proxies",
                 "NETWORK,…",
@@ -178,7 +190,7 @@ impl Config {
             Settable::new(
                 "public_api_url",
                 "URL",
-                "Address under which clients reach the API",
+                "Address under which clients reach the API [default: from listen]",
                 |config, text| set_http_url(&mut config.public_api_url, text),
             ),
             Settable::new(
@@ -192,12 +204,15 @@ impl Config {
             Settable::new(
                 "log",
                 "FILTER",
-                "What is logged, such as info or watchkeeper=debug",
+                "What is logged, such as info or watchkeeper=debug [default: info]",
                 |config, text| set(&mut config.log, text, "a filter such as info"),
             ),
-            Settable::new("log_format", "FORM", "text or json", |config, text| {
-                set(&mut config.log_format, text, "text or json")
-            }),
+            Settable::new(
+                "log_format",
+                "FORM",
+                "Form of the log: text or json [default: text]",
+                |config, text| set(&mut config.log_format, text, "text or json"),
+            ),
             Settable::new(
                 "compat.secret_placeholder",
                 "TEXT",
