@@ -15,7 +15,7 @@ use hdrhistogram::Histogram;
 use tokio::time::Instant;
 
 use crate::clock::{Clock, Timestamp};
-use crate::config::EngineLimits;
+use crate::config::limits::EngineLimits;
 use crate::engine::aggregator::live::Live;
 pub use crate::engine::aggregator::live::Snapshot;
 use crate::engine::counters::Counters;

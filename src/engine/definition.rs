@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::config::EngineLimits;
+use crate::config::limits::EngineLimits;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::location::{Location, LocationCode};

@@ -13,7 +13,7 @@ use actix::{
 };
 use futures_util::future::join_all;
 
-use crate::config::EngineLimits;
+use crate::config::limits::EngineLimits;
 use crate::engine::aggregator::{Present, Recall};
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use actix::{Actor, Addr, Arbiter, MailboxError, Recipient};
 
 use crate::clock::{Clock, Timestamp};
-use crate::config::EngineLimits;
+use crate::config::limits::EngineLimits;
 use crate::engine::aggregator::{Batch, Flush, Forget, Lateness, LatenessReport, Prime, Snapshot, Snapshots};
 use crate::engine::counters::Counters;
 use crate::engine::definition::{Definition, Roster};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix::{Actor, Addr, Arbiter, ArbiterHandle};
 
 use crate::clock::Clock;
-use crate::config::EngineLimits;
+use crate::config::limits::EngineLimits;
 use crate::engine::EngineParts;
 use crate::engine::aggregator::Aggregator;
 use crate::engine::counters::Counters;

@@ -8,7 +8,8 @@ use actix_web::dev::ServerHandle;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use tokio::time::Instant;
 
-use crate::config::{Config, HttpLimits};
+use crate::config::Config;
+use crate::config::limits::HttpLimits;
 use crate::http::api::{Api, ApiParts};
 use crate::http::body::BodyLimits;
 use crate::http::cors::Cors;

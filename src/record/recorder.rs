@@ -12,7 +12,7 @@ use std::time::Duration;
 use actix::{Actor, ActorFutureExt as _, AsyncContext, Context, Handler, Message, WrapFuture as _};
 use tokio::sync::oneshot;
 
-use crate::config::RecordLimits;
+use crate::config::limits::RecordLimits;
 use crate::engine::aggregator::Batch;
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::location::LocationCode;

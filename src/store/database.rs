@@ -14,7 +14,7 @@ use sea_orm::{
 use sea_orm_migration::MigratorTrait;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
-use crate::config::StoreLimits;
+use crate::config::limits::StoreLimits;
 use crate::store::StoreError;
 
 /// Older versions can corrupt a database in WAL mode.

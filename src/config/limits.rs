@@ -1,0 +1,132 @@
+//! Limits that no operator needs to touch, each with its unit and its default. What refusal means is said where it
+//! happens.
+
+/// Limits by floor.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// Databases.
+    pub store: StoreLimits,
+    /// Actors.
+    pub engine: EngineLimits,
+    /// Recorder.
+    pub record: RecordLimits,
+    /// API.
+    pub http: HttpLimits,
+}
+
+/// Limits of the databases.
+#[derive(Clone, Debug)]
+pub struct StoreLimits {
+    /// Reading connections per SQLite database.
+    pub sqlite_readers: u32,
+    /// Connections per PostgreSQL database.
+    pub postgres_connections: u32,
+    /// How long a statement may wait for a connection or a lock.
+    pub acquire_timeout_seconds: u64,
+}
+
+impl Default for StoreLimits {
+    fn default() -> Self {
+        Self { sqlite_readers: 4, postgres_connections: 8, acquire_timeout_seconds: 5 }
+    }
+}
+
+/// Limits of the engine. What is refused is counted by reason; see `engine`.
+#[derive(Clone, Debug)]
+pub struct EngineLimits {
+    /// Threads that services are spread over; 0 = one per core.
+    pub shards: usize,
+    /// Checks under way at once per location and shard.
+    pub checks_in_flight: usize,
+    /// Checks that wait for a place, per location and shard; one more is shed.
+    pub checks_waiting: usize,
+    /// Checks under way at once towards one host, per location and shard.
+    pub checks_per_host: usize,
+    /// Messages in a mailbox before `try_send` is refused.
+    pub mailbox: usize,
+    /// Wait before the first further attempt; it doubles, up to the next field.
+    pub retry_backoff_ms: u64,
+    /// Longest wait before a further attempt.
+    pub retry_backoff_max_ms: u64,
+    /// Shortest time between two checks of a location while the state is uncertain.
+    pub uncertain_interval_ms: i64,
+    /// Results that wait in an aggregator before they are handed to the recorder.
+    pub batch_results: usize,
+    /// How long results wait in an aggregator.
+    pub batch_ms: u64,
+    /// First wait before a panicked service is started again; it doubles, up to 64 times as long.
+    pub restart_backoff_ms: u64,
+}
+
+impl Default for EngineLimits {
+    fn default() -> Self {
+        Self {
+            shards: 0,
+            checks_in_flight: 4_096,
+            checks_waiting: 65_536,
+            checks_per_host: 256,
+            mailbox: 65_536,
+            retry_backoff_ms: 200,
+            retry_backoff_max_ms: 1_000,
+            uncertain_interval_ms: 1_000,
+            batch_results: 1_024,
+            batch_ms: 100,
+            restart_backoff_ms: 100,
+        }
+    }
+}
+
+/// Limits of the recorder.
+#[derive(Clone, Debug)]
+pub struct RecordLimits {
+    /// Results that wait for the database; more are shed, and said so.
+    pub waiting_results: usize,
+    /// Rows written in one transaction.
+    pub rows_per_commit: usize,
+    /// How long to wait after a failed write.
+    pub retry_ms: u64,
+    /// How often finished hours are looked for and deleted services are erased.
+    pub upkeep_ms: u64,
+}
+
+impl Default for RecordLimits {
+    fn default() -> Self {
+        Self { waiting_results: 500_000, rows_per_commit: 8_192, retry_ms: 500, upkeep_ms: 60_000 }
+    }
+}
+
+/// Limits of the API.
+#[derive(Clone, Debug)]
+pub struct HttpLimits {
+    /// Threads that answer requests; 0 = one per core.
+    pub workers: usize,
+    /// Connections per thread.
+    pub connections: usize,
+    /// Largest JSON body.
+    pub body_bytes: usize,
+    /// How long a client may take to send its head.
+    pub head_timeout_seconds: u64,
+    /// How long a client may take to send its body.
+    pub body_timeout_seconds: u64,
+    /// How long an idle connection is kept.
+    pub keep_alive_seconds: u64,
+    /// How long running requests may take when the process stops.
+    pub shutdown_seconds: u64,
+    /// IP addresses whose requests without a valid token are counted at a time.
+    pub rate_limit_addresses: usize,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        Self {
+            workers: 0,
+            connections: 10_000,
+            body_bytes: 1024 * 1024,
+            head_timeout_seconds: 5,
+            body_timeout_seconds: 10,
+            keep_alive_seconds: 60,
+            shutdown_seconds: 5,
+            rate_limit_addresses: 100_000,
+        }
+    }
+}
