@@ -28,13 +28,10 @@ impl Assignment {
         let sent_probes = members.nullable("assigned_probes");
         let probes_sent = !matches!(sent_probes, Given::Absent);
         let probes = sent_probes.read(|field| read_codes(&field, active));
-        if probes_sent && probes == Given::Absent {
-            return None;
-        }
         let sent_roles = members.nullable("probe_roles");
         let roles_sent = !matches!(sent_roles, Given::Absent);
         let roles = sent_roles.read(|field| read_roles(&field));
-        if roles_sent && roles == Given::Absent {
+        if (probes_sent && probes == Given::Absent) || (roles_sent && roles == Given::Absent) {
             return None;
         }
         let assignment = Self {

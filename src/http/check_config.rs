@@ -56,7 +56,8 @@ impl ConfigReader<'_> {
         let default = || default_of(field.kind);
         match members.map_or(Given::Absent, |members| members.nullable(field.name)) {
             Given::Absent => stored().unwrap_or_else(default),
-            Given::Value(sent) => self.read_value(field, &sent).unwrap_or_else(default),
+            // What is wrong is not guessed: conditions are then judged without it.
+            Given::Value(sent) => self.read_value(field, &sent).unwrap_or(Value::Null),
             Given::Null => {
                 let is_block = matches!(field.kind, FieldKind::KeyValueArray { .. } | FieldKind::Auth);
                 if let Some(members) = members.filter(|_| !is_block) {

@@ -132,6 +132,9 @@ impl<'a> Record<'a> {
         }
         let (field, operator) = (field?, operator?);
         let value = trimmed(field.kind, given.value());
+        if self.vault.is_keep(&value) {
+            return given.refuse(FieldRule::SecretMisplaced);
+        }
         if value_fits(field.kind, operator, &value) {
             Some(value)
         } else {

@@ -153,12 +153,11 @@ fn read_part(
     vault: &Vault<'_>,
 ) -> Option<Value> {
     let is_secret = matches!(part.form, Form::HeaderSecret | Form::Password);
-    if vault.is_keep(field.value()) {
-        return if is_secret {
-            stored.get(part.key).cloned().or_else(|| field.refuse(FieldRule::SecretMissing))
-        } else {
-            field.refuse(FieldRule::SecretMisplaced)
-        };
+    if is_secret && vault.is_keep(field.value()) {
+        return stored.get(part.key).cloned().or_else(|| field.refuse(FieldRule::SecretMissing));
+    }
+    if !is_secret && vault.becomes_keep(field.value()) {
+        return field.refuse(FieldRule::SecretMisplaced);
     }
     let text = match part.form {
         Form::HeaderSecret => {

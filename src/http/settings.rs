@@ -52,10 +52,10 @@ impl SettingsContext<'_> {
 
     fn read_into(&self, sent: &Value, stored: Option<&Settings>, errors: &Errors) -> Option<Settings> {
         let field = Field::new(sent, "settings", errors);
-        let members = field.object()?;
         if self.check_type == CheckType::Manual {
             return field.refuse(FieldRule::SettingsManual);
         }
+        let members = field.object()?;
         let interval_seconds = self.read_interval(&members, stored);
         let stored_timeout = stored.map_or(DEFAULT_TIMEOUT_SECONDS, |stored| stored.timeout_seconds);
         let timeout_seconds = read_small(&members, "timeout_seconds", (1, 60), stored_timeout);

@@ -28,6 +28,13 @@ impl Vault<'_> {
         value.as_str() == Some(self.keep)
     }
 
+    /// Whether a text becomes the placeholder when it is trimmed: where texts are trimmed and no secret may be, it would
+    /// come out as the placeholder later.
+    #[must_use]
+    pub fn becomes_keep(&self, value: &Value) -> bool {
+        value.as_str().map(str::trim) == Some(self.keep)
+    }
+
     /// Seals a secret for the field at `path`; header names have no case, so paths have none either.
     #[must_use]
     pub fn seal(&self, path: &str, clear: &str) -> Value {
