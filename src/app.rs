@@ -158,7 +158,7 @@ impl App {
     }
 }
 
-fn start_recorder(
+pub(crate) fn start_recorder(
     thread: &Arbiter,
     databases: &Databases,
     (config, roster): (&Config, &Roster),
@@ -203,7 +203,7 @@ fn locations(config: &Config) -> Vec<LocationConfig> {
     vec![LocationConfig { code: config.location.clone(), ..LocationConfig::default() }]
 }
 
-fn roster(config: &Config) -> anyhow::Result<Roster> {
+pub(crate) fn roster(config: &Config) -> anyhow::Result<Roster> {
     let location = |entry: LocationConfig| {
         let name = if entry.name.is_empty() { entry.code.clone() } else { entry.name };
         let country_code = if entry.country_code.is_empty() { "ZZ".into() } else { entry.country_code };
@@ -212,7 +212,7 @@ fn roster(config: &Config) -> anyhow::Result<Roster> {
     Ok(Roster::new(locations(config).into_iter().map(location).collect::<anyhow::Result<_>>()?))
 }
 
-fn toolboxes(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Arc<dyn Prober>>> {
+pub(crate) fn toolboxes(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Arc<dyn Prober>>> {
     let prober = |location: LocationConfig| {
         let toolbox = toolbox(config, clock, location.source_address)?;
         Ok(Arc::new(Local(Arc::new(toolbox))) as Arc<dyn Prober>)

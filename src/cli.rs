@@ -58,6 +58,8 @@ async fn dispatch((name, arguments): (&str, &ArgMatches), config: Config) -> any
         ("token", Some(("create", arguments))) => tokens::create(arguments, config).await,
         ("token", Some(("list", arguments))) => tokens::list(arguments, config).await,
         ("token", Some(("revoke", arguments))) => tokens::revoke(arguments, config).await,
+        ("bench", Some(("probe", arguments))) => crate::bench::probe::run(arguments, config).await,
+        ("bench", Some(("target", arguments))) => crate::bench::target::run(arguments).await,
         _ => unreachable!("clap knows no other command"),
     }
 }
@@ -100,6 +102,13 @@ pub fn command() -> Command {
                 .subcommand(with_settings(tokens::revoke_command())),
         )
         .subcommand(with_settings(Command::new("migrate").about("Bring both databases up to date; serve does it too")))
+        .subcommand(
+            Command::new("bench")
+                .about("Measure this machine")
+                .subcommand_required(true)
+                .subcommand(with_settings(crate::bench::probe::command()))
+                .subcommand(with_settings(crate::bench::target::command())),
+        )
 }
 
 /// `--json`, for every command that prints a result.

@@ -8,7 +8,7 @@
 //! - floor 1: [`model`] (the rules: no IO, no async, no wire format)
 //! - floor 0: [`clock`], [`id`], [`config`]
 //!
-//! `app` builds them bottom-up and stops them in order.
+//! [`app`] builds them bottom-up and stops them in order; [`bench`] measures them and [`cli`] offers both as commands.
 
 #![cfg_attr(
     test,
@@ -19,6 +19,7 @@
 )]
 
 pub mod app;
+pub mod bench;
 pub mod cli;
 pub mod clock;
 pub mod config;

@@ -60,7 +60,7 @@ const HOMES: [(&[&str], &[&str]); 5] = [
 const GUESTS: [(&str, &[&str], &str); 3] = [
     (
         "bench",
-        &["actix", "actix_web", "hyper", "hyper_util", "sea_orm"],
+        &["actix", "actix_web", "hyper", "hyper_util", "rustls", "sea_orm", "socket2", "tokio_rustls"],
         "it measures the floors from outside: as a client, a target and a reader of the database",
     ),
     ("cli", &["actix"], "each command starts the actor system it needs"),

@@ -27,6 +27,8 @@ mod tls;
 pub mod toolbox;
 mod trust;
 
+pub use icmp::ECHO_REQUESTS;
+
 use crate::model::check::Outcome;
 use attempt::Attempt;
 use spec::{CheckKind, CheckSpec};

@@ -28,6 +28,7 @@ use crate::probe::toolbox::Toolbox;
 use series::Series;
 
 pub(crate) use pinger::Pinger;
+pub use series::ECHO_REQUESTS;
 
 /// How long the first family may be silent before the other one is asked as well.
 const HEAD_START: Duration = Duration::from_millis(250);

@@ -16,8 +16,8 @@ use crate::egress::Pinned;
 use crate::model::check::{ErrorCode, Trouble};
 use crate::probe::stop::{Stop, trouble};
 
-/// Requests of one check.
-const REQUESTS: u8 = 3;
+/// Echo requests of one check.
+pub const ECHO_REQUESTS: u8 = 3;
 
 /// How long a reply is waited for before the next request leaves.
 const SPACING: Duration = Duration::from_millis(100);
@@ -83,7 +83,7 @@ pub(super) async fn run(pinger: &Pinger, to: Pinned, deadline: Instant) -> Resul
     let mut series = Series::default();
     let mut missing: Vec<Expected<'_>> = Vec::new();
     let mut last_sent = Instant::now();
-    for _ in 0..REQUESTS {
+    for _ in 0..ECHO_REQUESTS {
         let has_turn = timeout_at(deadline, pinger.pace().turn()).await.is_ok();
         if !has_turn || Instant::now() + SPACING > deadline {
             // Too late for this request to be answered in time: it is not sent, rather than called lost.

@@ -1,0 +1,178 @@
+//! What a window of time showed: differences of counts, and the figures that follow from them.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::bench::floor::Floor;
+use crate::bench::kind::Kind;
+use crate::bench::plan::Plan;
+
+/// A check that starts within this time of being due is on time.
+pub(super) const ON_TIME_MS: u64 = 250;
+
+/// What had been counted at a moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counts {
+    pub(super) at: Instant,
+    pub(super) cpu: Duration,
+    /// Finished checks.
+    pub(super) finished: u64,
+    /// Finished checks that found their target up.
+    pub(super) up: u64,
+    /// Attempts that could not look, and runs that were skipped.
+    pub(super) shed: u64,
+    /// Results that are durable.
+    pub(super) durable: u64,
+}
+
+/// How late checks started, in microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lateness {
+    pub(super) p50_us: u64,
+    pub(super) p99_us: u64,
+    pub(super) max_us: u64,
+    /// How many started within [`ON_TIME_MS`].
+    pub(super) on_time: u64,
+}
+
+/// Memory of this process.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memory {
+    pub(super) resident_bytes: Option<u64>,
+    /// Growth since before the services were there; `None` when memory of an earlier kind was reused.
+    pub(super) per_service_bytes: Option<u64>,
+}
+
+/// The figures of one kind.
+#[derive(Clone, Debug)]
+pub(super) struct Figures {
+    pub(super) kind: Kind,
+    pub(super) elapsed: Duration,
+    /// Checks that were due.
+    pub(super) expected: f64,
+    pub(super) finished: u64,
+    pub(super) up: u64,
+    pub(super) shed: u64,
+    pub(super) durable: u64,
+    pub(super) cpu: Duration,
+    pub(super) lateness: Lateness,
+    pub(super) memory: Memory,
+    /// Bytes of the database per stored result; `None` for a database that is not ours to weigh.
+    pub(super) stored_bytes: Option<f64>,
+    pub(super) floor: Option<Floor>,
+}
+
+impl Figures {
+    /// The figures of the window between two moments; memory, storage and floor are filled in by whoever knows them.
+    pub(super) fn between(
+        kind: Kind,
+        plan: &Plan,
+        (before, after): (Counts, Counts),
+        lateness: Lateness,
+    ) -> Self {
+        let elapsed = after.at - before.at;
+        Self {
+            kind,
+            elapsed,
+            expected: plan.due_in(elapsed.as_secs_f64()),
+            finished: after.finished - before.finished,
+            up: after.up - before.up,
+            shed: after.shed - before.shed,
+            durable: after.durable - before.durable,
+            cpu: after.cpu.saturating_sub(before.cpu),
+            lateness,
+            memory: Memory { resident_bytes: None, per_service_bytes: None },
+            stored_bytes: None,
+            floor: None,
+        }
+    }
+
+    pub(super) fn checks_per_second(&self) -> f64 {
+        self.finished as f64 / self.elapsed.as_secs_f64()
+    }
+
+    /// Finished checks in percent of those due.
+    pub(super) fn done_pct(&self) -> f64 {
+        100.0 * self.finished as f64 / self.expected
+    }
+
+    /// Checks that started on time in percent of those due.
+    pub(super) fn on_time_pct(&self) -> f64 {
+        100.0 * self.lateness.on_time as f64 / self.expected
+    }
+
+    /// Checks that found their target up, in percent of those finished; `None` when none finished.
+    pub(super) fn up_pct(&self) -> Option<f64> {
+        (self.finished > 0).then(|| 100.0 * self.up as f64 / self.finished as f64)
+    }
+
+    /// Microseconds of CPU time per exchange with a target, everything included; `None` when no check finished.
+    pub(super) fn cpu_us(&self) -> Option<f64> {
+        let exchanges = self.finished * u64::from(self.kind.exchanges());
+        (exchanges > 0).then(|| self.cpu.as_secs_f64() * 1e6 / exchanges as f64)
+    }
+
+    /// How many times the floor that is.
+    pub(super) fn ratio(&self) -> Option<f64> {
+        Some(self.cpu_us()? / self.floor.as_ref()?.cpu_us()?)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(crate) fn figures(kind: Kind) -> Figures {
+        let at = Instant::now();
+        let before = Counts { at, cpu: Duration::from_secs(1), finished: 10, up: 10, shed: 0, durable: 5 };
+        let after = Counts {
+            at: at + Duration::from_secs(10),
+            cpu: Duration::from_secs(3),
+            finished: 20_010,
+            up: 19_010,
+            shed: 3,
+            durable: 20_000,
+        };
+        let plan = Plan {
+            kinds: vec![kind],
+            services: 20_000,
+            interval_seconds: 10,
+            seconds: 10,
+            locations: 1,
+            targets: Vec::new(),
+            as_json: false,
+        };
+        let lateness = Lateness { p50_us: 600, p99_us: 2_500, max_us: 31_000, on_time: 19_990 };
+        Figures::between(kind, &plan, (before, after), lateness)
+    }
+
+    #[test]
+    fn figures_follow_from_the_differences() {
+        let floor = Floor { exchanges: 1_000, failed: 0, cpu: Duration::from_millis(50) };
+        let figures = Figures { floor: Some(floor), ..figures(Kind::Http) };
+        let close =
+            |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-9, "{found} is not {wanted}");
+        close(figures.expected, 20_000.0);
+        close(figures.checks_per_second(), 2_000.0);
+        close(figures.done_pct(), 100.0);
+        close(figures.on_time_pct(), 99.95);
+        close(figures.up_pct().unwrap(), 95.0);
+        close(figures.cpu_us().unwrap(), 100.0);
+        close(figures.ratio().unwrap(), 2.0);
+        assert_eq!((figures.shed, figures.durable), (3, 19_995));
+    }
+
+    #[test]
+    fn a_ping_check_is_counted_by_its_packets() {
+        let per_packet = figures(Kind::Icmp).cpu_us().unwrap();
+        assert!((per_packet * f64::from(Kind::Icmp.exchanges()) - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_floor_that_failed_is_no_floor() {
+        let floor = Floor { exchanges: 1_000, failed: 11, cpu: Duration::from_millis(50) };
+        assert_eq!(floor.cpu_us(), None);
+        assert_eq!(Figures { floor: Some(floor), ..figures(Kind::Tcp) }.ratio(), None);
+    }
+}

@@ -1,0 +1,120 @@
+//! The kinds of checks that are measured, and the targets that services of a kind are given.
+//!
+//! HTTPS is a kind of its own although its check type is `http`: a handshake costs ten times the rest. Certificates are
+//! not verified for `https`, as peers are measured; `ssl` verifies the embedded one.
+
+use std::net::Ipv4Addr;
+use std::str::FromStr;
+
+use serde_json::{Map, Value, json};
+
+use crate::model::check::CheckType;
+
+/// Addresses that a target listens on: 127.0.1.1 and the following; the embedded certificate names them.
+pub(super) const TARGET_ADDRESSES: u8 = 16;
+/// Hosts that are pinged: 127.1.x.y, answered by the kernel.
+const PINGED_HOSTS: u32 = 1_000;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Http,
+    Https,
+    Tcp,
+    Dns,
+    Icmp,
+    Ssl,
+}
+
+impl Kind {
+    /// Every kind, in the order of the report.
+    pub(super) const ALL: [Self; 6] = [Self::Http, Self::Https, Self::Tcp, Self::Dns, Self::Icmp, Self::Ssl];
+
+    /// The word on the command line.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+            Self::Tcp => "tcp",
+            Self::Dns => "dns",
+            Self::Icmp => "icmp",
+            Self::Ssl => "ssl",
+        }
+    }
+
+    /// The type of its services.
+    pub(super) const fn check_type(self) -> CheckType {
+        match self {
+            Self::Http | Self::Https => CheckType::Http,
+            Self::Tcp => CheckType::Tcp,
+            Self::Dns => CheckType::Dns,
+            Self::Icmp => CheckType::Icmp,
+            Self::Ssl => CheckType::Ssl,
+        }
+    }
+
+    /// The configuration of its services.
+    pub(super) fn config(self) -> Map<String, Value> {
+        match self {
+            Self::Https => Map::from_iter([("verify_ssl".to_owned(), json!(false))]),
+            _ => Map::new(),
+        }
+    }
+
+    /// Exchanges with the target that one check makes; the floor is measured per exchange.
+    pub(super) const fn exchanges(self) -> u8 {
+        match self {
+            Self::Icmp => crate::probe::ECHO_REQUESTS,
+            _ => 1,
+        }
+    }
+
+    /// Whether its target is a process that has to be started; pings are answered by the kernel.
+    pub(super) const fn needs_process(self) -> bool {
+        !matches!(self, Self::Icmp)
+    }
+
+    /// The targets that services are spread over when none are given.
+    pub(super) fn targets(self, port: u16) -> Vec<String> {
+        let listening = (1..=TARGET_ADDRESSES).map(|host| Ipv4Addr::new(127, 0, 1, host));
+        let pinged = (0..PINGED_HOSTS).map(|host| Ipv4Addr::from_bits(0x7f01_0001 + host));
+        match self {
+            Self::Http => listening.map(|address| format!("http://{address}:{port}/")).collect(),
+            Self::Https => listening.map(|address| format!("https://{address}:{port}/")).collect(),
+            Self::Tcp | Self::Ssl => listening.map(|address| format!("{address}:{port}")).collect(),
+            Self::Dns => (0..1_000).map(|host| format!("h{host}.bench.test")).collect(),
+            Self::Icmp => pinged.map(|address| address.to_string()).collect(),
+        }
+    }
+}
+
+/// The word names no kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("allowed: http, https, tcp, dns, icmp, ssl")]
+pub(super) struct UnknownKind;
+
+impl FromStr for Kind {
+    type Err = UnknownKind;
+
+    fn from_str(text: &str) -> Result<Self, UnknownKind> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or(UnknownKind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::spec::CheckSpec;
+
+    #[test]
+    fn every_target_of_every_kind_can_be_checked() {
+        for kind in Kind::ALL {
+            assert_eq!(kind.as_str().parse(), Ok(kind));
+            for target in kind.targets(18_080) {
+                let spec = CheckSpec::compile(kind.check_type(), &target, 10, &kind.config());
+                assert!(spec.is_ok(), "{target}: {spec:?}");
+            }
+        }
+        assert_eq!("all".parse::<Kind>(), Err(UnknownKind));
+    }
+}

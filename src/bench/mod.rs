@@ -1,0 +1,19 @@
+//! Measuring this machine: what a check costs from its due time to its row on the disk, and how punctual it is.
+//!
+//! - [`probe`]: `watchkeeper bench probe`, the whole pipeline of the real engine and the real recorder.
+//! - [`target`]: what is checked, in a process of its own, so that its work is not counted as ours.
+//! - `floor`: the same exchange without us, in the same run: machines are noisy, ratios are less so.
+//!
+//! Nothing here is needed for watching. It uses what the floors below offer to everybody and has no way in of its own.
+
+mod figures;
+mod floor;
+mod folder;
+mod kind;
+mod pipeline;
+mod plan;
+pub mod probe;
+mod report;
+pub mod target;
+mod target_process;
+mod usage;

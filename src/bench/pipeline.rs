@@ -1,0 +1,184 @@
+//! The pipeline under measurement: the real engine and the real recorder on a real database, built as `app` builds them.
+//!
+//! Only the API and the store of services are left out: services are made up here, and the engine is told directly.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use actix::{Addr, Arbiter};
+use anyhow::Context as _;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use tokio::time::Instant;
+
+use crate::app;
+use crate::bench::figures::{Counts, Lateness, ON_TIME_MS};
+use crate::bench::folder::Folder;
+use crate::bench::kind::Kind;
+use crate::bench::plan::Plan;
+use crate::bench::usage;
+use crate::clock::{Clock, Timestamp};
+use crate::config::Config;
+use crate::engine::definition::Definer;
+use crate::engine::shard::Threads;
+use crate::engine::{Engine, EngineParts};
+use crate::id::Id;
+use crate::model::check::{CheckStatus, Trouble};
+use crate::model::secret::{KEY_LENGTH, Sealer};
+use crate::model::service::{Service, ServiceKey, Settings};
+use crate::record::recorder::{Drain, RecordCounters, Recorder};
+use crate::store::Databases;
+use crate::store::database::sqlite_url;
+
+/// Services that are handed to the engine at once.
+const AT_ONCE: usize = 32;
+const HISTORY_FILE: &str = "history.db";
+
+/// A running pipeline.
+pub(super) struct Pipeline {
+    engine: Engine,
+    definer: Definer,
+    recorder: Addr<Recorder>,
+    recorder_thread: Arbiter,
+    recorded: Arc<RecordCounters>,
+    databases: Databases,
+    /// Whether the history lies in our own folder.
+    owns_history: bool,
+    folder: Folder,
+    kind: Kind,
+}
+
+impl Pipeline {
+    /// Starts it, without services.
+    pub(super) async fn start(config: &Config, kind: Kind) -> anyhow::Result<Self> {
+        let folder = Folder::new()?;
+        let main_url = sqlite_url(&folder.path().join("main.db"));
+        let history_url = config.history_url.clone();
+        let owns_history = history_url.is_none();
+        let history_url = history_url.unwrap_or_else(|| sqlite_url(&folder.path().join(HISTORY_FILE)));
+        let databases = Databases::open(&main_url, &history_url, &config.limits.store).await?;
+        let clock = Clock::System;
+        let roster = Arc::new(app::roster(config)?);
+        let recorded = Arc::new(RecordCounters::default());
+        let recorder_thread = Arbiter::new();
+        let recorder = app::start_recorder(&recorder_thread, &databases, (config, &roster), &recorded);
+        let limits = config.limits.engine.clone();
+        let engine = Engine::start(&EngineParts {
+            roster: Arc::clone(&roster),
+            probers: app::toolboxes(config, &clock)?,
+            clock,
+            threads: Threads::Own(limits.shards),
+            limits: limits.clone(),
+            sink: recorder.clone().recipient(),
+        });
+        let definer = Definer { sealer: Sealer::new(&[0; KEY_LENGTH]), roster, limits };
+        Ok(Self {
+            engine,
+            definer,
+            recorder,
+            recorder_thread,
+            recorded,
+            databases,
+            owns_history,
+            folder,
+            kind,
+        })
+    }
+
+    /// Begins to watch the planned services, spread over the targets.
+    pub(super) async fn watch(&self, plan: &Plan, targets: &[String]) -> anyhow::Result<()> {
+        let organisation = Id::random();
+        stream::iter(1..=plan.services)
+            .map(|number| async move {
+                let place = usize::try_from(number)? % targets.len();
+                let service = service(ServiceKey::from(number), (self.kind, &targets[place]), plan);
+                let definition = self.definer.define(&service, organisation)?;
+                anyhow::Ok(self.engine.apply(Arc::new(definition)).await?)
+            })
+            .buffer_unordered(AT_ONCE)
+            .try_collect()
+            .await
+    }
+
+    /// What has been counted until now.
+    pub(super) fn counts(&self) -> anyhow::Result<Counts> {
+        let counters = self.engine.counters();
+        let of_status = |status| {
+            let places = 0..self.definer.roster.len();
+            let count = |place| {
+                counters.finished(place, self.kind.check_type(), status).map_or(0, |count| count.get())
+            };
+            places.map(count).sum::<u64>()
+        };
+        let troubles = Trouble::ALL.into_iter().map(|trouble| counters.unmeasured(trouble).get());
+        Ok(Counts {
+            at: Instant::now(),
+            cpu: usage::cpu()?,
+            finished: CheckStatus::ALL.into_iter().map(of_status).sum(),
+            up: of_status(CheckStatus::Up),
+            shed: troubles.sum::<u64>() + counters.missed.get() + counters.unrecorded.get(),
+            durable: self.recorded.acked.load(Ordering::Relaxed),
+        })
+    }
+
+    /// How late checks started since the last such question.
+    pub(super) async fn lateness(&self) -> anyhow::Result<Lateness> {
+        let report = self.engine.lateness().await?;
+        Ok(Lateness {
+            p50_us: report.percentile_us(50.0),
+            p99_us: report.percentile_us(99.0),
+            max_us: report.max_us(),
+            on_time: report.count_within(ON_TIME_MS * 1_000),
+        })
+    }
+
+    /// Why checks could not look or were skipped, by reason, as far as there were any.
+    pub(super) fn shed_by_reason(&self) -> HashMap<&'static str, u64> {
+        let counters = self.engine.counters();
+        let troubles =
+            Trouble::ALL.into_iter().map(|trouble| (trouble.as_str(), counters.unmeasured(trouble).get()));
+        let others = [("missed", counters.missed.get()), ("unrecorded", counters.unrecorded.get())];
+        troubles.chain(others).filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// Stops it; returns the bytes of the history per stored result, when the history was ours.
+    pub(super) async fn stop(self) -> anyhow::Result<Option<f64>> {
+        self.engine.stop().await;
+        self.recorder.send(Drain).await.context("the recorder had stopped before")?;
+        self.recorder_thread.stop();
+        self.databases.main.close().await;
+        // Closing the last connection moves the write-ahead log into the file.
+        self.databases.history.close().await;
+        let rows = self.recorded.acked.load(Ordering::Relaxed);
+        if !self.owns_history || rows == 0 {
+            return Ok(None);
+        }
+        Ok(Some(self.folder.bytes_of(HISTORY_FILE)? as f64 / rows as f64))
+    }
+}
+
+fn service(key: ServiceKey, (kind, target): (Kind, &str), plan: &Plan) -> Service {
+    let now = Timestamp::from_ms(0);
+    Service {
+        key,
+        id: Id::random(),
+        organisation: 1,
+        name: format!("service {key}"),
+        check_type: kind.check_type(),
+        target: Some(target.to_owned()),
+        settings: Some(Settings {
+            interval_seconds: plan.interval_seconds,
+            timeout_seconds: 10,
+            retries: 1,
+            assigned_probes: None,
+            probe_roles: None,
+            config: kind.config(),
+        }),
+        configured_at: Some(now),
+        pause: None,
+        status_override: None,
+        created_at: now,
+        updated_at: now,
+        revision: 1,
+    }
+}

@@ -1,0 +1,204 @@
+//! `watchkeeper bench probe`: the whole pipeline (due, checked, verdict, aggregated, durable) measured on this machine.
+//!
+//! Per kind: start a target in another process, the pipeline, and its services; let one interval pass; count over a
+//! window; stop; then measure the bare exchange against the same target. What could not be looked at is shown by reason.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use clap::{ArgMatches, Command};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::app;
+use crate::bench::figures::{Figures, Memory};
+use crate::bench::floor::{self, Exchange, Floor};
+use crate::bench::folder::Folder;
+use crate::bench::kind::Kind;
+use crate::bench::pipeline::Pipeline;
+use crate::bench::plan::{self, Plan};
+use crate::bench::target::CERTIFICATE;
+use crate::bench::target_process::TargetProcess;
+use crate::bench::{report, usage};
+use crate::clock::Clock;
+use crate::config::{Config, LocationConfig};
+
+/// How often the progress bar moves.
+const TICK: Duration = Duration::from_millis(100);
+
+/// `watchkeeper bench probe` and its flags.
+#[must_use]
+pub fn command() -> Command {
+    plan::command()
+}
+
+/// Measures and prints; succeeds when checks were done.
+///
+/// # Errors
+/// What could not be started, in one line.
+pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
+    let plan = Plan::of(arguments);
+    if !plan.targets.is_empty() && plan.kinds.len() > 1 {
+        bail!("targets belong to one type: with --target, name it by --type");
+    }
+    let mut measured = Vec::new();
+    if !plan.as_json {
+        println!("{}", report::head());
+    }
+    for kind in &plan.kinds {
+        let stand = Stand::build(*kind, &plan, config.clone())?;
+        let figures = stand.measure(&plan, measured.is_empty()).await?;
+        if !plan.as_json {
+            println!("{}", report::line(&figures));
+        }
+        measured.push(figures);
+    }
+    if plan.as_json {
+        let objects: Vec<_> = measured.iter().map(report::object).collect();
+        println!("{}", serde_json::Value::from(objects));
+    }
+    let all_checked = measured.iter().all(|figures| figures.finished > 0);
+    Ok(if all_checked { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Everything that one kind needs; taken down when dropped.
+struct Stand {
+    kind: Kind,
+    config: Config,
+    targets: Vec<String>,
+    /// Keeps the target running.
+    _process: Option<TargetProcess>,
+    /// Keeps the file of authorities.
+    _folder: Folder,
+}
+
+impl Stand {
+    fn build(kind: Kind, plan: &Plan, mut config: Config) -> anyhow::Result<Self> {
+        let folder = Folder::new()?;
+        let is_own = plan.targets.is_empty();
+        let process = (is_own && kind.needs_process()).then(|| TargetProcess::start(kind)).transpose()?;
+        let port = process.as_ref().map_or(0, |process| process.port);
+        if is_own && kind == Kind::Dns {
+            config.dns_servers = vec![SocketAddr::from(([127, 0, 1, 1], port))];
+        }
+        if is_own && kind == Kind::Ssl {
+            let file = folder.path().join("authority.pem");
+            std::fs::write(&file, CERTIFICATE)?;
+            config.ca_file = Some(file);
+        }
+        if plan.locations > 1 {
+            let location =
+                |number| LocationConfig { code: format!("place-{number}"), ..LocationConfig::default() };
+            config.locations = (1..=plan.locations).map(location).collect();
+        }
+        let targets = if is_own { kind.targets(port) } else { plan.targets.clone() };
+        Ok(Self { kind, config, targets, _process: process, _folder: folder })
+    }
+
+    async fn measure(&self, plan: &Plan, is_first: bool) -> anyhow::Result<Figures> {
+        let pipeline = Pipeline::start(&self.config, self.kind).await?;
+        let empty = usage::resident_bytes();
+        let interval = Duration::from_secs(plan.interval_seconds.into());
+        let bar = progress(self.kind, plan);
+        pipeline.watch(plan, &self.targets).await?;
+        pass(interval, &bar).await;
+
+        pipeline.lateness().await?;
+        let before = pipeline.counts()?;
+        pass(Duration::from_secs(plan.seconds.into()), &bar).await;
+        let after = pipeline.counts()?;
+        let mut figures = Figures::between(self.kind, plan, (before, after), pipeline.lateness().await?);
+        bar.finish_and_clear();
+
+        let resident_bytes = usage::resident_bytes();
+        let growth = resident_bytes.zip(empty).map(|(now, before)| now.saturating_sub(before));
+        let per_service_bytes = growth.filter(|_| is_first).map(|bytes| bytes / u64::from(plan.services));
+        figures.memory = Memory { resident_bytes, per_service_bytes };
+        for (reason, checks) in pipeline.shed_by_reason() {
+            eprintln!("watchkeeper: {}: {checks} not done: {reason}", self.kind.as_str());
+        }
+        figures.stored_bytes = pipeline.stop().await?;
+        figures.floor = Some(self.floor().await?);
+        Ok(figures)
+    }
+
+    async fn floor(&self) -> anyhow::Result<Floor> {
+        let toolbox = app::toolbox(&self.config, &Clock::System, None)?;
+        let tls = std::sync::Arc::clone(toolbox.tls().for_inspection());
+        floor::measure(Exchange { kind: self.kind, peers: self.peers().await?, tls }).await
+    }
+
+    /// The targets' addresses; for DNS, those of the servers.
+    async fn peers(&self) -> anyhow::Result<Vec<SocketAddr>> {
+        if self.kind == Kind::Dns {
+            let servers = self.config.dns_servers.clone();
+            return if servers.is_empty() {
+                Err(anyhow::anyhow!("name the server by --probe-dns-servers"))
+            } else {
+                Ok(servers)
+            };
+        }
+        let mut peers = Vec::new();
+        for target in &self.targets {
+            let authority = authority(self.kind, target)?;
+            let mut found = tokio::net::lookup_host(&authority)
+                .await
+                .with_context(|| format!("cannot find {authority}"))?;
+            peers.extend(found.next());
+        }
+        if peers.is_empty() { Err(anyhow::anyhow!("no target has an address")) } else { Ok(peers) }
+    }
+}
+
+/// Host and port of a target.
+fn authority(kind: Kind, target: &str) -> anyhow::Result<String> {
+    match kind {
+        Kind::Http | Kind::Https => {
+            let url = url::Url::parse(target).with_context(|| format!("{target} is no URL"))?;
+            let host = url.host_str().unwrap_or_default();
+            Ok(format!("{host}:{}", url.port_or_known_default().unwrap_or(80)))
+        }
+        Kind::Icmp => Ok(format!("{target}:0")),
+        Kind::Ssl if !target.contains(':') => Ok(format!("{target}:443")),
+        Kind::Tcp | Kind::Ssl | Kind::Dns => Ok(target.to_owned()),
+    }
+}
+
+/// Hidden where nobody looks at it: without a terminal, and for machines.
+fn progress(kind: Kind, plan: &Plan) -> ProgressBar {
+    if plan.as_json {
+        return ProgressBar::hidden();
+    }
+    let seconds = u64::from(plan.interval_seconds) + u64::from(plan.seconds);
+    let ticks = seconds * 1_000 / u64::try_from(TICK.as_millis()).unwrap_or(1);
+    let style = ProgressStyle::with_template("{msg:>5} {wide_bar} {eta}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(ticks).with_style(style).with_message(kind.as_str())
+}
+
+async fn pass(time: Duration, bar: &ProgressBar) {
+    let end = tokio::time::Instant::now() + time;
+    while tokio::time::Instant::now() < end {
+        tokio::time::sleep_until(end.min(tokio::time::Instant::now() + TICK)).await;
+        bar.inc(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(Kind::Http, "http://127.0.1.1:18080/", "127.0.1.1:18080")]
+    #[case(Kind::Https, "https://[::1]/a", "[::1]:443")]
+    #[case(Kind::Tcp, "127.0.1.1:5432", "127.0.1.1:5432")]
+    #[case(Kind::Icmp, "127.1.0.1", "127.1.0.1:0")]
+    #[case(Kind::Ssl, "example.com", "example.com:443")]
+    #[case(Kind::Ssl, "example.com:8443", "example.com:8443")]
+    fn the_floor_talks_to_the_same_address(#[case] kind: Kind, #[case] target: &str, #[case] expected: &str) {
+        assert_eq!(authority(kind, target).unwrap(), expected);
+    }
+}

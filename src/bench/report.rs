@@ -1,0 +1,114 @@
+//! The report: one line a kind for people (a Markdown table), one object a kind for machines.
+//!
+//! CPU time is per exchange with a target, which is a check except for `icmp`, where it is a packet.
+
+use serde_json::{Value, json};
+
+use crate::bench::figures::{Figures, ON_TIME_MS};
+
+const COLUMNS: [(&str, usize); 13] = [
+    ("type", 5),
+    ("checks/s", 8),
+    ("done %", 6),
+    ("on time %", 9),
+    ("late p50 / p99 / max ms", 23),
+    ("CPU µs", 7),
+    ("floor µs", 8),
+    ("ratio", 5),
+    ("up %", 6),
+    ("durable", 9),
+    ("RSS MiB", 7),
+    ("B/service", 9),
+    ("DB B/check", 10),
+];
+
+/// The table's head.
+pub(super) fn head() -> String {
+    let names = COLUMNS.map(|(name, width)| format!("{name:>width$}"));
+    let rules = COLUMNS.map(|(_, width)| format!("{}:", "-".repeat(width - 1)));
+    format!("| {} |\n| {} |", names.join(" | "), rules.join(" | "))
+}
+
+/// The table's line for one kind.
+pub(super) fn line(figures: &Figures) -> String {
+    let lateness = &figures.lateness;
+    let late =
+        [lateness.p50_us, lateness.p99_us, lateness.max_us].map(|us| format!("{:.1}", us as f64 / 1e3));
+    let cells = [
+        figures.kind.as_str().to_owned(),
+        format!("{:.0}", figures.checks_per_second()),
+        format!("{:.2}", figures.done_pct()),
+        format!("{:.2}", figures.on_time_pct()),
+        late.join(" / "),
+        decimal(figures.cpu_us(), 1),
+        decimal(figures.floor.as_ref().and_then(|floor| floor.cpu_us()), 1),
+        decimal(figures.ratio(), 2),
+        decimal(figures.up_pct(), 2),
+        figures.durable.to_string(),
+        decimal(figures.memory.resident_bytes.map(|bytes| bytes as f64 / 1_048_576.0), 1),
+        decimal(figures.memory.per_service_bytes.map(|bytes| bytes as f64), 0),
+        decimal(figures.stored_bytes, 1),
+    ];
+    let padded: Vec<String> =
+        cells.into_iter().zip(COLUMNS).map(|(cell, (_, width))| format!("{cell:>width$}")).collect();
+    format!("| {} |", padded.join(" | "))
+}
+
+fn decimal(number: Option<f64>, digits: usize) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| format!("{number:.digits$}"))
+}
+
+/// The same for machines.
+pub(super) fn object(figures: &Figures) -> Value {
+    json!({
+        "type": figures.kind.as_str(),
+        "window_seconds": figures.elapsed.as_secs_f64(),
+        "checks_expected": figures.expected,
+        "checks_done": figures.finished,
+        "checks_up": figures.up,
+        "checks_shed": figures.shed,
+        "checks_per_second": figures.checks_per_second(),
+        "on_time_ms": ON_TIME_MS,
+        "on_time_pct": figures.on_time_pct(),
+        "lateness_p50_us": figures.lateness.p50_us,
+        "lateness_p99_us": figures.lateness.p99_us,
+        "lateness_max_us": figures.lateness.max_us,
+        "exchanges_per_check": figures.kind.exchanges(),
+        "cpu_us_per_exchange": figures.cpu_us(),
+        "floor_cpu_us_per_exchange": figures.floor.as_ref().and_then(|floor| floor.cpu_us()),
+        "ratio": figures.ratio(),
+        "rows_durable": figures.durable,
+        "rss_bytes": figures.memory.resident_bytes,
+        "rss_bytes_per_service": figures.memory.per_service_bytes,
+        "database_bytes_per_check": figures.stored_bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::figures::tests::figures;
+    use crate::bench::kind::Kind;
+
+    #[test]
+    fn a_line_fits_under_its_head() {
+        let (head, line) = (head(), line(&figures(Kind::Https)));
+        let ends = |text: &str| -> Vec<usize> {
+            text.chars().enumerate().filter(|(_, found)| *found == '|').map(|(place, _)| place).collect()
+        };
+        for row in head.lines() {
+            assert_eq!(ends(row), ends(&line), "{head}\n{line}");
+        }
+        assert!(line.contains("0.6 / 2.5 / 31.0"), "{line}");
+    }
+
+    #[test]
+    fn what_is_not_known_is_null_for_machines() {
+        let object = object(&figures(Kind::Tcp));
+        assert_eq!(object["rows_durable"], 19_995);
+        assert_eq!(object["cpu_us_per_exchange"], 100.0);
+        for name in ["ratio", "rss_bytes", "database_bytes_per_check"] {
+            assert_eq!(object.get(name), Some(&Value::Null), "{name}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! `watchkeeper bench target`: something cheap to check, for `bench probe` to start as another process.
+//!
+//! HTTP and HTTPS answer 1 KiB and close, TCP closes what it accepts, DNS gives every name one address. It prints its
+//! port and ends with its standard input. Loopback only: its key is public.
+
+use std::io::Read as _;
+use std::net::Ipv4Addr;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::{Arg, ArgMatches, Command};
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
+use tokio::sync::oneshot;
+use tokio_rustls::TlsAcceptor;
+
+use crate::bench::kind::{Kind, TARGET_ADDRESSES};
+
+/// The certificate of the target, valid for its addresses; checks may be told to trust it.
+pub(super) const CERTIFICATE: &str = include_str!("target.cert.pem");
+const KEY: &str = include_str!("target.key.pem");
+
+/// Connections that wait to be accepted.
+const BACKLOG: u32 = 4_096;
+/// Ports that are tried until one is free on every address.
+const PORT_ATTEMPTS: u32 = 20;
+/// Longest request or question that is read.
+const REQUEST_MAX_BYTES: usize = 4_096;
+const BODY_BYTES: usize = 1_024;
+
+/// `watchkeeper bench target` and its flags.
+#[must_use]
+pub fn command() -> Command {
+    let kind = Arg::new("type").long("type").required(true).value_parser(str::parse::<Kind>);
+    Command::new("target").about("Something to check, for bench probe").hide(true).arg(kind)
+}
+
+/// Listens until standard input ends.
+///
+/// # Errors
+/// When no port is free, or the kind has no target.
+pub async fn run(arguments: &ArgMatches) -> anyhow::Result<ExitCode> {
+    let kind = arguments.get_one::<Kind>("type").copied().context("a type is needed")?;
+    let port = serve(kind).await?;
+    println!("{port}");
+    end_of_input().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Listens on every address; returns the port. The listeners live as long as the runtime.
+async fn serve(kind: Kind) -> anyhow::Result<u16> {
+    match kind {
+        Kind::Icmp => anyhow::bail!("pings are answered by the kernel"),
+        Kind::Dns => {
+            let socket = UdpSocket::bind((Ipv4Addr::new(127, 0, 1, 1), 0)).await?;
+            let port = socket.local_addr()?.port();
+            tokio::spawn(answer_questions(socket));
+            Ok(port)
+        }
+        Kind::Http | Kind::Https | Kind::Tcp | Kind::Ssl => {
+            let (port, listeners) = listeners()?;
+            let tls = if matches!(kind, Kind::Https | Kind::Ssl) { Some(acceptor()?) } else { None };
+            let service = Service { says_something: kind != Kind::Tcp, tls };
+            for listener in listeners {
+                tokio::spawn(accept(listener, service.clone()));
+            }
+            Ok(port)
+        }
+    }
+}
+
+/// The end of standard input. Reading it blocks, hence the thread.
+async fn end_of_input() {
+    let (sender, ended) = oneshot::channel();
+    std::thread::spawn(move || {
+        // An error is an end, too.
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        let _ = sender.send(());
+    });
+    let _ = ended.await;
+}
+
+/// Listeners on all addresses, at one port.
+fn listeners() -> anyhow::Result<(u16, Vec<TcpListener>)> {
+    for _ in 0..PORT_ATTEMPTS {
+        let first = listen(1, 0)?;
+        let port = first.local_addr()?.port();
+        let others: std::io::Result<Vec<TcpListener>> =
+            (2..=TARGET_ADDRESSES).map(|host| listen(host, port)).collect();
+        if let Ok(mut all) = others {
+            all.push(first);
+            return Ok((port, all));
+        }
+    }
+    anyhow::bail!("no port is free on all of 127.0.1.1 to 127.0.1.{TARGET_ADDRESSES}")
+}
+
+fn listen(host: u8, port: u16) -> std::io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind((Ipv4Addr::new(127, 0, 1, host), port).into())?;
+    socket.listen(BACKLOG)
+}
+
+fn acceptor() -> anyhow::Result<TlsAcceptor> {
+    let chain = CertificateDer::pem_slice_iter(CERTIFICATE.as_bytes()).collect::<Result<Vec<_>, _>>()?;
+    let key = PrivateKeyDer::from_pem_slice(KEY.as_bytes())?;
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)?;
+    // Every handshake is a full one; tickets would be work for nothing.
+    config.send_tls13_tickets = 0;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// What happens to a connection.
+#[derive(Clone)]
+struct Service {
+    says_something: bool,
+    tls: Option<TlsAcceptor>,
+}
+
+async fn accept(listener: TcpListener, service: Service) {
+    loop {
+        // A client that gave up between its connect and our accept is no reason to stop.
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        if service.says_something {
+            tokio::spawn(converse(stream, service.tls.clone()));
+        }
+    }
+}
+
+/// Whoever breaks off is not missed.
+async fn converse(stream: TcpStream, tls: Option<TlsAcceptor>) {
+    match tls {
+        None => drop(respond(stream).await),
+        Some(tls) => {
+            if let Ok(stream) = tls.accept(stream).await {
+                drop(respond(stream).await);
+            }
+        }
+    }
+}
+
+async fn respond(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
+    let mut request = [0; REQUEST_MAX_BYTES];
+    let mut length = 0;
+    while !request[..length].ends_with(b"\r\n\r\n") {
+        let read = stream.read(&mut request[length..]).await?;
+        if read == 0 {
+            return Ok(());
+        }
+        length += read;
+    }
+    stream.write_all(&response()).await?;
+    stream.shutdown().await
+}
+
+fn response() -> Vec<u8> {
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {BODY_BYTES}\r\nConnection: close\r\n\r\n"
+    );
+    [head.as_bytes(), &[b'x'; BODY_BYTES]].concat()
+}
+
+async fn answer_questions(socket: UdpSocket) {
+    let mut datagram = [0; REQUEST_MAX_BYTES];
+    loop {
+        // An error is some earlier client's closed port, and reading it has cleared it.
+        let Ok((length, client)) = socket.recv_from(&mut datagram).await else { continue };
+        if let Some(answer) = answer(&datagram[..length]) {
+            // A client that is gone needs no answer.
+            let _ = socket.send_to(&answer, client).await;
+        }
+    }
+}
+
+/// One A record for whatever name is asked for; `None` when it is no question.
+fn answer(question: &[u8]) -> Option<Vec<u8>> {
+    const HEADER_BYTES: usize = 12;
+    /// Response, authoritative; one question, one answer, nothing else.
+    const HEADER_AFTER_ID: [u8; 10] = [0x84, 0x00, 0, 1, 0, 1, 0, 0, 0, 0];
+    /// The name asked for, A, IN, 60 s, 127.0.1.1.
+    const RECORD: [u8; 16] = [0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 1, 1];
+    let name_bytes = question.get(HEADER_BYTES..)?.iter().position(|byte| *byte == 0)? + 1;
+    let asked = question.get(HEADER_BYTES..HEADER_BYTES + name_bytes + 4)?;
+    Some([&question[..2], &HEADER_AFTER_ID, asked, &RECORD].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_answered_with_one_address() {
+        let question =
+            b"\xab\xcd\x01\x00\x00\x01\x00\x00\x00\x00\x00\x01\x01h\x05bench\x00\x00\x01\x00\x01\x00\x00\x29"
+                .as_slice();
+        let answer = answer(question).unwrap();
+        assert_eq!(&answer[..4], b"\xab\xcd\x84\x00");
+        assert_eq!(&answer[12..25], b"\x01h\x05bench\x00\x00\x01\x00\x01");
+        assert_eq!(answer[25..], [0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 1, 1]);
+    }
+
+    #[test]
+    fn what_is_no_question_is_not_answered() {
+        assert_eq!(answer(b"short"), None);
+        assert_eq!(answer(b"\xab\xcd\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x05bench"), None);
+    }
+
+    #[tokio::test]
+    async fn a_request_is_answered_with_one_kibibyte() {
+        let port = serve(Kind::Http).await.unwrap();
+        let mut stream =
+            TcpStream::connect((Ipv4Addr::new(127, 0, 1, TARGET_ADDRESSES), port)).await.unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+        let mut response = Vec::new();
+        stream.read_to_end(&mut response).await.unwrap();
+        assert!(response.starts_with(b"HTTP/1.1 200 OK\r\n"));
+        assert!(response.ends_with(&[b"\r\n\r\n".as_slice(), &[b'x'; BODY_BYTES]].concat()));
+    }
+
+    #[test]
+    fn the_embedded_certificate_and_key_fit_together() {
+        assert!(acceptor().is_ok());
+    }
+}
