@@ -84,6 +84,8 @@ pub enum Clock {
         base: Timestamp,
         /// The runtime's instant that corresponds to `base`.
         origin: Instant,
+        /// How far the clock has been set ahead since, in milliseconds.
+        moved_ms: Arc<AtomicI64>,
     },
     /// A clock that stands still until it is set.
     Fixed(Arc<AtomicI64>),
@@ -93,13 +95,24 @@ impl Clock {
     /// A clock that reads `base` now and then follows tokio's time.
     #[must_use]
     pub fn driven(base: Timestamp) -> Self {
-        Self::Driven { base, origin: Instant::now() }
+        Self::Driven { base, origin: Instant::now(), moved_ms: Arc::default() }
     }
 
     /// A clock that stands at `at`.
     #[must_use]
     pub fn fixed(at: Timestamp) -> Self {
         Self::Fixed(Arc::new(AtomicI64::new(at.ms())))
+    }
+
+    /// Sets the clock, and every clone of it, ahead by `ms` milliseconds (back, when negative), as an operator or a time
+    /// server would. The operating system's clock is left alone.
+    pub fn set_ahead(&self, ms: i64) {
+        match self {
+            Self::System => {}
+            Self::Driven { moved_ms: set, .. } | Self::Fixed(set) => {
+                set.fetch_add(ms, Ordering::Relaxed);
+            }
+        }
     }
 
     /// The present wall time.
@@ -117,9 +130,10 @@ impl Clock {
                 let now = Utc::now();
                 now.timestamp_micros()
             }
-            Self::Driven { base, origin } => {
+            Self::Driven { base, origin, moved_ms } => {
                 let elapsed_us = i64::try_from(origin.elapsed().as_micros()).unwrap_or(i64::MAX);
-                base.ms().saturating_mul(1_000).saturating_add(elapsed_us)
+                let start = base.plus_ms(moved_ms.load(Ordering::Relaxed));
+                start.ms().saturating_mul(1_000).saturating_add(elapsed_us)
             }
             Self::Fixed(at) => at.load(Ordering::Relaxed).saturating_mul(1_000),
         }
@@ -142,5 +156,14 @@ mod tests {
         let clock = Clock::driven(Timestamp::from_ms(1_000));
         tokio::time::advance(std::time::Duration::from_millis(250)).await;
         assert_eq!(clock.now().ms(), 1_250);
+        clock.clone().set_ahead(-500);
+        assert_eq!(clock.now().ms(), 750, "a clone is the same clock");
+    }
+
+    #[test]
+    fn a_fixed_clock_moves_only_when_it_is_set() {
+        let clock = Clock::fixed(Timestamp::from_ms(7));
+        clock.set_ahead(3);
+        assert_eq!(clock.now().ms(), 10);
     }
 }

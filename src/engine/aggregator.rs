@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, AsyncContext, Context, Handler, Message, Recipient};
+use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, Recipient, ResponseFuture};
 use hdrhistogram::Histogram;
 use tokio::time::Instant;
 
@@ -131,10 +131,15 @@ pub struct Recall(pub ServiceKey);
 #[rtype(result = "LatenessReport")]
 pub struct Lateness;
 
-/// Hand over everything now.
+/// Hand over everything now; answered when the recorder has it.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Flush;
+
+/// End.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Close;
 
 /// Lateness of starts in microseconds.
 #[derive(Clone, Debug, actix::MessageResponse)]
@@ -276,7 +281,7 @@ impl Handler<Present> for Aggregator {
         if let Some((status, verdict, last_result_at)) = known {
             live.go_on(status, verdict, last_result_at);
         }
-        live.take_decision((definition.is_paused, definition.stated), now);
+        live.take_decision(definition.revision, (definition.is_paused, definition.stated), now);
     }
 }
 
@@ -292,8 +297,10 @@ impl Handler<Prime> for Aggregator {
     type Result = ();
 
     fn handle(&mut self, Prime { key, before }: Prime, _: &mut Context<Self>) {
-        let now = self.clock.now();
-        self.services.entry(key).or_insert_with(|| Live::new(now)).prime(&before);
+        // A service that was deleted meanwhile must not come back.
+        if let Some(live) = self.services.get_mut(&key) {
+            live.prime(&before);
+        }
     }
 }
 
@@ -323,9 +330,29 @@ impl Handler<Lateness> for Aggregator {
 }
 
 impl Handler<Flush> for Aggregator {
+    type Result = ResponseFuture<()>;
+
+    /// Unlike the flush of every day this one waits for room in the recorder's mailbox: there is no later one.
+    fn handle(&mut self, _: Flush, _: &mut Context<Self>) -> ResponseFuture<()> {
+        let batch = std::mem::take(&mut self.batch);
+        let results = batch.checks.len() as u64;
+        let counters = Arc::clone(&self.counters);
+        let sent = (!batch.is_empty()).then(|| self.sink.send(batch));
+        Box::pin(async move {
+            if let Some(sent) = sent
+                && sent.await.is_err()
+            {
+                counters.unrecorded.add(results);
+                tracing::error!(results, "the recorder had ended before the engine");
+            }
+        })
+    }
+}
+
+impl Handler<Close> for Aggregator {
     type Result = ();
 
-    fn handle(&mut self, _: Flush, _: &mut Context<Self>) {
-        self.flush();
+    fn handle(&mut self, _: Close, ctx: &mut Context<Self>) {
+        ctx.stop();
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::engine::definition::Roster;
-use crate::model::check::{CheckStatus, CheckType, Trouble};
+use crate::model::check::{CheckStatus, CheckType, Outcome, Trouble};
 use crate::telemetry::{Collect, Exposition};
 
 /// Upper bounds of the lateness histogram in milliseconds.
@@ -27,6 +27,40 @@ impl Count {
     }
 }
 
+/// An attempt under way. Whoever drops it without settling it (a service that is gone, a lane that is closed, a task
+/// that is cut off) counts the attempt as dropped, so that none is forgotten.
+#[derive(Debug)]
+pub struct Ticket {
+    counters: Arc<Counters>,
+    is_settled: bool,
+}
+
+impl Ticket {
+    /// Counts an attempt as scheduled.
+    #[must_use]
+    pub fn issue(counters: &Arc<Counters>) -> Self {
+        counters.scheduled.add(1);
+        Self { counters: Arc::clone(counters), is_settled: false }
+    }
+
+    /// Counts the attempt by its outcome.
+    pub fn settle(mut self, outcome: &Outcome) {
+        self.is_settled = true;
+        match outcome {
+            Outcome::Measured(_) => self.counters.measured.add(1),
+            Outcome::Unmeasured(trouble) => self.counters.unmeasured(*trouble).add(1),
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            self.counters.dropped.add(1);
+        }
+    }
+}
+
 /// All counts of an engine.
 #[derive(Debug)]
 pub struct Counters {
@@ -35,7 +69,7 @@ pub struct Counters {
     pub scheduled: Count,
     /// Attempts that ended with a measurement.
     pub measured: Count,
-    /// Attempts whose service changed meanwhile: their outcome was dropped.
+    /// Attempts whose service changed or ended meanwhile: their outcome was dropped.
     pub dropped: Count,
     /// Runs that were due while an earlier one was still under way, or while we slept.
     pub missed: Count,

@@ -22,7 +22,6 @@ use crate::engine::shard::{Shard, place};
 use crate::engine::supervise::{Ending, address, watched};
 use crate::id::Id;
 use crate::model::history::MeasuredStatus;
-use crate::model::verdict::majority;
 use crate::model::watch::Memory;
 
 /// A service that runs this long without a panic starts with the shortest wait again.
@@ -36,6 +35,8 @@ pub struct Fleet {
     services: HashMap<Id, Member>,
     limits: EngineLimits,
     counters: Arc<Counters>,
+    /// Actors launched so far: each has its own number, also when a service comes back under the same id.
+    launched: u64,
 }
 
 struct Member {
@@ -91,7 +92,7 @@ struct StartAgain {
 
 impl Fleet {
     pub(super) fn new(shards: Arc<[Arc<Shard>]>, limits: EngineLimits, counters: Arc<Counters>) -> Self {
-        Self { shards, services: HashMap::new(), limits, counters }
+        Self { shards, services: HashMap::new(), limits, counters, launched: 0 }
     }
 
     fn shard(&self, id: Id) -> &Arc<Shard> {
@@ -99,12 +100,13 @@ impl Fleet {
     }
 
     fn launch(
-        &self,
+        &mut self,
         definition: &Arc<Definition>,
-        start: (u64, Option<Memory>),
+        memory: Option<Memory>,
         ctx: &Context<Self>,
-    ) -> Addr<ServiceActor> {
-        let (generation, memory) = start;
+    ) -> (Addr<ServiceActor>, u64) {
+        self.launched += 1;
+        let generation = self.launched;
         let shard = Arc::clone(self.shard(definition.id));
         let actor = ServiceActor::new(Arc::clone(definition), Arc::clone(&shard), memory);
         let (address, receiver) = address(self.limits.mailbox);
@@ -116,7 +118,7 @@ impl Fleet {
         if !launched {
             tracing::error!(service = %definition.id, "the shard's thread has ended; the service is not watched");
         }
-        address
+        (address, generation)
     }
 }
 
@@ -134,9 +136,11 @@ impl Handler<Apply> for Fleet {
     fn handle(&mut self, Apply { definition, memory }: Apply, ctx: &mut Context<Self>) -> ResponseFuture<()> {
         let id = definition.id;
         let aggregator = self.shard(id).aggregator.clone();
+        let now = self.shard(id).clock.now();
         let known = memory.as_ref().map(|memory| {
             let last = memory.votes.iter().map(|(_, vote)| vote.checked_at).max();
-            (memory.status, majority(memory.votes.iter().map(|(_, vote)| vote.status)), last)
+            let verdict = definition.task.as_ref().map(|task| memory.verdict(task.plan.interval_ms, now));
+            (memory.status, verdict.unwrap_or_default(), last)
         });
         let present = aggregator.send(Present { definition: Arc::clone(&definition), known });
         let redefine = match self.services.get_mut(&id) {
@@ -152,8 +156,8 @@ impl Handler<Apply> for Fleet {
                 None
             }
             None => {
-                let address = self.launch(&definition, (0, memory), ctx);
-                let member = Member { address, definition, generation: 0, panics: 0, last_panic_ms: 0 };
+                let (address, generation) = self.launch(&definition, memory, ctx);
+                let member = Member { address, definition, generation, panics: 0, last_panic_ms: 0 };
                 self.services.insert(id, member);
                 None
             }
@@ -251,10 +255,10 @@ impl Handler<StartAgain> for Fleet {
             };
             let memory = Memory { status, ..Memory::default() };
             let definition = Arc::clone(&member.definition);
-            let address = fleet.launch(&definition, (generation + 1, Some(memory)), ctx);
+            let (address, generation) = fleet.launch(&definition, Some(memory), ctx);
             if let Some(member) = fleet.services.get_mut(&id) {
                 member.address = address;
-                member.generation = generation + 1;
+                member.generation = generation;
             }
         }))
     }

@@ -98,6 +98,13 @@ impl<J: ToHost> Lane<J> {
         Some(next)
     }
 
+    /// Drops every job that waits.
+    pub fn clear(&mut self) {
+        self.hosts.clear();
+        self.ready.clear();
+        self.waiting = 0;
+    }
+
     /// How many jobs run.
     #[must_use]
     pub const fn running(&self) -> usize {
@@ -143,6 +150,16 @@ mod tests {
         assert_eq!(lane.finish(2), Some((2, 4)));
         assert_eq!(lane.finish(1), Some((1, 2)));
         assert_eq!(lane.finish(1), None);
+    }
+
+    #[test]
+    fn a_cleared_lane_starts_nothing_more() {
+        let mut lane = Lane::new(LIMITS);
+        let offers = [(1, 0), (1, 1), (1, 2), (2, 3), (2, 4)].map(|job| lane.offer(job));
+        assert_eq!(offers.iter().filter(|offer| **offer == Offer::Wait).count(), 2);
+        lane.clear();
+        assert_eq!([lane.finish(1), lane.finish(2), lane.finish(1)], [None, None, None]);
+        assert_eq!((lane.running(), lane.waiting()), (0, 0));
     }
 
     proptest! {

@@ -12,8 +12,9 @@ use std::time::Duration;
 use actix::{Actor, ActorContext, Addr, Context, Handler, Message};
 use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
+use tokio::time::Instant;
 
-use crate::clock::Clock;
+use crate::engine::counters::Ticket;
 use crate::engine::lane::{Lane, LaneLimits, Offer, ToHost};
 use crate::engine::service::{CheckFinished, ServiceActor};
 use crate::model::check::{Outcome, Trouble};
@@ -37,7 +38,6 @@ pub struct LocationActor {
 /// What the actor shares with its tasks.
 struct Bench {
     prober: Arc<dyn Prober>,
-    clock: Clock,
     lane: RefCell<Lane<RunCheck>>,
 }
 
@@ -55,6 +55,8 @@ pub struct RunCheck {
     pub host_key: u64,
     /// Who asks.
     pub reply_to: Addr<ServiceActor>,
+    /// Counts the attempt.
+    pub ticket: Ticket,
 }
 
 impl ToHost for RunCheck {
@@ -83,8 +85,8 @@ pub struct LaneLoad {
 pub struct Close;
 
 impl LocationActor {
-    pub(super) fn new(prober: Arc<dyn Prober>, clock: Clock, limits: LaneLimits) -> Self {
-        Self { bench: Rc::new(Bench { prober, clock, lane: RefCell::new(Lane::new(limits)) }) }
+    pub(super) fn new(prober: Arc<dyn Prober>, limits: LaneLimits) -> Self {
+        Self { bench: Rc::new(Bench { prober, lane: RefCell::new(Lane::new(limits)) }) }
     }
 }
 
@@ -101,8 +103,7 @@ impl Handler<RunCheck> for LocationActor {
             Offer::Start(check) => drop(actix::spawn(run(Rc::clone(&self.bench), check))),
             Offer::Wait => {}
             Offer::Refuse(check) => {
-                let now = self.bench.clock.now_us();
-                answer(&check, now, Outcome::Unmeasured(Trouble::QueueFull));
+                answer(check, Instant::now(), Outcome::Unmeasured(Trouble::QueueFull));
             }
         }
     }
@@ -121,6 +122,7 @@ impl Handler<Close> for LocationActor {
     type Result = ();
 
     fn handle(&mut self, _: Close, ctx: &mut Context<Self>) {
+        self.bench.lane.borrow_mut().clear();
         ctx.stop();
     }
 }
@@ -130,9 +132,9 @@ async fn run(bench: Rc<Bench>, check: RunCheck) {
     let mut next = Some(check);
     while let Some(check) = next {
         let host_key = check.host_key;
-        let started_us = bench.clock.now_us();
+        let started = Instant::now();
         let outcome = attempt(&*bench.prober, Arc::clone(&check.spec)).await;
-        answer(&check, started_us, outcome);
+        answer(check, started, outcome);
         next = bench.lane.borrow_mut().finish(host_key);
     }
 }
@@ -147,8 +149,9 @@ async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> Outcome {
     }
 }
 
-fn answer(check: &RunCheck, started_us: i64, outcome: Outcome) {
-    let finished = CheckFinished { attempt: check.attempt, sequence: check.sequence, started_us, outcome };
-    // A service that is gone has no use for the answer; its mailbox holds more than its locations can send.
-    drop(check.reply_to.try_send(finished));
+fn answer(check: RunCheck, started: Instant, outcome: Outcome) {
+    let RunCheck { attempt, sequence, reply_to, ticket, .. } = check;
+    // A service that is gone has no use for the answer, and the ticket counts that; a living one's mailbox holds more than
+    // its locations can send.
+    drop(reply_to.try_send(CheckFinished { attempt, sequence, started, outcome, ticket }));
 }

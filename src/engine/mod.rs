@@ -194,6 +194,7 @@ impl Engine {
             if shard.aggregator.send(Flush).await.is_err() {
                 tracing::warn!(shard = shard.index, "an aggregator had stopped before");
             }
+            shard.close().await;
         }
         for arbiter in self.arbiters.iter() {
             arbiter.stop();

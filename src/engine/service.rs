@@ -11,7 +11,8 @@ use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, SpawnH
 use tokio::time::Instant;
 
 use crate::clock::Timestamp;
-use crate::engine::aggregator::{CheckRecorded, StatusChanged};
+use crate::engine::aggregator::{CheckRecorded, StartedLate, StatusChanged};
+use crate::engine::counters::Ticket;
 use crate::engine::definition::{Definition, Task};
 use crate::engine::location::RunCheck;
 use crate::engine::shard::Shard;
@@ -46,10 +47,12 @@ pub struct CheckFinished {
     pub attempt: Attempt,
     /// The sequence number it was started with.
     pub sequence: u32,
-    /// Wall time at which it really started, in microseconds.
-    pub started_us: i64,
+    /// When it really started: a moment that no setting of the wall clock moves.
+    pub started: Instant,
     /// How it ended.
     pub outcome: Outcome,
+    /// Counts the attempt.
+    pub ticket: Ticket,
 }
 
 /// Stop watching and end.
@@ -66,8 +69,8 @@ impl ServiceActor {
     /// The wall time, after accounting for a clock that was set meanwhile.
     fn now(&mut self) -> Timestamp {
         let (wall, instant) = (self.shard.clock.now(), Instant::now());
-        let passed = i64::try_from(instant.duration_since(self.anchor.1).as_millis()).unwrap_or(i64::MAX);
-        let jump_ms = wall.ms_since(self.anchor.0) - passed;
+        let passed_ms = signed(instant.duration_since(self.anchor.1).as_millis());
+        let jump_ms = wall.ms_since(self.anchor.0) - passed_ms;
         self.anchor = (wall, instant);
         if let Some(watch) = self.watch.as_mut().filter(|_| jump_ms.abs() > CLOCK_JUMP_MS) {
             watch.shift(jump_ms);
@@ -96,8 +99,25 @@ impl ServiceActor {
         if from == to {
             return Vec::new();
         }
-        let at = memory.status_since.map_or(now, |since| since.max(now));
+        let at = memory.status_since.map_or(now, |since| since.plus_ms(1).max(now));
         vec![Effect::Change(Change { at, from, to, cause: ChangeCause::Paused })]
+    }
+
+    /// What the next watch may go on with. If nothing that was measured holds any longer, the status ends at once.
+    fn succeed(
+        &mut self,
+        before: &Definition,
+        (mut watch, now): (Watch, Timestamp),
+        ctx: &mut Context<Self>,
+    ) -> Memory {
+        let memory = carried_over(before, &self.definition, watch.memory());
+        if !memory.votes.is_empty() {
+            return memory;
+        }
+        let cause = if self.definition.is_paused { ChangeCause::Paused } else { ChangeCause::Reconfigured };
+        let effects = watch.end(cause, now);
+        self.act(effects, ctx);
+        Memory { votes: Vec::new(), ..watch.memory() }
     }
 
     fn act(&mut self, effects: Vec<Effect>, ctx: &mut Context<Self>) {
@@ -125,12 +145,12 @@ impl ServiceActor {
             sequence: self.sequence,
             host_key: task.host_key,
             reply_to: ctx.address(),
+            ticket: Ticket::issue(&self.shard.counters),
         };
-        self.shard.counters.scheduled.add(1);
-        if lane.try_send(check).is_err() {
-            let started_us = self.shard.clock.now_us();
+        if let Err(refused) = lane.try_send(check) {
+            let RunCheck { attempt, sequence, ticket, .. } = refused.into_inner();
             let outcome = Outcome::Unmeasured(Trouble::QueueFull);
-            ctx.notify(CheckFinished { attempt, sequence: self.sequence, started_us, outcome });
+            ctx.notify(CheckFinished { attempt, sequence, started: Instant::now(), outcome, ticket });
         }
     }
 
@@ -198,6 +218,16 @@ impl ServiceActor {
         }
     }
 
+    fn log_trouble(&self, attempt: u8, outcome: &Outcome) {
+        match outcome {
+            Outcome::Measured(seen) if seen.status == CheckStatus::Up => {}
+            Outcome::Measured(_) => tracing::debug!(service = %self.definition.id, attempt, "a bad attempt"),
+            Outcome::Unmeasured(trouble) => {
+                tracing::debug!(service = %self.definition.id, trouble = trouble.as_str(), "could not look");
+            }
+        }
+    }
+
     /// One timer at an absolute due time; a stall makes it late, but never makes it drift.
     fn set_timer(&mut self, ctx: &mut Context<Self>) {
         if let Some(timer) = self.timer.take() {
@@ -218,6 +248,10 @@ impl ServiceActor {
         let effects = self.watch.as_mut().map(|watch| watch.wake(now)).unwrap_or_default();
         self.act(effects, ctx);
     }
+}
+
+fn signed(count: u128) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 fn place_of(task: &Task, slot: usize) -> Option<(usize, crate::model::service::ProbeRole)> {
@@ -247,14 +281,10 @@ impl Handler<Redefine> for ServiceActor {
             return;
         }
         self.sequence = self.sequence.wrapping_add(1);
-        let memory = self.watch.take().map_or_else(Memory::default, |mut watch| {
-            let cause =
-                if self.definition.is_paused { ChangeCause::Paused } else { ChangeCause::Reconfigured };
-            // What was measured stays true for the moments of its measurement; only a pause ends the status at once.
-            let effects = if self.definition.task.is_none() { watch.end(cause, now) } else { Vec::new() };
-            self.act(effects, ctx);
-            carried_over(&before, &self.definition, watch.memory())
-        });
+        let memory = match self.watch.take() {
+            Some(watch) => self.succeed(&before, (watch, now), ctx),
+            None => Memory::default(),
+        };
         self.begin(memory, ctx);
     }
 }
@@ -290,32 +320,24 @@ impl Handler<CheckFinished> for ServiceActor {
     type Result = ();
 
     fn handle(&mut self, finished: CheckFinished, ctx: &mut Context<Self>) {
-        let counters = Arc::clone(&self.shard.counters);
-        if finished.sequence != self.sequence {
-            counters.dropped.add(1);
+        let CheckFinished { attempt, sequence, started, outcome, ticket } = finished;
+        if sequence != self.sequence {
             return;
         }
-        match &finished.outcome {
-            Outcome::Measured(_) => counters.measured.add(1),
-            Outcome::Unmeasured(trouble) => {
-                counters.unmeasured(*trouble).add(1);
-                tracing::debug!(service = %self.definition.id, trouble = trouble.as_str(), "could not look");
-            }
-        }
+        ticket.settle(&outcome);
+        self.log_trouble(attempt.attempt, &outcome);
         let now = self.now();
-        let checked_at = Timestamp::from_ms(finished.started_us.div_euclid(1_000));
-        let is_bad = matches!(&finished.outcome, Outcome::Measured(seen) if seen.status != CheckStatus::Up);
-        if is_bad {
-            tracing::debug!(service = %self.definition.id, attempt = finished.attempt.attempt, "a bad attempt");
-        }
-        if finished.attempt.attempt == 1 {
-            let late_us = finished.started_us - finished.attempt.scheduled_at.ms() * 1_000;
-            counters.started_late(late_us);
-            drop(self.shard.aggregator.try_send(crate::engine::aggregator::StartedLate { late_us }));
-        }
+        let started_us = self.shard.clock.now_us() - signed(started.elapsed().as_micros());
         self.set_suspects_aside();
         let Some(watch) = self.watch.as_mut() else { return };
-        let effects = watch.finish(finished.attempt, (checked_at, finished.outcome), now);
+        let attempt = watch.under_way(attempt.slot).unwrap_or(attempt);
+        let checked_at = Timestamp::from_ms(started_us.div_euclid(1_000));
+        let effects = watch.finish(attempt, (checked_at, outcome), now);
+        if attempt.attempt == 1 {
+            let late_us = started_us - attempt.scheduled_at.ms() * 1_000;
+            self.shard.counters.started_late(late_us);
+            drop(self.shard.aggregator.try_send(StartedLate { late_us }));
+        }
         self.act(effects, ctx);
     }
 }

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use actix::{Actor, Addr, Arbiter, ArbiterHandle};
+use futures_util::future::{join, join_all};
 
 use crate::clock::Clock;
 use crate::config::limits::EngineLimits;
 use crate::engine::EngineParts;
-use crate::engine::aggregator::Aggregator;
+use crate::engine::aggregator::{self, Aggregator};
 use crate::engine::counters::Counters;
 use crate::engine::definition::Roster;
 use crate::engine::lane::LaneLimits;
-use crate::engine::location::LocationActor;
+use crate::engine::location::{self, LocationActor};
 use crate::engine::suspicions::Suspicions;
 use crate::id::Id;
 
@@ -45,6 +46,15 @@ pub struct Shard {
     pub limits: EngineLimits,
     /// What was done and what not.
     pub counters: Arc<Counters>,
+}
+
+impl Shard {
+    /// Ends its actors. A timer would keep the aggregator alive without an address, and lanes may hold waiting checks.
+    pub(super) async fn close(&self) {
+        let lanes = self.locations.iter().map(|lane| lane.send(location::Close));
+        // Whoever has ended already needs no ending.
+        let _ = join(join_all(lanes), self.aggregator.send(aggregator::Close)).await;
+    }
 }
 
 /// The shard that owns a service: a function of its id alone.
@@ -85,14 +95,14 @@ fn start(
         per_host: limits.checks_per_host,
         waiting: limits.checks_waiting,
     };
-    let locations = parts.probers.iter().map(|prober| {
-        let (prober, clock, mailbox) = (Arc::clone(prober), parts.clock.clone(), limits.mailbox);
+    let lanes = parts.probers.iter().map(|prober| {
+        let (prober, mailbox) = (Arc::clone(prober), limits.mailbox);
         LocationActor::start_in_arbiter(&arbiter, move |ctx| {
             ctx.set_mailbox_capacity(mailbox);
-            LocationActor::new(prober, clock, lane)
+            LocationActor::new(prober, lane)
         })
     });
-    let locations = locations.collect();
+    let locations = lanes.collect();
     let aggregator = {
         let (clock, sink, limits) = (parts.clock.clone(), parts.sink.clone(), limits.clone());
         let counters = Arc::clone(counters);

@@ -266,10 +266,12 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with its text, cut to 500 characters.
+    /// A failure with its text, on one line and cut to 500 characters. Control characters become blanks: PostgreSQL stores no
+    /// zero byte, and what a peer sends shall not write into a terminal.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl AsRef<str>) -> Self {
-        let message: String = message.as_ref().chars().take(500).collect();
+        let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
+        let message: String = message.as_ref().chars().take(500).map(plain).collect();
         Self { code, message: message.into() }
     }
 }

@@ -61,7 +61,8 @@ pub struct Recorder {
     codes: Vec<LocationCode>,
     checks: VecDeque<CheckRecord>,
     changes: VecDeque<StatusChange>,
-    is_writing: bool,
+    /// Results in the transaction that is under way; they come back if it fails.
+    writing: Option<usize>,
     drained: Vec<oneshot::Sender<()>>,
     limits: RecordLimits,
     counters: Arc<RecordCounters>,
@@ -87,7 +88,7 @@ impl Recorder {
             codes,
             checks: VecDeque::new(),
             changes: VecDeque::new(),
-            is_writing: false,
+            writing: None,
             drained: Vec::new(),
             limits,
             counters,
@@ -95,7 +96,8 @@ impl Recorder {
     }
 
     fn take(&mut self, batch: Batch) {
-        let room = self.limits.waiting_results.saturating_sub(self.checks.len());
+        let waiting = self.checks.len() + self.writing.unwrap_or(0);
+        let room = self.limits.waiting_results.saturating_sub(waiting);
         let shed = batch.checks.len().saturating_sub(room);
         if shed > 0 {
             self.counters.shed.fetch_add(shed as u64, Ordering::Relaxed);
@@ -106,8 +108,9 @@ impl Recorder {
     }
 
     fn write(&mut self, ctx: &mut Context<Self>) {
-        self.counters.waiting.store(self.checks.len() as u64, Ordering::Relaxed);
-        if self.is_writing {
+        let waiting = self.checks.len() + self.writing.unwrap_or(0);
+        self.counters.waiting.store(waiting as u64, Ordering::Relaxed);
+        if self.writing.is_some() {
             return;
         }
         if self.checks.is_empty() && self.changes.is_empty() {
@@ -117,8 +120,8 @@ impl Recorder {
             }
             return;
         }
-        self.is_writing = true;
         let checks = take_front(&mut self.checks, self.limits.rows_per_commit);
+        self.writing = Some(checks.len());
         let changes = take_front(&mut self.changes, self.limits.rows_per_commit);
         let work = Work {
             history: self.history.clone(),
@@ -133,7 +136,7 @@ impl Recorder {
     }
 
     fn written(&mut self, work: Work, result: Result<(), StoreError>, ctx: &mut Context<Self>) {
-        self.is_writing = false;
+        self.writing = None;
         self.locations = work.locations;
         let was_failing = self.counters.is_failing.swap(result.is_err(), Ordering::Relaxed);
         match result {
@@ -175,12 +178,15 @@ impl Work {
 
     async fn try_commit(&mut self) -> Result<(), StoreError> {
         let transaction = self.history.begin().await?;
-        if !self.codes.iter().all(|code| self.locations.knows(code)) {
-            self.locations = LocationNumbers::ensure(&transaction, &self.codes).await?;
+        let mut locations = self.locations.clone();
+        if !self.codes.iter().all(|code| locations.knows(code)) {
+            locations = LocationNumbers::ensure(&transaction, &self.codes).await?;
         }
-        append::checks(&transaction, &self.checks, &self.locations).await?;
+        append::checks(&transaction, &self.checks, &locations).await?;
         append::changes(&transaction, &self.changes).await?;
         transaction.commit().await?;
+        // Not before: a number that is rolled back may be given to another location.
+        self.locations = locations;
         Ok(())
     }
 }

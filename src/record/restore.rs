@@ -14,7 +14,7 @@ use crate::engine::definition::{Definer, Definition, Task};
 use crate::id::Id;
 use crate::model::history::StatusChange;
 use crate::model::service::{Service, ServiceKey};
-use crate::model::verdict::Vote;
+use crate::model::verdict::{Vote, freshness_ms};
 use crate::model::watch::Memory;
 use crate::stats::uptime::{cover, covers, measured, per_day};
 use crate::stats::window::{WINDOW_DAYS, Window};
@@ -102,7 +102,8 @@ async fn one(
             return None;
         }
     };
-    let votes = match past.votes.get(&service.key) {
+    let recent = past.votes.get(&service.key);
+    let votes = match recent.filter(|votes| are_complete(&definition, votes)) {
         Some(votes) => votes.clone(),
         None => recent::of_service(databases.history.reader(), service.key).await.unwrap_or_default(),
     };
@@ -117,6 +118,13 @@ async fn one(
         tracing::error!(service = %service.id, "the engine has stopped while services were restored");
     }
     Some(Restored { key: service.key, id: service.id, backed_until })
+}
+
+/// Whether the results read in one go are all that may still vote: a slow service's older results are fresh as well.
+fn are_complete(definition: &Definition, votes: &HashMap<i32, Vote>) -> bool {
+    definition.task.as_ref().is_none_or(|task| {
+        freshness_ms(task.plan.interval_ms) <= RECENT_MS || votes.len() >= task.locations.len()
+    })
 }
 
 fn memory(definition: &Definition, definer: &Definer, (past, votes): (&Past, &HashMap<i32, Vote>)) -> Memory {

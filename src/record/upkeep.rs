@@ -1,7 +1,7 @@
 //! Background work on the history: finished hours are summed up, histories of deleted services are erased.
 //!
 //! Both are repeatable: killed half-way, they start over and end in the same rows. An hour is derived once it is
-//! older than the slowest check and write could be.
+//! older than the slowest check and write should be, and again if results come later still.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::store::history::samples::Sample;
 use crate::store::history::{erase, hours, samples};
 use crate::store::{Databases, StoreError, services};
 
-/// How long after its end an hour is derived: results may wait for a database that is away.
+/// How long after its end an hour is derived, so that few are derived twice.
 const SETTLE_MS: i64 = 600_000;
 
 /// Does all work that is due, every `every`, until the future is dropped.
@@ -64,7 +64,7 @@ async fn next_hour(databases: &Databases, now: Timestamp) -> Result<Option<Times
     let start = match hours::watermark(reader).await? {
         Some(watermark) => watermark,
         None => match samples::oldest(reader).await? {
-            Some(oldest) => Timestamp::from_ms(oldest.ms().div_euclid(HOUR_MS) * HOUR_MS),
+            Some(oldest) => first_watermark(databases, oldest).await?,
             None => return Ok(None),
         },
     };
@@ -72,12 +72,23 @@ async fn next_hour(databases: &Databases, now: Timestamp) -> Result<Option<Times
     Ok(is_settled.then_some(start))
 }
 
+/// Sets the watermark for the first time: an hour before the first arrival, which need not be the oldest result.
+async fn first_watermark(databases: &Databases, oldest: Timestamp) -> Result<Timestamp, StoreError> {
+    let start = hours::start_of_hour(oldest).plus_ms(-HOUR_MS);
+    let transaction = databases.history.begin().await?;
+    hours::set_watermark(&transaction, start).await?;
+    transaction.commit().await?;
+    Ok(start)
+}
+
 async fn derive_hour(databases: &Databases, start: Timestamp) -> Result<(), StoreError> {
     let reader = databases.history.reader();
+    let end = start.plus_ms(HOUR_MS);
+    let arrival = samples::newest_arrival(reader).await?;
     let mut after = ServiceKey::MIN;
     while let Some(service) = samples::next_service(reader, after).await? {
         after = service;
-        let rows = samples::between(reader, service, (start, start.plus_ms(HOUR_MS)), None).await?;
+        let rows = samples::between(reader, service, (start, end), None).await?;
         if rows.is_empty() {
             continue;
         }
@@ -86,7 +97,11 @@ async fn derive_hour(databases: &Databases, start: Timestamp) -> Result<(), Stor
         transaction.commit().await?;
     }
     let transaction = databases.history.begin().await?;
-    hours::set_watermark(&transaction, start.plus_ms(HOUR_MS)).await?;
+    hours::lock_watermark(&transaction).await?;
+    // If a result came late, the hour may lack it: the watermark stays, and the hour is derived once more.
+    if !samples::arrived_since(&transaction, arrival, end).await? {
+        hours::set_watermark(&transaction, end).await?;
+    }
     transaction.commit().await?;
     Ok(())
 }

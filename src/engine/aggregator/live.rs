@@ -16,6 +16,8 @@ pub(super) struct Live {
     verdict: Verdict,
     status: MeasuredStatus,
     decision: (bool, Option<OverrideStatus>),
+    /// Of the definition that the decision stands in.
+    revision: i64,
     since: Timestamp,
     last_result_at: Option<Timestamp>,
     measured_until: Timestamp,
@@ -43,6 +45,7 @@ impl Live {
             verdict: Verdict::Unknown,
             status: MeasuredStatus::Unknown,
             decision: (false, None),
+            revision: i64::MIN,
             since: now,
             last_result_at: None,
             measured_until: now,
@@ -83,7 +86,17 @@ impl Live {
         self.verdict = verdict;
     }
 
-    pub(super) fn take_decision(&mut self, decision: (bool, Option<OverrideStatus>), now: Timestamp) {
+    /// Takes in what people decided; of an older revision that arrives late, nothing.
+    pub(super) fn take_decision(
+        &mut self,
+        revision: i64,
+        decision: (bool, Option<OverrideStatus>),
+        now: Timestamp,
+    ) {
+        if revision < self.revision {
+            return;
+        }
+        self.revision = revision;
         if decision != self.decision {
             self.close_stretch(now);
             self.decision = decision;
@@ -192,11 +205,12 @@ mod tests {
     #[test]
     fn an_override_counts_as_it_says_and_a_pause_not_at_all() {
         let mut live = Live::new(at(0));
-        live.take_decision((true, None), at(0));
+        live.take_decision(1, (true, None), at(0));
         assert_eq!(live.snapshot(at(1_000)).uptime_30d, None);
-        live.take_decision((true, Some(OverrideStatus::Down)), at(1_000));
+        live.take_decision(2, (true, Some(OverrideStatus::Down)), at(1_000));
         assert_eq!(live.snapshot(at(2_000)).uptime_30d, Some(0.0));
-        live.take_decision((false, Some(OverrideStatus::Up)), at(2_000));
+        live.take_decision(3, (false, Some(OverrideStatus::Up)), at(2_000));
+        live.take_decision(2, (true, Some(OverrideStatus::Down)), at(2_000));
         assert_eq!(live.snapshot(at(3_000)).uptime_30d, Some(50.0));
     }
 

@@ -8,6 +8,7 @@ use crate::model::check::{Micros, Timings};
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::service::ProbeRole;
 use crate::store::StoreError;
+use crate::store::history::hours;
 use crate::store::history::locations::LocationNumbers;
 
 const CHECK_COLUMNS: &str = "service_id, checked_at, location_id, scheduled_at, status, attempt, role, status_code, \
@@ -20,7 +21,7 @@ const CHANGE_WIDTH: usize = 5;
 /// 512 rows of 17 values stay below SQLite's limit of 32,766 values a statement.
 const CHUNKS: [usize; 4] = [512, 64, 8, 1];
 
-/// Appends finished checks. Rows that exist already are left as they are.
+/// Appends finished checks. Rows that exist already are left as they are; hours that get further rows are derived again.
 ///
 /// # Errors
 /// When the database fails, or a location has no number yet.
@@ -38,7 +39,10 @@ pub async fn checks(
         let text = insert_text(backend, "check_result", CHECK_COLUMNS, (chunk.len(), CHECK_WIDTH));
         connection.execute_raw(Statement::from_sql_and_values(backend, text, values)).await?;
     }
-    Ok(())
+    match records.iter().map(|record| record.checked_at).min() {
+        Some(oldest) => hours::reopen(connection, oldest).await,
+        None => Ok(()),
+    }
 }
 
 /// Appends status changes. Rows that exist already are left as they are.

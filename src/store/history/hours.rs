@@ -4,7 +4,9 @@
 //! service has been derived.
 
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
+};
 use watchkeeper_entities::check_hour::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::history_progress;
 
@@ -93,6 +95,33 @@ pub async fn between(
 pub async fn watermark(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, StoreError> {
     let row = history_progress::Entity::find_by_id(WATERMARK).one(connection).await?;
     Ok(row.map(|row| Timestamp::from_ms(row.value)))
+}
+
+/// Like [`watermark`], and keeps others from moving it until the transaction ends.
+///
+/// # Errors
+/// When the database fails.
+pub async fn lock_watermark(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, StoreError> {
+    let row = history_progress::Entity::find_by_id(WATERMARK).lock_exclusive().one(connection).await?;
+    Ok(row.map(|row| Timestamp::from_ms(row.value)))
+}
+
+/// Results of `moment` are being stored in this transaction: if its hour was derived before, it will be derived again.
+///
+/// # Errors
+/// When the database fails.
+pub async fn reopen(connection: &impl ConnectionTrait, moment: Timestamp) -> Result<(), StoreError> {
+    let hour = start_of_hour(moment);
+    match lock_watermark(connection).await? {
+        Some(derived) if derived > hour => set_watermark(connection, hour).await,
+        _ => Ok(()),
+    }
+}
+
+/// Start of the hour that holds `moment`.
+#[must_use]
+pub const fn start_of_hour(moment: Timestamp) -> Timestamp {
+    Timestamp::from_ms(moment.ms().div_euclid(HOUR_MS) * HOUR_MS)
 }
 
 /// Moves the watermark.

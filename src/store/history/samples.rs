@@ -82,6 +82,34 @@ pub async fn oldest(connection: &impl ConnectionTrait) -> Result<Option<Timestam
     Ok(found.map(Timestamp::from_ms))
 }
 
+/// The place of the newest arrival; [`arrived_since`] takes it.
+///
+/// # Errors
+/// When the database fails.
+pub async fn newest_arrival(connection: &impl ConnectionTrait) -> Result<i64, StoreError> {
+    let ids = Entity::find().select_only().column(Column::Id).order_by_desc(Column::Id).limit(1);
+    Ok(ids.into_tuple().one(connection).await?.unwrap_or_default())
+}
+
+/// Whether a check that started before `before` has arrived after this place.
+///
+/// # Errors
+/// When the database fails.
+pub async fn arrived_since(
+    connection: &impl ConnectionTrait,
+    arrival: i64,
+    before: Timestamp,
+) -> Result<bool, StoreError> {
+    let late = Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::Id.gt(arrival))
+        .filter(Column::CheckedAt.lt(before.ms()))
+        .limit(1);
+    let found: Option<i64> = late.into_tuple().one(connection).await?;
+    Ok(found.is_some())
+}
+
 #[derive(FromQueryResult)]
 struct Row {
     checked_at: i64,

@@ -4,60 +4,21 @@
 //! messages and timers. It holds the rules of retries, of confirmation by the other locations, of gaps, and of
 //! the status that results.
 
+mod plan;
+#[cfg(test)]
+mod tests;
+
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Measurement, Outcome};
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::schedule::Schedule;
-use crate::model::service::ProbeRole;
 use crate::model::verdict::{Verdict, Vote, majority};
+pub use crate::model::watch::plan::WatchPlan;
 
 /// A check that is due within this time needs no catch-up after a restart, and catch-ups are spread over it.
 const CATCH_UP_SPREAD_MS: i64 = 60_000;
-/// Slack before a missing result counts as a gap: a busy machine is late, not blind.
-const GAP_SLACK_MS: i64 = 5_000;
 /// While votes disagree, locations look this many times as often, for two intervals after the last change of a vote.
 const UNCERTAIN_SPEED: i64 = 5;
-
-/// How a service is watched.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WatchPlan {
-    /// Stable hash of the service's id: its phase.
-    pub hash: u64,
-    /// Milliseconds between two checks of one location.
-    pub interval_ms: i64,
-    /// Milliseconds that one attempt may take.
-    pub timeout_ms: i64,
-    /// Attempts before a bad result counts, from 1.
-    pub attempts: u8,
-    /// Wait before the second attempt; it doubles.
-    pub backoff_ms: i64,
-    /// Longest wait before a further attempt.
-    pub backoff_max_ms: i64,
-    /// Shortest time between two checks of one location while votes disagree.
-    pub uncertain_interval_ms: i64,
-    /// Role of each location, in their order; at least one.
-    pub roles: Box<[ProbeRole]>,
-}
-
-impl WatchPlan {
-    /// How long one result may stand alone before the time after it is a gap.
-    fn coverage_ms(&self) -> i64 {
-        let attempts = i64::from(self.attempts);
-        self.interval_ms + attempts * (self.timeout_ms + self.backoff_max_ms) + GAP_SLACK_MS
-    }
-
-    /// Until when a result from `last` backs the status that was believed then, seen from `now`: up to now while the next
-    /// result may still be on its way, otherwise only until the first one was due that did not come.
-    #[must_use]
-    pub fn backed_until(&self, last: Timestamp, now: Timestamp) -> Timestamp {
-        if now.ms_since(last) > self.coverage_ms() { last.plus_ms(self.interval_ms) } else { now }
-    }
-
-    fn backoff_after_ms(&self, attempt: u8) -> i64 {
-        let doubled = self.backoff_ms << u32::from(attempt.saturating_sub(1)).min(16);
-        doubled.min(self.backoff_max_ms)
-    }
-}
 
 /// What is known from before: what the history says about the service.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +29,15 @@ pub struct Memory {
     pub status: MeasuredStatus,
     /// When it began.
     pub status_since: Option<Timestamp>,
+}
+
+impl Memory {
+    /// What those votes say that are still fresh at `now`.
+    #[must_use]
+    pub fn verdict(&self, interval_ms: i64, now: Timestamp) -> Verdict {
+        let fresh = self.votes.iter().filter(|(_, vote)| vote.is_fresh(now, interval_ms));
+        majority(fresh.map(|(_, vote)| vote.status))
+    }
 }
 
 /// What the actor has to do.
@@ -137,7 +107,8 @@ struct Slot {
     is_set_aside: bool,
     /// What comes next: a due run, or a further attempt of the check that is going on.
     next: Next,
-    is_running: bool,
+    /// The attempt that is under way.
+    running: Option<Attempt>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -159,7 +130,7 @@ pub struct Watch {
     plan: WatchPlan,
     slots: Box<[Slot]>,
     status: MeasuredStatus,
-    status_since: Timestamp,
+    status_since: Option<Timestamp>,
     verdict: Verdict,
     last_result_at: Option<Timestamp>,
     uncertain_until: Timestamp,
@@ -175,12 +146,12 @@ impl Watch {
         let slot = |place| {
             let schedule = Schedule::new(plan.hash, plan.interval_ms, (place, slots));
             let at = if is_new { now } else { schedule.next_after(now) };
-            Slot { schedule, vote: None, is_set_aside: false, next: Next::run(at), is_running: false }
+            Slot { schedule, vote: None, is_set_aside: false, next: Next::run(at), running: None }
         };
         let mut watch = Self {
             slots: (0..slots).map(slot).collect(),
             status: memory.status,
-            status_since: memory.status_since.unwrap_or(now),
+            status_since: memory.status_since,
             verdict: Verdict::Unknown,
             last_result_at: memory.votes.iter().map(|(_, vote)| vote.checked_at).max(),
             uncertain_until: now,
@@ -218,7 +189,7 @@ impl Watch {
     /// When [`Self::wake`] is to be called next; `None` while every location is looking.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
-        self.slots.iter().filter(|slot| !slot.is_running).map(|slot| slot.next.at).min()
+        self.slots.iter().filter(|slot| slot.running.is_none()).map(|slot| slot.next.at).min()
     }
 
     /// Starts what is due and notices gaps.
@@ -226,18 +197,25 @@ impl Watch {
         let mut effects = Vec::new();
         for place in 0..self.slots.len() {
             let slot = &mut self.slots[place];
-            if slot.is_running || slot.next.at > now {
+            if slot.running.is_some() || slot.next.at > now {
                 continue;
             }
             let Next { scheduled_at, attempt, .. } = slot.next;
             let missed = if attempt == 1 { slot.schedule.runs_between(scheduled_at, now) } else { 0 };
             let scheduled_at = if missed > 0 { slot.schedule.latest(now) } else { scheduled_at };
-            slot.is_running = true;
+            let attempt = Attempt { slot: place, scheduled_at, attempt };
+            slot.running = Some(attempt);
             push_missed(missed, &mut effects);
-            effects.push(Effect::Run(Attempt { slot: place, scheduled_at, attempt }));
+            effects.push(Effect::Run(attempt));
         }
         self.judge(now, &mut effects);
         effects
+    }
+
+    /// The attempt of a location that is under way, as due on the present wall clock.
+    #[must_use]
+    pub fn under_way(&self, slot: usize) -> Option<Attempt> {
+        self.slots.get(slot)?.running
     }
 
     /// Takes in how an attempt ended: retries, or believes it, records it and draws the conclusions.
@@ -251,7 +229,7 @@ impl Watch {
         let Some(slot) = self.slots.get_mut(attempt.slot) else {
             return effects;
         };
-        slot.is_running = false;
+        slot.running = None;
         let measurement = match outcome {
             Outcome::Measured(measurement) => measurement,
             Outcome::Unmeasured(_) => {
@@ -281,16 +259,21 @@ impl Watch {
         }
     }
 
-    /// Moves everything that is remembered by `jump_ms`: the wall clock was set, no time passed.
+    /// The wall clock was set ahead by `jump_ms`, or back. What is planned moves with it. What was seen moves back, but not
+    /// ahead: a machine that slept looks just like that, and nobody has looked in the meantime.
     pub fn shift(&mut self, jump_ms: i64) {
+        let seen_ms = jump_ms.min(0);
         for slot in &mut self.slots {
             slot.next.at = slot.next.at.plus_ms(jump_ms);
             slot.next.scheduled_at = slot.next.scheduled_at.plus_ms(jump_ms);
+            if let Some(attempt) = &mut slot.running {
+                attempt.scheduled_at = attempt.scheduled_at.plus_ms(jump_ms);
+            }
             if let Some(vote) = &mut slot.vote {
-                vote.checked_at = vote.checked_at.plus_ms(jump_ms);
+                vote.checked_at = vote.checked_at.plus_ms(seen_ms);
             }
         }
-        self.last_result_at = self.last_result_at.map(|at| at.plus_ms(jump_ms));
+        self.last_result_at = self.last_result_at.map(|at| at.plus_ms(seen_ms));
         self.uncertain_until = self.uncertain_until.plus_ms(jump_ms);
     }
 
@@ -308,7 +291,7 @@ impl Watch {
     pub fn memory(&self) -> Memory {
         let votes =
             self.slots.iter().enumerate().filter_map(|(place, slot)| slot.vote.map(|vote| (place, vote)));
-        Memory { votes: votes.collect(), status: self.status, status_since: Some(self.status_since) }
+        Memory { votes: votes.collect(), status: self.status, status_since: self.status_since }
     }
 
     /// Once, after a restart: a location whose due run was missed and whose next one is far away looks soon.
@@ -340,7 +323,7 @@ impl Watch {
     fn ask_the_others(&mut self, place: usize, since: Timestamp, now: Timestamp) {
         for (other, slot) in self.slots.iter_mut().enumerate() {
             let has_looked = slot.vote.is_some_and(|vote| vote.checked_at >= since);
-            if other != place && !slot.is_running && slot.next.attempt == 1 && !has_looked {
+            if other != place && slot.running.is_none() && slot.next.attempt == 1 && !has_looked {
                 slot.next = Next::run(slot.next.at.min(now));
             }
         }
@@ -423,9 +406,12 @@ impl Watch {
         if to == self.status {
             return;
         }
-        let change = Change { at: at.max(self.status_since), from: self.status, to, cause };
+        // Strictly later than the change before, whatever the wall clock does: equal times would leave the order open, and a
+        // change back and forth within one of them would be taken for a repetition.
+        let at = self.status_since.map_or(at, |since| at.max(since.plus_ms(1)));
+        let change = Change { at, from: self.status, to, cause };
         self.status = to;
-        self.status_since = change.at;
+        self.status_since = Some(at);
         effects.push(Effect::Change(change));
     }
 }

@@ -1,0 +1,256 @@
+//! Invariants of the watch under random scripts, checked after every step against a model that remembers results only.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::check::{ErrorCode, Timings, Trouble};
+use crate::model::service::ProbeRole;
+
+/// One step of a script: time passes, and then perhaps an attempt ends.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    wait_ms: i64,
+    /// Nobody wakes the watch while the time passes.
+    is_stall: bool,
+    /// Which of the attempts under way ends, and how; beyond the last one none does.
+    ends: usize,
+    /// 0 up, 1 degraded, 2 down, 3 trouble of our own.
+    how: i16,
+}
+
+/// Plays the actor around a watch, and remembers what may be believed.
+struct Model {
+    watch: Watch,
+    plan: WatchPlan,
+    start: Timestamp,
+    now: Timestamp,
+    under_way: Vec<Attempt>,
+    started: BTreeSet<(usize, Timestamp)>,
+    votes: BTreeMap<usize, Vote>,
+    last_result: Option<Timestamp>,
+    status: MeasuredStatus,
+    changed_at: Option<Timestamp>,
+    missed: u64,
+}
+
+impl Model {
+    fn begin(plan: WatchPlan, start: Timestamp) -> Self {
+        let (watch, effects) = Watch::begin(plan.clone(), Memory::default(), start);
+        let mut model = Self {
+            watch,
+            plan,
+            start,
+            now: start,
+            under_way: Vec::new(),
+            started: BTreeSet::new(),
+            votes: BTreeMap::new(),
+            last_result: None,
+            status: MeasuredStatus::Unknown,
+            changed_at: None,
+            missed: 0,
+        };
+        model.take(effects);
+        model
+    }
+
+    fn step(&mut self, step: Step) {
+        let until = self.now.plus_ms(step.wait_ms);
+        while let Some(at) = self.watch.next_wake().filter(|at| *at <= until && !step.is_stall) {
+            self.now = at.max(self.now);
+            self.wake();
+        }
+        self.now = until;
+        if step.is_stall {
+            self.wake();
+        }
+        if step.ends < self.under_way.len() {
+            self.finish(step.ends, step.how);
+        }
+    }
+
+    fn wake(&mut self) {
+        let effects = self.watch.wake(self.now);
+        self.take(effects);
+        assert!(self.watch.next_wake().is_none_or(|at| at > self.now), "nothing is overdue after a wake");
+    }
+
+    fn finish(&mut self, place: usize, how: i16) {
+        let attempt = self.under_way.remove(place);
+        let outcome = match CheckStatus::from_code(how) {
+            Some(status) => Outcome::Measured(measurement(status)),
+            None => Outcome::Unmeasured(Trouble::NoPorts),
+        };
+        let effects = self.watch.finish(attempt, (self.now, outcome), self.now);
+        self.take(effects);
+    }
+
+    /// Checks the effects of one call, in their order.
+    fn take(&mut self, effects: Vec<Effect>) {
+        let last_before = self.last_result;
+        for effect in effects {
+            match effect {
+                Effect::Run(attempt) => self.take_run(attempt),
+                Effect::Record(Finished { attempt, checked_at, measurement }) => {
+                    self.votes.insert(attempt.slot, Vote { status: measurement.status, checked_at });
+                    self.last_result = Some(checked_at);
+                }
+                Effect::Change(change) => self.take_change(change, last_before),
+                Effect::Missed(runs) => self.missed += runs,
+            }
+        }
+    }
+
+    fn take_run(&mut self, attempt: Attempt) {
+        assert!(self.under_way.iter().all(|other| other.slot != attempt.slot), "one attempt a location");
+        assert!(attempt.scheduled_at <= self.now, "nothing starts before it is due");
+        if attempt.attempt == 1 {
+            let is_first = self.started.insert((attempt.slot, attempt.scheduled_at));
+            assert!(is_first, "one run a due time: {attempt:?}");
+        }
+        assert!(attempt.attempt <= self.plan.attempts);
+        self.under_way.push(attempt);
+    }
+
+    fn take_change(&mut self, change: Change, last_before: Option<Timestamp>) {
+        assert_eq!(change.from, self.status, "changes alternate");
+        assert_ne!(change.from, change.to);
+        assert!(self.changed_at.is_none_or(|before| before < change.at), "changes are in order of time");
+        let fresh = self.votes.values().filter(|vote| vote.is_fresh(self.now, self.plan.interval_ms));
+        let fresh: Vec<CheckStatus> = fresh.map(|vote| vote.status).collect();
+        let down = fresh.iter().filter(|status| **status == CheckStatus::Down).count();
+        match change.to {
+            MeasuredStatus::Down => assert!(2 * down > fresh.len(), "{down} of {} say down", fresh.len()),
+            MeasuredStatus::Up | MeasuredStatus::Degraded => {
+                assert!(!fresh.is_empty() && 2 * down <= fresh.len());
+            }
+            MeasuredStatus::NoData => {
+                let last = last_before.expect("a gap follows a result");
+                assert_eq!(change.cause, ChangeCause::Gap);
+                assert!(self.plan.backed_until(last, self.now) < self.now, "a gap follows a silence");
+            }
+            MeasuredStatus::Unknown => assert!(fresh.is_empty()),
+        }
+        (self.status, self.changed_at) = (change.to, Some(change.at));
+    }
+
+    /// Lets everything end well, until no attempt is under way and no retry waits.
+    fn settle(&mut self) {
+        loop {
+            while !self.under_way.is_empty() {
+                self.finish(0, 0);
+            }
+            let retries = self.watch.slots.iter().filter(|slot| slot.next.attempt > 1);
+            let Some(at) = retries.map(|slot| slot.next.at).max() else { break };
+            self.now = self.now.max(at);
+            self.wake();
+        }
+    }
+
+    /// Due times since the start that are over, and those of them that a run was started for.
+    fn due_and_started(&self) -> (u64, u64) {
+        let schedules = self.watch.slots.iter().map(|slot| slot.schedule);
+        let due = schedules.clone().map(|schedule| schedule.runs_between(self.start, self.now)).sum();
+        let in_phase = |(place, at): &&(usize, Timestamp)| {
+            let schedule = self.watch.slots[*place].schedule;
+            schedule.latest(*at) == *at && *at > self.start
+        };
+        (due, self.started.iter().filter(in_phase).count() as u64)
+    }
+}
+
+fn measurement(status: CheckStatus) -> Measurement {
+    match status {
+        CheckStatus::Down => {
+            Measurement::unanswered(ErrorCode::ConnectRefused, "refused", Timings::default())
+        }
+        status => Measurement {
+            status,
+            ..Measurement::unanswered(ErrorCode::ConditionFailed, "slow", Timings::default())
+        },
+    }
+}
+
+fn plans() -> impl Strategy<Value = WatchPlan> {
+    let interval_ms = prop::sample::select(vec![1_000, 5_000, 60_000, 600_000]);
+    (any::<u64>(), interval_ms, 1_u8..4, 1_usize..5).prop_map(|(hash, interval_ms, attempts, slots)| {
+        WatchPlan {
+            hash,
+            interval_ms,
+            timeout_ms: 10_000,
+            attempts,
+            backoff_ms: 200,
+            backoff_max_ms: 1_000,
+            uncertain_interval_ms: 1_000,
+            roles: vec![ProbeRole::Full; slots].into(),
+        }
+    })
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let wait_ms = prop_oneof![8 => 0_i64..3_000, 4 => 0_i64..90_000, 1 => 0_i64..2_000_000];
+    let step = (wait_ms, prop::bool::weighted(0.1), 0_usize..5, 0_i16..4)
+        .prop_map(|(wait_ms, is_stall, ends, how)| Step { wait_ms, is_stall, ends, how });
+    prop::collection::vec(step, 1..120)
+}
+
+const START: i64 = 1_728_000_000_000;
+
+proptest! {
+    /// One attempt a location, one run a due time, changes in order, down only with a majority of fresh votes, gaps only after
+    /// silence: whatever happens, in whatever order.
+    #[test]
+    fn the_invariants_hold_whatever_happens(plan in plans(), steps in steps(), start in 0_i64..600_000) {
+        let mut model = Model::begin(plan, Timestamp::from_ms(START + start));
+        for step in steps {
+            model.step(step);
+        }
+    }
+
+    /// Every due time is started or counted as missed.
+    #[test]
+    fn no_due_time_is_forgotten(plan in plans(), steps in steps(), start in 0_i64..600_000) {
+        let mut model = Model::begin(plan, Timestamp::from_ms(START + start));
+        for step in steps {
+            model.step(step);
+        }
+        model.settle();
+        let (due, started) = model.due_and_started();
+        let accounted = started + model.missed;
+        prop_assert!(due <= accounted, "{} of {} due times", accounted, due);
+        // A single location has no turn out of its phase but the first look, which a stall may replace by a due time.
+        prop_assert!(model.plan.roles.len() > 1 || accounted <= due + 1, "{} for {} due times", accounted, due);
+    }
+
+    /// A successor that is given the memory believes what the watch before it believed.
+    #[test]
+    fn memory_carries_the_verdict_over(plan in plans(), steps in steps()) {
+        let mut model = Model::begin(plan.clone(), Timestamp::from_ms(START));
+        for step in steps {
+            model.step(step);
+        }
+        model.wake();
+        let memory = model.watch.memory();
+        prop_assert_eq!(memory.verdict(plan.interval_ms, model.now), model.watch.verdict());
+        let (successor, effects) = Watch::begin(plan, memory, model.now);
+        prop_assert_eq!(successor.verdict(), model.watch.verdict());
+        let is_change = |effect: &Effect| matches!(effect, Effect::Change(_));
+        prop_assert!(!effects.iter().any(is_change), "nothing has happened: {:?}", effects);
+    }
+
+    /// A clock that is set back starts nothing, changes nothing and misses nothing.
+    #[test]
+    fn a_clock_set_back_moves_everything_with_it(plan in plans(), steps in steps(), back_ms in 1_i64..100_000_000) {
+        let mut model = Model::begin(plan, Timestamp::from_ms(START));
+        for step in steps {
+            model.step(step);
+        }
+        model.wake();
+        let (next_wake, verdict) = (model.watch.next_wake(), model.watch.verdict());
+        model.watch.shift(-back_ms);
+        prop_assert_eq!(model.watch.next_wake(), next_wake.map(|at| at.plus_ms(-back_ms)));
+        prop_assert_eq!(model.watch.wake(model.now.plus_ms(-back_ms)), Vec::new());
+        prop_assert_eq!(model.watch.verdict(), verdict);
+    }
+}

@@ -1,0 +1,114 @@
+//! Reliability 20: a service whose actor panics is back within a second, the others do not notice, and it is counted.
+//!
+//! The panic is a real one: whoever writes the log panics while the actor logs a status change, as a standard output that
+//! is gone makes `println!` do.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tracing::Subscriber;
+use tracing::field::{Field, Visit};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::{Context, SubscriberExt as _};
+use watchkeeper::config::limits::EngineLimits;
+
+use crate::script::Scripted;
+use crate::world::{Watching, World, clock, definition, in_paused_time};
+
+/// A log that panics on the first `panics` status changes of a service with this name.
+struct BrokenLog {
+    name: &'static str,
+    panics: AtomicU64,
+}
+
+impl<S: Subscriber> Layer<S> for BrokenLog {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let mut seen = StatusChangeOf(None);
+        event.record(&mut seen);
+        let concerned =
+            seen.0.is_some_and(|name| name == self.name) && event.metadata().target().ends_with("service");
+        if concerned && self.panics.load(Ordering::Relaxed) > 0 {
+            self.panics.fetch_sub(1, Ordering::Relaxed);
+            panic!("the log cannot be written");
+        }
+    }
+}
+
+/// The name of the service that an event is about.
+struct StatusChangeOf(Option<String>);
+
+impl Visit for StatusChangeOf {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "name" {
+            self.0 = Some(format!("{value:?}"));
+        }
+    }
+}
+
+#[test]
+fn a_service_that_panics_is_back_within_a_second_and_others_do_not_notice() {
+    let log = tracing_subscriber::registry().with(BrokenLog { name: "service 2", panics: AtomicU64::new(1) });
+    let _guard = tracing::subscriber::set_default(log);
+    in_paused_time(async || {
+        let world =
+            World::start(Scripted::cast("a: 0 up", Instant::now()), &clock(), EngineLimits::default());
+        for number in 1..=3 {
+            let definition = Arc::new(definition(number, 1, Some(&Watching::default())));
+            world.engine.apply(definition).await.expect("the engine runs");
+        }
+        tokio::time::sleep(Duration::from_millis(1_200)).await;
+        assert_eq!(world.engine.counters().restarts.get(), 1);
+        let of = |service| world.facts.checks().into_iter().filter(move |check| check.service == service);
+        assert_eq!([of(1).count(), of(2).count(), of(3).count()], [1, 2, 1], "it looked again at once");
+        let changed: Vec<_> = world.facts.changes().into_iter().map(|change| change.service).collect();
+        assert_eq!(changed, [1, 3, 2], "each is known to be up; service 2 last");
+        tokio::time::sleep(Duration::from_secs(120)).await;
+        assert_eq!([of(1).count(), of(2).count(), of(3).count()], [3, 4, 3], "all keep their rhythm");
+        assert_eq!(world.engine.counters().restarts.get(), 1);
+        world.end().await;
+    });
+}
+
+#[test]
+fn a_service_that_panics_again_and_again_waits_longer_each_time() {
+    let log = tracing_subscriber::registry().with(BrokenLog { name: "service 1", panics: AtomicU64::new(5) });
+    let _guard = tracing::subscriber::set_default(log);
+    in_paused_time(async || {
+        let world =
+            World::start(Scripted::cast("a: 0 up", Instant::now()), &clock(), EngineLimits::default());
+        world
+            .engine
+            .apply(Arc::new(definition(1, 1, Some(&Watching::default()))))
+            .await
+            .expect("the engine runs");
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        assert_eq!(world.engine.counters().restarts.get(), 5);
+        let looks: Vec<i64> = world.facts.checks().iter().map(|check| check.checked_at.ms()).collect();
+        let waits: Vec<i64> = looks.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(waits.is_sorted_by(|before, after| before * 3 / 2 < *after), "{waits:?}");
+        world.end().await;
+    });
+}
+
+/// A message that comes between the panic and the restart is not lost.
+#[test]
+fn a_definition_that_comes_during_the_wait_is_the_one_it_starts_with() {
+    let log = tracing_subscriber::registry().with(BrokenLog { name: "service 1", panics: AtomicU64::new(1) });
+    let _guard = tracing::subscriber::set_default(log);
+    in_paused_time(async || {
+        let probers = Scripted::cast("a: 0 up; b: 0 up", Instant::now());
+        let world = World::start(probers, &clock(), EngineLimits::default());
+        let watching = Watching::default();
+        world.engine.apply(Arc::new(definition(1, 1, Some(&watching)))).await.expect("the engine runs");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let elsewhere = Watching { at: "b".into(), ..watching };
+        world.engine.apply(Arc::new(definition(1, 2, Some(&elsewhere)))).await.expect("the engine runs");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let places: Vec<String> =
+            world.facts.checks().iter().map(|check| check.location.to_string()).collect();
+        assert_eq!(places, ["a", "b"]);
+        world.end().await;
+    });
+}

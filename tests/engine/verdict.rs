@@ -1,0 +1,78 @@
+//! What the engine believes: down and up again, confirmation by the other locations, speed while votes disagree.
+
+use rstest::rstest;
+
+use crate::play::play;
+
+/// Contract 4.3.7: the majority of fresh votes decides; a bad result is retried before it counts.
+#[rstest]
+#[case::down_after_the_retries_and_up_again(
+    "a: 0 up, 50 down, 200 up",
+    "0 watch retries=2; 250 end",
+    "0 unknown>up votes | 60.600 up>down votes | 240 down>up votes"
+)]
+#[case::degraded_is_its_own_status(
+    "a: 0 up, 50 degraded",
+    "0 watch; 70 end",
+    "0 unknown>up votes | 60 up>degraded votes"
+)]
+#[case::one_location_of_three_is_not_the_truth(
+    "a: 0 up, 50 down; b: 0 up; c: 0 up",
+    "0 watch at=abc; 600 end",
+    "0 unknown>up votes"
+)]
+#[case::two_locations_of_three_are(
+    "a: 0 up, 50 down; b: 0 up, 50 down; c: 0 up",
+    "0 watch at=abc; 600 end",
+    "0 unknown>up votes | 60 up>down votes"
+)]
+#[case::one_of_two_makes_it_degraded(
+    "a: 0 up, 50 down; b: 0 up",
+    "0 watch at=ab; 600 end",
+    "0 unknown>up votes | 60 up>degraded votes"
+)]
+#[case::trouble_of_our_own_is_never_down(
+    "a: 0 up, 50 trouble; b: 0 up, 50 trouble",
+    "0 watch at=ab; 110 end",
+    "0 unknown>up votes"
+)]
+#[case::a_location_in_trouble_has_no_vote_once_its_result_is_old(
+    "a: 0 up, 50 trouble; b: 0 up, 500 down",
+    "0 watch at=ab; 600 end",
+    "0 unknown>up votes | 510 up>down votes"
+)]
+fn the_status_changes_as_the_votes_do(#[case] script: &str, #[case] moves: &str, #[case] changes: &str) {
+    assert_eq!(play(script, moves).changes(), changes);
+}
+
+#[test]
+fn the_other_locations_are_asked_at_once_when_one_contradicts() {
+    let played = play("a: 0 up; b: 0 up, 15 down; c: 0 up, 15 down", "0 watch at=abc; 21 end");
+    assert_eq!(
+        played.text(),
+        "0 a up | 0 b up | 0 c up | 0 unknown>up votes | 20 b down | 20 a up | 20 c down | 20 up>down votes"
+    );
+}
+
+#[test]
+fn locations_look_more_often_while_votes_disagree_and_calm_down_again() {
+    let played = play("a: 0 up; b: 0 up, 35 down, 200 up", "0 watch at=ab; 600 end");
+    let looks_in = |from: i64, to: i64| {
+        let seconds = |check: &watchkeeper::model::history::CheckRecord| {
+            check.checked_at.ms_since(crate::facts::START) / 1_000
+        };
+        played.facts.checks().iter().filter(|check| (from..to).contains(&seconds(check))).count()
+    };
+    assert_eq!(looks_in(0, 60), 3, "the first two and one in phase: {}", played.text());
+    assert!(looks_in(90, 150) >= 8, "each location looks five times as often: {}", played.text());
+    assert!(looks_in(300, 360) <= 3, "the votes agree again");
+    assert_eq!(looks_in(480, 600), 4, "back to one look a minute and location");
+}
+
+#[test]
+fn a_disagreement_that_lasts_is_no_reason_to_hurry_for_ever() {
+    let played = play("a: 0 up; b: 0 down", "0 watch at=ab; 1190 end");
+    let late = played.facts.checks().into_iter();
+    let late = late.filter(|check| check.checked_at >= crate::facts::START.plus_ms(600_000));
+    assert_eq!(late.count(), 20, "{}", played.text());
+}

@@ -1,0 +1,23 @@
+//! The store and what records into it, on SQLite and on a private PostgreSQL: every test runs on both.
+//!
+//! PostgreSQL is started once from the installed programs, in a temporary folder and on a free port. Without the programs
+//! its half says so loudly and passes, unless `WATCHKEEPER_TESTS_REQUIRE_POSTGRES=1`.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test that meets an error has failed it")]
+
+mod append;
+mod changes;
+mod checks;
+mod erase;
+mod figures;
+mod installation;
+mod migrations;
+mod organisations;
+mod recent;
+mod recorder;
+mod restore;
+mod services;
+mod support;
+mod tokens;
+mod upkeep;
+mod windows;

@@ -1,0 +1,55 @@
+//! Migrations: every step goes up, down and up again, with both databases apart and in one.
+
+use rstest::rstest;
+use sea_orm::{ConnectionTrait as _, DatabaseConnection};
+use sea_orm_migration::MigratorTrait;
+use watchkeeper::config::limits::StoreLimits;
+use watchkeeper::store::{Databases, organisations};
+use watchkeeper_migration::{HistoryMigrator, MainMigrator};
+
+use crate::support::Backend;
+use crate::support::rows::stored_organisation;
+
+async fn connect(url: &str) -> DatabaseConnection {
+    sea_orm::Database::connect(url).await.unwrap()
+}
+
+async fn has_table(connection: &DatabaseConnection, table: &str) -> bool {
+    connection.execute_unprepared(&format!("SELECT 1 FROM {table}")).await.is_ok()
+}
+
+#[rstest]
+#[tokio::test]
+async fn every_step_goes_up_down_and_up_again(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(place) = backend.place().await else { return };
+    let main = connect(&place.main_url).await;
+    let history = connect(&place.history_url).await;
+    for _ in 0..2 {
+        MainMigrator::up(&main, None).await.unwrap();
+        HistoryMigrator::up(&history, None).await.unwrap();
+        assert!(has_table(&main, "service").await && has_table(&history, "check_result").await);
+        HistoryMigrator::down(&history, None).await.unwrap();
+        assert!(!has_table(&history, "check_result").await && !has_table(&history, "location").await);
+        assert!(has_table(&main, "service").await, "the other database is left alone");
+        MainMigrator::down(&main, None).await.unwrap();
+        assert!(!has_table(&main, "organisation").await);
+    }
+    MainMigrator::up(&main, None).await.unwrap();
+    HistoryMigrator::up(&history, None).await.unwrap();
+    assert!(has_table(&main, "service").await && has_table(&history, "check_result").await);
+}
+
+#[rstest]
+#[tokio::test]
+async fn opening_twice_changes_nothing(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    stored_organisation(&store, "kept").await;
+    let (place, limits) = (&store.place, StoreLimits::default());
+    let again = Databases::open(&place.main_url, &place.history_url, &limits).await.unwrap();
+    let names = organisations::list(again.main.reader()).await.unwrap();
+    assert_eq!(names.len(), 1);
+    again.main.ping().await.unwrap();
+    again.history.ping().await.unwrap();
+}

@@ -1,0 +1,182 @@
+//! The recorder on real databases: what it acknowledges is durable, and a database that is away costs nothing but time.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use actix::{Actor as _, Addr, System};
+use rstest::rstest;
+use sea_orm::{ConnectOptions, ConnectionTrait as _};
+use watchkeeper::config::limits::{RecordLimits, StoreLimits};
+use watchkeeper::engine::aggregator::Batch;
+use watchkeeper::model::check::CheckStatus;
+use watchkeeper::model::history::MeasuredStatus::{Down, Up};
+use watchkeeper::record::recorder::{Drain, RecordCounters, Recorder};
+use watchkeeper::store::Database;
+use watchkeeper::store::history::checks::{CheckFilter, page};
+use watchkeeper::store::history::{changes, samples};
+
+use crate::support::Backend;
+use crate::support::backend::{Place, Store};
+use crate::support::postgres::Cluster;
+use crate::support::rows::{at, change, check, code};
+
+/// Batch number `number`: ten results and one change.
+fn batch(number: i64) -> Batch {
+    let (first, is_even) = (number * 10, number % 2 == 0);
+    Batch {
+        checks: (first..first + 10).map(|n| check(1, "a", n, CheckStatus::Up)).collect(),
+        changes: vec![change(1, first, if is_even { (Down, Up) } else { (Up, Down) })],
+    }
+}
+
+fn start(history: &Database, limits: RecordLimits) -> (Addr<Recorder>, Arc<RecordCounters>) {
+    let counters = Arc::new(RecordCounters::default());
+    let recorder = Recorder::new(history.clone(), vec![code("a")], limits, Arc::clone(&counters));
+    (recorder.start(), counters)
+}
+
+fn quick() -> RecordLimits {
+    RecordLimits { retry_ms: 20, ..RecordLimits::default() }
+}
+
+/// Waits until a write has failed.
+async fn until_it_fails(counters: &RecordCounters) {
+    let failed = async {
+        while !counters.is_failing.load(Ordering::Relaxed) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), failed).await.expect("a write fails");
+}
+
+/// All `batches` are stored, each row once and in the order of time.
+async fn assert_stored(history: &Database, batches: i64) {
+    let reader = history.reader();
+    let found = samples::between(reader, 1, (at(0), at(i64::MAX)), None).await.unwrap();
+    let times: Vec<i64> = found.iter().map(|sample| sample.checked_at.ms()).collect();
+    assert_eq!(times, (0..batches * 10).collect::<Vec<_>>());
+    let statuses: Vec<_> =
+        changes::since(reader, 1, at(0)).await.unwrap().into_iter().map(|change| change.at.ms()).collect();
+    assert_eq!(statuses, (0..batches).map(|number| number * 10).collect::<Vec<_>>());
+}
+
+/// Reliability 1: what is counted as acknowledged is there.
+#[rstest]
+fn what_is_acknowledged_is_durable(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let limits = RecordLimits { rows_per_commit: 16, ..quick() };
+        let (recorder, counters) = start(&store.history, limits);
+        for number in 0..30 {
+            recorder.send(batch(number)).await.unwrap();
+            let acked = counters.acked.load(Ordering::Relaxed);
+            let span = (at(0), at(i64::MAX));
+            let stored = samples::between(store.history.reader(), 1, span, None).await.unwrap().len();
+            assert!(stored as u64 >= acked, "{acked} acknowledged, {stored} stored");
+        }
+        recorder.send(Drain).await.unwrap();
+        assert_eq!(counters.acked.load(Ordering::Relaxed), 300);
+        assert_eq!(counters.shed.load(Ordering::Relaxed), 0);
+        assert!(
+            counters.commits.load(Ordering::Relaxed) >= 300 / 16,
+            "no transaction takes more than its limit"
+        );
+        assert_stored(&store.history, 30).await;
+    });
+}
+
+#[test]
+fn a_postgres_that_is_away_costs_nothing_but_time() {
+    System::new().block_on(async {
+        let Some(cluster) = Cluster::start() else { return };
+        let limits = StoreLimits { acquire_timeout_seconds: 2, ..StoreLimits::default() };
+        let store = Store::open(Place::in_cluster(&cluster).await, &limits).await;
+        let (recorder, counters) = start(&store.history, quick());
+        recorder.send(batch(0)).await.unwrap();
+        recorder.send(Drain).await.unwrap();
+        cluster.halt();
+        for number in 1..20 {
+            recorder.send(batch(number)).await.unwrap();
+        }
+        until_it_fails(&counters).await;
+        recorder.send(batch(20)).await.unwrap();
+        assert_eq!(counters.acked.load(Ordering::Relaxed), 10, "nothing is acknowledged meanwhile");
+        cluster.resume();
+        recorder.send(Drain).await.unwrap();
+        assert_eq!(counters.acked.load(Ordering::Relaxed), 210);
+        assert!(!counters.is_failing.load(Ordering::Relaxed));
+        assert_stored(&store.history, 21).await;
+    });
+}
+
+#[test]
+fn a_sqlite_that_is_locked_costs_nothing_but_time() {
+    System::new().block_on(async {
+        let place = Backend::Sqlite.place().await.unwrap();
+        let limits = StoreLimits { acquire_timeout_seconds: 1, ..StoreLimits::default() };
+        let store = Store::open(place, &limits).await;
+        let (recorder, counters) = start(&store.history, quick());
+        recorder.send(batch(0)).await.unwrap();
+        recorder.send(Drain).await.unwrap();
+        let mut options = ConnectOptions::new(store.place.history_url.clone());
+        options.max_connections(1).sqlx_logging(false);
+        let other = sea_orm::Database::connect(options).await.unwrap();
+        other.execute_unprepared("BEGIN EXCLUSIVE").await.unwrap();
+        for number in 1..20 {
+            recorder.send(batch(number)).await.unwrap();
+        }
+        until_it_fails(&counters).await;
+        assert_eq!(counters.acked.load(Ordering::Relaxed), 10, "nothing is acknowledged meanwhile");
+        other.execute_unprepared("ROLLBACK").await.unwrap();
+        recorder.send(Drain).await.unwrap();
+        assert_eq!(counters.acked.load(Ordering::Relaxed), 200);
+        assert_stored(&store.history, 20).await;
+    });
+}
+
+/// Architecture 2, back-pressure: results beyond the limit are shed and counted, status changes never.
+#[rstest]
+fn results_beyond_the_limit_are_shed_and_counted(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        store.history.reader().execute_unprepared("ALTER TABLE check_result RENAME TO away").await.unwrap();
+        let (recorder, counters) = start(&store.history, RecordLimits { waiting_results: 25, ..quick() });
+        recorder.send(batch(0)).await.unwrap();
+        until_it_fails(&counters).await;
+        for number in 1..10 {
+            recorder.send(batch(number)).await.unwrap();
+        }
+        store.history.reader().execute_unprepared("ALTER TABLE away RENAME TO check_result").await.unwrap();
+        recorder.send(Drain).await.unwrap();
+        let (acked, shed) = (counters.acked.load(Ordering::Relaxed), counters.shed.load(Ordering::Relaxed));
+        assert_eq!((acked, shed), (25, 75), "each is stored or counted");
+        let reader = store.history.reader();
+        let stored = samples::between(reader, 1, (at(0), at(i64::MAX)), None).await.unwrap();
+        assert_eq!(stored.len() as u64, acked);
+        assert_eq!(changes::since(reader, 1, at(0)).await.unwrap().len(), 10, "no status change is shed");
+    });
+}
+
+/// Named after what it mends: results pointed to a location whose row had been rolled back, and no page showed them.
+#[rstest]
+fn a_first_write_that_fails_does_not_lose_the_locations(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let execute = async |statement: &str| {
+            store.history.reader().execute_unprepared(statement).await.unwrap();
+        };
+        execute("ALTER TABLE status_change RENAME TO away").await;
+        let (recorder, counters) = start(&store.history, quick());
+        recorder.send(batch(0)).await.unwrap();
+        until_it_fails(&counters).await;
+        execute("ALTER TABLE away RENAME TO status_change").await;
+        recorder.send(Drain).await.unwrap();
+        let shown = page(store.history.reader(), 1, &CheckFilter::default(), 100).await.unwrap();
+        assert_eq!(shown.len(), 10);
+    });
+}

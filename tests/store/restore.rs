@@ -1,0 +1,313 @@
+//! A restart: verdicts, statuses and figures go on where the history says they stopped.
+
+use std::sync::{Arc, Mutex};
+
+use actix::{Actor, Context, Handler, System};
+use futures_util::FutureExt as _;
+use futures_util::future::LocalBoxFuture;
+use rstest::rstest;
+use watchkeeper::clock::{Clock, DAY_MS};
+use watchkeeper::config::limits::EngineLimits;
+use watchkeeper::engine::aggregator::{Batch, Snapshot};
+use watchkeeper::engine::definition::{Definer, Roster};
+use watchkeeper::engine::location::Prober;
+use watchkeeper::engine::shard::Threads;
+use watchkeeper::engine::{Engine, EngineParts};
+use watchkeeper::model::check::{CheckStatus, Outcome};
+use watchkeeper::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
+use watchkeeper::model::location::Location;
+use watchkeeper::model::secret::Sealer;
+use watchkeeper::model::service::{OverrideStatus, Service, Settings};
+use watchkeeper::model::verdict::Verdict;
+use watchkeeper::model::window::{Window, WindowKind};
+use watchkeeper::probe::spec::CheckSpec;
+use watchkeeper::record::restore;
+use watchkeeper::store::windows;
+
+use crate::support::Backend;
+use crate::support::backend::Store;
+use crate::support::chance::Chance;
+use crate::support::rows::{
+    append_changes, append_checks, at, change, check, code, service, stored_organisation, stored_service,
+};
+
+const MINUTE_MS: i64 = 60_000;
+/// The process starts here: 40 days and a bit after the first day of the history.
+const NOW_MS: i64 = 20_040 * DAY_MS + 300 * MINUTE_MS;
+
+/// Looks for ever: what is known is what was known before.
+struct Unseeing;
+
+impl Prober for Unseeing {
+    fn probe(&self, _: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome> {
+        std::future::pending().boxed_local()
+    }
+}
+
+#[derive(Clone, Default)]
+struct Collector(Arc<Mutex<Vec<StatusChange>>>);
+
+impl Actor for Collector {
+    type Context = Context<Self>;
+}
+
+impl Handler<Batch> for Collector {
+    type Result = ();
+
+    fn handle(&mut self, batch: Batch, _: &mut Context<Self>) {
+        self.0.lock().unwrap().extend(batch.changes);
+    }
+}
+
+/// What a process that starts now makes of the store: what it knows of each service, and the changes it reports.
+async fn restart(store: &Store, known: &[&Service]) -> (Vec<Snapshot>, Vec<StatusChange>) {
+    let location = |text: &str| Location {
+        code: code(text),
+        name: text.into(),
+        place: String::new(),
+        country_code: "ZZ".into(),
+    };
+    let roster = Arc::new(Roster::new(["a", "b", "c"].map(location).into()));
+    let collector = Collector::default();
+    let engine = Engine::start(&EngineParts {
+        roster: Arc::clone(&roster),
+        probers: vec![Arc::new(Unseeing), Arc::new(Unseeing), Arc::new(Unseeing)],
+        clock: Clock::fixed(at(NOW_MS)),
+        limits: EngineLimits::default(),
+        threads: Threads::Current,
+        sink: collector.clone().start().recipient(),
+    });
+    let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
+    let restored = restore::services(store, &engine, &definer).await.unwrap();
+    restore::figures(store, &engine, restored).await.unwrap();
+    let keys: Vec<_> = known.iter().map(|service| (service.id, service.key)).collect();
+    let snapshots = engine.snapshots(&keys).await.unwrap();
+    engine.stop().await;
+    let changes = collector.0.lock().unwrap().clone();
+    (snapshots, changes)
+}
+
+async fn watched(store: &Store, interval_seconds: u32) -> Service {
+    let owner = stored_organisation(store, "owner").await;
+    let plain = service(owner.key, "watched");
+    let settings = plain.settings.clone().map(|settings| Settings { interval_seconds, ..settings });
+    stored_service(store, Service { settings, ..plain }).await
+}
+
+/// A service's past in votes: location, seconds before now, what it saw.
+type Votes = &'static [(&'static str, i64, CheckStatus)];
+
+#[rstest]
+#[case::the_majority_of_the_newest_votes(
+    60,
+    &[("a", 50, CheckStatus::Down), ("b", 30, CheckStatus::Down), ("c", 10, CheckStatus::Up)],
+    Verdict::Down
+)]
+#[case::a_newer_vote_replaces_an_older_one(
+    60,
+    &[("a", 90, CheckStatus::Down), ("a", 30, CheckStatus::Up)],
+    Verdict::Up
+)]
+#[case::old_votes_do_not_count(60, &[("a", 301, CheckStatus::Down)], Verdict::Unknown)]
+#[case::nothing_is_known(60, &[], Verdict::Unknown)]
+#[case::a_location_that_is_gone_has_no_vote(
+    60,
+    &[("gone", 20, CheckStatus::Down), ("a", 40, CheckStatus::Up)],
+    Verdict::Up
+)]
+// Named after what it mends: one location heard of lately silenced the others of a slow service.
+#[case::votes_of_a_slow_service_are_found_however_old(
+    3_600,
+    &[("a", 60, CheckStatus::Down), ("b", 1_260, CheckStatus::Up), ("c", 2_460, CheckStatus::Up)],
+    Verdict::Up
+)]
+fn verdicts_come_back(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[case] interval_seconds: u32,
+    #[case] votes: Votes,
+    #[case] verdict: Verdict,
+) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let service = watched(&store, interval_seconds).await;
+        let row = |(location, ago, status): &(&str, i64, CheckStatus)| {
+            check(service.key, location, NOW_MS - ago * 1_000, *status)
+        };
+        append_checks(&store.history, &votes.iter().map(row).collect::<Vec<_>>()).await;
+        let (snapshots, _) = restart(&store, &[&service]).await;
+        assert_eq!(snapshots[0].verdict, verdict);
+    });
+}
+
+#[rstest]
+#[case::a_short_stop_leaves_no_trace(70, &[])]
+#[case::a_long_one_is_a_gap_from_the_first_missing_result(
+    100,
+    &[(-100 + 60, MeasuredStatus::Down, MeasuredStatus::NoData, ChangeCause::Gap)]
+)]
+fn a_restart_reports_its_own_gap(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[case] stopped_seconds: i64,
+    #[case] expected: &[(i64, MeasuredStatus, MeasuredStatus, ChangeCause)],
+) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let service = watched(&store, 60).await;
+        let last = NOW_MS - stopped_seconds * 1_000;
+        append_checks(&store.history, &[check(service.key, "a", last, CheckStatus::Down)]).await;
+        let down = (MeasuredStatus::Unknown, MeasuredStatus::Down);
+        append_changes(&store.history, &[change(service.key, last - 600_000, down)]).await;
+        let (_, changes) = restart(&store, &[&service]).await;
+        let found: Vec<_> = changes
+            .iter()
+            .map(|change| (change.at.ms_since(at(NOW_MS)) / 1_000, change.from, change.to, change.cause))
+            .collect();
+        assert_eq!(found, expected);
+    });
+}
+
+/// A past of minutes: changes, decisions, results; the last result may be old.
+struct Past {
+    changes: Vec<StatusChange>,
+    windows: Vec<Window>,
+    checks: Vec<CheckRecord>,
+}
+
+fn past(key: i64, seed: u64) -> Past {
+    let mut chance = Chance(seed);
+    let start = NOW_MS - 40 * DAY_MS;
+    let span = 40 * DAY_MS / MINUTE_MS;
+    let mut moments: Vec<i64> = (0..60).map(|_| start + chance.below(span) * MINUTE_MS).collect();
+    moments.sort_unstable();
+    moments.dedup();
+    let mut status = MeasuredStatus::Unknown;
+    let mut changes = Vec::new();
+    for moment in moments {
+        let next = chance.pick(&MeasuredStatus::ALL);
+        changes.extend((next != status).then(|| change(key, moment, (status, next))));
+        status = next;
+    }
+    let mut windows = Vec::new();
+    for kind in [WindowKind::Pause, WindowKind::Override(chance.pick(&OverrideStatus::ALL))] {
+        let mut from = start;
+        for _ in 0..4 {
+            from += (1 + chance.below(6_000)) * MINUTE_MS;
+            let to = from + (1 + chance.below(3_000)) * MINUTE_MS;
+            windows.push(Window { service: key, kind, from: at(from), to: Some(at(to)) });
+            from = to;
+        }
+        if chance.below(2) == 0 {
+            windows.push(Window { service: key, kind, from: at(NOW_MS - 700 * MINUTE_MS), to: None });
+        }
+    }
+    let newest = chance.pick(&[0, 1, 2, 90]) * MINUTE_MS;
+    let mut checks: Vec<CheckRecord> = (0..500)
+        .map(|turn| check(key, "a", start + turn * 6_000_000 + chance.below(6_000_000), CheckStatus::Up))
+        .filter(|row| row.checked_at.ms() < NOW_MS - newest)
+        .collect();
+    checks.push(check(key, "a", NOW_MS - newest, CheckStatus::Up));
+    Past { changes, windows, checks }
+}
+
+/// Contract 4.7, a minute at a time: what it counts for, up (`true`), down (`false`) or not at all.
+fn counts(past: &Past, moment: i64, backed_until: i64) -> Option<bool> {
+    let covers = |kind: fn(WindowKind) -> bool| {
+        let holds = move |window: &&Window| {
+            kind(window.kind) && window.from.ms() <= moment && window.to.is_none_or(|to| moment < to.ms())
+        };
+        past.windows.iter().find(holds)
+    };
+    if let Some(Window { kind: WindowKind::Override(status), .. }) =
+        covers(|kind| matches!(kind, WindowKind::Override(_)))
+    {
+        return match status {
+            OverrideStatus::Up | OverrideStatus::Degraded => Some(true),
+            OverrideStatus::Down => Some(false),
+            OverrideStatus::Maintenance => None,
+        };
+    }
+    if covers(|kind| kind == WindowKind::Pause).is_some() || moment >= backed_until {
+        return None;
+    }
+    match past.changes.iter().rev().find(|change| change.at.ms() <= moment)?.to {
+        MeasuredStatus::Up | MeasuredStatus::Degraded => Some(true),
+        MeasuredStatus::Down => Some(false),
+        MeasuredStatus::Unknown | MeasuredStatus::NoData => None,
+    }
+}
+
+/// Percent of the measured minutes of the last 30 days, cut to three decimals.
+fn expected_uptime(past: &Past) -> Option<f64> {
+    let newest = past.checks.last().map_or(0, |row| row.checked_at.ms());
+    // A result backs the next minute; after a silence of 76 s the rest is a gap.
+    let backed_until = if NOW_MS - newest > 76_000 { newest + MINUTE_MS } else { NOW_MS };
+    let start = (NOW_MS / DAY_MS - 29) * DAY_MS;
+    let minutes = (0..).map(|minute| start + minute * MINUTE_MS).take_while(|moment| *moment < NOW_MS);
+    let counted: Vec<bool> = minutes.filter_map(|moment| counts(past, moment, backed_until)).collect();
+    let up = counted.iter().filter(|is_up| **is_up).count();
+    let thousandths = (up * 100_000).checked_div(counted.len())?;
+    Some(f64::from(u32::try_from(thousandths).unwrap()) / 1_000.0)
+}
+
+#[rstest]
+fn figures_equal_counting_minute_by_minute(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[values(1, 2, 3, 4, 5, 6)] seed: u64,
+) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let service = watched(&store, 60).await;
+        let past = past(service.key, seed);
+        append_checks(&store.history, &past.checks).await;
+        append_changes(&store.history, &past.changes).await;
+        let transaction = store.main.begin().await.unwrap();
+        for window in &past.windows {
+            windows::open(&transaction, service.key, window.kind, window.from).await.unwrap();
+            match (window.kind, window.to) {
+                (WindowKind::Pause, Some(to)) => windows::close_pause(&transaction, service.key, to).await,
+                (_, Some(to)) => windows::close_override(&transaction, service.key, to).await,
+                (_, None) => Ok(()),
+            }
+            .unwrap();
+        }
+        transaction.commit().await.unwrap();
+        let (snapshots, _) = restart(&store, &[&service]).await;
+        assert_eq!(snapshots[0].uptime_30d, expected_uptime(&past), "seed {seed}");
+        assert_eq!(snapshots[0].avg_response_ms, Some(1.2), "each answer took 1,234 us");
+        assert_eq!(snapshots[0].last_check_at, past.checks.last().map(|row| row.checked_at));
+    });
+}
+
+/// Checking does not depend on the past.
+#[rstest]
+fn a_history_that_cannot_be_read_stops_no_watch(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    use sea_orm::ConnectionTrait as _;
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let service = watched(&store, 60).await;
+        store.history.reader().execute_unprepared("DROP TABLE status_change").await.unwrap();
+        let collector = Collector::default();
+        let roster = Arc::new(Roster::new(vec![Location {
+            code: code("a"),
+            name: "a".into(),
+            place: String::new(),
+            country_code: "ZZ".into(),
+        }]));
+        let engine = Engine::start(&EngineParts {
+            roster: Arc::clone(&roster),
+            probers: vec![Arc::new(Unseeing)],
+            clock: Clock::fixed(at(NOW_MS)),
+            limits: EngineLimits::default(),
+            threads: Threads::Current,
+            sink: collector.start().recipient(),
+        });
+        let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
+        let restored = restore::services(&store, &engine, &definer).await.unwrap();
+        assert_eq!(restored.iter().map(|one| one.id).collect::<Vec<_>>(), [service.id]);
+        assert!(engine.roll().await.unwrap().contains_key(&service.id));
+        assert!(restore::figures(&store, &engine, restored).await.is_err());
+        engine.stop().await;
+    });
+}

@@ -1,0 +1,209 @@
+//! Services: every field survives, finders are scoped by organisation, lists have one order, keys are never reused.
+
+use rstest::rstest;
+use serde_json::{Map, json};
+use watchkeeper::id::Id;
+use watchkeeper::model::check::CheckType;
+use watchkeeper::model::service::{
+    OverrideStatus, Pause, PauseReason, ProbeRole, Service, ServiceKey, Settings, StatusOverride,
+};
+use watchkeeper::store::services;
+
+use crate::support::Backend;
+use crate::support::backend::Store;
+use crate::support::rows::{at, service, stored_organisation, stored_service};
+
+fn bare(organisation: i64) -> Service {
+    Service { target: None, settings: None, configured_at: None, ..service(organisation, "bare") }
+}
+
+fn full(organisation: i64) -> Service {
+    let config = json!({"method": "GET", "headers": {"z-first": "sealed", "a-second": "sealed"}, "n": 1.5});
+    let role = |code: &str, role| (code.to_owned(), role);
+    Service {
+        name: "Bäckerei 'Zum' \"Brot\" \\ 🥐".into(),
+        check_type: CheckType::Http,
+        target: Some("https://shop.example/path?q=ä".into()),
+        settings: Some(Settings {
+            interval_seconds: 604_800,
+            timeout_seconds: 60,
+            retries: 5,
+            assigned_probes: Some(vec!["fra".into(), "ams".into()]),
+            probe_roles: Some(vec![role("fra", ProbeRole::Reachability), role("ams", ProbeRole::Full)]),
+            config: config.as_object().cloned().unwrap(),
+        }),
+        configured_at: Some(at(1_700_000_000_001)),
+        pause: Some(Pause { reason: PauseReason::PlanLimit, at: at(1_700_000_000_002) }),
+        status_override: Some(StatusOverride {
+            status: OverrideStatus::Maintenance,
+            reason: "moving".into(),
+            at: at(1_700_000_000_003),
+            by: "ops".into(),
+        }),
+        created_at: at(1_700_000_000_000),
+        updated_at: at(1_700_000_000_004),
+        revision: 41,
+        ..service(organisation, "")
+    }
+}
+
+fn empty_lists(organisation: i64) -> Service {
+    let mut made = service(organisation, "empty lists");
+    if let Some(settings) = &mut made.settings {
+        settings.assigned_probes = Some(Vec::new());
+        settings.probe_roles = Some(Vec::new());
+        settings.config = Map::new();
+    }
+    Service { pause: Some(Pause { reason: PauseReason::Manual, at: at(9) }), ..made }
+}
+
+#[rstest]
+#[tokio::test]
+async fn every_field_survives(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[values(bare, full, empty_lists)] make: fn(i64) -> Service,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let made = make(owner.key);
+    let stored = stored_service(&store, made.clone()).await;
+    assert_eq!(stored, Service { key: stored.key, ..made });
+    let found = services::find(store.main.reader(), owner.key, stored.id).await.unwrap();
+    assert_eq!(found.as_ref(), Some(&stored));
+    let with_owner = services::definitions(store.main.reader(), ServiceKey::MIN, 10).await.unwrap();
+    assert_eq!(with_owner, [(stored.clone(), owner.id)]);
+
+    let text = |service: &Service| {
+        service.settings.as_ref().map(|settings| serde_json::to_string(&settings.config).unwrap())
+    };
+    assert_eq!(found.as_ref().and_then(text), text(&stored), "the order of the configuration is kept");
+}
+
+#[rstest]
+#[tokio::test]
+async fn an_update_stores_every_field_under_the_next_revision(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let first = stored_service(&store, full(owner.key)).await;
+    let other = stored_service(&store, service(owner.key, "other")).await;
+    let changed = Service { key: first.key, id: first.id, revision: first.revision, ..bare(owner.key) };
+    let transaction = store.main.begin().await.unwrap();
+    let locked = services::find_for_update(&transaction, owner.key, first.id).await.unwrap();
+    assert_eq!(locked.as_ref(), Some(&first));
+    let updated = services::update(&transaction, changed.clone()).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(updated, Service { revision: 42, ..changed });
+    let reader = store.main.reader();
+    assert_eq!(services::find(reader, owner.key, first.id).await.unwrap(), Some(updated));
+    assert_eq!(services::find(reader, owner.key, other.id).await.unwrap(), Some(other));
+}
+
+/// Reliability 22: another organisation's service is not there.
+#[rstest]
+#[tokio::test]
+async fn finders_see_one_organisation(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let (mine, other) = (stored_organisation(&store, "m").await, stored_organisation(&store, "o").await);
+    let hidden = stored_service(&store, service(other.key, "hidden")).await;
+    let reader = store.main.reader();
+    assert_eq!(services::find(reader, mine.key, hidden.id).await.unwrap(), None);
+    assert_eq!(services::find(reader, mine.key, Id::random()).await.unwrap(), None);
+    assert_eq!(services::list(reader, mine.key, 0, 10).await.unwrap(), (Vec::new(), 0));
+    assert_eq!(services::count_active(reader, mine.key).await.unwrap(), 0);
+    let transaction = store.main.begin().await.unwrap();
+    assert_eq!(services::find_for_update(&transaction, mine.key, hidden.id).await.unwrap(), None);
+}
+
+async fn store_many(store: &Store, organisation: i64, count: i64) -> Vec<Service> {
+    let mut stored = Vec::new();
+    for number in 0..count {
+        // Some are created in the same millisecond, and none in the order of their keys.
+        let created_at = at((count - number) / 3 * 1_000);
+        let made = Service { created_at, ..service(organisation, &format!("service {number}")) };
+        stored.push(stored_service(store, made).await);
+    }
+    stored
+}
+
+/// The database's own collation may order ids otherwise; what counts is that every page follows the same order.
+#[rstest]
+#[tokio::test]
+async fn no_page_repeats_or_skips_a_service(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let all = store_many(&store, owner.key, 10).await;
+    let reader = store.main.reader();
+    let (whole, total) = services::list(reader, owner.key, 0, 100).await.unwrap();
+    assert_eq!(total, 10);
+    let mut walked = Vec::new();
+    for offset in 0..10 {
+        let (page, total) = services::list(reader, owner.key, offset, 1).await.unwrap();
+        assert_eq!(total, 10);
+        walked.extend(page);
+    }
+    assert_eq!(walked, whole);
+    assert!(whole.is_sorted_by_key(|service| service.created_at));
+    let ids = |services: &[Service]| {
+        services.iter().map(|service| service.id).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(ids(&whole), ids(&all));
+}
+
+#[rstest]
+#[tokio::test]
+async fn only_services_that_are_not_paused_count_as_active(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    for make in [bare, full, empty_lists] {
+        stored_service(&store, make(owner.key)).await;
+    }
+    assert_eq!(services::count_active(store.main.reader(), owner.key).await.unwrap(), 1);
+}
+
+#[rstest]
+#[tokio::test]
+async fn definitions_are_walked_by_key_over_all_organisations(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let (one, two) = (stored_organisation(&store, "1").await, stored_organisation(&store, "2").await);
+    let mut expected = Vec::new();
+    for owner in [&one, &two, &one, &two, &one] {
+        expected.push((stored_service(&store, service(owner.key, "s")).await, owner.id));
+    }
+    let (mut walked, mut after) = (Vec::new(), ServiceKey::MIN);
+    loop {
+        let page = services::definitions(store.main.reader(), after, 2).await.unwrap();
+        let Some((last, _)) = page.last() else { break };
+        after = last.key;
+        walked.extend(page);
+    }
+    assert_eq!(walked, expected);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_deleted_service_leaves_an_erasure_and_its_key_is_never_reused(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let gone = stored_service(&store, service(owner.key, "gone")).await;
+    let transaction = store.main.begin().await.unwrap();
+    services::delete(&transaction, gone.key).await.unwrap();
+    transaction.commit().await.unwrap();
+    let reader = store.main.reader();
+    assert_eq!(services::find(reader, owner.key, gone.id).await.unwrap(), None);
+    assert_eq!(services::erasures(reader).await.unwrap(), [gone.key]);
+    let next = stored_service(&store, service(owner.key, "next")).await;
+    assert!(next.key > gone.key, "measurements of {} may still be there", gone.key);
+
+    let transaction = store.main.begin().await.unwrap();
+    services::finish_erasure(&transaction, gone.key).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(services::erasures(reader).await.unwrap(), Vec::<ServiceKey>::new());
+}

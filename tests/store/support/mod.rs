@@ -1,0 +1,8 @@
+//! What the tests of the store share: the two kinds of databases, rows to store, and reproducible chance.
+
+pub(crate) mod backend;
+pub(crate) mod chance;
+pub(crate) mod postgres;
+pub(crate) mod rows;
+
+pub(crate) use backend::Backend;
