@@ -18,6 +18,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::clock::Clock;
 use crate::config::sources::{self, BadConfig};
 use crate::config::{Config, LogFormat};
+use crate::http::plans::PlanTable;
+use crate::model::location::LocationCode;
 
 /// Exit code of wrong usage and bad configuration.
 const USAGE: u8 = 2;
@@ -134,7 +136,20 @@ fn settings(arguments: &ArgMatches) -> Result<Config, BadConfig> {
         let value = innermost.get_one::<String>(settable.key)?;
         Some((settable.key, value.clone()))
     });
-    sources::read(file.as_deref(), &environment, &flags.collect())
+    let config = sources::read(file.as_deref(), &environment, &flags.collect())?;
+    check_words(&config)?;
+    Ok(config)
+}
+
+/// Plans and locations are words of floors above the settings; a wrong one is found before anything is started.
+fn check_words(config: &Config) -> Result<(), BadConfig> {
+    PlanTable::new(&config.plans)?;
+    let check_code = |key: &str, code: &str| match code.parse::<LocationCode>() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(BadConfig(format!("{key} = \"{code}\" is not allowed: {error}"))),
+    };
+    check_code("location", &config.location)?;
+    config.locations.iter().try_for_each(|location| check_code("probe.locations: code", &location.code))
 }
 
 /// Logs go to standard error, so that results on standard output stay clean.
