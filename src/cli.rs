@@ -19,7 +19,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::clock::Clock;
 use crate::config::sources::{self, BadConfig};
 use crate::config::{Config, LogFormat};
-use crate::model::location::CodeForm;
+use crate::http::plans::PlanTable;
+use crate::model::location::LocationCode;
 use crate::probe::toolbox::ToolboxError;
 
 /// Exit code of wrong usage and bad configuration.
@@ -146,7 +147,20 @@ fn settings(arguments: &ArgMatches) -> Result<Config, BadConfig> {
         let value = innermost.get_one::<String>(settable.key)?;
         Some((settable.key, value.clone()))
     });
-    sources::read(file.as_deref(), &environment, &flags.collect())
+    let config = sources::read(file.as_deref(), &environment, &flags.collect())?;
+    check_words(&config)?;
+    Ok(config)
+}
+
+/// Plans and locations are words of floors above the settings; a wrong one is found before anything is started.
+fn check_words(config: &Config) -> Result<(), BadConfig> {
+    PlanTable::new(&config.plans)?;
+    let check_code = |key: &str, code: &str| match code.parse::<LocationCode>() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(BadConfig(format!("{key} = \"{code}\" is not allowed: {error}"))),
+    };
+    check_code("location", &config.location)?;
+    config.locations.iter().try_for_each(|location| check_code("probe.locations: code", &location.code))
 }
 
 /// Logs go to standard error, so that results on standard output stay clean.
@@ -175,7 +189,7 @@ fn log_filter(filter: &str, is_serving: bool) -> String {
 
 /// A setting that turns out wrong only when it is used is wrong usage all the same.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
-    let is_usage = error.is::<BadConfig>() || error.is::<ToolboxError>() || error.is::<CodeForm>();
+    let is_usage = error.is::<BadConfig>() || error.is::<ToolboxError>();
     if is_usage { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
 }
 

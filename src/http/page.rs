@@ -40,10 +40,10 @@ impl PageRequest {
         Self { page: 1, per_page: total.max(1) }
     }
 
-    /// Rows before the page; saturates.
+    /// Rows before the page; saturates at the largest number that a database takes.
     #[must_use]
-    pub const fn offset(&self) -> u64 {
-        (self.page - 1).saturating_mul(self.per_page)
+    pub fn offset(&self) -> u64 {
+        (self.page - 1).saturating_mul(self.per_page).min(i64::MAX.cast_unsigned())
     }
 
     /// The part of a complete list that the page shows.

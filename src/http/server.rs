@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
-use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, Route, guard, web};
 use tokio::time::Instant;
 
 use crate::config::Config;
@@ -54,13 +54,10 @@ pub fn serve(parts: ApiParts, listener: TcpListener) -> anyhow::Result<Server> {
     let shared = front.clone();
     let server = HttpServer::new(move || {
         let app = App::new().app_data(shared.clone());
-        let app = app.route("/healthz", web::get().to(operation::healthz));
-        let app = app.route("/readyz", web::get().to(operation::readyz));
-        let app = if own_metrics.is_none() {
-            app.route("/metrics", web::get().to(operation::metrics))
-        } else {
-            app
-        };
+        let app = app.route("/healthz", reading().to(operation::healthz));
+        let app = app.route("/readyz", reading().to(operation::readyz));
+        let app =
+            if own_metrics.is_none() { app.route("/metrics", reading().to(operation::metrics)) } else { app };
         app.default_service(web::to(answer))
     });
     let workers = if limits.workers == 0 { cores() } else { limits.workers };
@@ -81,6 +78,11 @@ pub fn serve(parts: ApiParts, listener: TcpListener) -> anyhow::Result<Server> {
     Ok(Server { handles })
 }
 
+/// `GET`, and `HEAD`, with which balancers ask.
+fn reading() -> Route {
+    web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
+}
+
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
@@ -88,7 +90,7 @@ fn cores() -> usize {
 fn serve_metrics(address: SocketAddr, front: &web::Data<Front>) -> anyhow::Result<ServerHandle> {
     let front = front.clone();
     let server = HttpServer::new(move || {
-        App::new().app_data(front.clone()).route("/metrics", web::get().to(operation::metrics))
+        App::new().app_data(front.clone()).route("/metrics", reading().to(operation::metrics))
     });
     let server = server.workers(1).disable_signals().shutdown_timeout(1).bind(address)?.run();
     let handle = server.handle();

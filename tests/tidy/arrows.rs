@@ -109,7 +109,7 @@ fn group_branches<'a>(tokens: &[Token<'a>], open: usize) -> Vec<&'a str> {
             "{" => depth += 1,
             "}" => depth -= 1,
             text if depth == 1 && text != "," && matches!(before(tokens, at, 1), "{" | ",") => {
-                found.push(text)
+                found.push(text);
             }
             _ => {}
         }

@@ -98,6 +98,7 @@ impl Model {
                 }
                 Effect::Change(change) => self.take_change(change, last_before),
                 Effect::Missed(runs) => self.missed += runs,
+                Effect::Opinion(opinion) => assert!(opinion.slot < self.plan.roles.len()),
             }
         }
     }
@@ -253,4 +254,36 @@ proptest! {
         prop_assert_eq!(model.watch.wake(model.now.plus_ms(-back_ms)), Vec::new());
         prop_assert_eq!(model.watch.verdict(), verdict);
     }
+}
+
+/// A location that is the suspect does not decide, as long as another one has something to say.
+#[test]
+fn the_vote_of_a_suspect_is_set_aside_unless_it_is_the_only_one() {
+    let now = Timestamp::from_ms(START);
+    let plan = WatchPlan {
+        hash: 0,
+        interval_ms: 60_000,
+        timeout_ms: 10_000,
+        attempts: 1,
+        backoff_ms: 200,
+        backoff_max_ms: 1_000,
+        uncertain_interval_ms: 1_000,
+        roles: vec![ProbeRole::Full; 2].into(),
+    };
+    let (mut watch, _) = Watch::begin(plan, Memory::default(), now);
+    watch.wake(now);
+    watch.set_aside(1, true);
+    let mut see = |slot, status| {
+        let attempt = Attempt { slot, scheduled_at: now, attempt: 1 };
+        let effects = watch.finish(attempt, (now, Outcome::Measured(measurement(status))), now);
+        let opinion = effects.into_iter().find_map(|effect| match effect {
+            Effect::Opinion(opinion) => Some(opinion.contradicts),
+            _ => None,
+        });
+        (watch.verdict(), opinion)
+    };
+    assert_eq!(see(1, CheckStatus::Down), (Verdict::Down, None), "nobody else has looked");
+    assert_eq!(see(0, CheckStatus::Up), (Verdict::Up, None), "a suspect cannot contradict anybody");
+    assert_eq!(see(1, CheckStatus::Down), (Verdict::Up, Some(true)));
+    assert_eq!(see(1, CheckStatus::Up), (Verdict::Up, Some(false)));
 }

@@ -1,0 +1,197 @@
+//! The real binary as a process of its own, with a data folder of its own.
+//!
+//! The process is killed when its `Server` is dropped, also by a panic. Tests that need nothing special share one: it
+//! lives as long as one of them runs.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::client::Client;
+use crate::support::eventually;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_watchkeeper");
+
+static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+
+/// A running server.
+pub(crate) struct Server {
+    folder: TempDir,
+    environment: Vec<(String, String)>,
+    child: Child,
+    client: Client,
+}
+
+impl Server {
+    /// The server of all tests that need nothing special.
+    pub(crate) fn shared() -> Arc<Self> {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let server = Arc::new(Self::start());
+            *shared = Arc::downgrade(&server);
+            server
+        })
+    }
+
+    /// The shared server's client; it keeps the server alive.
+    pub(crate) fn shared_client() -> Client {
+        let server = Self::shared();
+        Client { server: Some(Arc::clone(&server)), ..server.client() }
+    }
+
+    /// A server of one's own.
+    pub(crate) fn start() -> Self {
+        Self::with("", &[])
+    }
+
+    /// A server with this settings file and these variables.
+    pub(crate) fn with(file: &str, variables: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("settings.toml"), file).unwrap();
+        let defaults =
+            [("WATCHKEEPER_RATE_LIMIT_PER_MINUTE", "1000000"), ("WATCHKEEPER_EGRESS", "private-allowed")];
+        let environment = defaults.iter().chain(variables);
+        let environment: Vec<_> =
+            environment.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let (child, base) = launch(&folder, &environment);
+        let token = std::fs::read_to_string(folder.path().join("data/token")).unwrap();
+        let client =
+            Client { address: address_of(&base), token: Some(token.trim().to_owned()), server: None };
+        Self { folder, environment, child, client }
+    }
+
+    /// The holder of the token of the first start.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// `{base_url}` of a server without a configured one.
+    pub(crate) fn base(&self) -> String {
+        format!("http://{}", self.client.address)
+    }
+
+    /// Another command on the same data.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Output {
+        command(&self.folder, &self.environment).args(arguments).output().unwrap()
+    }
+
+    /// Another command, with a variable taken away.
+    pub(crate) fn command_without(&self, variable: &str, arguments: &[&str]) -> Output {
+        let mut command = command(&self.folder, &self.environment);
+        command.env_remove(variable).args(arguments).output().unwrap()
+    }
+
+    /// A command that must succeed, with its JSON.
+    pub(crate) fn command_json(&self, arguments: &[&str]) -> Value {
+        let output = self.command(&[arguments, &["--json"]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// A new organisation on this plan, as its id.
+    pub(crate) fn organisation(&self, plan: &str) -> String {
+        let made = self.command_json(&["org", "create", "--name", "Example Ltd", "--plan", plan]);
+        made[0]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// A holder of these permissions in an organisation.
+    pub(crate) fn member(&self, organisation: &str, permissions: &str) -> Client {
+        let name = ["token", "create", "--org", organisation, "--name", "Bot", "--permissions", permissions];
+        let made = self.command_json(&name);
+        Client { token: Some(made["token"].as_str().unwrap().to_owned()), ..self.client() }
+    }
+
+    /// A client of a new organisation on this plan, with every permission.
+    pub(crate) fn tenant(&self, plan: &str) -> Client {
+        self.member(&self.organisation(plan), "all")
+    }
+
+    /// The data folder.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Everything that was logged.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap()
+    }
+
+    /// Ends the process as a power cut would, and starts it again on the same data.
+    pub(crate) fn kill_and_restart(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.restart();
+    }
+
+    /// Starts a process that has ended again, on the same data.
+    pub(crate) fn restart(&mut self) {
+        let (child, base) = launch(&self.folder, &self.environment);
+        self.child = child;
+        self.client.address = address_of(&base);
+    }
+
+    /// Asks the process to stop, and gives its exit code.
+    pub(crate) async fn terminate(&mut self) -> Option<i32> {
+        let order = format!("kill -TERM {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &order]).status().unwrap().success());
+        let status = eventually("the process ends", || self.child.try_wait().unwrap()).await;
+        status.code()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended before.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A `serve` that does not come up, with these settings: its exit code and what it says.
+pub(crate) fn failing_start(file: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("settings.toml"), file).unwrap();
+    let mut command = command(&folder, &[]);
+    let output =
+        command.env("WATCHKEEPER_LISTEN", "127.0.0.1:0").envs(variables.iter().copied()).arg("serve");
+    let output = output.output().unwrap();
+    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+fn command(folder: &TempDir, environment: &[(String, String)]) -> Command {
+    let mut command = Command::new(BINARY);
+    command.env_clear().current_dir(folder.path());
+    command.env("WATCHKEEPER_CONFIG", "settings.toml").env("WATCHKEEPER_DATA_DIR", "data");
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
+    command
+}
+
+/// Starts the process and reads where it answers.
+fn launch(folder: &TempDir, environment: &[(String, String)]) -> (Child, String) {
+    let log = File::options().create(true).append(true).open(folder.path().join("log")).unwrap();
+    let mut command = command(folder, environment);
+    command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(log);
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    output.read_line(&mut line).unwrap();
+    // The pipe stays open, or the process could not say good-bye.
+    std::thread::spawn(move || output.lines().for_each(drop));
+    match line.trim().strip_prefix("Watchkeeper answers at ") {
+        Some(base) => (child, base.to_owned()),
+        None => {
+            let log = std::fs::read_to_string(folder.path().join("log"));
+            panic!("it did not start: {line:?} {log:?} {:?}", child.wait())
+        }
+    }
+}
+
+fn address_of(base: &str) -> std::net::SocketAddr {
+    base.strip_prefix("http://").unwrap().parse().unwrap()
+}
