@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use crate::clock::{Clock, Timestamp};
 use crate::config::limits::EngineLimits;
 use crate::engine::aggregator::live::Live;
-pub use crate::engine::aggregator::live::Snapshot;
+pub use crate::engine::aggregator::live::{Recalled, Snapshot};
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
 use crate::model::history::{CheckRecord, MeasuredStatus, StatusChange};
@@ -121,9 +121,9 @@ pub struct Snapshots {
     pub now: Timestamp,
 }
 
-/// The measured status of a service, for an actor that has lost its own memory.
+/// What is remembered of a service, for an actor that has lost its own memory.
 #[derive(Message)]
-#[rtype(result = "MeasuredStatus")]
+#[rtype(result = "Recalled")]
 pub struct Recall(pub ServiceKey);
 
 /// How late checks started since the last such question.
@@ -317,7 +317,7 @@ impl Handler<Recall> for Aggregator {
     type Result = actix::MessageResult<Recall>;
 
     fn handle(&mut self, Recall(key): Recall, _: &mut Context<Self>) -> Self::Result {
-        actix::MessageResult(self.services.get(&key).map(Live::status).unwrap_or_default())
+        actix::MessageResult(self.services.get(&key).map(Live::recall).unwrap_or_default())
     }
 }
 

@@ -14,14 +14,15 @@ use actix::{
 use futures_util::future::join_all;
 
 use crate::config::limits::EngineLimits;
-use crate::engine::aggregator::{Present, Recall};
+use crate::engine::aggregator::{Present, Recall, Recalled};
 use crate::engine::counters::Counters;
-use crate::engine::definition::Definition;
+use crate::engine::definition::{Definition, Roster};
 use crate::engine::service::{End, Redefine, ServiceActor};
 use crate::engine::shard::{Shard, place};
 use crate::engine::supervise::{Ending, address, watched};
 use crate::id::Id;
 use crate::model::history::MeasuredStatus;
+use crate::model::location::LocationCode;
 use crate::model::watch::Memory;
 
 /// A service that runs this long without a panic starts with the shortest wait again.
@@ -242,19 +243,19 @@ impl Handler<StartAgain> for Fleet {
             .services
             .get(&id)
             .map(|member| self.shard(id).aggregator.send(Recall(member.definition.key)));
-        let status = async move {
+        let recalled = async move {
             match recall {
                 Some(recall) => recall.await.unwrap_or_default(),
-                None => MeasuredStatus::default(),
+                None => Recalled::default(),
             }
         };
-        Box::pin(status.into_actor(self).map(move |status, fleet, ctx| {
+        Box::pin(recalled.into_actor(self).map(move |recalled, fleet, ctx| {
             let Some(member) = fleet.services.get(&id).filter(|member| member.generation == generation)
             else {
                 return;
             };
-            let memory = Memory { status, ..Memory::default() };
             let definition = Arc::clone(&member.definition);
+            let memory = remember(&definition, &fleet.shard(id).roster, recalled);
             let (address, generation) = fleet.launch(&definition, Some(memory), ctx);
             if let Some(member) = fleet.services.get_mut(&id) {
                 member.address = address;
@@ -262,4 +263,14 @@ impl Handler<StartAgain> for Fleet {
             }
         }))
     }
+}
+
+/// What an actor that starts again goes on with: the panic was ours, and says nothing about the target.
+fn remember(definition: &Definition, roster: &Roster, recalled: Recalled) -> Memory {
+    let slot = |location: &LocationCode| {
+        let place = roster.place_of(location.as_str())?;
+        definition.task.as_ref()?.locations.iter().position(|known| *known == place)
+    };
+    let votes = recalled.votes.into_iter().filter_map(|(location, vote)| Some((slot(&location)?, vote)));
+    Memory { votes: votes.collect(), status: recalled.status, status_since: recalled.status_since }
 }

@@ -65,6 +65,10 @@ impl<'a> Field<'a> {
     #[must_use]
     pub fn text(&self, length: RangeInclusive<usize>) -> Option<String> {
         let text = self.string()?.trim();
+        if text.contains('\0') {
+            // No database column and no person can take it.
+            return self.refuse(FieldRule::String);
+        }
         self.check_length(text, &length)?;
         Some(text.to_owned())
     }

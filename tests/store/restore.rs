@@ -252,7 +252,7 @@ fn expected_uptime(past: &Past) -> Option<f64> {
 #[rstest]
 fn figures_equal_counting_minute_by_minute(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-    #[values(1, 2, 3, 4, 5, 6)] seed: u64,
+    #[values(1, 2, 3, 4)] seed: u64,
 ) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };

@@ -4,9 +4,10 @@
 //! results back it.
 
 use crate::clock::{DAY_MS, Timestamp};
-use crate::model::history::{CheckRecord, MeasuredStatus, StatusChange};
+use crate::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
+use crate::model::location::LocationCode;
 use crate::model::service::{OverrideStatus, ProbeRole};
-use crate::model::verdict::Verdict;
+use crate::model::verdict::{Verdict, Vote};
 use crate::stats::uptime::{Counts, Span, per_day};
 use crate::stats::window::Window;
 
@@ -22,6 +23,20 @@ pub(super) struct Live {
     last_result_at: Option<Timestamp>,
     measured_until: Timestamp,
     window: Window,
+    /// For an actor that loses its own memory: the newest result of each location, and the last change.
+    votes: Vec<(LocationCode, Vote)>,
+    changed_at: Option<Timestamp>,
+}
+
+/// What is remembered of a service for an actor that has lost its own memory.
+#[derive(Clone, Debug, Default)]
+pub struct Recalled {
+    /// The measured status.
+    pub status: MeasuredStatus,
+    /// When it began.
+    pub status_since: Option<Timestamp>,
+    /// The newest result of each location.
+    pub votes: Vec<(LocationCode, Vote)>,
 }
 
 /// What is known about a service now.
@@ -50,11 +65,13 @@ impl Live {
             last_result_at: None,
             measured_until: now,
             window: Window::default(),
+            votes: Vec::new(),
+            changed_at: None,
         }
     }
 
-    pub(super) const fn status(&self) -> MeasuredStatus {
-        self.status
+    pub(super) fn recall(&self) -> Recalled {
+        Recalled { status: self.status, status_since: self.changed_at, votes: self.votes.clone() }
     }
 
     /// Goes on where an earlier process stopped.
@@ -72,6 +89,11 @@ impl Live {
     pub(super) fn take_result(&mut self, record: &CheckRecord, measured_until: Option<Timestamp>) {
         self.last_result_at = self.last_result_at.max(Some(record.checked_at));
         self.measured_until = measured_until.unwrap_or(record.checked_at);
+        let vote = Vote { status: record.measurement.status, checked_at: record.checked_at };
+        match self.votes.iter_mut().find(|(location, _)| *location == record.location) {
+            Some((_, newest)) => *newest = vote,
+            None => self.votes.push((record.location.clone(), vote)),
+        }
         let answered = record.measurement.response_time.filter(|_| record.role == ProbeRole::Full);
         if let Some(response_time) = answered {
             let day = self.window.day(record.checked_at.day());
@@ -84,6 +106,10 @@ impl Live {
         self.close_stretch(change.at);
         self.status = change.to;
         self.verdict = verdict;
+        self.changed_at = Some(change.at);
+        if matches!(change.cause, ChangeCause::Paused | ChangeCause::Reconfigured) {
+            self.votes.clear();
+        }
     }
 
     /// Takes in what people decided; of an older revision that arrives late, nothing.
@@ -152,7 +178,6 @@ impl Live {
 mod tests {
     use super::*;
     use crate::model::check::{CheckStatus, Measurement, Timings};
-    use crate::model::history::ChangeCause;
 
     fn at(ms: i64) -> Timestamp {
         Timestamp::from_ms(ms)
