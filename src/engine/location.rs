@@ -53,8 +53,9 @@ pub struct RunCheck {
     pub sequence: u32,
     /// Checks with equal keys go to the same host.
     pub host_key: u64,
-    /// Who asks.
-    pub reply_to: Addr<ServiceActor>,
+    /// Who asks. Shared by all its checks: a clone of the address itself is an allocation, and ignores the limit of
+    /// the mailbox once.
+    pub reply_to: Arc<Addr<ServiceActor>>,
     /// Counts the attempt.
     pub ticket: Ticket,
 }

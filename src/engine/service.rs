@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, SpawnHandle};
+use actix::{Actor, ActorContext, Addr, AsyncContext, Context, Handler, Message, SpawnHandle};
 use tokio::time::Instant;
 
 use crate::clock::Timestamp;
@@ -32,6 +32,8 @@ pub struct ServiceActor {
     sequence: u32,
     timer: Option<SpawnHandle>,
     anchor: (Timestamp, Instant),
+    /// What its checks answer to, once there was one.
+    address: Option<Arc<Addr<Self>>>,
 }
 
 /// Watch by this definition from now on.
@@ -63,7 +65,7 @@ pub struct End;
 impl ServiceActor {
     pub(super) fn new(definition: Arc<Definition>, shard: Arc<Shard>, memory: Option<Memory>) -> Self {
         let anchor = (shard.clock.now(), Instant::now());
-        Self { definition, shard, watch: None, memory, sequence: 0, timer: None, anchor }
+        Self { definition, shard, watch: None, memory, sequence: 0, timer: None, anchor, address: None }
     }
 
     /// The wall time, after accounting for a clock that was set meanwhile.
@@ -133,7 +135,7 @@ impl ServiceActor {
         self.set_timer(ctx);
     }
 
-    fn run(&self, attempt: Attempt, ctx: &mut Context<Self>) {
+    fn run(&mut self, attempt: Attempt, ctx: &mut Context<Self>) {
         let Some(task) = &self.definition.task else { return };
         let Some(lane) = task.locations.get(attempt.slot).and_then(|place| self.shard.locations.get(*place))
         else {
@@ -144,7 +146,7 @@ impl ServiceActor {
             attempt,
             sequence: self.sequence,
             host_key: task.host_key,
-            reply_to: ctx.address(),
+            reply_to: Arc::clone(self.address.get_or_insert_with(|| Arc::new(ctx.address()))),
             ticket: Ticket::issue(&self.shard.counters),
         };
         if let Err(refused) = lane.try_send(check) {

@@ -17,9 +17,8 @@ const CHECK_WIDTH: usize = 17;
 const CHANGE_COLUMNS: &str = "service_id, at, from_status, to_status, cause";
 const CHANGE_WIDTH: usize = 5;
 
-/// Rows per statement, largest first: every batch is cut into these, so at most four texts are prepared a table.
-/// 512 rows of 17 values stay below SQLite's limit of 32,766 values a statement.
-const CHUNKS: [usize; 4] = [512, 64, 8, 1];
+/// Most rows per statement: 1,024 of 17 values stay below SQLite's limit of 32,766 values a statement.
+const CHUNK_MAX_ROWS: usize = 1_024;
 
 /// Appends finished checks. Rows that exist already are left as they are; hours that get further rows are derived again.
 ///
@@ -119,9 +118,11 @@ fn insert_text(backend: DbBackend, table: &str, columns: &str, (rows, width): (u
     text
 }
 
+/// Powers of two, largest first: few statements a batch, because each is a round trip between threads, and only eleven
+/// texts a table, so that each is prepared once.
 fn chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
-        let size = CHUNKS.into_iter().find(|size| *size <= rows.len())?;
+        let size = 1 << rows.len().min(CHUNK_MAX_ROWS).checked_ilog2()?;
         let (chunk, rest) = rows.split_at(size);
         rows = rest;
         Some(chunk)
@@ -134,10 +135,11 @@ mod tests {
 
     #[test]
     fn every_row_is_in_exactly_one_chunk() {
-        let rows: Vec<u32> = (0..1_243).collect();
+        let rows: Vec<u32> = (0..2_187).collect();
         let sizes: Vec<usize> = chunks(&rows).map(<[u32]>::len).collect();
-        assert_eq!(sizes, [512, 512, 64, 64, 64, 8, 8, 8, 1, 1, 1]);
+        assert_eq!(sizes, [1_024, 1_024, 128, 8, 2, 1]);
         assert_eq!(chunks(&rows).flatten().copied().collect::<Vec<_>>(), rows);
+        assert_eq!(chunks::<u32>(&[]).count(), 0);
     }
 
     #[test]
