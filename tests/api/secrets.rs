@@ -127,7 +127,10 @@ fn sending_back_what_was_read_changes_nothing() {
     let sent_back = json!({"settings": before.data()["settings"]});
     client.patch(&service(&id), &sent_back).expect(200);
     let after = client.get(&service(&id)).expect(200).data();
-    assert_eq!((&after["settings"], &after["updated_at"]), (&before.data()["settings"], &before.data()["updated_at"]));
+    assert_eq!(
+        (&after["settings"], &after["updated_at"]),
+        (&before.data()["settings"], &before.data()["updated_at"])
+    );
 }
 
 /// Contract 4.3.5: in clear only on the wire to the target: not in files, not in the log, not in answers.
@@ -143,7 +146,10 @@ async fn a_secret_is_in_clear_at_the_target_and_nowhere_else() {
     let id = create_watched(&client, &target.url(), &settings);
     until_checks(&client, &id, 2).await;
     let head = target.requests().remove(0);
-    assert!(head.contains(&format!("{MARKER}-header")) && head.contains(&format!("{MARKER}-token")), "{head}");
+    assert!(
+        head.contains(&format!("{MARKER}-header")) && head.contains(&format!("{MARKER}-token")),
+        "{head}"
+    );
     // A refusal of a body that holds secrets does not repeat them.
     let wrong = json!({"settings": {"config": {"headers": {"X-A": format!("{MARKER}\n")},
         "auth": {"type": "bearer", "token": MARKER, "x": MARKER}}}});
