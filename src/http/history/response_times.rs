@@ -69,7 +69,7 @@ mod tests {
     fn buckets_without_an_answer_are_left_out() {
         let sample = |seconds: i64, response_us| {
             let checked_at = Timestamp::from_ms(seconds * 1_000);
-            Piece::Sample(Sample { checked_at, location: 1, is_down: response_us == None, response_us })
+            Piece::Sample(Sample { checked_at, location: 1, is_down: response_us.is_none(), response_us })
         };
         let series = series(
             &[sample(61, Some(1_000)), sample(119, Some(3_000)), sample(120, None), sample(240, Some(5_000))],
