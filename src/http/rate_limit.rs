@@ -96,9 +96,10 @@ impl Window {
         Self { started_at: now, used: 0 }
     }
 
-    /// A wall clock that was set back ends the window as well: nobody shall wait for a time that is hours away.
+    /// A wall clock that was set back ends the window as well: nobody shall wait for a time that is hours away. Requests
+    /// that read the clock just before the one that started the window, and come to be counted after it, belong to it.
     fn has_ended(&self, now: Timestamp) -> bool {
-        !(0..WINDOW_MS).contains(&now.ms_since(self.started_at))
+        !(-WINDOW_MS..WINDOW_MS).contains(&now.ms_since(self.started_at))
     }
 
     fn count(&mut self, limit: u32, now: Timestamp) -> Allowance {
@@ -214,6 +215,15 @@ mod tests {
         let allowance = limiter.count_token(1, at(-3_600_000));
         assert!(allowance.passes);
         assert_eq!(allowance.retry_after_seconds(at(-3_600_000)), 60);
+    }
+
+    /// Two threads read the clock in one order and count in the other.
+    #[test]
+    fn a_request_that_read_the_clock_before_the_first_one_belongs_to_its_window() {
+        let limiter = RateLimiter::new(1, 10);
+        assert!(limiter.count_token(1, START).passes);
+        assert!(!limiter.count_token(1, at(-1)).passes);
+        assert!(!limiter.count_token(1, START).passes);
     }
 
     #[test]

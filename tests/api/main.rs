@@ -4,9 +4,21 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
+mod auth;
+mod check_types;
 mod checks;
+mod history_away;
+mod http_rules;
+mod me;
+mod metrics;
 mod operation;
+mod pause;
+mod plans;
+mod probes;
+mod rate_limit;
 mod secrets;
 mod services;
 mod settings;
+mod status_override;
 mod support;
+mod tenants;

@@ -20,7 +20,7 @@ pub(crate) struct Client {
     pub(crate) address: SocketAddr,
     pub(crate) token: Option<String>,
     /// The server that must live as long as somebody may ask it; `None` when its owner sees to that.
-    pub(crate) server: Option<Arc<Server>>,
+    pub(crate) _server: Option<Arc<Server>>,
 }
 
 /// What came back.
@@ -51,6 +51,11 @@ impl Client {
 
     pub(crate) fn patch(&self, path: &str, body: &Value) -> Answer {
         self.json("PATCH", path, body)
+    }
+
+    /// Creates a service from a body as it goes over the wire.
+    pub(crate) fn post_text(&self, body: &str) -> Answer {
+        self.send("POST", "/v1/services", &["Content-Type: application/json"], body.as_bytes())
     }
 
     /// A request with a JSON body.

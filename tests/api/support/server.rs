@@ -41,7 +41,7 @@ impl Server {
     /// The shared server's client; it keeps the server alive.
     pub(crate) fn shared_client() -> Client {
         let server = Self::shared();
-        Client { server: Some(Arc::clone(&server)), ..server.client() }
+        Client { _server: Some(Arc::clone(&server)), ..server.client() }
     }
 
     /// A server of one's own.
@@ -61,7 +61,7 @@ impl Server {
         let (child, base) = launch(&folder, &environment);
         let token = std::fs::read_to_string(folder.path().join("data/token")).unwrap();
         let client =
-            Client { address: address_of(&base), token: Some(token.trim().to_owned()), server: None };
+            Client { address: address_of(&base), token: Some(token.trim().to_owned()), _server: None };
         Self { folder, environment, child, client }
     }
 

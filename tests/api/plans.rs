@@ -1,0 +1,94 @@
+//! What plans allow (contract 3): API access, active services, the shortest interval.
+
+use serde_json::{Value, json};
+
+use crate::support::client::Client;
+use crate::support::server::Server;
+use crate::support::{create_unconfigured, service};
+
+/// Contract 3.2, 1.8: the plan is named before route, permission and rate; `/v1/me` answers.
+#[test]
+fn plans_without_api_access_are_told_so_on_every_path() {
+    let server = Server::shared();
+    for plan in ["free", "solo"] {
+        let client = server.tenant(plan);
+        for (method, path) in [
+            ("GET", "/v1/services"),
+            ("POST", "/v1/services"),
+            ("GET", "/v1/nowhere"),
+            ("POST", "/v1/me"),
+            ("DELETE", "/v1/probes"),
+        ] {
+            let mut refused = client.send(method, path, &[], b"").expect(403).json();
+            refused.as_object_mut().unwrap().remove("request_id");
+            let expected = json!({"message": "The plan of this organisation does not include API access.",
+                "upsell": {"reason": "feature", "key": "api_access"}});
+            assert_eq!(refused, expected, "{plan} {method} {path}");
+        }
+        client.get("/v1/me").expect(200);
+    }
+}
+
+const TWO_SERVICES: &str = "[plans.team]\nservices = 2\n";
+
+fn unpaused(client: &Client) -> u64 {
+    client.get("/v1/me").expect(200).json()["limits"]["services"]["usage"].as_u64().unwrap()
+}
+
+/// Contract 3.3: parallel creates on the last slot give one 201, and 403 with `upsell` to all others.
+#[test]
+fn the_last_slot_is_given_once() {
+    let server = Server::with(TWO_SERVICES, &[]);
+    let client = server.tenant("team");
+    create_unconfigured(&client);
+    let body = json!({"name": "x", "check_type": "manual"});
+    let answers: Vec<_> = std::thread::scope(|scope| {
+        let asking: Vec<_> = (0..8).map(|_| scope.spawn(|| client.post("/v1/services", &body))).collect();
+        asking.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let (made, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.status == 201);
+    assert_eq!((made.len(), refused.len()), (1, 7));
+    for answer in refused {
+        let mut seen = answer.expect(403).json();
+        seen.as_object_mut().unwrap().remove("request_id");
+        let expected = json!({"message": "The plan allows 2 active services; 2 are in use.",
+            "upsell": {"reason": "limit", "key": "services"}, "limit": 2, "usage": 2});
+        assert_eq!(seen.to_string(), expected.to_string());
+    }
+    assert_eq!(unpaused(&client), 2);
+    assert_eq!(client.get("/v1/services").expect(200).json()["meta"]["total"], 2);
+}
+
+/// Contract 4.3.8, 1.8: pausing frees a slot, resuming needs one; field errors come before the quota.
+#[test]
+fn pausing_frees_a_slot_and_resuming_needs_one() {
+    let server = Server::with(TWO_SERVICES, &[]);
+    let client = server.tenant("team");
+    let first = create_unconfigured(&client);
+    create_unconfigured(&client);
+    client.post("/v1/services", &json!({"name": ""})).expect(422);
+    client.post(&format!("{}/pause", service(&first)), &Value::Null).expect(200);
+    create_unconfigured(&client);
+    let refused = client.post(&format!("{}/resume", service(&first)), &Value::Null).expect(403).json();
+    assert_eq!(refused["upsell"], json!({"reason": "limit", "key": "services"}));
+    assert_eq!((&refused["limit"], &refused["usage"]), (&json!(2), &json!(2)));
+    assert_eq!(client.get(&service(&first)).expect(200).data()["is_paused"], true);
+    assert_eq!(unpaused(&client), 2);
+    // A service that is not paused is resumed without a slot.
+    let running = client.get("/v1/services?page=2&per_page=1").expect(200).data()[0]["id"].clone();
+    client.post(&format!("{}/resume", service(running.as_str().unwrap())), &Value::Null).expect(200);
+    client.delete(&service(running.as_str().unwrap())).expect(200);
+    client.post(&format!("{}/resume", service(&first)), &Value::Null).expect(200);
+}
+
+/// Contract 3.1: the shortest interval is a field error, not an upsell.
+#[test]
+fn an_interval_below_the_plan_is_a_field_error() {
+    let server = Server::with("[plans.team]\nmin_interval_seconds = 90\n", &[]);
+    let settings = json!({"interval_seconds": 89});
+    let body = json!({"name": "x", "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
+    let refused = server.tenant("team").post("/v1/services", &body);
+    let text = "The smallest allowed value is 90.".to_owned();
+    assert_eq!(refused.errors(), [("settings.interval_seconds".to_owned(), text)]);
+    assert!(refused.json().get("upsell").is_none());
+}

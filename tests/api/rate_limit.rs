@@ -1,0 +1,98 @@
+//! The rate limit (contract 1.9): exact, per token, told on every answer; strangers are counted by address.
+
+use serde_json::json;
+
+use crate::support::client::{Answer, Client};
+use crate::support::server::Server;
+
+const LIMIT: u32 = 20;
+
+fn limited() -> Server {
+    Server::with("", &[("WATCHKEEPER_RATE_LIMIT_PER_MINUTE", "20")])
+}
+
+fn number(answer: &Answer, name: &str) -> u32 {
+    answer.header(name).unwrap_or_else(|| panic!("no {name}: {answer:?}")).parse().unwrap()
+}
+
+fn spend(client: &Client) {
+    for used in 1..=LIMIT {
+        let answer = client.get("/v1/me").expect(200);
+        assert_eq!(number(&answer, "x-ratelimit-limit"), LIMIT);
+        assert_eq!(number(&answer, "x-ratelimit-remaining"), LIMIT - used);
+    }
+}
+
+/// Contract 1.9: exactly the limit passes; then 429 with `Retry-After`; other tokens go on.
+#[test]
+fn exactly_the_limit_passes() {
+    let server = limited();
+    let client = server.client();
+    spend(&client);
+    let refused = client.get("/v1/nowhere").expect(429);
+    let wait = number(&refused, "retry-after");
+    assert!((1..=60).contains(&wait));
+    assert_eq!(refused.message(), format!("Too many requests. Try again in {wait} seconds."));
+    assert_eq!(number(&refused, "x-ratelimit-remaining"), 0);
+    assert!(number(&refused, "x-ratelimit-reset") > 1_700_000_000);
+    server.tenant("team").get("/v1/me").expect(200);
+}
+
+/// Contract 1.9: many at once do not pass more.
+#[test]
+fn many_at_once_pass_no_more_than_the_limit() {
+    let server = limited();
+    let client = server.client();
+    let passed = std::thread::scope(|scope| {
+        let asking: Vec<_> = (0..64).map(|_| scope.spawn(|| client.get("/v1/me").status == 200)).collect();
+        asking.into_iter().filter_map(|thread| thread.join().ok()).filter(|passes| *passes).count()
+    });
+    assert_eq!(passed, LIMIT as usize);
+}
+
+/// Contract 1.9: refusals and HEAD count as well.
+#[test]
+fn every_authenticated_request_counts() {
+    let server = limited();
+    let client = server.client();
+    for (spent, (method, path, status)) in [
+        ("GET", "/v1/nowhere", 404),
+        ("HEAD", "/v1/services", 200),
+        ("DELETE", "/v1/services", 405),
+        ("POST", "/v1/services", 422),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let body = if method == "POST" { "{}" } else { "" };
+        let answer = client.send(method, path, &[], body.as_bytes()).expect(status);
+        assert_eq!(number(&answer, "x-ratelimit-remaining") as usize, LIMIT as usize - spent - 1);
+    }
+}
+
+/// Contract 1.9: requests without a valid token spend a bucket of their address, which no header moves.
+#[test]
+fn strangers_are_counted_by_address() {
+    let server = limited();
+    let stranger = server.client().without_token();
+    for used in 1..=LIMIT {
+        let forged = format!("X-Forwarded-For: 192.0.2.{used}");
+        let lines = [&*forged, "Forwarded: for=192.0.2.1"];
+        let answer = stranger.send("GET", "/v1/services", &lines, b"").expect(401);
+        assert_eq!(number(&answer, "x-ratelimit-remaining"), LIMIT - used);
+    }
+    stranger.get("/v1/services").expect(429);
+    stranger.send("OPTIONS", "/v1/services", &[], b"").expect(429);
+    server.client().get("/v1/me").expect(200);
+}
+
+/// Contract 1.8: a plan without API access learns its real problem, not "slow down".
+#[test]
+fn the_plan_is_told_before_the_rate() {
+    let server = limited();
+    let client = server.tenant("free");
+    for _ in 0..LIMIT + 5 {
+        let refused = client.get("/v1/services").expect(403).json();
+        assert_eq!(refused["upsell"], json!({"reason": "feature", "key": "api_access"}));
+    }
+}
