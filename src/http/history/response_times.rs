@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn buckets_without_an_answer_are_left_out() {
-        let sample = |seconds: i64, response_us| {
+        let sample = |seconds: i64, response_us: Option<u32>| {
             let checked_at = Timestamp::from_ms(seconds * 1_000);
             Piece::Sample(Sample { checked_at, location: 1, is_down: response_us.is_none(), response_us })
         };
