@@ -117,6 +117,13 @@ fn json_flag() -> Arg {
     Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON for machines")
 }
 
+/// A display name: 1 to 255 characters, outer white space removed.
+fn display_name(text: &str) -> Result<String, &'static str> {
+    let name = text.trim();
+    let is_fit = (1..=255).contains(&name.chars().count());
+    if is_fit { Ok(name.to_owned()) } else { Err("a name has 1 to 255 characters") }
+}
+
 /// A flag per setting, and one for the file; `check` calls it otherwise, because its `--config` is the check's own.
 fn setting_flags(file_flag: &'static str) -> Vec<Arg> {
     let config = Arg::new("config-file").long(file_flag).value_name("FILE");
@@ -213,5 +220,18 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         command().debug_assert();
+    }
+
+    /// One id in 64 begins with a hyphen.
+    #[test]
+    fn an_id_may_look_like_a_flag() {
+        for id in ["-hAAAAAAAAAAAAAAAAAAA", "--jsonAAAAAAAAAAAAAAA", "-AAAAAAAAAAAAAAAAAAAA"] {
+            let create = ["watchkeeper", "token", "create", "--org", id, "--name", "x", "--json"];
+            assert!(command().try_get_matches_from(create).is_ok(), "{id}");
+            let revoke = ["watchkeeper", "token", "revoke", "--json", "--", id];
+            assert!(command().try_get_matches_from(revoke).is_ok(), "{id}");
+        }
+        let plain = ["watchkeeper", "token", "revoke", "-AAAAAAAAAAAAAAAAAAAA", "--json"];
+        assert!(command().try_get_matches_from(plain).is_ok());
     }
 }

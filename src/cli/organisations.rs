@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
 use crate::app::Foundation;
-use crate::cli::json_flag;
+use crate::cli::{display_name, json_flag};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::id::Id;
@@ -16,7 +16,12 @@ use crate::store::organisations;
 
 pub(super) fn create_command() -> Command {
     Command::new("create").about("Make an organisation").args([
-        Arg::new("name").long("name").value_name("NAME").required(true).help("Display name"),
+        Arg::new("name")
+            .long("name")
+            .value_name("NAME")
+            .required(true)
+            .value_parser(display_name)
+            .help("Display name"),
         Arg::new("plan")
             .long("plan")
             .value_name("PLAN")
@@ -54,10 +59,7 @@ fn language(text: &str) -> Result<String, String> {
 }
 
 pub(super) async fn create(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
-    let name = arguments.get_one::<String>("name").map(|name| name.trim()).unwrap_or_default().to_owned();
-    if name.is_empty() || name.chars().count() > 255 {
-        bail!("--name must have 1 to 255 characters");
-    }
+    let name = arguments.get_one::<String>("name").cloned().unwrap_or_default();
     let egress_is_decided = config.egress.is_some();
     let foundation = Foundation::lay(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;

@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
 use crate::app::Foundation;
-use crate::cli::json_flag;
+use crate::cli::{display_name, json_flag};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::http::token::TokenText;
@@ -21,9 +21,15 @@ pub(super) fn create_command() -> Command {
             .long("org")
             .value_name("ID")
             .required(true)
+            .allow_hyphen_values(true)
             .value_parser(parse_id)
             .help("Organisation"),
-        Arg::new("name").long("name").value_name("NAME").required(true).help("Display name"),
+        Arg::new("name")
+            .long("name")
+            .value_name("NAME")
+            .required(true)
+            .value_parser(display_name)
+            .help("Display name"),
         Arg::new("permissions")
             .long("permissions")
             .value_name("LIST")
@@ -39,7 +45,12 @@ pub(super) fn list_command() -> Command {
 }
 
 pub(super) fn revoke_command() -> Command {
-    let id = Arg::new("id").value_name("ID").required(true).value_parser(parse_id).help("Id of the token");
+    let id = Arg::new("id")
+        .value_name("ID")
+        .required(true)
+        .allow_hyphen_values(true)
+        .value_parser(parse_id)
+        .help("Id of the token");
     Command::new("revoke").about("Revoke a token").args([id, json_flag()])
 }
 
@@ -62,10 +73,7 @@ fn allowed() -> String {
 }
 
 pub(super) async fn create(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
-    let name = arguments.get_one::<String>("name").map(|name| name.trim()).unwrap_or_default().to_owned();
-    if name.is_empty() || name.chars().count() > 255 {
-        bail!("--name must have 1 to 255 characters");
-    }
+    let name = arguments.get_one::<String>("name").cloned().unwrap_or_default();
     let foundation = Foundation::lay(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     let wanted = arguments.get_one::<Id>("org").copied();

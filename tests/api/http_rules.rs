@@ -212,3 +212,19 @@ fn links_do_not_follow_the_host_header() {
     assert!(!answer.body.contains("evil"), "{}", answer.body);
     assert_eq!(answer.json()["meta"]["path"], format!("{}/v1/services", server.base()));
 }
+
+/// Contract 1.1: the configured address may contain a path; every link begins with it.
+#[test]
+fn links_begin_with_the_configured_address() {
+    let server = Server::behind("https://api.example.com/base/");
+    let client = server.client();
+    let made = client.post("/v1/services", &json!({"name": "x", "check_type": "manual"})).expect(201);
+    let services = "https://api.example.com/base/v1/services";
+    let id = made.data()["id"].as_str().unwrap().to_owned();
+    assert_eq!(made.header("location"), Some(&*format!("{services}/{id}")));
+    let list = client.get("/v1/services").expect(200).json();
+    assert_eq!(
+        (&list["meta"]["path"], &list["links"]["first"]),
+        (&json!(services), &json!(format!("{services}?page=1")))
+    );
+}

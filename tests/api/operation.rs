@@ -106,3 +106,19 @@ fn a_second_organisation_needs_a_decision_about_egress() {
     assert_eq!(undecided.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&undecided.stderr).contains("WATCHKEEPER_EGRESS"));
 }
+
+/// Wrong usage is exit code 2, like bad configuration.
+#[rstest]
+#[case(&["org", "create", "--name", " "], "--name")]
+#[case(&["org", "create", "--name", "x", "--plan", "gold"], "business")]
+#[case(&["org", "create", "--name", "x", "--languages", "EN"], "de-AT")]
+#[case(&["token", "create", "--org", "short", "--name", "x"], "--org")]
+#[case(&["token", "create", "--org", "AAAAAAAAAAAAAAAAAAAAA", "--name", ""], "--name")]
+#[case(&["token", "create", "--org", "AAAAAAAAAAAAAAAAAAAAA", "--name", "x", "--permissions", "all,x"], "services.view")]
+#[case(&["serve", "--listn", "x"], "--listn")]
+fn wrong_usage_is_exit_code_2(#[case] arguments: &[&str], #[case] word: &str) {
+    let output = Server::shared().command(arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(word), "{said}");
+}

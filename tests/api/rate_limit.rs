@@ -96,3 +96,17 @@ fn the_plan_is_told_before_the_rate() {
         assert_eq!(refused["upsell"], json!({"reason": "feature", "key": "api_access"}));
     }
 }
+
+/// Contract 1.9: behind a trusted proxy each client has a bucket of its own.
+#[test]
+fn a_trusted_proxy_names_the_client() {
+    let variables =
+        [("WATCHKEEPER_RATE_LIMIT_PER_MINUTE", "20"), ("WATCHKEEPER_TRUSTED_PROXIES", "127.0.0.0/8")];
+    let server = Server::with("", &variables);
+    let stranger = server.client().without_token();
+    for last in 1..=3 {
+        let line = format!("X-Forwarded-For: 198.51.100.1, 192.0.2.{last}");
+        let answer = stranger.send("GET", "/v1/services", &[&line], b"").expect(401);
+        assert_eq!(number(&answer, "x-ratelimit-remaining"), LIMIT - 1);
+    }
+}

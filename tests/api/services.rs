@@ -290,3 +290,46 @@ fn an_unknown_tag_selects_nothing() {
     let refused = client.get("/v1/services?tag[]=a").errors();
     assert_eq!(refused, [("tag".to_owned(), "Send a single value.".to_owned())]);
 }
+
+/// Contract 4.3.5, last row: updates at the same time are serialised per service; none is lost.
+#[test]
+fn updates_at_the_same_time_all_take_effect() {
+    let client = Server::shared_client();
+    let id = create_unconfigured(&client);
+    client.patch(&service(&id), &json!({"settings": {"interval_seconds": 604_800}})).expect(200);
+    let changes = [
+        ("/name", json!({"name": "new"})),
+        ("/target", json!({"target": "http://127.0.0.1:9/new"})),
+        ("/settings/timeout_seconds", json!({"settings": {"timeout_seconds": 7}})),
+        ("/settings/retries", json!({"settings": {"retries": 4}})),
+        ("/settings/config/body", json!({"settings": {"config": {"body": "new"}}})),
+        ("/settings/config/method", json!({"settings": {"config": {"method": "POST"}}})),
+        ("/settings/config/verify_ssl", json!({"settings": {"config": {"verify_ssl": false}}})),
+    ];
+    let (client, path) = (&client, &service(&id));
+    std::thread::scope(|scope| {
+        for (_, change) in &changes {
+            scope.spawn(move || client.patch(path, change).expect(200));
+        }
+    });
+    let after = client.get(path).expect(200).data();
+    for (place, change) in &changes {
+        let leaf = place.rsplit('/').next().unwrap();
+        let sent = [format!("/{leaf}"), format!("/settings/{leaf}"), format!("/settings/config/{leaf}")];
+        let sent = sent.iter().find_map(|place| change.pointer(place));
+        assert_eq!(after.pointer(place), sent, "{place}");
+    }
+}
+
+/// A 2xx answer is durable: what was answered is there after a kill.
+#[test]
+fn what_was_answered_survives_a_kill() {
+    let mut server = Server::start();
+    let kept = create_unconfigured(&server.client());
+    let deleted = create_unconfigured(&server.client());
+    let changed = server.client().patch(&service(&kept), &json!({"name": "Kept"})).expect(200);
+    server.client().delete(&service(&deleted)).expect(200);
+    server.kill_and_restart();
+    assert_eq!(server.client().get(&service(&kept)).expect(200).body, changed.body);
+    server.client().get(&service(&deleted)).expect(404);
+}

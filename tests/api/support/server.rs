@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -58,11 +59,17 @@ impl Server {
         let environment = defaults.iter().chain(variables);
         let environment: Vec<_> =
             environment.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let (child, base) = launch(&folder, &environment);
+        let (child, address) = launch(&folder, &environment);
         let token = std::fs::read_to_string(folder.path().join("data/token")).unwrap();
-        let client =
-            Client { address: address_of(&base), token: Some(token.trim().to_owned()), _server: None };
+        let client = Client { address, token: Some(token.trim().to_owned()), _server: None };
         Self { folder, environment, child, client }
+    }
+
+    /// A server that clients reach under another address than it listens on.
+    pub(crate) fn behind(public_api_url: &str) -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let listen = ("WATCHKEEPER_LISTEN", &*free.to_string());
+        Self::with("", &[("WATCHKEEPER_PUBLIC_API_URL", public_api_url), listen])
     }
 
     /// The holder of the token of the first start.
@@ -130,9 +137,7 @@ impl Server {
 
     /// Starts a process that has ended again, on the same data.
     pub(crate) fn restart(&mut self) {
-        let (child, base) = launch(&self.folder, &self.environment);
-        self.child = child;
-        self.client.address = address_of(&base);
+        (self.child, self.client.address) = launch(&self.folder, &self.environment);
     }
 
     /// Asks the process to stop, and gives its exit code.
@@ -172,11 +177,13 @@ fn command(folder: &TempDir, environment: &[(String, String)]) -> Command {
     command
 }
 
-/// Starts the process and reads where it answers.
-fn launch(folder: &TempDir, environment: &[(String, String)]) -> (Child, String) {
+/// Starts the process and reads where it answers: where it was told to, or what it says.
+fn launch(folder: &TempDir, environment: &[(String, String)]) -> (Child, SocketAddr) {
     let log = File::options().create(true).append(true).open(folder.path().join("log")).unwrap();
     let mut command = command(folder, environment);
-    command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(log);
+    let told = environment.iter().find(|(name, _)| name == "WATCHKEEPER_LISTEN");
+    command.env("WATCHKEEPER_LISTEN", told.map_or("127.0.0.1:0", |(_, address)| address));
+    command.arg("serve").stdout(Stdio::piped()).stderr(log);
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
     let mut output = BufReader::new(child.stdout.take().unwrap());
@@ -184,14 +191,13 @@ fn launch(folder: &TempDir, environment: &[(String, String)]) -> (Child, String)
     // The pipe stays open, or the process could not say good-bye.
     std::thread::spawn(move || output.lines().for_each(drop));
     match line.trim().strip_prefix("Watchkeeper answers at ") {
-        Some(base) => (child, base.to_owned()),
+        Some(base) => {
+            let said = || base.strip_prefix("http://").unwrap().to_owned();
+            (child, told.map_or_else(said, |(_, address)| address.clone()).parse().unwrap())
+        }
         None => {
             let log = std::fs::read_to_string(folder.path().join("log"));
             panic!("it did not start: {line:?} {log:?} {:?}", child.wait())
         }
     }
-}
-
-fn address_of(base: &str) -> std::net::SocketAddr {
-    base.strip_prefix("http://").unwrap().parse().unwrap()
 }
