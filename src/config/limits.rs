@@ -27,7 +27,7 @@ pub struct StoreLimits {
 
 impl Default for StoreLimits {
     fn default() -> Self {
-        Self { sqlite_readers: 4, postgres_connections: 8, acquire_timeout_seconds: 5 }
+        Self { sqlite_readers: 4, postgres_connections: 8, acquire_timeout_seconds: 3 }
     }
 }
 
