@@ -1,0 +1,42 @@
+//! `watchkeeper bench probe` as its user runs it: the built program, its own target in another process, a real database.
+
+#![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
+
+use std::process::Command;
+
+use rstest::rstest;
+use serde_json::Value;
+
+fn bench_probe(flags: &[&str]) -> (i32, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_watchkeeper"))
+        .args(["bench", "probe"])
+        .args(flags)
+        .output()
+        .unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[rstest]
+#[case("http")]
+#[case("https")]
+#[case("tcp")]
+#[case("dns")]
+#[case("ssl")]
+fn every_check_of_a_quiet_bench_is_done_up_and_durable(#[case] kind: &str) {
+    let (code, printed) =
+        bench_probe(&["--type", kind, "--services", "40", "--interval", "1", "--seconds", "2", "--json"]);
+    let figures: Value = serde_json::from_str(&printed).unwrap();
+    let figures = &figures[0];
+    let count = |name: &str| figures[name].as_u64().unwrap();
+    assert_eq!((code, figures["type"].as_str()), (0, Some(kind)), "{printed}");
+    assert!((60..=100).contains(&count("checks_done")), "80 are due: {printed}");
+    assert_eq!(count("checks_up"), count("checks_done"), "{printed}");
+    assert!(count("rows_durable") > 0, "{printed}");
+    assert!(figures["ratio"].as_f64().unwrap() > 0.0, "{printed}");
+}
+
+#[test]
+fn targets_of_one_type_are_not_given_to_all_types() {
+    let (code, printed) = bench_probe(&["--type", "all", "--target", "127.0.0.1:1"]);
+    assert_eq!((code, printed.as_str()), (1, ""));
+}
