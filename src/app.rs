@@ -5,6 +5,7 @@
 pub mod first_start;
 pub mod reconcile;
 
+use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use futures_util::future::LocalBoxFuture;
 use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
+use crate::config::sources::BadConfig;
 use crate::config::{Config, EgressChoice, LocationConfig};
 use crate::engine::definition::{Definer, Roster};
 use crate::engine::location::Prober;
@@ -33,6 +35,9 @@ use crate::record::{restore, upkeep};
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, installation};
 
+/// The embedded databases in the data folder.
+const MAIN_FILE: &str = "main.db";
+const HISTORY_FILE: &str = "history.db";
 /// How long the first requests wait for the figures of the past.
 const FIGURES_WAIT: Duration = Duration::from_secs(2);
 /// How long a stop may take in all.
@@ -50,6 +55,8 @@ pub struct App {
     recorder_thread: Arbiter,
     background: Vec<JoinHandle<()>>,
     databases: Databases,
+    /// Held until everything has stopped.
+    lock: File,
 }
 
 /// What commands need that work on the databases alone.
@@ -71,15 +78,29 @@ impl Foundation {
     /// What is wrong with folder, key or database, in one line.
     pub async fn lay(config: Config, clock: Clock) -> anyhow::Result<Self> {
         first_start::make_data_dir(&config.data_dir)?;
-        let sealer = first_start::sealer(&config)?;
+        let (sealer, new_key) = first_start::sealer(&config)?;
         let (main_url, history_url) = database_urls(&config);
+        let embedded = [(MAIN_FILE, &config.database_url), (HISTORY_FILE, &config.history_url)];
+        let embedded: Vec<&str> =
+            embedded.into_iter().filter(|(_, url)| url.is_none()).map(|(name, _)| name).collect();
+        first_start::make_database_files(&config.data_dir, &embedded)?;
         let databases = Databases::open(&main_url, &history_url, &config.limits.store).await?;
         let transaction = databases.main.begin().await?;
         let check = installation::check_key(&transaction, &sealer).await?;
-        transaction.commit().await?;
-        if check == installation::KeyCheck::Wrong {
-            bail!("the secret key is not the one that this installation's secrets were sealed with");
+        match (check, &new_key) {
+            (installation::KeyCheck::Right, Some(key)) => key.keep()?,
+            (installation::KeyCheck::Right, None) => {}
+            (installation::KeyCheck::Wrong, None) => {
+                bail!("the secret key is not the one that this installation's secrets were sealed with");
+            }
+            (installation::KeyCheck::Wrong, Some(key)) => {
+                bail!(
+                    "{} is missing; put the key back that this installation's secrets were sealed with",
+                    key.file().display()
+                );
+            }
         }
+        transaction.commit().await?;
         Ok(Self { config, clock, databases, sealer })
     }
 }
@@ -96,7 +117,10 @@ impl App {
         let address = listener.local_addr()?;
         let config = Config { listen: address, ..config };
         let toolboxes = toolboxes(&config, &clock)?;
+        first_start::make_data_dir(&config.data_dir)?;
+        let lock = first_start::lock(&config.data_dir)?;
         let Foundation { config, clock, databases, sealer } = Foundation::lay(config, clock).await?;
+        demand_egress_choice(&config, &databases).await?;
         let first_start = first_start::once(&config, &clock, &databases).await?;
 
         let roster = Arc::new(roster(&config)?);
@@ -134,7 +158,17 @@ impl App {
             collectors,
         };
         let server = serve(parts, listener)?;
-        Ok(Self { address, first_start, server, engine, recorder, recorder_thread, background, databases })
+        Ok(Self {
+            address,
+            first_start,
+            server,
+            engine,
+            recorder,
+            recorder_thread,
+            background,
+            databases,
+            lock,
+        })
     }
 
     /// Stops in order: no new requests, no new checks, everything recorded, databases closed.
@@ -152,10 +186,22 @@ impl App {
             self.recorder_thread.stop();
             self.databases.main.close().await;
             self.databases.history.close().await;
+            drop(self.lock);
             Ok(())
         };
         tokio::time::timeout(STOP_LIMIT, stopping).await.context("stopping took too long")?
     }
+}
+
+/// With a second organisation it must have been decided which addresses checks may reach.
+async fn demand_egress_choice(config: &Config, databases: &Databases) -> anyhow::Result<()> {
+    let organisations = crate::store::organisations::count(databases.main.reader()).await?;
+    if organisations > 1 && config.egress.is_none() {
+        let problem =
+            "there are several organisations, so egress must be set: public-only or private-allowed";
+        return Err(BadConfig(problem.into()).into());
+    }
+    Ok(())
 }
 
 pub(crate) fn start_recorder(
@@ -190,8 +236,8 @@ async fn restore_figures(
 fn database_urls(config: &Config) -> (String, String) {
     let file = |name: &str| sqlite_url(&config.data_dir.join(name));
     (
-        config.database_url.clone().unwrap_or_else(|| file("main.db")),
-        config.history_url.clone().unwrap_or_else(|| file("history.db")),
+        config.database_url.clone().unwrap_or_else(|| file(MAIN_FILE)),
+        config.history_url.clone().unwrap_or_else(|| file(HISTORY_FILE)),
     )
 }
 

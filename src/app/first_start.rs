@@ -2,7 +2,7 @@
 //!
 //! Files that hold secrets are readable by their owner alone.
 
-use std::fs::{self, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::Write as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -40,31 +40,87 @@ pub fn make_data_dir(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The sealer for the configured key, or for the one in the data folder, made at the first start.
+/// A lock on the data folder: two servers on one folder would check and record everything twice.
+///
+/// # Errors
+/// When another server holds it, or the folder cannot be written.
+pub fn lock(folder: &Path) -> anyhow::Result<File> {
+    let path = folder.join("serve.lock");
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+    let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            bail!("another Watchkeeper serves the data folder {}", folder.display())
+        }
+        Err(TryLockError::Error(error)) => {
+            Err(error).with_context(|| format!("cannot lock {}", path.display()))
+        }
+    }
+}
+
+/// Makes the embedded databases' files for their owner alone; SQLite gives its other files the same mode.
+///
+/// # Errors
+/// When they cannot be made.
+pub fn make_database_files(folder: &Path, names: &[&str]) -> anyhow::Result<()> {
+    for name in names {
+        let path = folder.join(name);
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+        file.with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// A key that was drawn for a new installation and is not written down yet.
+pub struct NewKey {
+    file: PathBuf,
+    text: String,
+}
+
+impl NewKey {
+    /// Writes it down, once it is sure that nothing was sealed with another one.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn keep(&self) -> anyhow::Result<()> {
+        write_secret(&self.file, &self.text)
+    }
+
+    /// Where it would be written.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+}
+
+/// The sealer for the configured key, or for the one in the data folder, drawn if there is none.
 ///
 /// # Errors
 /// When the key cannot be read or has not the form of one.
-pub fn sealer(config: &Config) -> anyhow::Result<Sealer> {
+pub fn sealer(config: &Config) -> anyhow::Result<(Sealer, Option<NewKey>)> {
     let file = config.data_dir.join("secret.key");
     let text = match &config.secret_key {
         Some(text) => text.clone(),
         None if file.exists() => {
             fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?
         }
-        None => make_key(&file)?,
+        None => {
+            let text = draw_key()?;
+            let key = key_from_hex(&text).context("a drawn key has the form of one")?;
+            return Ok((Sealer::new(&key), Some(NewKey { file, text })));
+        }
     };
     match key_from_hex(text.trim()) {
-        Some(key) => Ok(Sealer::new(&key)),
+        Some(key) => Ok((Sealer::new(&key), None)),
         None => bail!("{} holds no key; it must be 64 hexadecimal digits", file.display()),
     }
 }
 
-fn make_key(file: &Path) -> anyhow::Result<String> {
+fn draw_key() -> anyhow::Result<String> {
     let mut key = [0; KEY_LENGTH];
     getrandom::fill(&mut key).context("the operating system has no randomness")?;
-    let text: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
-    write_secret(file, &text)?;
-    Ok(text)
+    Ok(key.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn key_from_hex(text: &str) -> Option<[u8; KEY_LENGTH]> {
@@ -142,12 +198,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { data_dir: folder.path().join("data"), ..Config::default() };
         make_data_dir(&config.data_dir).unwrap();
-        sealer(&config).unwrap();
+        let (_, new_key) = sealer(&config).unwrap();
         let file = config.data_dir.join("secret.key");
+        assert!(!file.exists(), "it is written down only when it is sure to be the right one");
+        new_key.unwrap().keep().unwrap();
         let first = fs::read_to_string(&file).unwrap();
-        sealer(&config).unwrap();
+        assert!(sealer(&config).unwrap().1.is_none());
         assert_eq!(fs::read_to_string(&file).unwrap(), first);
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_data_folder_is_served_by_one_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = lock(folder.path()).unwrap();
+        assert!(lock(folder.path()).unwrap_err().to_string().starts_with("another Watchkeeper serves"));
+        drop(first);
+        lock(folder.path()).unwrap();
     }
 
     #[test]

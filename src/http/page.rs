@@ -11,6 +11,9 @@ pub const DEFAULT_PER_PAGE: u64 = 15;
 /// Most rows per page.
 pub const MAX_PER_PAGE: u64 = 100;
 
+/// The largest page number that is told apart: every client can read it back.
+const MAX_PAGE: u64 = 1 << 53;
+
 /// Which page of a list is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRequest {
@@ -25,7 +28,7 @@ impl PageRequest {
     #[must_use]
     pub fn read(query: &Query, default_per_page: u64) -> Self {
         Self {
-            page: whole_number(query.lenient("page")).map_or(1, |page| page.max(1)),
+            page: whole_number(query.lenient("page")).map_or(1, |page| page.clamp(1, MAX_PAGE)),
             per_page: read_per_page(query, default_per_page),
         }
     }
@@ -139,7 +142,7 @@ mod tests {
     #[case("page=%2B2&per_page=%2B2", 2, 2)]
     #[case("per_page=100", 1, 100)]
     #[case("per_page=101", 1, 100)]
-    #[case("page=99999999999999999999&per_page=99999999999999999999", u64::MAX, 100)]
+    #[case("page=99999999999999999999&per_page=99999999999999999999", MAX_PAGE, 100)]
     #[case("page[]=2&per_page[]=2", 1, 15)]
     #[case("page=2&page=4", 4, 15)]
     fn paging_is_read_and_never_refused(#[case] query: &str, #[case] page: u64, #[case] per_page: u64) {

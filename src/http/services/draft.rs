@@ -39,6 +39,9 @@ impl Draft<'_> {
         check_tags(&fields);
         let settings =
             check_type.and_then(|check_type| self.read_settings(&fields, check_type, None, &errors));
+        if check_type.is_none() {
+            check_forms(&fields);
+        }
         let found = errors.into_inner();
         let (Some(name), Some(check_type)) = (name, check_type) else { return Err(found) };
         let now = self.api.now();
@@ -110,6 +113,12 @@ impl Draft<'_> {
 fn read_check_type(field: &Field<'_>) -> Option<CheckType> {
     let words: Vec<&str> = CheckType::ALL.into_iter().map(CheckType::as_str).collect();
     field.word(&words)?.parse().ok()
+}
+
+/// Without a type nothing can be said about target and settings but what JSON they must be.
+fn check_forms(fields: &Fields<'_>) {
+    let _ = fields.skippable("target").and_then(|field| field.string());
+    let _ = fields.skippable("settings").and_then(|field| field.object().map(|_| ()));
 }
 
 /// The form of `tags` is checked; which tags they name is the business of the tags themselves.
