@@ -122,3 +122,13 @@ fn wrong_usage_is_exit_code_2(#[case] arguments: &[&str], #[case] word: &str) {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains(word), "{said}");
 }
+
+/// Two servers on one folder would check and record everything twice.
+#[test]
+fn a_data_folder_is_served_by_one_process() {
+    let server = Server::with("", &[]);
+    let folder = server.data().to_string_lossy().into_owned();
+    let (code, said) = failing_start("", &[("WATCHKEEPER_DATA_DIR", &folder)]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("another Watchkeeper serves the data folder"), "{said}");
+}
