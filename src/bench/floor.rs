@@ -25,6 +25,9 @@ mod ping;
 const LENGTH: Duration = Duration::from_secs(2);
 /// Exchanges at a time.
 const AT_ONCE: usize = 64;
+/// After a step in which the process used less than a twentieth of a core, it is idle.
+const IDLE_STEP: Duration = Duration::from_millis(100);
+const IDLE_STEPS_MAX: u32 = 50;
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: floor\r\nConnection: close\r\n\r\n";
 /// `h0.bench.test`, A, IN.
 const QUESTION: &[u8] =
@@ -56,9 +59,13 @@ impl Floor {
     }
 }
 
-/// Measures for two seconds. The rest of the process has to be idle: its CPU time is counted.
-pub(super) async fn measure(exchange: Exchange) -> anyhow::Result<Floor> {
-    tokio::task::spawn_blocking(move || {
+/// Measures for two seconds. The rest of the process has to be idle, because its CPU time is counted: checks of an
+/// overloaded pipeline take a while to end. `None` when they do not.
+pub(super) async fn measure(exchange: Exchange) -> anyhow::Result<Option<Floor>> {
+    if !becomes_idle().await? {
+        return Ok(None);
+    }
+    let measured = tokio::task::spawn_blocking(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let before = usage::cpu()?;
         let tally = runtime.block_on(run(exchange));
@@ -69,7 +76,19 @@ pub(super) async fn measure(exchange: Exchange) -> anyhow::Result<Floor> {
             cpu,
         })
     })
-    .await?
+    .await?;
+    measured.map(Some)
+}
+
+async fn becomes_idle() -> anyhow::Result<bool> {
+    for _ in 0..IDLE_STEPS_MAX {
+        let before = usage::cpu()?;
+        tokio::time::sleep(IDLE_STEP).await;
+        if usage::cpu()?.saturating_sub(before) * 20 < IDLE_STEP {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 #[derive(Default)]

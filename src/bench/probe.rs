@@ -119,11 +119,11 @@ impl Stand {
             eprintln!("watchkeeper: {}: {checks} not done: {reason}", self.kind.as_str());
         }
         figures.stored_bytes = pipeline.stop().await?;
-        figures.floor = Some(self.floor().await?);
+        figures.floor = self.floor().await?;
         Ok(figures)
     }
 
-    async fn floor(&self) -> anyhow::Result<Floor> {
+    async fn floor(&self) -> anyhow::Result<Option<Floor>> {
         let toolbox = app::toolbox(&self.config, &Clock::System, None)?;
         let tls = std::sync::Arc::clone(toolbox.tls().for_inspection());
         floor::measure(Exchange { kind: self.kind, peers: self.peers().await?, tls }).await
