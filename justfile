@@ -34,7 +34,7 @@ bench *arguments:
 
 # Run each bench once, without measuring.
 bench-smoke:
-    cargo bench --benches -- --test
+    cargo test --workspace --benches
 
 # Advisories, licences, bans and sources of the dependencies.
 deny:
