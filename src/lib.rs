@@ -8,7 +8,7 @@
 //! - floor 1: [`model`] (the rules: no IO, no async, no wire format)
 //! - floor 0: [`clock`], [`id`], [`config`]
 //!
-//! [`app`] builds them bottom-up and stops them in order; [`bench`] measures them and [`cli`] offers both as commands.
+//! [`app`] builds them bottom-up and stops them in order; [`mod@bench`] measures them and [`cli`] offers both as commands.
 
 #![cfg_attr(
     test,
