@@ -19,7 +19,7 @@ const FLOORS: [&[&str]; 9] = [
     &["model"],
     &["egress", "probe", "stats", "store"],
     &["engine"],
-    &["http", "record", "pages", "bus", "notify"],
+    &["http", "record", "pages", "timetable", "bus", "notify"],
     &["app"],
     &["bench"],
     &["cli"],
@@ -37,7 +37,7 @@ const FORBIDDEN: [(&str, &str, &str); 1] =
 /// Crates that belong to one place; a trailing `*` stands for any ending.
 const HOMES: [(&[&str], &[&str]); 5] = [
     (&["actix_web"], &["http", "pages"]),
-    (&["actix"], &["engine", "record", "notify", "bus", "app"]),
+    (&["actix"], &["engine", "record", "notify", "timetable", "bus", "app"]),
     (&["sea_orm", "sea_orm_*"], &["store", "entities", "migration"]),
     (&["async_nats"], &["bus"]),
     (

@@ -1,17 +1,35 @@
 //! One file a table of Watchkeeper's two databases.
 //!
-//! Main database: `installation`, `organisation`, `token`, `service`, `service_window`, `history_erasure`.
+//! Main database: everything but measurements: organisations, tokens, services, tags, incidents, maintenances, status
+//! pages and what belongs to them.
 //! History database: `location`, `check_result`, `status_change`, `check_hour`, `history_progress`.
 //! All instants are Unix milliseconds, all durations microseconds. The rules are elsewhere; these are rows.
 
+pub mod asset;
 pub mod check_hour;
 pub mod check_result;
+pub mod component;
+pub mod custom_domain;
+pub mod heartbeat;
 pub mod history_erasure;
 pub mod history_progress;
+pub mod idempotency_key;
+pub mod incident;
+pub mod incident_service;
+pub mod incident_statuspage;
+pub mod incident_update;
 pub mod installation;
 pub mod location;
+pub mod maintenance;
+pub mod maintenance_service;
+pub mod maintenance_statuspage;
+pub mod maintenance_update;
 pub mod organisation;
 pub mod service;
+pub mod service_tag;
 pub mod service_window;
+pub mod slug_hold;
 pub mod status_change;
+pub mod statuspage;
+pub mod tag;
 pub mod token;

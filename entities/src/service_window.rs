@@ -1,11 +1,11 @@
-//! A span in which people decided how the time of a service counts: a pause or a status override.
+//! A span in which people decided how the time of a service counts: a pause, a status override or planned maintenance.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A span in which people decided how the time of a service counts: a pause or a status override.
+/// A span in which people decided how the time of a service counts: a pause, a status override or planned maintenance.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "service_window")]
 pub struct Model {
@@ -14,14 +14,16 @@ pub struct Model {
     pub id: i64,
     /// The service.
     pub service_id: i64,
-    /// `pause` or `override`.
+    /// `pause`, `override` or `maintenance`.
     pub kind: String,
-    /// The overriding status; null for a pause.
+    /// The overriding status; null for the others.
     pub status: Option<String>,
     /// Start, inclusive.
     pub from_at: i64,
     /// End, exclusive; null while it lasts.
     pub to_at: Option<i64>,
+    /// The planned maintenance; null for the others.
+    pub maintenance_id: Option<i64>,
 }
 
 /// No relation is followed by the entities; `store` says what it joins.

@@ -14,6 +14,7 @@ use crate::http::body::{BodyLimits, read_object};
 use crate::http::error::ApiError;
 use crate::http::path::PathValues;
 use crate::http::query::Query;
+use crate::http::write::Effect;
 
 /// One request of one caller.
 pub struct Call<S> {
@@ -33,6 +34,8 @@ pub struct Call<S> {
     pub request_id: String,
     /// The body, unread.
     pub body: RequestBody,
+    /// The key to what it may change.
+    pub effect: Effect,
 }
 
 /// The body of a request, to be read at most once.

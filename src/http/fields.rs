@@ -142,6 +142,12 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Whether there is such a member.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.members.contains_key(name)
+    }
+
     /// Notes every member that is not `known`.
     pub fn refuse_unknown(&self, known: &[&str]) {
         for name in self.members.keys().filter(|name| !known.contains(&name.as_str())) {

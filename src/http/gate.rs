@@ -30,6 +30,7 @@ use crate::http::reply::Reply;
 use crate::http::request_id::{X_REQUEST_ID, request_id};
 use crate::http::route::{Resource, Route, Routes, Verb};
 use crate::http::token::{TokenHash, TokenText};
+use crate::http::write::Effect;
 
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
@@ -158,6 +159,7 @@ impl<S: Callers + 'static> Gate<S> {
             headers: asked.request.headers().clone(),
             request_id: asked.request_id.to_owned(),
             body: RequestBody::new(asked.payload, self.rules.body_limits),
+            effect: Effect::default(),
         };
         run(route, verb, call).await
     }

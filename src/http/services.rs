@@ -18,7 +18,7 @@ use crate::http::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::quota::{Quota, QuotaExceeded};
 use crate::http::reply::Reply;
 use crate::http::services::draft::Draft;
-use crate::http::store_access::{StoreResult as _, begin, commit};
+use crate::http::store_access::StoreResult as _;
 use crate::id::Id;
 use crate::model::service::Service;
 use crate::store::{Transaction, organisations, services};
@@ -53,57 +53,57 @@ pub(super) async fn show_service(call: Call<Api>) -> Result<Reply, ApiError> {
 }
 
 pub(super) async fn create_service(call: Call<Api>) -> Result<Reply, ApiError> {
-    let Call { state: api, caller, headers, body, .. } = call;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let draft = Draft { api: &api, caller: &caller, id: Id::random() };
     let service = draft.create(&body).map_err(ApiError::Fields)?;
-    let transaction = begin(&api.parts.databases.main).await?;
-    take_slot(&transaction, &caller).await?;
-    let service = services::insert(&transaction, service).await.or_unavailable()?;
-    commit(transaction).await?;
-    api.tell_engine(&service, caller.organisation.id).await;
+    let write = effect.begin(&api).await?;
+    take_slot(&write, &caller).await?;
+    let service = services::insert(&*write, service).await.or_unavailable()?;
     let location = format!("{}/v1/services/{}", api.base_url, service.id);
-    Ok(Reply::created(view::one(&api, &service).await?, &location))
+    let reply = write.commit(Reply::created(view::one(&api, &service).await?, &location)).await?;
+    api.tell_engine(&service, caller.organisation.id).await;
+    Ok(reply)
 }
 
 pub(super) async fn update_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, headers, body, .. } = call;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let transaction = begin(&api.parts.databases.main).await?;
-    let stored = find_for_update(&transaction, &caller, id).await?;
+    let write = effect.begin(&api).await?;
+    let stored = find_for_update(&write, &caller, id).await?;
     let changed =
         Draft { api: &api, caller: &caller, id }.update(&body, &stored).map_err(ApiError::Fields)?;
     if changed == stored {
         return Ok(Reply::data(view::one(&api, &stored).await?));
     }
     let changed = Service { updated_at: api.now(), ..changed };
-    let service = services::update(&transaction, changed).await.or_unavailable()?;
-    commit(transaction).await?;
+    let service = services::update(&*write, changed).await.or_unavailable()?;
+    let reply = write.commit(Reply::data(view::changed(&api, &stored, &service).await?)).await?;
     api.tell_engine(&service, caller.organisation.id).await;
-    Ok(Reply::data(view::one(&api, &service).await?))
+    Ok(reply)
 }
 
 pub(super) async fn delete_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, query, .. } = call;
+    let Call { state: api, caller, query, effect, .. } = call;
     let mut errors = FieldErrors::default();
     for flag in [DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES] {
         query.boolean(flag, &mut errors);
     }
     errors.into_result(()).map_err(ApiError::Fields)?;
-    let transaction = begin(&api.parts.databases.main).await?;
-    let service = find_for_update(&transaction, &caller, id).await?;
-    services::delete(&transaction, service.key).await.or_unavailable()?;
-    commit(transaction).await?;
-    if api.parts.engine.retire(service.id, service.key).await.is_err() {
-        tracing::warn!(service = %service.id, "the engine has stopped");
-    }
+    let write = effect.begin(&api).await?;
+    let service = find_for_update(&write, &caller, id).await?;
+    services::delete(&*write, service.key).await.or_unavailable()?;
     let mut reply = Reply::deleted(service.id);
     reply.body["data"]["cleanup"] = json!({
         "incidents_resolved": 0, "incidents_deleted": 0, "incidents_detached": 0,
         "maintenances_cancelled": 0, "maintenances_deleted": 0, "maintenances_detached": 0,
     });
+    let reply = write.commit(reply).await?;
+    if api.parts.engine.retire(service.id, service.key).await.is_err() {
+        tracing::warn!(service = %service.id, "the engine has stopped");
+    }
     Ok(reply)
 }
 

@@ -2,7 +2,7 @@
 //! away is a 503 of their own, anything else is our fault.
 
 use crate::http::error::ApiError;
-use crate::store::{Database, StoreError, Transaction};
+use crate::store::StoreError;
 
 /// A result of the store on its way to a client.
 pub trait StoreResult<T> {
@@ -38,20 +38,4 @@ impl<T, E: Into<StoreError>> StoreResult<T> for Result<T, E> {
             ApiError::MeasurementsUnavailable
         })
     }
-}
-
-/// Begins a writing transaction on the main database.
-///
-/// # Errors
-/// 503 or 500.
-pub async fn begin(main: &Database) -> Result<Transaction, ApiError> {
-    main.begin().await.or_unavailable()
-}
-
-/// Commits; only after that may anybody be told.
-///
-/// # Errors
-/// 503 or 500.
-pub async fn commit(transaction: Transaction) -> Result<(), ApiError> {
-    transaction.commit().await.or_unavailable()
 }

@@ -35,6 +35,7 @@ pub async fn open(
         status: Set(status),
         from_at: Set(at.ms()),
         to_at: Set(None),
+        maintenance_id: Set(None),
         ..ActiveModel::default()
     };
     Entity::insert(row).exec_without_returning(connection).await?;

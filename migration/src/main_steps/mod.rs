@@ -2,9 +2,50 @@
 
 mod m0001_organisations;
 mod m0002_services;
+mod m0003_tags;
+mod m0004_statuspages;
+mod m0005_incidents;
+mod m0006_maintenances;
+mod m0007_custom_domains;
+mod m0008_assets;
+mod m0009_idempotency_keys;
+mod m0010_heartbeats;
 
 use sea_orm_migration::MigrationTrait;
+use sea_orm_migration::prelude::{
+    ForeignKey, ForeignKeyAction, ForeignKeyCreateStatement, Index, IndexCreateStatement,
+};
 
 pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
-    vec![Box::new(m0001_organisations::Step), Box::new(m0002_services::Step)]
+    vec![
+        Box::new(m0001_organisations::Step),
+        Box::new(m0002_services::Step),
+        Box::new(m0003_tags::Step),
+        Box::new(m0004_statuspages::Step),
+        Box::new(m0005_incidents::Step),
+        Box::new(m0006_maintenances::Step),
+        Box::new(m0007_custom_domains::Step),
+        Box::new(m0008_assets::Step),
+        Box::new(m0009_idempotency_keys::Step),
+        Box::new(m0010_heartbeats::Step),
+    ]
+}
+
+/// An index of these columns.
+fn index(name: &'static str, table: &'static str, columns: &[&'static str]) -> IndexCreateStatement {
+    let mut index = Index::create();
+    index.name(name).table(table);
+    for column in columns {
+        index.col(*column);
+    }
+    index
+}
+
+/// A column that names a row of another table by its key.
+fn reference(
+    (table, column): (&'static str, &'static str),
+    other: &'static str,
+    on_delete: ForeignKeyAction,
+) -> ForeignKeyCreateStatement {
+    ForeignKey::create().from(table, column).to(other, "id").on_delete(on_delete).to_owned()
 }

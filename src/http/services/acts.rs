@@ -9,42 +9,43 @@ use crate::http::error::ApiError;
 use crate::http::fields::{Errors, Fields};
 use crate::http::reply::Reply;
 use crate::http::services::{find, find_for_update, take_slot, view};
-use crate::http::store_access::{StoreResult as _, begin, commit};
+use crate::http::store_access::StoreResult as _;
+use crate::http::write::Write;
 use crate::model::service::{OverrideStatus, Pause, PauseReason, Service, StatusOverride};
 use crate::model::window::WindowKind;
-use crate::store::{Transaction, services, windows};
+use crate::store::{services, windows};
 
 pub(in crate::http) async fn pause_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, .. } = call;
-    let transaction = begin(&api.parts.databases.main).await?;
-    let stored = find_for_update(&transaction, &caller, id).await?;
+    let Call { state: api, caller, effect, .. } = call;
+    let write = effect.begin(&api).await?;
+    let stored = find_for_update(&write, &caller, id).await?;
     let now = api.now();
     let at = stored.pause.map_or(now, |pause| pause.at);
     if stored.pause.is_none() {
-        windows::open(&transaction, stored.key, WindowKind::Pause, at).await.or_unavailable()?;
+        windows::open(&*write, stored.key, WindowKind::Pause, at).await.or_unavailable()?;
     }
     let pause = Some(Pause { reason: PauseReason::Manual, at });
     let changed = Service { pause, ..stored.clone() };
-    finish((&api, &caller), transaction, (stored, changed)).await
+    finish((&api, &caller), write, (stored, changed)).await
 }
 
 pub(in crate::http) async fn resume_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, .. } = call;
-    let transaction = begin(&api.parts.databases.main).await?;
-    let stored = find_for_update(&transaction, &caller, id).await?;
+    let Call { state: api, caller, effect, .. } = call;
+    let write = effect.begin(&api).await?;
+    let stored = find_for_update(&write, &caller, id).await?;
     if stored.pause.is_some() {
-        take_slot(&transaction, &caller).await?;
-        windows::close_pause(&transaction, stored.key, api.now()).await.or_unavailable()?;
+        take_slot(&write, &caller).await?;
+        windows::close_pause(&*write, stored.key, api.now()).await.or_unavailable()?;
     }
     let changed = Service { pause: None, ..stored.clone() };
-    finish((&api, &caller), transaction, (stored, changed)).await
+    finish((&api, &caller), write, (stored, changed)).await
 }
 
 pub(in crate::http) async fn set_status_override(call: Call<Api>) -> Result<Reply, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, headers, body, .. } = call;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let errors = Errors::default();
     let fields = Fields::new(&body, "", &errors);
@@ -55,37 +56,37 @@ pub(in crate::http) async fn set_status_override(call: Call<Api>) -> Result<Repl
     let (Some(status), Some(reason)) = (status, reason) else {
         return Err(ApiError::Fields(errors.into_inner()));
     };
-    let transaction = begin(&api.parts.databases.main).await?;
-    let stored = find_for_update(&transaction, &caller, id).await?;
+    let write = effect.begin(&api).await?;
+    let stored = find_for_update(&write, &caller, id).await?;
     let at = api.now();
-    windows::open(&transaction, stored.key, WindowKind::Override(status), at).await.or_unavailable()?;
+    windows::open(&*write, stored.key, WindowKind::Override(status), at).await.or_unavailable()?;
     let stated = StatusOverride { status, reason, at, by: caller.token.name.clone() };
     let changed = Service { status_override: Some(stated), ..stored.clone() };
-    finish((&api, &caller), transaction, (stored, changed)).await
+    finish((&api, &caller), write, (stored, changed)).await
 }
 
 pub(in crate::http) async fn remove_status_override(call: Call<Api>) -> Result<Reply, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, .. } = call;
-    let transaction = begin(&api.parts.databases.main).await?;
-    let stored = find_for_update(&transaction, &caller, id).await?;
-    windows::close_override(&transaction, stored.key, api.now()).await.or_unavailable()?;
+    let Call { state: api, caller, effect, .. } = call;
+    let write = effect.begin(&api).await?;
+    let stored = find_for_update(&write, &caller, id).await?;
+    windows::close_override(&*write, stored.key, api.now()).await.or_unavailable()?;
     let changed = Service { status_override: None, ..stored.clone() };
-    finish((&api, &caller), transaction, (stored, changed)).await
+    finish((&api, &caller), write, (stored, changed)).await
 }
 
 /// Stores the change, tells the engine, answers with the service. Without a change nothing is stored.
 async fn finish(
     (api, caller): (&Api, &Caller),
-    transaction: Transaction,
+    write: Write,
     (stored, changed): (Service, Service),
 ) -> Result<Reply, ApiError> {
     if changed == stored {
         return Ok(Reply::data(view::one(api, &stored).await?));
     }
     let changed = Service { updated_at: api.now(), ..changed };
-    let service = services::update(&transaction, changed).await.or_unavailable()?;
-    commit(transaction).await?;
+    let service = services::update(&*write, changed).await.or_unavailable()?;
+    let reply = write.commit(Reply::data(view::changed(api, &stored, &service).await?)).await?;
     api.tell_engine(&service, caller.organisation.id).await;
-    Ok(Reply::data(view::one(api, &service).await?))
+    Ok(reply)
 }

@@ -7,11 +7,22 @@ use crate::http::api::Api;
 use crate::http::error::ApiError;
 use crate::http::service_json::{LiveFigures, service_json};
 use crate::model::service::Service;
+use crate::model::verdict::Verdict;
 
 /// One service.
 pub(super) async fn one(api: &Api, service: &Service) -> Result<Value, ApiError> {
     let mut rows = all(api, std::slice::from_ref(service)).await?;
     rows.pop().ok_or(ApiError::NotFound)
+}
+
+/// One service as it will be once `after` is committed in the place of `before`: the engine has not heard of it yet.
+pub(super) async fn changed(api: &Api, before: &Service, after: &Service) -> Result<Value, ApiError> {
+    let snapshots = api.snapshots(std::slice::from_ref(after)).await?;
+    let mut figures = snapshots.first().map(figures).unwrap_or_default();
+    if before.pause.is_some() || !before.is_configured() {
+        figures.verdict = Verdict::Unknown;
+    }
+    Ok(service_json(after, &figures, &api.parts.config.compat.secret_placeholder))
 }
 
 /// Several services, with one question to the engine.

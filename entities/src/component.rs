@@ -1,0 +1,55 @@
+//! A component or a group of a status page.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A component or a group of a status page.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "component")]
+pub struct Model {
+    /// Key.
+    #[sea_orm(primary_key)]
+    pub id: i64,
+    /// The id that clients see.
+    pub public_id: String,
+    /// The page.
+    pub statuspage_id: i64,
+    /// The group it is in.
+    pub parent_id: Option<i64>,
+    /// The service it shows.
+    pub service_id: Option<i64>,
+    /// On a group: the tag that fills it.
+    pub sync_tag_id: Option<i64>,
+    /// JSON object: text by language.
+    pub name: String,
+    /// Whether a client has named a managed component.
+    pub has_own_name: bool,
+    /// JSON object: text by language.
+    pub description: Option<String>,
+    /// Whether it holds others.
+    pub is_group: bool,
+    /// Whether visitors see it.
+    pub is_visible: bool,
+    /// Whether visitors see its days.
+    pub show_uptime_bars: bool,
+    /// Whether healthy children are left off.
+    pub hide_operational_children: bool,
+    /// Whether a group is shown expanded.
+    pub default_open: bool,
+    /// Whether children made by the synchronisation are visible.
+    pub sync_new_visible: bool,
+    /// Whether the synchronisation made it.
+    pub is_sync_managed: bool,
+    /// Place among its siblings, 0..10000.
+    pub display_order: i32,
+    /// Time of creation.
+    pub created_at: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,45 @@
+//! A host name attached to a status page.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A host name attached to a status page.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "custom_domain")]
+pub struct Model {
+    /// Key.
+    #[sea_orm(primary_key)]
+    pub id: i64,
+    /// The id that clients see.
+    pub public_id: String,
+    /// The page.
+    pub statuspage_id: i64,
+    /// Lower case; attached once in the installation.
+    pub hostname: String,
+    /// `pending_verification`, `active` or `failed`.
+    pub status: String,
+    /// What the TXT record must say.
+    pub txt_value: String,
+    /// Set exactly while active.
+    pub verified_at: Option<i64>,
+    /// What was wrong at the last look.
+    pub last_error_code: Option<String>,
+    /// Automatic looks since it was attached.
+    pub looks: i32,
+    /// When it is looked at again; null = never.
+    pub next_look_at: Option<i64>,
+    /// Since when an active domain is wrong.
+    pub wrong_since: Option<i64>,
+    /// When a client last asked for a look.
+    pub asked_at: Option<i64>,
+    /// Time of creation.
+    pub created_at: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

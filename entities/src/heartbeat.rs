@@ -1,0 +1,29 @@
+//! The ping address of a service.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// The ping address of a service.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "heartbeat")]
+pub struct Model {
+    /// The service.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub service_id: i64,
+    /// SHA-256 of the secret.
+    pub secret_hash: Vec<u8>,
+    /// The sealed secret.
+    pub secret: String,
+    /// Time of the newest ping.
+    pub last_ping_at: Option<i64>,
+    /// Whether that ping reported a failure.
+    pub last_ping_failed: bool,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

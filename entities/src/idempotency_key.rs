@@ -1,0 +1,38 @@
+//! A key of a token, running or with its stored answer.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A key of a token, running or with its stored answer.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "idempotency_key")]
+pub struct Model {
+    /// The token.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub token_id: i64,
+    /// As the client sent it.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub key: String,
+    /// SHA-256 of the request.
+    pub fingerprint: Vec<u8>,
+    /// Who runs it: drawn anew for every run.
+    pub claim: String,
+    /// Until when the run counts as going on.
+    pub leased_until: i64,
+    /// When the first request came.
+    pub accepted_at: i64,
+    /// Status of the stored answer; null while running.
+    pub status: Option<i16>,
+    /// `Location` of the stored answer.
+    pub location: Option<String>,
+    /// Sealed body of the stored answer.
+    pub body: Option<String>,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

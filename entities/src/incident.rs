@@ -1,0 +1,49 @@
+//! An incident.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// An incident.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "incident")]
+pub struct Model {
+    /// Key.
+    #[sea_orm(primary_key)]
+    pub id: i64,
+    /// The id that clients see.
+    pub public_id: String,
+    /// The organisation that owns it.
+    pub organisation_id: i64,
+    /// JSON object: text by language.
+    pub title: String,
+    /// `standard`, `agent_liveness` or `notice`.
+    pub kind: String,
+    /// `investigating`, `identified`, `monitoring` or `resolved`.
+    pub status: String,
+    /// `minor`, `major` or `critical`.
+    pub severity: String,
+    /// Whether status pages may show it.
+    pub is_published: bool,
+    /// Start.
+    pub started_at: i64,
+    /// End; null exactly while open.
+    pub resolved_at: Option<i64>,
+    /// As the client said.
+    pub sla_counts_as_downtime: bool,
+    /// Id of the token that made it; null = the engine.
+    pub created_by_id: Option<String>,
+    /// Its name at that time.
+    pub created_by_name: Option<String>,
+    /// Time of creation.
+    pub created_at: i64,
+    /// Time of the last write by a client.
+    pub updated_at: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,32 @@
+//! An incident affects a service.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// An incident affects a service.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "incident_service")]
+pub struct Model {
+    /// The incident.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub incident_id: i64,
+    /// The service.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub service_id: i64,
+    /// `degraded`, `partial_outage`, `major_outage`; null for notices.
+    pub impact: Option<String>,
+    /// Whether the impact follows the severity.
+    pub is_derived: bool,
+    /// Since when it is affected.
+    pub added_at: i64,
+    /// Since when it has recovered.
+    pub recovered_at: Option<i64>,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

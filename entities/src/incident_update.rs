@@ -1,0 +1,33 @@
+//! An entry of an incident's timeline.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// An entry of an incident's timeline.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "incident_update")]
+pub struct Model {
+    /// Key; grows with time.
+    #[sea_orm(primary_key)]
+    pub id: i64,
+    /// The id that clients see.
+    pub public_id: String,
+    /// The incident.
+    pub incident_id: i64,
+    /// The status that it states.
+    pub status: String,
+    /// JSON object: text by language.
+    pub message: String,
+    /// Whether subscribers are told.
+    pub notify_subscribers: bool,
+    /// Time of creation.
+    pub created_at: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

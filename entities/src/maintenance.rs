@@ -1,0 +1,61 @@
+//! A maintenance window.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A maintenance window.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "maintenance")]
+pub struct Model {
+    /// Key.
+    #[sea_orm(primary_key)]
+    pub id: i64,
+    /// The id that clients see.
+    pub public_id: String,
+    /// The organisation that owns it.
+    pub organisation_id: i64,
+    /// JSON object: text by language.
+    pub title: String,
+    /// `planned` or `emergency`.
+    pub kind: String,
+    /// `scheduled`, `in_progress`, `completed` or `cancelled`.
+    pub status: String,
+    /// Planned start.
+    pub scheduled_start: i64,
+    /// Planned end; null = open end.
+    pub scheduled_end: Option<i64>,
+    /// When it started.
+    pub actual_start: Option<i64>,
+    /// When it ended.
+    pub actual_end: Option<i64>,
+    /// Whether it starts by itself.
+    pub auto_start: bool,
+    /// Whether it ends by itself.
+    pub auto_complete: bool,
+    /// Whether subscribers are told of its creation.
+    pub notify_announcement: bool,
+    /// Whether they are told a day before.
+    pub notify_24h: bool,
+    /// Whether they are told an hour before.
+    pub notify_1h: bool,
+    /// Whether they are told of the start.
+    pub notify_start: bool,
+    /// Whether they are told of the end.
+    pub notify_complete: bool,
+    /// Id of the token that made it; null = the engine.
+    pub created_by_id: Option<String>,
+    /// Its name at that time.
+    pub created_by_name: Option<String>,
+    /// Time of creation.
+    pub created_at: i64,
+    /// Time of the last write by a client.
+    pub updated_at: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,25 @@
+//! A slug that was given up and is kept for its organisation for a while.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A slug that was given up and is kept for its organisation for a while.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "slug_hold")]
+pub struct Model {
+    /// The slug.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub slug: String,
+    /// The organisation that owns it.
+    pub organisation_id: i64,
+    /// When it was given up.
+    pub freed_at: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,35 @@
+//! A tag of an organisation.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A tag of an organisation.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "tag")]
+pub struct Model {
+    /// Key.
+    #[sea_orm(primary_key)]
+    pub id: i64,
+    /// The id that clients see.
+    pub public_id: String,
+    /// The organisation that owns it.
+    pub organisation_id: i64,
+    /// Lower case.
+    pub key: String,
+    /// Case kept; empty = no value.
+    pub value: String,
+    /// `#RRGGBB` as written.
+    pub color: String,
+    /// `user` or `system`.
+    pub source: String,
+    /// Time of creation.
+    pub created_at: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

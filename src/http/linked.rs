@@ -1,0 +1,146 @@
+//! Ids of other resources in bodies and query strings: `service_ids`, `statuspage_ids` (contract 4.10.2, 4.10.5).
+//!
+//! In a body every id must name something of the organisation; in a filter unknown and foreign ids are ignored. Here only
+//! forms are checked; which ids exist is asked of the store, all at once.
+
+use std::collections::HashMap;
+
+use crate::http::field::Field;
+use crate::http::field_errors::FieldErrors;
+use crate::http::fields::Errors;
+use crate::http::query::Query;
+use crate::http::rule::FieldRule;
+use crate::id::Id;
+
+/// Most ids in one `service_ids` filter.
+const MAX_FILTER_IDS: usize = 100;
+
+/// Ids of a body with their places in the list, without repetitions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkedIds {
+    path: String,
+    ids: Vec<(usize, Id)>,
+}
+
+/// What an entry of null means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NullEntries {
+    /// It is refused.
+    Refused,
+    /// It is left out.
+    Ignored,
+}
+
+impl LinkedIds {
+    /// Reads `list(most, id)`.
+    #[must_use]
+    pub fn read(field: &Field<'_>, most: usize, nulls: NullEntries) -> Option<Self> {
+        let mut ids: Vec<(usize, Id)> = Vec::new();
+        let mut is_sound = true;
+        for (place, entry) in field.list(most)?.into_iter().enumerate() {
+            if entry.value().is_null() && nulls == NullEntries::Ignored {
+                continue;
+            }
+            match read_id(&entry) {
+                Some(id) if ids.iter().any(|(_, known)| *known == id) => {}
+                Some(id) => ids.push((place, id)),
+                None => is_sound = false,
+            }
+        }
+        is_sound.then(|| Self { path: field.path().to_owned(), ids })
+    }
+
+    /// The ids in the order of the client.
+    #[must_use]
+    pub fn ids(&self) -> Vec<Id> {
+        self.ids.iter().map(|(_, id)| *id).collect()
+    }
+
+    /// The keys of the ids in the order of the client. An id that is not `known` is noted as an error.
+    pub fn resolve<K: Copy>(&self, kind: &'static str, known: &HashMap<Id, K>, errors: &Errors) -> Vec<K> {
+        let mut keys = Vec::new();
+        for (place, id) in &self.ids {
+            match known.get(id) {
+                Some(key) => keys.push(*key),
+                None => errors
+                    .add(format!("{}.{place}", self.path), FieldRule::UnknownId { kind, id: id.to_string() }),
+            }
+        }
+        keys
+    }
+}
+
+/// Reads one id.
+#[must_use]
+pub fn read_id(field: &Field<'_>) -> Option<Id> {
+    let text = field.string()?;
+    text.trim().parse().ok().or_else(|| field.refuse(FieldRule::IdForm))
+}
+
+/// The filter `service_ids`: `None` when it was not sent, `Some` of nothing when it selects nothing.
+pub fn read_service_filter(query: &Query, errors: &mut FieldErrors) -> Option<Vec<Id>> {
+    let items = query.list("service_ids")?;
+    if items.len() > MAX_FILTER_IDS {
+        errors.add("service_ids", FieldRule::MaxItems(MAX_FILTER_IDS));
+        return None;
+    }
+    let mut ids = Vec::new();
+    for item in items {
+        match item.text.parse() {
+            Ok(id) => ids.push(id),
+            Err(_) => errors.add(item.path("service_ids"), FieldRule::IdForm),
+        }
+    }
+    Some(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const A: &str = "rNSJxMbDTX2uHc08AiCqo";
+    const B: &str = "8rumoia4tHtM30RLo1EcP";
+
+    fn check(value: &Value, expected: Result<Vec<&str>, FieldErrors>) {
+        let errors = Errors::default();
+        let ids = LinkedIds::read(&Field::new(value, "service_ids", &errors), 3, NullEntries::Ignored);
+        let known = HashMap::from([(A.parse().unwrap(), "a")]);
+        let keys = ids.map(|ids| ids.resolve("service", &known, &errors)).unwrap_or_default();
+        assert_eq!(errors.into_inner().into_result(keys), expected);
+    }
+
+    #[rstest]
+    #[case(json!([]), Ok(vec![]))]
+    #[case(json!([A, A, null]), Ok(vec!["a"]))]
+    #[case(json!([A, A, A, A]), Err(FieldErrors::of("service_ids", FieldRule::MaxItems(3))))]
+    #[case(json!([A, "short"]), Err(FieldErrors::of("service_ids.1", FieldRule::IdForm)))]
+    #[case(json!([7]), Err(FieldErrors::of("service_ids.0", FieldRule::String)))]
+    #[case(json!(A), Err(FieldErrors::of("service_ids", FieldRule::List)))]
+    #[case(
+        json!([A, B]),
+        Err(FieldErrors::of("service_ids.1", FieldRule::UnknownId { kind: "service", id: B.into() }))
+    )]
+    fn ids_of_a_body_must_exist(#[case] value: Value, #[case] expected: Result<Vec<&str>, FieldErrors>) {
+        check(&value, expected);
+    }
+
+    #[test]
+    fn a_filter_takes_a_hundred_ids_of_the_right_form() {
+        let read = |query: &str| {
+            let mut errors = FieldErrors::default();
+            let ids = read_service_filter(&Query::parse(query), &mut errors);
+            errors.into_result(ids.map(|ids| ids.len()))
+        };
+        assert_eq!(read(""), Ok(None));
+        assert_eq!(read("service_ids="), Ok(Some(0)));
+        assert_eq!(read(&format!("service_ids={A},{B}&service_ids[]={A}")), Ok(Some(1)));
+        assert_eq!(read("service_ids=x"), Err(FieldErrors::of("service_ids.0", FieldRule::IdForm)));
+        let many: Vec<String> = (0..101).map(|_| Id::random().to_string()).collect();
+        let refused = FieldErrors::of("service_ids", FieldRule::MaxItems(100));
+        assert_eq!(read(&format!("service_ids={}", many.join(","))), Err(refused));
+        assert_eq!(read(&format!("service_ids={}", many[..100].join(","))), Ok(Some(100)));
+    }
+}

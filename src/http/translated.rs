@@ -1,0 +1,136 @@
+//! Translatable fields of a body (contract 1.11): a string in the default language, or one text per language.
+//!
+//! Either form replaces the whole field. Blank texts of other languages are left out.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use crate::http::field::Field;
+use crate::http::fields::{Fields, Given};
+use crate::http::rule::FieldRule;
+use crate::model::access::Organisation;
+use crate::model::translated::Translated;
+
+/// Reads `text(a..b)`.
+#[must_use]
+pub fn read_translated(
+    field: &Field<'_>,
+    length: RangeInclusive<usize>,
+    organisation: &Organisation,
+) -> Option<Translated> {
+    match field.value() {
+        serde_json::Value::Object(_) => read_texts(&field.object()?, field, &length, organisation),
+        _ => Some(Translated::single(&organisation.default_locale, field.text(length)?)),
+    }
+}
+
+/// Reads `text(a..b)?`: null and a blank string clear it.
+#[must_use]
+pub fn read_nullable_translated(
+    given: Given<Field<'_>>,
+    length: RangeInclusive<usize>,
+    organisation: &Organisation,
+) -> Given<Translated> {
+    match given {
+        Given::Value(field) if field.is_blank() => Given::Null,
+        given => given.read(|field| read_translated(&field, length, organisation)),
+    }
+}
+
+fn read_texts(
+    members: &Fields<'_>,
+    field: &Field<'_>,
+    length: &RangeInclusive<usize>,
+    organisation: &Organisation,
+) -> Option<Translated> {
+    let default = &organisation.default_locale;
+    if members.each().next().is_none() {
+        return field.refuse(FieldRule::LocaleDefault(default.clone()));
+    }
+    let mut texts = BTreeMap::new();
+    let mut is_sound = true;
+    for (locale, text) in members.each() {
+        let known = organisation.locales.iter().find(|known| known.eq_ignore_ascii_case(locale));
+        let Some(known) = known else {
+            is_sound = false;
+            members.refuse(locale, FieldRule::LocaleUnknown(locale.to_owned()));
+            continue;
+        };
+        if text.is_blank() {
+            continue;
+        }
+        match text.text(1..=*length.end()) {
+            Some(text) => drop(texts.insert(known.clone(), text)),
+            None => is_sound = false,
+        }
+    }
+    let has_default = texts.contains_key(default) || !is_sound && members.has(default);
+    if !has_default {
+        members.refuse(default, FieldRule::LocaleDefault(default.clone()));
+        return None;
+    }
+    is_sound.then(|| Translated::new(texts)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::clock::Timestamp;
+    use crate::http::field_errors::FieldErrors;
+    use crate::http::fields::Errors;
+    use crate::id::Id;
+    use crate::model::access::Plan;
+
+    fn organisation() -> Organisation {
+        Organisation {
+            key: 1,
+            id: Id::random(),
+            name: "Example Ltd".into(),
+            plan: Plan::Team,
+            self_hosted: false,
+            locales: vec!["en".into(), "de".into()],
+            default_locale: "en".into(),
+            created_at: Timestamp::from_ms(0),
+        }
+    }
+
+    fn read(value: &Value) -> Result<String, FieldErrors> {
+        let errors = Errors::default();
+        let text = read_translated(&Field::new(value, "x", &errors), 1..=5, &organisation());
+        errors.into_inner().into_result(()).map(|()| text.unwrap().to_json().to_string())
+    }
+
+    /// Contract 1.11, input.
+    #[rstest]
+    #[case(json!(" Hi "), r#"{"en":"Hi"}"#)]
+    #[case(json!({"en": " Hi ", "de": "Hallo"}), r#"{"de":"Hallo","en":"Hi"}"#)]
+    #[case(json!({"EN": "Hi", "DE": "Hallo"}), r#"{"de":"Hallo","en":"Hi"}"#)]
+    #[case(json!({"en": "Hi", "de": "  "}), r#"{"en":"Hi"}"#)]
+    fn a_text_is_given_in_one_or_more_languages(#[case] value: Value, #[case] stored: &str) {
+        assert_eq!(read(&value).as_deref(), Ok(stored));
+    }
+
+    /// Contract 1.11, input checks.
+    #[rstest]
+    #[case(json!(7), "x", FieldRule::String)]
+    #[case(json!(["Hi"]), "x", FieldRule::String)]
+    #[case(json!(""), "x", FieldRule::MinLength(1))]
+    #[case(json!("toolong"), "x", FieldRule::MaxLength(5))]
+    #[case(json!({}), "x", FieldRule::LocaleDefault("en".into()))]
+    #[case(json!({"de": "Hallo"}), "x.en", FieldRule::LocaleDefault("en".into()))]
+    #[case(json!({"en": " ", "de": "Hallo"}), "x.en", FieldRule::LocaleDefault("en".into()))]
+    #[case(json!({"en": "Hi", "fr": "Salut"}), "x.fr", FieldRule::LocaleUnknown("fr".into()))]
+    #[case(json!({"en": "toolong"}), "x.en", FieldRule::MaxLength(5))]
+    #[case(json!({"en": "Hi", "de": "toolong"}), "x.de", FieldRule::MaxLength(5))]
+    #[case(json!({"en": "Hi", "de": 7}), "x.de", FieldRule::String)]
+    fn what_is_wrong_is_said_where_it_stands(
+        #[case] value: Value,
+        #[case] path: &str,
+        #[case] rule: FieldRule,
+    ) {
+        assert_eq!(read(&value), Err(FieldErrors::of(path, rule)));
+    }
+}

@@ -1,0 +1,94 @@
+//! A text in several languages (contract 1.11).
+//!
+//! It always holds at least one language. Languages are spelled as the organisation spells them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// One text per language, in the alphabetical order of the languages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Translated(BTreeMap<String, String>);
+
+/// A stored text is no object of texts by language, or an empty one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a translated text cannot be read")]
+pub struct UnreadableTranslation;
+
+impl Translated {
+    /// A text in one language.
+    #[must_use]
+    pub fn single(locale: &str, text: impl Into<String>) -> Self {
+        Self(BTreeMap::from([(locale.to_owned(), text.into())]))
+    }
+
+    /// These texts by language; `None` when there is none.
+    #[must_use]
+    pub fn new(texts: BTreeMap<String, String>) -> Option<Self> {
+        (!texts.is_empty()).then_some(Self(texts))
+    }
+
+    /// The text in exactly this language.
+    #[must_use]
+    pub fn get(&self, locale: &str) -> Option<&str> {
+        self.0.get(locale).map(String::as_str)
+    }
+
+    /// What a reader of `wanted` sees: that language, else `default`, else the first one.
+    #[must_use]
+    pub fn text(&self, wanted: &str, default: &str) -> &str {
+        let first = || self.0.values().next().map(String::as_str);
+        self.get(wanted).or_else(|| self.get(default)).or_else(first).unwrap_or_default()
+    }
+
+    /// Languages and texts.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(locale, text)| (locale.as_str(), text.as_str()))
+    }
+
+    /// `{locale: text}`: how it is shown and how it is stored.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        self.iter().map(|(locale, text)| (locale.to_owned(), Value::from(text))).collect()
+    }
+
+    /// Reads what [`Translated::to_json`] wrote.
+    ///
+    /// # Errors
+    /// When it is no object of texts, or an empty one.
+    pub fn from_stored(stored: &str) -> Result<Self, UnreadableTranslation> {
+        let texts = serde_json::from_str(stored).map_err(|_| UnreadableTranslation)?;
+        Self::new(texts).ok_or(UnreadableTranslation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Contract 1.11, fallback.
+    #[rstest]
+    #[case(r#"{"en":"Hello","de":"Hallo"}"#, "de", "en", "Hallo")]
+    #[case(r#"{"en":"Hello","de":"Hallo"}"#, "fr", "en", "Hello")]
+    #[case(r#"{"fr":"Salut","de":"Hallo"}"#, "it", "en", "Hallo")]
+    fn a_reader_gets_the_nearest_language(
+        #[case] stored: &str,
+        #[case] wanted: &str,
+        #[case] default: &str,
+        #[case] text: &str,
+    ) {
+        assert_eq!(Translated::from_stored(stored).unwrap().text(wanted, default), text);
+    }
+
+    #[test]
+    fn what_is_stored_is_read_back() {
+        let text = Translated::from_stored(r#"{"en":"a","de":"b"}"#).unwrap();
+        assert_eq!(text.to_json().to_string(), r#"{"de":"b","en":"a"}"#);
+        assert_eq!(Translated::from_stored(&text.to_json().to_string()), Ok(text));
+        for unreadable in ["{}", "null", "[]", r#"{"en":1}"#] {
+            assert_eq!(Translated::from_stored(unreadable), Err(UnreadableTranslation));
+        }
+    }
+}
