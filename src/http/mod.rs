@@ -19,6 +19,7 @@ pub mod field_errors;
 pub mod fields;
 pub mod gate;
 mod history;
+mod incidents;
 pub mod languages;
 pub mod linked;
 mod me;

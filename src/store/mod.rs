@@ -8,6 +8,7 @@ use std::fmt::Display;
 
 pub mod database;
 pub mod history;
+pub mod incidents;
 pub mod installation;
 pub mod linked;
 pub mod organisations;
