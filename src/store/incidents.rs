@@ -11,8 +11,8 @@ pub mod recovery;
 mod rows;
 
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect,
-    Select,
+    ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter,
+    QuerySelect, Select,
 };
 use watchkeeper_entities::incident::{Column, Entity};
 
@@ -57,7 +57,10 @@ pub async fn find_for_update(
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn whole(connection: &impl ConnectionTrait, incident: Incident) -> Result<WholeIncident, StoreError> {
+pub async fn whole(
+    connection: &impl ConnectionTrait,
+    incident: Incident,
+) -> Result<WholeIncident, StoreError> {
     let mut affected = links::affected(connection, &[incident.key]).await?;
     Ok(WholeIncident {
         services: affected.remove(&incident.key).unwrap_or_default(),
@@ -95,7 +98,8 @@ pub async fn save(
     }
     let key = after.incident.key;
     // A timeline only grows.
-    links::add_updates(connection, key, after.updates.get(before.updates.len()..).unwrap_or_default()).await?;
+    links::add_updates(connection, key, after.updates.get(before.updates.len()..).unwrap_or_default())
+        .await?;
     links::set_services(connection, key, (&before.services, &after.services)).await?;
     links::set_pages(connection, key, (&before.statuspages, &after.statuspages)).await
 }

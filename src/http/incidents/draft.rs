@@ -61,7 +61,9 @@ impl Links {
         let ids = |read: Option<LinkedIds>| read.map(|ids| ids.ids()).unwrap_or_default();
         let (services, pages) = (ids(service_ids(&fields)), ids(statuspage_ids(&fields)));
         Ok(Self {
-            services: linked::services_to_link(transaction, organisation, &services).await.or_unavailable()?,
+            services: linked::services_to_link(transaction, organisation, &services)
+                .await
+                .or_unavailable()?,
             statuspages: linked::statuspages_to_link(transaction, organisation, &pages)
                 .await
                 .or_unavailable()?,

@@ -28,7 +28,8 @@ pub(super) async fn read(api: &Api, caller: &Caller, query: &Query) -> Result<In
         None => None,
         Some(ids) => {
             let reader = api.parts.databases.main.reader();
-            let known = linked::services_by_id(reader, caller.organisation.key, &ids).await.or_unavailable()?;
+            let known =
+                linked::services_by_id(reader, caller.organisation.key, &ids).await.or_unavailable()?;
             Some(known.into_values().collect())
         }
     };

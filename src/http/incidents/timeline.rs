@@ -71,7 +71,13 @@ fn read_entry(
     let notify_subscribers = read_flag(&fields, "notify_subscribers", true);
     let found = errors.into_inner();
     let (Some(status), Some(message)) = (status, message) else { return Err(found) };
-    found.into_result(TimelineEntry { id: Id::random(), status, message, notify_subscribers, created_at: now })
+    found.into_result(TimelineEntry {
+        id: Id::random(),
+        status,
+        message,
+        notify_subscribers,
+        created_at: now,
+    })
 }
 
 /// The body of a resolution: the last entry, and when the incident ended.

@@ -41,7 +41,8 @@ pub async fn unrecovered(
         .and_where(incident::Column::ResolvedAt.is_null())
         .and_where(incident::Column::Kind.ne(IncidentKind::Notice.as_str()))
         .to_owned();
-    let waiting = Entity::find().filter(Column::RecoveredAt.is_null()).filter(Column::IncidentId.in_subquery(open));
+    let waiting =
+        Entity::find().filter(Column::RecoveredAt.is_null()).filter(Column::IncidentId.in_subquery(open));
     let mut rows = Vec::new();
     match services {
         None => rows = waiting.all(connection).await?,
