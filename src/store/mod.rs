@@ -8,6 +8,7 @@ use std::fmt::Display;
 
 pub mod database;
 pub mod history;
+pub mod idempotency_keys;
 pub mod installation;
 pub mod organisations;
 pub mod services;
