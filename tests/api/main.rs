@@ -7,6 +7,7 @@
 mod auth;
 mod check_types;
 mod checks;
+mod clients;
 mod errors;
 mod history_away;
 mod http_rules;
