@@ -11,10 +11,14 @@ pub mod history;
 pub mod installation;
 pub mod organisations;
 pub mod services;
+pub mod tags;
 pub mod tokens;
+pub mod usage;
 pub mod windows;
 
 pub use database::{Database, Databases};
+/// A connection or a transaction.
+pub use sea_orm::ConnectionTrait as Connection;
 /// A transaction that may write; dropping it rolls back.
 pub use sea_orm::DatabaseTransaction as Transaction;
 
