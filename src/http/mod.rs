@@ -43,6 +43,7 @@ pub mod service_json;
 mod services;
 pub mod settings;
 pub mod store_access;
+mod tags;
 pub mod target;
 pub mod timestamp;
 pub mod token;

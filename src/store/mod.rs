@@ -12,12 +12,21 @@ pub mod idempotency_keys;
 pub mod installation;
 pub mod organisations;
 pub mod services;
+pub mod tags;
 pub mod tokens;
 mod transaction;
 pub mod windows;
 
 pub use database::{Database, Databases};
 pub use transaction::Transaction;
+pub mod usage;
+pub mod windows;
+
+pub use database::{Database, Databases};
+/// A connection or a transaction.
+pub use sea_orm::ConnectionTrait as Connection;
+/// A transaction that may write; dropping it rolls back.
+pub use sea_orm::DatabaseTransaction as Transaction;
 
 /// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
