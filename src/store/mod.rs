@@ -15,18 +15,13 @@ pub mod services;
 pub mod tags;
 pub mod tokens;
 mod transaction;
-pub mod windows;
-
-pub use database::{Database, Databases};
-pub use transaction::Transaction;
 pub mod usage;
 pub mod windows;
 
 pub use database::{Database, Databases};
-/// A connection or a transaction.
+/// What reads and writes run on: a connection, a pool or a transaction.
 pub use sea_orm::ConnectionTrait as Connection;
-/// A transaction that may write; dropping it rolls back.
-pub use sea_orm::DatabaseTransaction as Transaction;
+pub use transaction::Transaction;
 
 /// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
