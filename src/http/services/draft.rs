@@ -44,7 +44,7 @@ impl Draft<'_> {
         }
         let found = errors.into_inner();
         let (Some(name), Some(check_type)) = (name, check_type) else { return Err(found) };
-        let now = self.api.now();
+        let now = self.api.created_at();
         found.into_result(Service {
             key: 0,
             id: self.id,
