@@ -21,6 +21,7 @@ pub mod fingerprint;
 pub mod gate;
 mod history;
 pub mod idempotency;
+mod incidents;
 pub mod languages;
 pub mod linked;
 mod me;

@@ -1,9 +1,10 @@
 //! `/v1/services` (contract 4.3): list, read, create, change, delete.
 //!
 //! A write is: body, begin, store, commit, engine, answer. What people do to a running service (pause, override) is in
-//! `acts`; reading a body in `draft`; the object that clients see in `view`.
+//! `acts`; reading a body in `draft`; what a delete means for others in `departure`; the object that clients see in `view`.
 
 pub(super) mod acts;
+mod departure;
 mod draft;
 mod tagging;
 mod view;
@@ -115,10 +116,13 @@ pub(super) async fn delete_service(call: Call<Api>) -> Result<Reply, ApiError> {
     errors.into_result(()).map_err(ApiError::Fields)?;
     let write = effect.begin(&api).await?;
     let service = find_for_update(&write, &caller, id).await?;
+    let incidents = departure::leave_incidents(&api, &write, (&caller, &query), service.key).await?;
     // Components of status pages let go of the service here, within the transaction and before its row is gone.
     services::delete(&*write, service.key).await.or_unavailable()?;
     let cleanup = json!({
-        "incidents_resolved": 0, "incidents_deleted": 0, "incidents_detached": 0,
+        "incidents_resolved": incidents.resolved,
+        "incidents_deleted": incidents.deleted,
+        "incidents_detached": incidents.detached,
         "maintenances_cancelled": 0, "maintenances_deleted": 0, "maintenances_detached": 0,
     });
     let deleted = json!({"id": service.id.as_str(), "deleted": true, "cleanup": cleanup});

@@ -6,6 +6,7 @@
 pub mod access;
 pub mod check;
 pub mod history;
+pub mod incident;
 pub mod location;
 pub mod period;
 pub mod schedule;

@@ -12,6 +12,7 @@ mod erase;
 mod figures;
 mod idempotency_keys;
 mod installation;
+mod linked;
 mod migrations;
 mod organisations;
 mod recent;
