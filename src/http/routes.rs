@@ -5,7 +5,7 @@ use crate::http::history::{checks, metrics, response_times, uptime};
 use crate::http::incidents::{of_service, timeline};
 use crate::http::route::{Access, Route, RouteTableError, Routes};
 use crate::http::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
-use crate::http::{check_types, incidents, me, probes, services};
+use crate::http::{check_types, incidents, me, probes, services, tags};
 use crate::model::access::Permission::{
     IncidentsCreate, IncidentsDelete, IncidentsEdit, IncidentsResolve, IncidentsView, MaintenancesDelete,
     ServicesCreate, ServicesDelete, ServicesEdit, ServicesView,
@@ -42,6 +42,12 @@ pub fn routes() -> Result<Routes<Api>, RouteTableError> {
         Route::post("/v1/services/{id}/resume", edit, acts::resume_service),
         Route::post("/v1/services/{id}/status-override", edit, acts::set_status_override),
         Route::delete("/v1/services/{id}/status-override", edit, acts::remove_status_override),
+        Route::get("/v1/tags", view, tags::list_tags),
+        Route::post("/v1/tags", edit, tags::create_tag),
+        Route::post("/v1/tags/ensure", edit, tags::ensure_tag),
+        Route::get("/v1/tags/{id}", view, tags::show_tag),
+        Route::update("/v1/tags/{id}", edit, tags::update_tag),
+        Route::delete("/v1/tags/{id}", edit, tags::delete_tag),
         Route::get("/v1/services/{id}/metrics", view, metrics::show_metrics),
         Route::get("/v1/services/{id}/response-times", view, response_times::list_response_times),
         Route::get("/v1/services/{id}/uptime", view, uptime::list_uptime),

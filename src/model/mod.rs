@@ -13,6 +13,7 @@ pub mod schedule;
 pub mod secret;
 pub mod service;
 pub mod suspicion;
+pub mod tag;
 pub mod translated;
 pub mod verdict;
 pub mod watch;

@@ -7,6 +7,7 @@
 mod auth;
 mod check_types;
 mod checks;
+mod clients;
 mod errors;
 mod history_away;
 mod http_rules;
@@ -14,6 +15,7 @@ mod incident_filters;
 mod incident_languages;
 mod incident_timeline;
 mod incidents;
+mod idempotency;
 mod me;
 mod metrics;
 mod operation;
