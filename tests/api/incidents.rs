@@ -3,6 +3,8 @@
 //! The timeline stands in `incident_timeline`, filters in `incident_filters`, languages in `incident_languages`, the side
 //! of the services in `service_incidents`.
 
+use std::sync::Arc;
+
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -17,6 +19,12 @@ const KEYS: &str = "id title title_translations kind status severity is_publishe
 /// The path of an incident.
 pub(crate) fn incident(id: &str) -> String {
     format!("/v1/incidents/{id}")
+}
+
+/// A client of an organisation of its own on the shared server, which it keeps alive.
+pub(crate) fn tenant() -> Client {
+    let server = Server::shared();
+    Client { _server: Some(Arc::clone(&server)), ..server.tenant("business") }
 }
 
 /// Creates an incident with these fields beside title and message, and gives it.
