@@ -18,6 +18,7 @@ mod recorder;
 mod restore;
 mod services;
 mod support;
+mod tags;
 mod tokens;
 mod upkeep;
 mod windows;
