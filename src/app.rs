@@ -33,6 +33,7 @@ use crate::model::secret::Sealer;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
 use crate::record::recorder::{Drain, RecordCounters, Recorder};
+use crate::record::recovery::{self, Returned};
 use crate::record::{restore, upkeep};
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, installation};
@@ -132,7 +133,9 @@ impl App {
         let limits = config.limits.clone();
         let counters = Arc::new(RecordCounters::default());
         let recorder_thread = Arbiter::new();
-        let recorder = start_recorder(&recorder_thread, &databases, (&config, &roster), &counters);
+        let returned = Arc::new(Returned::default());
+        let recorder =
+            start_recorder(&recorder_thread, &databases, (&config, &roster), (&counters, &returned));
         let engine = Engine::start(&EngineParts {
             roster: Arc::clone(&roster),
             probers: toolboxes,
@@ -143,8 +146,10 @@ impl App {
         });
         let definer = Definer { sealer, roster, limits: limits.engine };
         let restored = restore::services(&databases, &engine, &definer).await?;
+        let retry = Duration::from_millis(limits.record.retry_ms);
         let background = vec![
             restore_figures(&databases, &engine, restored).await,
+            actix::spawn(recovery::run(databases.clone(), returned, retry)),
             actix::spawn(reconcile::run(databases.clone(), engine.clone(), definer.clone())),
             actix::spawn(upkeep::run(
                 databases.clone(),
@@ -223,11 +228,12 @@ pub(crate) fn start_recorder(
     thread: &Arbiter,
     databases: &Databases,
     (config, roster): (&Config, &Roster),
-    counters: &Arc<RecordCounters>,
+    (counters, returned): (&Arc<RecordCounters>, &Arc<Returned>),
 ) -> Addr<Recorder> {
     let codes = roster.locations().iter().map(|location| location.code.clone()).collect();
     let recorder =
         Recorder::new(databases.history.clone(), codes, config.limits.record.clone(), Arc::clone(counters));
+    let recorder = recorder.noting(Arc::clone(returned));
     Recorder::start_in_arbiter(&thread.handle(), move |_| recorder)
 }
 
