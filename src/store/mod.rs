@@ -9,6 +9,7 @@ use std::fmt::Display;
 pub mod database;
 pub mod history;
 pub mod installation;
+pub mod linked;
 pub mod organisations;
 pub mod services;
 pub mod tokens;

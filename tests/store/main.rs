@@ -11,6 +11,7 @@ mod checks;
 mod erase;
 mod figures;
 mod installation;
+mod linked;
 mod migrations;
 mod organisations;
 mod recent;
