@@ -21,6 +21,7 @@ pub mod gate;
 mod history;
 pub mod languages;
 pub mod linked;
+mod maintenances;
 mod me;
 mod operation;
 pub mod page;

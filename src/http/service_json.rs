@@ -85,6 +85,7 @@ mod tests {
             created_at: CREATED_AT,
             updated_at: CREATED_AT,
             revision: 1,
+            in_planned_maintenance: false,
         }
     }
 

@@ -21,7 +21,7 @@ use crate::http::services::draft::Draft;
 use crate::http::store_access::StoreResult as _;
 use crate::id::Id;
 use crate::model::service::Service;
-use crate::store::{Transaction, organisations, services};
+use crate::store::{Transaction, maintenances, organisations, services};
 
 /// The parameters of a delete that take incidents or maintenances along.
 pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
@@ -42,14 +42,14 @@ pub(super) async fn list_services(call: Call<Api>) -> Result<Reply, ApiError> {
             .await
             .or_unavailable()?
     };
-    let rows = view::all(&api, &rows).await?;
+    let rows = view::all(&api, api.parts.databases.main.reader(), &rows).await?;
     let path = format!("{}{canonical_path}", api.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
 }
 
 pub(super) async fn show_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let service = find(&call).await?;
-    Ok(Reply::data(view::one(&call.state, &service).await?))
+    Ok(Reply::data(view::one(&call.state, call.state.parts.databases.main.reader(), &service).await?))
 }
 
 pub(super) async fn create_service(call: Call<Api>) -> Result<Reply, ApiError> {
@@ -61,7 +61,8 @@ pub(super) async fn create_service(call: Call<Api>) -> Result<Reply, ApiError> {
     take_slot(&write, &caller).await?;
     let service = services::insert(&*write, service).await.or_unavailable()?;
     let location = format!("{}/v1/services/{}", api.base_url, service.id);
-    let reply = write.commit(Reply::created(view::one(&api, &service).await?, &location)).await?;
+    let reply = Reply::created(view::one(&api, &*write, &service).await?, &location);
+    let reply = write.commit(reply).await?;
     api.tell_engine(&service, caller.organisation.id).await;
     Ok(reply)
 }
@@ -75,17 +76,18 @@ pub(super) async fn update_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let changed =
         Draft { api: &api, caller: &caller, id }.update(&body, &stored).map_err(ApiError::Fields)?;
     if changed == stored {
-        return Ok(Reply::data(view::one(&api, &stored).await?));
+        return Ok(Reply::data(view::one(&api, &*write, &stored).await?));
     }
     let changed = Service { updated_at: api.now(), ..changed };
     let service = services::update(&*write, changed).await.or_unavailable()?;
-    let reply = write.commit(Reply::data(view::changed(&api, &stored, &service).await?)).await?;
+    let reply = Reply::data(view::changed(&api, &*write, (&stored, &service)).await?);
+    let reply = write.commit(reply).await?;
     api.tell_engine(&service, caller.organisation.id).await;
     Ok(reply)
 }
 
 pub(super) async fn delete_service(call: Call<Api>) -> Result<Reply, ApiError> {
-    let id = find(&call).await?.id;
+    let Service { id, key, .. } = find(&call).await?;
     let Call { state: api, caller, query, effect, .. } = call;
     let mut errors = FieldErrors::default();
     for flag in [DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES] {
@@ -93,12 +95,19 @@ pub(super) async fn delete_service(call: Call<Api>) -> Result<Reply, ApiError> {
     }
     errors.into_result(()).map_err(ApiError::Fields)?;
     let write = effect.begin(&api).await?;
+    maintenances::cleanup::lock_of(&*write, key).await.or_unavailable()?;
     let service = find_for_update(&write, &caller, id).await?;
+    let delete_orphaned = query.is_true(DELETE_ORPHANED_MAINTENANCES);
+    let left = maintenances::cleanup::detach(&*write, service.key, delete_orphaned, api.now())
+        .await
+        .or_unavailable()?;
     services::delete(&*write, service.key).await.or_unavailable()?;
     let mut reply = Reply::deleted(service.id);
     reply.body["data"]["cleanup"] = json!({
         "incidents_resolved": 0, "incidents_deleted": 0, "incidents_detached": 0,
-        "maintenances_cancelled": 0, "maintenances_deleted": 0, "maintenances_detached": 0,
+        "maintenances_cancelled": left.cancelled,
+        "maintenances_deleted": left.deleted,
+        "maintenances_detached": left.detached,
     });
     let reply = write.commit(reply).await?;
     if api.parts.engine.retire(service.id, service.key).await.is_err() {

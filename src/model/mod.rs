@@ -7,6 +7,7 @@ pub mod access;
 pub mod check;
 pub mod history;
 pub mod location;
+pub mod maintenance;
 pub mod period;
 pub mod schedule;
 pub mod secret;

@@ -132,8 +132,8 @@ pub async fn statuspages_to_link(
         .await?;
     let linked = |(key, id, name): (i64, String, String)| {
         let id = read_id("statuspage", key, &id)?;
-        let name =
-            Translated::from_stored(&name).map_err(|error| StoreError::corrupt("statuspage", &key, &error))?;
+        let name = Translated::from_stored(&name)
+            .map_err(|error| StoreError::corrupt("statuspage", &key, &error))?;
         Ok((id, LinkedPage { key, id, name }))
     };
     rows.into_iter().map(linked).collect()

@@ -10,12 +10,15 @@ pub mod database;
 pub mod history;
 pub mod installation;
 pub mod linked;
+pub mod maintenances;
 pub mod organisations;
 pub mod services;
 pub mod tokens;
 pub mod windows;
 
 pub use database::{Database, Databases};
+/// A connection or a transaction.
+pub use sea_orm::ConnectionTrait as Connection;
 /// A transaction that may write; dropping it rolls back.
 pub use sea_orm::DatabaseTransaction as Transaction;
 
