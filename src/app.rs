@@ -37,6 +37,7 @@ use crate::record::recovery::{self, Returned};
 use crate::record::{restore, upkeep};
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, installation};
+use crate::timetable::maintenances::{MaintenanceClock, Stop, Works};
 
 /// The embedded databases in the data folder.
 const MAIN_FILE: &str = "main.db";
@@ -56,6 +57,7 @@ pub struct App {
     engine: Engine,
     recorder: Addr<Recorder>,
     recorder_thread: Arbiter,
+    maintenance_clock: Addr<MaintenanceClock>,
     background: Vec<JoinHandle<()>>,
     databases: Databases,
     /// Held until everything has stopped.
@@ -147,6 +149,12 @@ impl App {
         let definer = Definer { sealer, roster, limits: limits.engine };
         let restored = restore::services(&databases, &engine, &definer).await?;
         let retry = Duration::from_millis(limits.record.retry_ms);
+        let maintenance_clock = MaintenanceClock::new(Works {
+            databases: databases.clone(),
+            engine: engine.clone(),
+            definer: definer.clone(),
+            clock: clock.clone(),
+        });
         let background = vec![
             restore_figures(&databases, &engine, restored).await,
             actix::spawn(recovery::run(databases.clone(), returned, retry)),
@@ -167,6 +175,7 @@ impl App {
             definer,
             collectors,
         };
+        let maintenance_clock = maintenance_clock.start();
         let server = serve(parts, listener)?;
         Ok(Self {
             address,
@@ -175,6 +184,7 @@ impl App {
             engine,
             recorder,
             recorder_thread,
+            maintenance_clock,
             background,
             databases,
             lock,
@@ -190,6 +200,9 @@ impl App {
             self.server.stop().await;
             for task in &self.background {
                 task.abort();
+            }
+            if self.maintenance_clock.send(Stop).await.is_err() {
+                tracing::warn!("the clock of the maintenances had stopped before");
             }
             self.engine.stop().await;
             self.recorder.send(Drain).await.context("the recorder had stopped before")?;

@@ -24,6 +24,7 @@ pub mod idempotency;
 mod incidents;
 pub mod languages;
 pub mod linked;
+mod maintenances;
 mod me;
 mod operation;
 pub mod page;
