@@ -19,8 +19,10 @@ use crate::http::plans::PlanTable;
 use crate::http::store_access::StoreResult as _;
 use crate::http::token::TokenHash;
 use crate::id::Id;
+use crate::model::check::CheckType;
+use crate::model::heartbeat::Heartbeat;
 use crate::model::service::Service;
-use crate::store::{Databases, organisations, tokens};
+use crate::store::{Databases, heartbeats, organisations, tokens};
 use crate::telemetry::Collect;
 
 /// How long a caller is remembered.
@@ -84,12 +86,23 @@ impl Api {
     pub async fn tell_engine(&self, service: &Service, organisation: Id) {
         match self.parts.definer.define(service, organisation) {
             Ok(definition) => {
+                let definition = definition.with_heartbeat(self.heartbeat_of(service).await);
                 if self.parts.engine.apply(Arc::new(definition)).await.is_err() {
                     tracing::warn!(service = %service.id, "the engine has stopped");
                 }
             }
             Err(error) => tracing::error!(service = %service.id, %error, "this service cannot be watched"),
         }
+    }
+
+    /// What is stored of the pings of a service that reports itself.
+    async fn heartbeat_of(&self, service: &Service) -> Option<Heartbeat> {
+        if service.check_type != CheckType::Heartbeat {
+            return None;
+        }
+        let found = heartbeats::of_services(self.parts.databases.main.reader(), &[service.key]).await;
+        let found = found.inspect_err(|error| tracing::error!(service = %service.id, %error, "its pings cannot be read"));
+        Some(found.ok()?.get(&service.key)?.heartbeat)
     }
 
     /// What the engine knows about these services, in their order.

@@ -34,6 +34,7 @@ pub fn routes() -> Result<Routes<Api>, RouteTableError> {
         Route::post("/v1/services/{id}/resume", edit, acts::resume_service),
         Route::post("/v1/services/{id}/status-override", edit, acts::set_status_override),
         Route::delete("/v1/services/{id}/status-override", edit, acts::remove_status_override),
+        Route::post("/v1/services/{id}/heartbeat/rotate", edit, acts::rotate_heartbeat),
         Route::get("/v1/tags", view, tags::list_tags),
         Route::post("/v1/tags", edit, tags::create_tag),
         Route::post("/v1/tags/ensure", edit, tags::ensure_tag),

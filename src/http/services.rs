@@ -17,6 +17,7 @@ use crate::http::auth::Caller;
 use crate::http::call::Call;
 use crate::http::error::ApiError;
 use crate::http::field_errors::FieldErrors;
+use crate::http::heartbeat::new_secret;
 use crate::http::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::quota::{Quota, QuotaExceeded};
 use crate::http::reply::Reply;
@@ -24,9 +25,10 @@ use crate::http::services::draft::Draft;
 use crate::http::services::tagging::Tagging;
 use crate::http::store_access::StoreResult as _;
 use crate::id::Id;
+use crate::model::check::CheckType;
 use crate::model::service::Service;
 use crate::model::tag::TagName;
-use crate::store::{Transaction, organisations, services, tags};
+use crate::store::{Transaction, heartbeats, organisations, services, tags};
 
 /// The parameters of a delete that take incidents or maintenances along.
 pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
@@ -54,7 +56,7 @@ pub(super) async fn list_services(call: Call<Api>) -> Result<Reply, ApiError> {
         }
         None => services::list(main, organisation, None, window).await.or_unavailable()?,
     };
-    let rows = view::all(&api, main, &rows).await?;
+    let rows = view::all((&api, &caller), main, &rows).await?;
     let path = format!("{}{canonical_path}", api.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
 }
@@ -62,7 +64,7 @@ pub(super) async fn list_services(call: Call<Api>) -> Result<Reply, ApiError> {
 pub(super) async fn show_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let service = find(&call).await?;
     let main = call.state.parts.databases.main.reader();
-    Ok(Reply::data(view::one(&call.state, main, &service).await?))
+    Ok(Reply::data(view::one((&call.state, &call.caller), main, &service).await?))
 }
 
 pub(super) async fn create_service(call: Call<Api>) -> Result<Reply, ApiError> {
@@ -75,9 +77,13 @@ pub(super) async fn create_service(call: Call<Api>) -> Result<Reply, ApiError> {
     take_slot(&write, &caller).await?;
     let service = services::insert(&*write, service).await.or_unavailable()?;
     tagging.store(&write, &caller, (service.key, service.created_at)).await?;
+    if service.check_type == CheckType::Heartbeat {
+        let secret = new_secret(&api, &caller, service.id)?;
+        heartbeats::insert(&*write, service.key, secret).await.or_unavailable()?;
+    }
     // Groups of status pages that follow a tag are brought up to date here, within the transaction.
     let location = format!("{}/v1/services/{}", api.base_url, service.id);
-    let reply = Reply::created(view::one(&api, &*write, &service).await?, &location);
+    let reply = Reply::created(view::one((&api, &caller), &*write, &service).await?, &location);
     let reply = write.commit(reply).await?;
     api.tell_engine(&service, caller.organisation.id).await;
     Ok(reply)
@@ -93,13 +99,16 @@ pub(super) async fn update_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let draft = Draft { api: &api, caller: &caller, id, tagging: &tagging };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     if changed == stored && !tagging.is_change() {
-        return Ok(Reply::data(view::one(&api, &*write, &stored).await?));
+        return Ok(Reply::data(view::one((&api, &caller), &*write, &stored).await?));
     }
     let changed = Service { updated_at: api.now(), ..changed };
     let service = services::update(&*write, changed).await.or_unavailable()?;
     tagging.store(&write, &caller, (service.key, service.updated_at)).await?;
+    if service.settings != stored.settings {
+        heartbeats::count_from(&*write, service.key, service.updated_at).await.or_unavailable()?;
+    }
     // Groups of status pages that follow a tag are brought up to date here, within the transaction.
-    let reply = Reply::data(view::changed(&api, &*write, (&stored, &service)).await?);
+    let reply = Reply::data(view::changed((&api, &caller), &*write, (&stored, &service)).await?);
     let reply = write.commit(reply).await?;
     api.tell_engine(&service, caller.organisation.id).await;
     Ok(reply)

@@ -2,33 +2,37 @@
 //!
 //! However many services are shown, each of these is asked once.
 
+use std::collections::HashMap;
 use std::slice;
 
 use serde_json::Value;
 
 use crate::engine::aggregator::Snapshot;
 use crate::http::api::Api;
+use crate::http::auth::Caller;
 use crate::http::error::ApiError;
+use crate::http::heartbeat::heartbeat_json;
 use crate::http::service_json::{Beside, LiveFigures, service_json};
 use crate::http::store_access::StoreResult as _;
-use crate::model::service::Service;
+use crate::model::check::CheckType;
+use crate::model::service::{Service, ServiceKey};
 use crate::model::verdict::Verdict;
-use crate::store::{Connection, tags};
+use crate::store::{Connection, heartbeats, tags};
 
 /// One service.
 pub(super) async fn one(
-    api: &Api,
+    (api, caller): (&Api, &Caller),
     connection: &impl Connection,
     service: &Service,
 ) -> Result<Value, ApiError> {
     let figures = figures_of(api, slice::from_ref(service)).await?;
-    let mut rows = render(api, connection, (slice::from_ref(service), &figures)).await?;
+    let mut rows = render((api, caller), connection, (slice::from_ref(service), &figures)).await?;
     rows.pop().ok_or(ApiError::NotFound)
 }
 
 /// One service as it will be once `after` is committed in the place of `before`: the engine has not heard of it yet.
 pub(super) async fn changed(
-    api: &Api,
+    (api, caller): (&Api, &Caller),
     connection: &impl Connection,
     (before, after): (&Service, &Service),
 ) -> Result<Value, ApiError> {
@@ -38,33 +42,50 @@ pub(super) async fn changed(
             figures.verdict = Verdict::Unknown;
         }
     }
-    let mut rows = render(api, connection, (slice::from_ref(after), &figures)).await?;
+    let mut rows = render((api, caller), connection, (slice::from_ref(after), &figures)).await?;
     rows.pop().ok_or(ApiError::NotFound)
 }
 
 /// Several services.
 pub(super) async fn all(
-    api: &Api,
+    (api, caller): (&Api, &Caller),
     connection: &impl Connection,
     services: &[Service],
 ) -> Result<Vec<Value>, ApiError> {
     let figures = figures_of(api, services).await?;
-    render(api, connection, (services, &figures)).await
+    render((api, caller), connection, (services, &figures)).await
 }
 
 async fn render(
-    api: &Api,
+    (api, caller): (&Api, &Caller),
     connection: &impl Connection,
     (services, figures): (&[Service], &[LiveFigures]),
 ) -> Result<Vec<Value>, ApiError> {
     let keys: Vec<_> = services.iter().map(|service| service.key).collect();
     let tags = tags::of_services(connection, &keys).await.or_unavailable()?;
+    let heartbeats = heartbeats_of((api, caller), connection, services).await?;
     let keep = &api.parts.config.compat.secret_placeholder;
     let row = |(service, live): (&Service, &LiveFigures)| {
         let tags = tags.get(&service.key).map(Vec::as_slice).unwrap_or_default();
-        service_json(service, &Beside { live: *live, tags }, keep)
+        let heartbeat = heartbeats.get(&service.key);
+        service_json(service, &Beside { live: *live, tags, heartbeat }, keep)
     };
     Ok(services.iter().zip(figures).map(row).collect())
+}
+
+/// `heartbeat` of those that report themselves.
+async fn heartbeats_of(
+    (api, caller): (&Api, &Caller),
+    connection: &impl Connection,
+    services: &[Service],
+) -> Result<HashMap<ServiceKey, Value>, ApiError> {
+    let reporting = || services.iter().filter(|service| service.check_type == CheckType::Heartbeat);
+    let keys: Vec<_> = reporting().map(|service| service.key).collect();
+    let stored = heartbeats::of_services(connection, &keys).await.or_unavailable()?;
+    let found = reporting().filter_map(|service| Some((service, stored.get(&service.key)?)));
+    found
+        .map(|(service, stored)| Ok((service.key, heartbeat_json(api, caller, (service.id, stored))?)))
+        .collect()
 }
 
 async fn figures_of(api: &Api, services: &[Service]) -> Result<Vec<LiveFigures>, ApiError> {
