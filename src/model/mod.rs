@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod check;
+pub mod heartbeat;
 pub mod history;
 pub mod incident;
 pub mod location;

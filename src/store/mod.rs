@@ -7,6 +7,7 @@
 use std::fmt::Display;
 
 pub mod database;
+pub mod heartbeats;
 pub mod history;
 pub mod idempotency_keys;
 pub mod incidents;
