@@ -105,7 +105,9 @@ impl Config {
     /// `{ping_base_url}` of ping addresses without a trailing slash.
     #[must_use]
     pub fn ping_base_url(&self) -> String {
-        self.ping_base_url.as_ref().map_or_else(|| self.base_url(), |url| url.trim_end_matches('/').to_owned())
+        self.ping_base_url
+            .as_ref()
+            .map_or_else(|| self.base_url(), |url| url.trim_end_matches('/').to_owned())
     }
 }
 
@@ -204,7 +206,8 @@ mod tests {
 
     #[test]
     fn pings_go_where_the_api_is_unless_told_otherwise() {
-        let mut config = Config { public_api_url: Some("https://api.example.com/".into()), ..Config::default() };
+        let mut config =
+            Config { public_api_url: Some("https://api.example.com/".into()), ..Config::default() };
         assert_eq!(config.ping_base_url(), "https://api.example.com");
         config.ping_base_url = Some("https://ping.example.com/in/".into());
         assert_eq!(config.ping_base_url(), "https://ping.example.com/in");

@@ -101,7 +101,8 @@ impl Api {
             return None;
         }
         let found = heartbeats::of_services(self.parts.databases.main.reader(), &[service.key]).await;
-        let found = found.inspect_err(|error| tracing::error!(service = %service.id, %error, "its pings cannot be read"));
+        let found = found
+            .inspect_err(|error| tracing::error!(service = %service.id, %error, "its pings cannot be read"));
         Some(found.ok()?.get(&service.key)?.heartbeat)
     }
 

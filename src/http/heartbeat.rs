@@ -23,7 +23,8 @@ const SECRET_LENGTH: usize = 43;
 /// A new secret for this service: its hash, and the secret sealed.
 pub(super) fn new_secret(api: &Api, caller: &Caller, service: Id) -> Result<(SecretHash, String), ApiError> {
     let mut bytes = [0; SECRET_BYTES];
-    getrandom::fill(&mut bytes).map_err(|error| ApiError::Internal(anyhow::anyhow!("no randomness: {error}")))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| ApiError::Internal(anyhow::anyhow!("no randomness: {error}")))?;
     let secret = URL_SAFE_NO_PAD.encode(bytes);
     let sealed = api.parts.definer.sealer.seal(place(&caller.organisation.id, &service), &secret);
     Ok((hash(&secret), sealed))

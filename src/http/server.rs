@@ -50,7 +50,8 @@ pub fn serve(parts: ApiParts, listener: TcpListener) -> anyhow::Result<Server> {
     let config = Arc::clone(&parts.config);
     let api = Arc::new(Api::new(parts)?);
     let gate = Gate::new(rules(&config, &api), routes()?, Arc::clone(&api));
-    let front = web::Data::new(Front { api, traffic: Traffic::default(), pings: PingLimiter::default(), gate });
+    let front =
+        web::Data::new(Front { api, traffic: Traffic::default(), pings: PingLimiter::default(), gate });
     let limits = &config.limits.http;
     let own_metrics = config.metrics_listen;
     let shared = front.clone();

@@ -118,7 +118,8 @@ impl Vigil {
 
     /// Expects something else from now on; what was seen stays.
     pub fn expect(&mut self, pulse: Pulse, now: Timestamp) -> Vec<Effect> {
-        let last = [self.pulse.stored.last, pulse.stored.last].into_iter().flatten().max_by_key(|ping| ping.at);
+        let last =
+            [self.pulse.stored.last, pulse.stored.last].into_iter().flatten().max_by_key(|ping| ping.at);
         let mut effects = self.wake(now);
         self.pulse = Pulse { stored: Heartbeat { last, ..pulse.stored }, ..pulse };
         self.deadline = self.pulse.deadline();
@@ -128,7 +129,9 @@ impl Vigil {
 
     /// Takes in a ping. One that has been taken in from the store is not counted twice.
     pub fn ping(&mut self, ping: Ping, now: Timestamp) -> Vec<Effect> {
-        if self.pulse.stored.last.is_some_and(|known| known.at == ping.at) && self.last_entry_at >= Some(ping.at) {
+        if self.pulse.stored.last.is_some_and(|known| known.at == ping.at)
+            && self.last_entry_at >= Some(ping.at)
+        {
             return Vec::new();
         }
         let mut effects = self.wake(now.min(ping.at));

@@ -18,10 +18,10 @@ use crate::model::verdict::{Vote, freshness_ms};
 use crate::model::watch::Memory;
 use crate::stats::uptime::{cover, covers, measured, per_day};
 use crate::stats::window::{WINDOW_DAYS, Window};
+use crate::store::heartbeats::{self, StoredHeartbeat};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, LatestVotes};
 use crate::store::history::{changes, days};
-use crate::store::heartbeats::{self, StoredHeartbeat};
 use crate::store::{Databases, StoreError, services, windows};
 
 /// Services loaded at a time.
@@ -136,9 +136,10 @@ async fn one(
 
 /// Whether the results read in one go are all that may still vote: a slow service's older results are fresh as well.
 fn are_complete(definition: &Definition, votes: &HashMap<i32, Vote>) -> bool {
-    definition.pulse.is_none() && definition.task.as_ref().is_none_or(|task| {
-        freshness_ms(task.plan.interval_ms) <= RECENT_MS || votes.len() >= task.locations.len()
-    })
+    definition.pulse.is_none()
+        && definition.task.as_ref().is_none_or(|task| {
+            freshness_ms(task.plan.interval_ms) <= RECENT_MS || votes.len() >= task.locations.len()
+        })
 }
 
 fn memory(definition: &Definition, definer: &Definer, (past, votes): (&Past, &HashMap<i32, Vote>)) -> Memory {

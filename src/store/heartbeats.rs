@@ -107,7 +107,8 @@ pub async fn of_services(
 ) -> Result<HashMap<ServiceKey, StoredHeartbeat>, StoreError> {
     let mut found = HashMap::new();
     for services in services.chunks(CHUNK) {
-        let rows = Entity::find().filter(Column::ServiceId.is_in(services.iter().copied())).all(connection).await?;
+        let rows =
+            Entity::find().filter(Column::ServiceId.is_in(services.iter().copied())).all(connection).await?;
         found.extend(rows.into_iter().map(from_row));
     }
     Ok(found)
@@ -158,9 +159,8 @@ pub async fn ping(
 }
 
 fn from_row(row: Model) -> (ServiceKey, StoredHeartbeat) {
-    let last = row
-        .last_ping_at
-        .map(|at| Ping { at: Timestamp::from_ms(at), has_failed: row.last_ping_failed });
+    let last =
+        row.last_ping_at.map(|at| Ping { at: Timestamp::from_ms(at), has_failed: row.last_ping_failed });
     let heartbeat = Heartbeat { last, counts_from: row.counts_from.map(Timestamp::from_ms) };
     (row.service_id, StoredHeartbeat { secret: row.secret, heartbeat })
 }

@@ -8,6 +8,7 @@ mod auth;
 mod check_types;
 mod checks;
 mod errors;
+mod heartbeat;
 mod history_away;
 mod http_rules;
 mod me;

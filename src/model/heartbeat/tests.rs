@@ -29,7 +29,8 @@ fn text(effects: &[Effect]) -> String {
         .map(|effect| match effect {
             Effect::Record(finished) => {
                 let failure = finished.measurement.failure.as_deref();
-                let word = failure.map_or("up", |failure| failure.code.as_str().trim_start_matches("heartbeat_"));
+                let word =
+                    failure.map_or("up", |failure| failure.code.as_str().trim_start_matches("heartbeat_"));
                 format!("{word}@{}", seconds(finished.checked_at))
             }
             Effect::Change(change) => format!(">{}@{}", change.to.as_str(), seconds(change.at)),
