@@ -5,6 +5,7 @@
 //! most races.
 
 mod pulse;
+mod succession;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::engine::counters::Ticket;
 use crate::engine::definition::{Definition, Task};
 use crate::engine::location::RunCheck;
 pub use crate::engine::service::pulse::Pinged;
-use crate::engine::service::pulse::same_pulse;
+use crate::engine::service::succession::{carried_over, is_same_watch};
 use crate::engine::shard::Shard;
 use crate::model::check::{CheckStatus, CheckType, Outcome, Trouble};
 use crate::model::heartbeat::Vigil;
@@ -316,8 +317,7 @@ impl Handler<Redefine> for ServiceActor {
         }
         let now = self.now();
         let before = std::mem::replace(&mut self.definition, definition);
-        let unchanged = same_task(before.task.as_ref(), self.definition.task.as_ref());
-        if unchanged && same_pulse(&before, &self.definition) {
+        if is_same_watch(&before, &self.definition) {
             return;
         }
         self.sequence = self.sequence.wrapping_add(1);
@@ -329,33 +329,6 @@ impl Handler<Redefine> for ServiceActor {
             None => Memory::default(),
         };
         self.begin(memory, ctx);
-    }
-}
-
-/// Votes survive a change that does not touch what is checked, such as another interval or another list of locations.
-fn carried_over(before: &Definition, after: &Definition, memory: Memory) -> Memory {
-    let (Some(old), Some(new)) = (&before.task, &after.task) else {
-        return Memory { votes: Vec::new(), ..memory };
-    };
-    let place = |slot: usize| {
-        let location = old.locations.get(slot)?;
-        new.locations.iter().position(|place| place == location)
-    };
-    let still_true = old.fingerprint == new.fingerprint;
-    let votes = memory.votes.into_iter().filter(|_| still_true);
-    let votes = votes.filter_map(|(slot, vote)| place(slot).map(|slot| (slot, vote))).collect();
-    Memory { votes, ..memory }
-}
-
-fn same_task(before: Option<&Task>, after: Option<&Task>) -> bool {
-    match (before, after) {
-        (None, None) => true,
-        (Some(before), Some(after)) => {
-            before.fingerprint == after.fingerprint
-                && before.plan == after.plan
-                && before.locations == after.locations
-        }
-        _ => false,
     }
 }
 

@@ -9,6 +9,7 @@ mod check_types;
 mod checks;
 mod clients;
 mod errors;
+mod heartbeat;
 mod history_away;
 mod http_rules;
 mod idempotency;

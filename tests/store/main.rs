@@ -11,6 +11,7 @@ mod checks;
 mod erase;
 mod figures;
 mod idempotency_keys;
+mod heartbeats;
 mod installation;
 mod linked;
 mod migrations;

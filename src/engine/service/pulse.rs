@@ -5,7 +5,6 @@
 use actix::{Context, Handler, Message};
 
 use crate::clock::Timestamp;
-use crate::engine::definition::Definition;
 use crate::engine::service::ServiceActor;
 use crate::model::heartbeat::Ping;
 use crate::model::history::ChangeCause;
@@ -30,15 +29,6 @@ impl ServiceActor {
                 Some(effects)
             }
         }
-    }
-}
-
-/// Whether both definitions expect the same pings.
-pub(super) fn same_pulse(before: &Definition, after: &Definition) -> bool {
-    match (&before.pulse, &after.pulse) {
-        (None, None) => true,
-        (Some(before), Some(after)) => before.is_same(after),
-        _ => false,
     }
 }
 
