@@ -3,6 +3,7 @@
 //! Nothing here is global: two whole apps can run in one process. What is started first is stopped last.
 
 pub mod first_start;
+mod plan_limits;
 pub mod reconcile;
 
 use std::fs::File;
@@ -24,6 +25,7 @@ use crate::engine::location::Prober;
 use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
 use crate::http::api::ApiParts;
+use crate::http::plans::PlanTable;
 use crate::http::server::{Server, serve};
 use crate::model::check::Outcome;
 use crate::model::location::Location;
@@ -31,6 +33,7 @@ use crate::model::secret::Sealer;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
 use crate::record::recorder::{Drain, RecordCounters, Recorder};
+use crate::record::recovery::{self, Returned};
 use crate::record::{restore, upkeep};
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, installation};
@@ -123,13 +126,18 @@ impl App {
         let lock = first_start::lock(&config.data_dir)?;
         let Foundation { config, clock, databases, sealer } = Foundation::lay(config, clock).await?;
         demand_egress_choice(&config, &databases).await?;
+        free_keys(&config, &databases).await?;
         let first_start = first_start::once(&config, &clock, &databases).await?;
+        let plans = PlanTable::new(&config.plans)?;
+        plan_limits::enforce(&databases.main, &plans, clock.now()).await?;
 
         let roster = Arc::new(roster(&config)?);
         let limits = config.limits.clone();
         let counters = Arc::new(RecordCounters::default());
         let recorder_thread = Arbiter::new();
-        let recorder = start_recorder(&recorder_thread, &databases, (&config, &roster), &counters);
+        let returned = Arc::new(Returned::default());
+        let recorder =
+            start_recorder(&recorder_thread, &databases, (&config, &roster), (&counters, &returned));
         let engine = Engine::start(&EngineParts {
             roster: Arc::clone(&roster),
             probers: toolboxes,
@@ -140,6 +148,7 @@ impl App {
         });
         let definer = Definer { sealer, roster, limits: limits.engine };
         let restored = restore::services(&databases, &engine, &definer).await?;
+        let retry = Duration::from_millis(limits.record.retry_ms);
         let maintenance_clock = MaintenanceClock::new(Works {
             databases: databases.clone(),
             engine: engine.clone(),
@@ -148,6 +157,7 @@ impl App {
         });
         let background = vec![
             restore_figures(&databases, &engine, restored).await,
+            actix::spawn(recovery::run(databases.clone(), returned, retry)),
             actix::spawn(reconcile::run(databases.clone(), engine.clone(), definer.clone())),
             actix::spawn(upkeep::run(
                 databases.clone(),
@@ -206,6 +216,16 @@ impl App {
     }
 }
 
+/// The embedded database is this process's alone: what ran under a key when an earlier process died runs no more.
+async fn free_keys(config: &Config, databases: &Databases) -> anyhow::Result<()> {
+    if config.database_url.is_some() {
+        return Ok(());
+    }
+    let transaction = databases.main.begin().await?;
+    crate::store::idempotency_keys::free_all_running(&transaction).await?;
+    Ok(transaction.commit().await?)
+}
+
 /// With a second organisation it must have been decided which addresses checks may reach.
 async fn demand_egress_choice(config: &Config, databases: &Databases) -> anyhow::Result<()> {
     let organisations = crate::store::organisations::count(databases.main.reader()).await?;
@@ -221,11 +241,12 @@ pub(crate) fn start_recorder(
     thread: &Arbiter,
     databases: &Databases,
     (config, roster): (&Config, &Roster),
-    counters: &Arc<RecordCounters>,
+    (counters, returned): (&Arc<RecordCounters>, &Arc<Returned>),
 ) -> Addr<Recorder> {
     let codes = roster.locations().iter().map(|location| location.code.clone()).collect();
     let recorder =
         Recorder::new(databases.history.clone(), codes, config.limits.record.clone(), Arc::clone(counters));
+    let recorder = recorder.noting(Arc::clone(returned));
     Recorder::start_in_arbiter(&thread.handle(), move |_| recorder)
 }
 

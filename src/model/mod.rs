@@ -6,6 +6,7 @@
 pub mod access;
 pub mod check;
 pub mod history;
+pub mod incident;
 pub mod location;
 pub mod maintenance;
 pub mod period;
@@ -13,6 +14,7 @@ pub mod schedule;
 pub mod secret;
 pub mod service;
 pub mod suspicion;
+pub mod tag;
 pub mod translated;
 pub mod verdict;
 pub mod watch;
