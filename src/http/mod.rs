@@ -22,6 +22,7 @@ mod history;
 pub mod languages;
 pub mod linked;
 mod me;
+pub mod openapi;
 mod operation;
 pub mod page;
 pub mod path;
