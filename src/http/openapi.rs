@@ -3,7 +3,10 @@
 //! The route table decides what is in it, so it never promises an operation that is not there; the chapters say what
 //! each operation takes and gives. Tests hold both together, and the black-box tests hold every answer against it.
 
+mod components;
 mod figures;
+mod incidents;
+mod maintenances;
 mod operation;
 mod reference;
 mod refusals;
@@ -11,6 +14,8 @@ mod render;
 mod services;
 mod settings;
 mod shape;
+mod statuspages;
+mod tags;
 
 use utoipa::openapi::path::{PathItem, PathsBuilder};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -35,16 +40,17 @@ const ABOUT: &str = "Uptime monitoring and status pages.\n\n\
 pub fn document<S>(routes: &Routes<S>, config: &Config) -> OpenApi {
     let lines: Vec<Line> = routes.lines().collect();
     let outside = OUTSIDE.iter().filter(|path| **path != METRICS || config.metrics_listen.is_none());
-    build(&lines, &outside.copied().collect::<Vec<_>>(), &config.base_url())
+    let outside: Vec<&str> = outside.copied().collect();
+    build(&lines, &outside, config)
 }
 
-fn build(lines: &[Line], outside: &[&str], base_url: &str) -> OpenApi {
+fn build(lines: &[Line], outside: &[&str], config: &Config) -> OpenApi {
     let mut components = Components::new();
     refusals::add(&mut components);
     let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("An API token."));
     components.add_security_scheme(render::TOKEN, SecurityScheme::Http(scheme.build()));
     let (mut paths, mut tags) = (PathsBuilder::new(), Vec::new());
-    for chapter in chapters() {
+    for chapter in chapters(config) {
         let operations: Vec<_> = chapter.operations.iter().map(|known| (known, served(known, lines, outside))).collect();
         if operations.iter().any(|(_, served)| !served.is_empty()) {
             tags.push(TagBuilder::new().name(chapter.name).description(Some(chapter.about)).build());
@@ -61,7 +67,7 @@ fn build(lines: &[Line], outside: &[&str], base_url: &str) -> OpenApi {
     let info = info.description(Some(ABOUT)).license(Some(licence)).build();
     OpenApiBuilder::new()
         .info(info)
-        .servers(Some([Server::new(base_url)]))
+        .servers(Some([Server::new(config.base_url())]))
         .paths(paths.build())
         .components(Some(components))
         .tags(Some(tags))
@@ -69,8 +75,20 @@ fn build(lines: &[Line], outside: &[&str], base_url: &str) -> OpenApi {
 }
 
 /// Every resource, in reading order.
-fn chapters() -> Vec<Chapter> {
-    vec![services::chapter(), figures::chapter(), reference::chapter(), reference::operations_without_token()]
+fn chapters(config: &Config) -> Vec<Chapter> {
+    vec![
+        services::chapter(),
+        figures::chapter(),
+        tags::chapter(),
+        incidents::chapter(),
+        maintenances::chapter(),
+        statuspages::chapter(&config.compat.extra_statuspage_fields),
+        components::chapter(),
+        components::domains_chapter(),
+        reference::chapter(),
+        components::pings(),
+        reference::operations_without_token(),
+    ]
 }
 
 /// The methods under which an operation is served, with the lines that serve them.

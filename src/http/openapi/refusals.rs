@@ -40,6 +40,14 @@ pub(super) fn refusal(status: u16, has_key: bool) -> Option<Ref> {
     found.map(|refusal| Ref::from_response_name(refusal.1))
 }
 
+/// A refusal outside `/v1`, where nothing is counted.
+pub(super) fn outside_refusal(status: u16) -> Response {
+    let known = REFUSALS.iter().find(|refusal| refusal.0 == status);
+    let words = known.map_or("Refused.", |refusal| refusal.2);
+    let content = ContentBuilder::new().schema(Some(named("Error").into_schema())).example(Some(example(status)));
+    ResponseBuilder::new().description(words).content("application/json", content.build()).build()
+}
+
 /// The headers of every answer below `/v1`.
 pub(super) fn with_headers_of_every_answer(response: ResponseBuilder) -> ResponseBuilder {
     EVERYWHERE.iter().fold(response, |response, name| response.header_ref(*name, header_ref(name)))

@@ -14,7 +14,7 @@ use utoipa::openapi::{
 };
 
 use crate::http::openapi::operation::{Answer, Body, Operation, QueryParameter};
-use crate::http::openapi::refusals::{header_ref, refusal, with_headers_of_every_answer};
+use crate::http::openapi::refusals::{header_ref, outside_refusal, refusal, with_headers_of_every_answer};
 use crate::http::openapi::shape::{Shape, id, integer, named, object, one_of, string, text};
 use crate::http::page::MAX_PER_PAGE;
 use crate::http::route::{Access, Verb};
@@ -46,8 +46,11 @@ pub(super) fn render(operation: &Operation, verb: Verb, access: Option<&Access>,
         responses = responses.response(answer.status.to_string(), answered);
     }
     for status in refusals(operation, access, takes_key) {
-        let Some(reference) = refusal(status, takes_key) else { continue };
-        responses = responses.response(status.to_string(), RefOr::Ref(reference));
+        if access.is_none() {
+            responses = responses.response(status.to_string(), outside_refusal(status));
+        } else if let Some(reference) = refusal(status, takes_key) {
+            responses = responses.response(status.to_string(), RefOr::Ref(reference));
+        }
     }
     builder.request_body(request_body(&operation.body)).responses(responses.build()).build()
 }
@@ -100,8 +103,11 @@ fn refusals(operation: &Operation, access: Option<&Access>, takes_key: bool) -> 
     if takes_key {
         all.extend([400, 409, 422]);
     }
-    if !matches!(operation.body, Body::Ignored) {
-        all.extend([400, 408, 413]);
+    match operation.body {
+        Body::Ignored => {}
+        Body::Json(..) => all.extend([400, 408, 413, 422]),
+        // A longer upload is not read to its end: 422.
+        Body::File(_) => all.extend([400, 408, 422]),
     }
     all
 }

@@ -20,7 +20,6 @@ const ITEM: &str = "/v1/services/{id}";
 pub(super) fn chapter() -> Chapter {
     let mut schemas = vec![
         ("Service", service()),
-        ("ServiceTag", tag()),
         ("Settings", settings::settings()),
         ("Condition", settings::condition()),
         ("CreateService", write(settings::sent(&["interval_seconds"])).needs(&["name", "check_type"])),
@@ -136,15 +135,6 @@ fn heartbeat() -> Shape {
     object().has("ping_url", url().nullable().says(address)).has("last_ping_at", timestamp().nullable())
 }
 
-fn tag() -> Shape {
-    object()
-        .has("id", id())
-        .has("key", string())
-        .has("value", string().nullable())
-        .has("color", string())
-        .has("label", string().says("`key:value`, or `key` alone."))
-        .has("source", one_of(&["user", "system"]))
-}
 
 fn write(settings: Shape) -> Shape {
     let tags = "Ids and names of tags, mixed; names that do not exist are created. Replaces the tags of the service.";
