@@ -6,12 +6,14 @@
 pub mod access;
 pub mod check;
 pub mod history;
+pub mod incident;
 pub mod location;
 pub mod period;
 pub mod schedule;
 pub mod secret;
 pub mod service;
 pub mod suspicion;
+pub mod tag;
 pub mod translated;
 pub mod verdict;
 pub mod watch;

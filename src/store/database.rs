@@ -1,21 +1,23 @@
 //! Connections: one writer and several readers per database, and how each kind of database is tuned.
 //!
 //! SQLite runs in WAL mode with `synchronous=FULL`: what was committed survives a power cut. Its transactions
-//! begin as `IMMEDIATE` on the single writer connection, so that none fails half-way for a lock.
+//! begin as `IMMEDIATE` on the single writer connection, so that none fails half-way for a lock, and share commits (see
+//! `transaction`).
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
-use sea_orm::{
-    ConnectOptions, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
-    SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
-};
+use sea_orm::{ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, Statement};
 use sea_orm_migration::MigratorTrait;
+use tokio::sync::Mutex;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use crate::config::limits::StoreLimits;
 use crate::store::StoreError;
+use crate::store::transaction::{Group, Transaction};
 
 /// Older versions can corrupt a database in WAL mode.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
@@ -89,6 +91,10 @@ pub struct Database {
     writer: DatabaseConnection,
     reader: DatabaseConnection,
     url: String,
+    /// SQLite: whose turn it is to write; PostgreSQL lets everybody.
+    turn: Option<Arc<Mutex<Group>>>,
+    commits: Arc<AtomicU64>,
+    patience: Duration,
 }
 
 impl Database {
@@ -98,10 +104,18 @@ impl Database {
     /// [`OpenError`] when it cannot be reached, or is a SQLite that corrupts its files.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let shown = without_credentials(url);
+        let patience = Duration::from_secs(limits.acquire_timeout_seconds);
         let refused = |source| OpenError::Connect { url: shown.clone(), source };
         if !url.starts_with("sqlite:") {
             let pool = connect_pool(url, (limits.postgres_connections, 0), limits).await.map_err(refused)?;
-            return Ok(Self { writer: pool.clone(), reader: pool, url: shown });
+            return Ok(Self {
+                writer: pool.clone(),
+                reader: pool,
+                url: shown,
+                turn: None,
+                commits: Arc::default(),
+                patience,
+            });
         }
         let writer = connect_pool(url, (1, WRITER_CACHE_KIB), limits).await.map_err(refused)?;
         let version = sqlite_version(&writer).await.map_err(refused)?;
@@ -110,7 +124,9 @@ impl Database {
         }
         let reader =
             connect_pool(url, (limits.sqlite_readers, READER_CACHE_KIB), limits).await.map_err(refused)?;
-        Ok(Self { writer, reader, url: shown })
+        let commits = Arc::new(AtomicU64::new(0));
+        let turn = Some(Arc::new(Mutex::new(Group::counting(Arc::clone(&commits)))));
+        Ok(Self { writer, reader, url: shown, turn, commits, patience })
     }
 
     /// The connection for statements that only read.
@@ -123,12 +139,19 @@ impl Database {
     ///
     /// # Errors
     /// When the database is away or busy for longer than the configured wait.
-    pub async fn begin(&self) -> Result<DatabaseTransaction, DbErr> {
-        let options = TransactionOptions {
-            sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
-            ..TransactionOptions::default()
-        };
-        self.writer.begin_with_options(options).await
+    pub async fn begin(&self) -> Result<Transaction, DbErr> {
+        match &self.turn {
+            Some(turn) => Transaction::shared(&self.writer, turn, self.patience).await,
+            None => Transaction::alone(&self.writer).await,
+        }
+    }
+
+    /// A number that changes with every commit, before the commit is acknowledged: what was read while it stood still is
+    /// still what is stored. `None` where other processes write as well (PostgreSQL). A SQLite file is written by the one
+    /// process that serves it; the command line adds organisations and tokens to it, and nothing else.
+    #[must_use]
+    pub fn generation(&self) -> Option<u64> {
+        self.turn.as_ref().map(|_| self.commits.load(Ordering::Acquire))
     }
 
     /// Whether the database answers.

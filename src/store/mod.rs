@@ -8,15 +8,22 @@ use std::fmt::Display;
 
 pub mod database;
 pub mod history;
+pub mod idempotency_keys;
+pub mod incidents;
 pub mod installation;
+pub mod linked;
 pub mod organisations;
 pub mod services;
+pub mod tags;
 pub mod tokens;
+mod transaction;
+pub mod usage;
 pub mod windows;
 
 pub use database::{Database, Databases};
-/// A transaction that may write; dropping it rolls back.
-pub use sea_orm::DatabaseTransaction as Transaction;
+/// What reads and writes run on: a connection, a pool or a transaction.
+pub use sea_orm::ConnectionTrait as Connection;
+pub use transaction::Transaction;
 
 /// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]

@@ -2,11 +2,11 @@
 
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
 };
 use serde_json::{Map, Value};
 use watchkeeper_entities::service::{ActiveModel, Column, Entity, Model};
-use watchkeeper_entities::{history_erasure, organisation};
+use watchkeeper_entities::{history_erasure, organisation, service_tag};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -43,18 +43,27 @@ pub async fn find_for_update(
     query.one(connection).await?.map(from_row).transpose()
 }
 
-/// `limit` services of the organisation after the first `offset`, oldest first, and how many it has in all.
+/// `limit` services of the organisation after the first `offset`, oldest first, and how many there are in all; with a tag
+/// (key of its row) only those that carry it.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     organisation: i64,
-    offset: u64,
-    limit: u64,
+    tag: Option<i64>,
+    (offset, limit): (u64, u64),
 ) -> Result<(Vec<Service>, u64), StoreError> {
-    let total = of_organisation(organisation).count(connection).await?;
-    let rows = of_organisation(organisation)
+    let mut wanted = of_organisation(organisation);
+    if let Some(tag) = tag {
+        let carrying = service_tag::Entity::find()
+            .select_only()
+            .column(service_tag::Column::ServiceId)
+            .filter(service_tag::Column::TagId.eq(tag));
+        wanted = wanted.filter(Column::Id.in_subquery(carrying.into_query()));
+    }
+    let total = wanted.clone().count(connection).await?;
+    let rows = wanted
         .order_by_asc(Column::CreatedAt)
         .order_by_asc(Column::PublicId)
         .offset(offset)
@@ -70,6 +79,26 @@ pub async fn list(
 /// When the database fails.
 pub async fn count_active(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, StoreError> {
     Ok(of_organisation(organisation).filter(Column::PausedAt.is_null()).count(connection).await?)
+}
+
+/// The newest services of the organisation that are not paused, beyond the `limit` oldest ones, newest first.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn active_beyond(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    limit: u32,
+) -> Result<Vec<Service>, StoreError> {
+    let excess = count_active(connection, organisation).await?.saturating_sub(limit.into());
+    let rows = of_organisation(organisation)
+        .filter(Column::PausedAt.is_null())
+        .order_by_desc(Column::CreatedAt)
+        .order_by_desc(Column::PublicId)
+        .limit(excess)
+        .all(connection)
+        .await?;
+    rows.into_iter().map(from_row).collect()
 }
 
 /// Services of every organisation with the id of their organisation, by key, after `after`: what the engine

@@ -7,9 +7,11 @@
 mod auth;
 mod check_types;
 mod checks;
+mod clients;
 mod errors;
 mod history_away;
 mod http_rules;
+mod idempotency;
 mod me;
 mod metrics;
 mod operation;

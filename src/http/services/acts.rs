@@ -82,11 +82,12 @@ async fn finish(
     (stored, changed): (Service, Service),
 ) -> Result<Reply, ApiError> {
     if changed == stored {
-        return Ok(Reply::data(view::one(api, &stored).await?));
+        return Ok(Reply::data(view::one(api, &*write, &stored).await?));
     }
     let changed = Service { updated_at: api.now(), ..changed };
     let service = services::update(&*write, changed).await.or_unavailable()?;
-    let reply = write.commit(Reply::data(view::changed(api, &stored, &service).await?)).await?;
+    let reply = Reply::data(view::changed(api, &*write, (&stored, &service)).await?);
+    let reply = write.commit(reply).await?;
     api.tell_engine(&service, caller.organisation.id).await;
     Ok(reply)
 }
