@@ -51,16 +51,21 @@ fn build(lines: &[Line], outside: &[&str], config: &Config) -> OpenApi {
     components.add_security_scheme(render::TOKEN, SecurityScheme::Http(scheme.build()));
     let (mut paths, mut tags) = (PathsBuilder::new(), Vec::new());
     for chapter in chapters(config) {
-        let operations: Vec<_> = chapter.operations.iter().map(|known| (known, served(known, lines, outside))).collect();
+        let operations: Vec<_> =
+            chapter.operations.iter().map(|known| (known, served(known, lines, outside))).collect();
         if operations.iter().any(|(_, served)| !served.is_empty()) {
             tags.push(TagBuilder::new().name(chapter.name).description(Some(chapter.about)).build());
         }
-        for (known, (verb, line)) in operations.into_iter().flat_map(|(known, all)| all.into_iter().map(move |one| (known, one))) {
+        for (known, (verb, line)) in
+            operations.into_iter().flat_map(|(known, all)| all.into_iter().map(move |one| (known, one)))
+        {
             let access = line.as_ref().map(|line| &line.access);
             let rendered = render::render(known, verb, access, chapter.name);
             paths = paths.path(known.path, PathItem::new(render::method(verb), rendered));
         }
-        components.schemas.extend(chapter.schemas.into_iter().map(|(name, shape)| (name.into(), shape.into_schema())));
+        components
+            .schemas
+            .extend(chapter.schemas.into_iter().map(|(name, shape)| (name.into(), shape.into_schema())));
     }
     let licence = LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build();
     let info = InfoBuilder::new().title("Watchkeeper").version(env!("CARGO_PKG_VERSION"));
@@ -96,7 +101,8 @@ fn served(known: &Operation, lines: &[Line], outside: &[&str]) -> Vec<(Verb, Opt
     if outside.contains(&known.path) {
         return vec![(known.verb, None)];
     }
-    let serves = |line: &&Line| line.verbs.contains(&known.verb) && shape_of(line.path).eq(shape_of(known.path));
+    let serves =
+        |line: &&Line| line.verbs.contains(&known.verb) && shape_of(line.path).eq(shape_of(known.path));
     let line = lines.iter().find(serves).copied();
     let verbs = line.into_iter().flat_map(|line| line.verbs).filter(|verb| **verb != Verb::Head);
     verbs.map(|verb| (*verb, line)).collect()
@@ -106,3 +112,6 @@ fn served(known: &Operation, lines: &[Line], outside: &[&str]) -> Vec<(Verb, Opt
 fn shape_of(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment })
 }
+
+#[cfg(test)]
+mod tests;

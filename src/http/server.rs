@@ -15,10 +15,10 @@ use crate::http::api::{Api, ApiParts};
 use crate::http::body::BodyLimits;
 use crate::http::cors::Cors;
 use crate::http::gate::{Gate, GateRules};
-use crate::http::{openapi, operation};
 use crate::http::rate_limit::RateLimiter;
 use crate::http::routes::routes;
 use crate::http::traffic::Traffic;
+use crate::http::{openapi, operation};
 
 /// What every worker shares.
 pub struct Front {

@@ -14,6 +14,7 @@ mod http_rules;
 mod idempotency;
 mod me;
 mod metrics;
+mod openapi;
 mod operation;
 mod pause;
 mod plans;

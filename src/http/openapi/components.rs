@@ -4,8 +4,7 @@ use serde_json::json;
 
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{
-    Shape, boolean, id, integer, map_of, object, one_of, string, text, timestamp, translatable,
-    translations,
+    Shape, boolean, id, integer, map_of, object, one_of, string, text, timestamp, translatable, translations,
 };
 use crate::http::route::Verb;
 
@@ -38,7 +37,8 @@ pub(super) fn domains_chapter() -> Chapter {
 
 fn component_operations() -> Vec<Operation> {
     let component = example(COMPONENT);
-    let sent = json!({"name": "Shop", "service_id": "rNSJxMbDTX2uHc08AiCqo", "parent_id": "3DLqlx_g1d3lV0D7fPVKb"});
+    let sent =
+        json!({"name": "Shop", "service_id": "rNSJxMbDTX2uHc08AiCqo", "parent_id": "3DLqlx_g1d3lV0D7fPVKb"});
     vec![
         Operation::new(Verb::Get, COMPONENTS, "list_components", "List the components of a page")
             .paged_on_demand()
@@ -75,11 +75,17 @@ fn domain_operations() -> Vec<Operation> {
             .says("The answer holds the CNAME and TXT records to set; they are looked up from then on.")
             .takes("AttachDomain", Some(json!({"hostname": "status.example.com"})))
             .creates("The new domain.", "CustomDomain", &domain),
-        Operation::new(Verb::Get, ONE_DOMAIN, "show_domain", "Show a custom domain")
-            .shows("The domain.", "CustomDomain", &domain),
-        Operation::new(Verb::Delete, ONE_DOMAIN, "detach_domain", "Detach a custom domain").deletes("It is gone."),
+        Operation::new(Verb::Get, ONE_DOMAIN, "show_domain", "Show a custom domain").shows(
+            "The domain.",
+            "CustomDomain",
+            &domain,
+        ),
+        Operation::new(Verb::Delete, ONE_DOMAIN, "detach_domain", "Detach a custom domain")
+            .deletes("It is gone."),
         Operation::new(Verb::Post, verify, "verify_domain", "Look up the records now")
-            .says("422 unless it waits for verification; 429 when the last look was less than 10 seconds ago.")
+            .says(
+                "422 unless it waits for verification; 429 when the last look was less than 10 seconds ago.",
+            )
             .shows("The domain, whatever was found.", "CustomDomain", &domain),
     ]
 }
@@ -108,8 +114,14 @@ fn component() -> Shape {
 }
 
 fn write() -> Shape {
-    let flags =
-        ["is_group", "is_visible", "show_uptime_bars", "hide_operational_children", "default_open", "sync_new_visible"];
+    let flags = [
+        "is_group",
+        "is_visible",
+        "show_uptime_bars",
+        "hide_operational_children",
+        "default_open",
+        "sync_new_visible",
+    ];
     object()
         .may_have("name", translatable(1, 255))
         .may_have("description", translatable(0, 500).nullable())
@@ -129,8 +141,14 @@ fn domain() -> Shape {
         .has("status", one_of(&["none", "issuing", "active", "failed"]))
         .has("not_after", timestamp().nullable())
         .has("last_error", string().nullable());
-    let codes =
-        ["no_records", "wrong_target", "ownership_missing", "dnssec", "verification_timeout", "stale_timeout"];
+    let codes = [
+        "no_records",
+        "wrong_target",
+        "ownership_missing",
+        "dnssec",
+        "verification_timeout",
+        "stale_timeout",
+    ];
     object()
         .has("id", id())
         .has("hostname", hostname())

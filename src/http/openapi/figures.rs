@@ -3,7 +3,9 @@
 use serde_json::json;
 
 use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
-use crate::http::openapi::shape::{Shape, integer, list_of, named, number, object, one_of, string, text, timestamp, url};
+use crate::http::openapi::shape::{
+    Shape, integer, list_of, named, number, object, one_of, string, text, timestamp, url,
+};
 use crate::http::route::Verb;
 
 const METRICS: &str = include_str!("examples/metrics.json");
@@ -52,15 +54,21 @@ fn list_response_times() -> Operation {
 }
 
 fn list_uptime() -> Operation {
-    let body = enveloped(list_of(named("UptimeDay"))).has("meta", object().has("days", integer().range(1, 90)));
+    let body =
+        enveloped(list_of(named("UptimeDay"))).has("meta", object().has("days", integer().range(1, 90)));
     let shown = json!({
         "data": [{"date": "2026-11-20", "status": "up", "uptime_percent": 99.982, "incidents": 0, "downtime_seconds": 15}],
         "meta": {"days": 1},
     });
-    Operation::new(Verb::Get, "/v1/services/{id}/uptime", "list_uptime", "List the uptime of a service by day")
-        .asks("days", integer().range(1, 90).default_value(30), "How many days, today included; clamped.")
-        .answers(200, "Days (UTC), the oldest first.", body, Some(shown))
-        .refuses(&[422, 503])
+    Operation::new(
+        Verb::Get,
+        "/v1/services/{id}/uptime",
+        "list_uptime",
+        "List the uptime of a service by day",
+    )
+    .asks("days", integer().range(1, 90).default_value(30), "How many days, today included; clamped.")
+    .answers(200, "Days (UTC), the oldest first.", body, Some(shown))
+    .refuses(&[422, 503])
 }
 
 fn list_checks() -> Operation {
@@ -70,7 +78,10 @@ fn list_checks() -> Operation {
         .says("Walk the pages by `links.next`, or by `cursor`.")
         .asks_list("probe", codes(), "Only checks of these locations.")
         .asks_list("status", statuses, "Only checks with these results.")
-        .period("Only checks that started at or after this time.", "Only checks that started before this time.")
+        .period(
+            "Only checks that started at or after this time.",
+            "Only checks that started before this time.",
+        )
         .asks("per_page", rows, "Rows per page; clamped, never refused.")
         .asks("cursor", string(), "The next page: `meta.next_cursor` of the page before.")
         .answers(200, "Finished checks, the newest first.", named("CheckPage"), Some(example(CHECKS)))

@@ -53,20 +53,30 @@ fn collection() -> Vec<Operation> {
         Operation::new(Verb::Post, "/v1/incidents", "create_incident", "Create an incident")
             .takes("CreateIncident", Some(sent))
             .creates("The new incident.", "Incident", &incident),
-        Operation::new(Verb::Get, ITEM, "show_incident", "Show an incident with its timeline")
-            .shows("The incident.", "Incident", &incident),
+        Operation::new(Verb::Get, ITEM, "show_incident", "Show an incident with its timeline").shows(
+            "The incident.",
+            "Incident",
+            &incident,
+        ),
         Operation::new(Verb::Patch, ITEM, "update_incident", "Change an incident")
             .says("A resolved incident is opened again by a timeline entry only: 409 here.")
             .takes("UpdateIncident", Some(json!({"is_published": true})))
             .shows("The changed incident.", "Incident", &incident)
             .refuses(&[409, 422]),
         Operation::new(Verb::Delete, ITEM, "delete_incident", "Delete an incident").deletes("It is gone."),
-        Operation::new(Verb::Get, "/v1/services/{id}/incidents", "list_service_incidents", "List incidents of a service")
-            .incident_filters()
-            .lists("Incidents of the service, and how it was hit.", "ServiceIncident", &of_service),
+        Operation::new(
+            Verb::Get,
+            "/v1/services/{id}/incidents",
+            "list_service_incidents",
+            "List incidents of a service",
+        )
+        .incident_filters()
+        .lists("Incidents of the service, and how it was hit.", "ServiceIncident", &of_service),
     ];
     // The answer to a delete holds no text.
-    let translated = |operation: Operation| if operation.verb == Verb::Delete { operation } else { operation.translated() };
+    let translated = |operation: Operation| {
+        if operation.verb == Verb::Delete { operation } else { operation.translated() }
+    };
     operations.into_iter().map(translated).collect()
 }
 
@@ -74,11 +84,16 @@ fn timeline() -> Vec<Operation> {
     let incident = example(EXAMPLE);
     let entry = json!({"status": "monitoring", "message": "A fix is live.", "notify_subscribers": true});
     vec![
-        Operation::new(Verb::Post, "/v1/incidents/{id}/updates", "post_incident_update", "Add a timeline entry")
-            .says("With the status `resolved` the token also needs `incidents.resolve`.")
-            .takes("CreateIncidentUpdate", Some(entry))
-            .creates("The whole incident.", "Incident", &incident)
-            .translated(),
+        Operation::new(
+            Verb::Post,
+            "/v1/incidents/{id}/updates",
+            "post_incident_update",
+            "Add a timeline entry",
+        )
+        .says("With the status `resolved` the token also needs `incidents.resolve`.")
+        .takes("CreateIncidentUpdate", Some(entry))
+        .creates("The whole incident.", "Incident", &incident)
+        .translated(),
         Operation::new(Verb::Post, "/v1/incidents/{id}/resolve", "resolve_incident", "Resolve an incident")
             .takes("ResolveIncident", Some(json!({"message": "Payments are fast again."})))
             .shows("The whole incident.", "Incident", &incident)
@@ -161,7 +176,10 @@ fn write() -> Shape {
 fn create() -> Shape {
     let only = "Only read with the status `resolved`.";
     write()
-        .may_have("message", translatable(1, 10_000).says("The first timeline entry: a text, or one text per language."))
+        .may_have(
+            "message",
+            translatable(1, 10_000).says("The first timeline entry: a text, or one text per language."),
+        )
         .may_have("status", one_of(&STATUSES).default_value("investigating"))
         .may_have("kind", one_of(&["standard", "notice"]).default_value("standard"))
         .may_have("started_at", instant().nullable())
@@ -200,16 +218,25 @@ pub(super) fn service_ids() -> Shape {
 
 /// `statuspage_ids` in a body.
 pub(super) fn statuspage_ids() -> Shape {
-    list_of(id().nullable()).items(0, 100).says("Pages that show it; empty: every page with an affected component.")
+    list_of(id().nullable())
+        .items(0, 100)
+        .says("Pages that show it; empty: every page with an affected component.")
 }
 
 impl Operation {
     /// The filters of incidents (contract 4.10.5).
     fn incident_filters(self) -> Self {
-        let (from, to) = ("Only incidents that were open at or after this time.", "Only incidents that started before this time.");
+        let (from, to) = (
+            "Only incidents that were open at or after this time.",
+            "Only incidents that started before this time.",
+        );
         self.service_filter()
             .asks("resolved", boolean(), "`true`: resolved ones, `false`: open ones; `1` and `0` do as well.")
-            .asks("is_published", boolean(), "`true`: published ones, `false`: internal ones; `1` and `0` do as well.")
+            .asks(
+                "is_published",
+                boolean(),
+                "`true`: published ones, `false`: internal ones; `1` and `0` do as well.",
+            )
             .asks("kind", one_of(&KINDS), "Only incidents of this kind.")
             .period(from, to)
             .paged(DEFAULT_PER_PAGE)

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::http::openapi::incidents::{service_ids, statuspage_ids};
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{
-    Shape, boolean, id, instant, list_of, named, object, one_of, string, timestamp, translatable, translations,
+    Shape, boolean, id, instant, list_of, named, object, one_of, string, timestamp, translatable,
+    translations,
 };
 use crate::http::page::DEFAULT_PER_PAGE;
 use crate::http::route::Verb;
@@ -58,7 +59,8 @@ fn collection() -> Vec<Operation> {
             .shows("The changed maintenance.", "Maintenance", &maintenance)
             .refuses(&[409, 422])
             .translated(),
-        Operation::new(Verb::Delete, ITEM, "delete_maintenance", "Delete a maintenance").deletes("It is gone."),
+        Operation::new(Verb::Delete, ITEM, "delete_maintenance", "Delete a maintenance")
+            .deletes("It is gone."),
         Operation::new(Verb::Get, of_service, "list_service_maintenances", "List maintenances of a service")
             .maintenance_filters()
             .lists("Maintenances of the service.", "MaintenanceRow", &row)
@@ -165,7 +167,8 @@ impl Operation {
     /// The filters of maintenances (contract 4.11.4).
     fn maintenance_filters(self) -> Self {
         let statuses = list_of(one_of(&STATUSES));
-        let (from, to) = ("Only those that end at or after this time.", "Only those that start before this time.");
+        let (from, to) =
+            ("Only those that end at or after this time.", "Only those that start before this time.");
         self.service_filter()
             .asks_list("status", statuses, "Only maintenances in these states.")
             .period(from, to)

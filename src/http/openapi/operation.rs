@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 use crate::http::openapi::shape::{Shape, always_true, id, list_of, named, object};
 use crate::http::route::Verb;
 
+/// The id in examples.
+const EXAMPLE_ID: &str = "rNSJxMbDTX2uHc08AiCqo";
+
 /// One resource: its part of the document.
 pub(super) struct Chapter {
     /// Its tag.
@@ -134,7 +137,12 @@ impl Operation {
     }
 
     /// A success with a body that is no JSON.
-    pub(super) fn answers_with(mut self, media_type: &'static str, words: &'static str, shape: Shape) -> Self {
+    pub(super) fn answers_with(
+        mut self,
+        media_type: &'static str,
+        words: &'static str,
+        shape: Shape,
+    ) -> Self {
         self.answers.push(Answer { status: 200, words, media_type, shape, example: None });
         self
     }
@@ -151,7 +159,8 @@ impl Operation {
 
     /// 200 with a page of resources.
     pub(super) fn lists(self, words: &'static str, schema: &str, example: &Value) -> Self {
-        let path = format!("https://api.example.com{}", self.path);
+        let path = self.path.replace("{id}", EXAMPLE_ID);
+        let path = format!("https://api.example.com{path}");
         let page = json!({
             "data": [example],
             "links": {"first": format!("{path}?page=1"), "last": format!("{path}?page=1"), "prev": null, "next": null},
@@ -163,7 +172,7 @@ impl Operation {
     /// 200 with the id of what is gone.
     pub(super) fn deletes(self, words: &'static str) -> Self {
         let data = object().has("id", id()).has("deleted", always_true());
-        let example = json!({"data": {"id": "rNSJxMbDTX2uHc08AiCqo", "deleted": true}});
+        let example = json!({"data": {"id": EXAMPLE_ID, "deleted": true}});
         self.answers(200, words, enveloped(data), Some(example))
     }
 

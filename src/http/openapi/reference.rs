@@ -5,7 +5,8 @@ use serde_json::json;
 use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
 use crate::http::openapi::services::check_type;
 use crate::http::openapi::shape::{
-    Shape, always_true, anything, boolean, id, integer, list_of, map_of, named, object, one_of, string, text, timestamp,
+    Shape, always_true, anything, boolean, id, integer, list_of, map_of, named, object, one_of, string, text,
+    timestamp,
 };
 use crate::http::route::Verb;
 use crate::model::access::Permission;
@@ -22,7 +23,12 @@ pub(super) fn chapter() -> Chapter {
         ("ConfigField", config_field()),
         ("ConditionField", condition_field()),
     ];
-    Chapter { name: "Reference", about: "Who asks, from where and how can be checked.", schemas, operations: operations() }
+    Chapter {
+        name: "Reference",
+        about: "Who asks, from where and how can be checked.",
+        schemas,
+        operations: operations(),
+    }
 }
 
 fn operations() -> Vec<Operation> {
@@ -35,7 +41,12 @@ fn operations() -> Vec<Operation> {
             .paged_on_demand()
             .lists("Every location, by code.", "Probe", &example(PROBE)),
         Operation::new(Verb::Get, "/v1/meta/check-types", "show_check_types", "Show the check types")
-            .answers(200, "What can be checked and configured.", enveloped(types), Some(example(CHECK_TYPES))),
+            .answers(
+                200,
+                "What can be checked and configured.",
+                enveloped(types),
+                Some(example(CHECK_TYPES)),
+            ),
     ]
 }
 
@@ -123,7 +134,12 @@ pub(super) fn operations_without_token() -> Chapter {
     let get = |path, id, summary| Operation::new(Verb::Get, path, id, summary);
     let alive = object().has("status", one_of(&["ok"]));
     let operations = vec![
-        get("/healthz", "healthz", "Is the process alive?").answers(200, "It is.", alive, Some(json!({"status": "ok"}))),
+        get("/healthz", "healthz", "Is the process alive?").answers(
+            200,
+            "It is.",
+            alive,
+            Some(json!({"status": "ok"})),
+        ),
         get("/readyz", "readyz", "Can it serve?")
             .answers(200, "Both databases answer.", ready.clone(), None)
             .answers(503, "A database does not answer.", ready, None),
@@ -135,5 +151,10 @@ pub(super) fn operations_without_token() -> Chapter {
         get("/openapi.json", "openapi", "This document").answers(200, "OpenAPI 3.1.", object(), None),
         get("/docs", "docs", "This document as a page").answers_with("text/html", "For people.", string()),
     ];
-    Chapter { name: "Operation", about: "For operators; no token is needed.", schemas: Vec::new(), operations }
+    Chapter {
+        name: "Operation",
+        about: "For operators; no token is needed.",
+        schemas: Vec::new(),
+        operations,
+    }
 }

@@ -12,19 +12,43 @@ use crate::http::openapi::shape::{Shape, integer, list_of, map_of, named, object
 
 /// Every refusal: status, name, what it means, schema, example, further headers.
 const REFUSALS: [Refusal; 13] = [
-    (400, "Malformed", "The body cannot be read, its content type is another one, or the Idempotency-Key has not the right form.", "Error", &[]),
+    (
+        400,
+        "Malformed",
+        "The body cannot be read, its content type is another one, or the Idempotency-Key has not the right form.",
+        "Error",
+        &[],
+    ),
     (401, "Unauthorised", "No valid token.", "Error", &["WWW-Authenticate"]),
     (402, "LimitReached", "A number of the plan is used up.", "PlanError", &[]),
-    (403, "Forbidden", "The token lacks a permission, or the plan does not include this; with `upsell` the plan is the cause.", "Refusal", &[]),
+    (
+        403,
+        "Forbidden",
+        "The token lacks a permission, or the plan does not include this; with `upsell` the plan is the cause.",
+        "Refusal",
+        &[],
+    ),
     (404, "NotFound", "There is no such resource in this organisation.", "Error", &[]),
     (408, "BodyTimeout", "The body did not arrive in time.", "Error", &[]),
     (409, "Conflict", "The state of the resource does not allow it.", "Error", &[]),
-    (409, "KeyRunning", "The state of the resource does not allow it; or, with `Retry-After`, a request with this Idempotency-Key is still running.", "Error", &["Retry-After?"]),
+    (
+        409,
+        "KeyRunning",
+        "The state of the resource does not allow it; or, with `Retry-After`, a request with this Idempotency-Key is still running.",
+        "Error",
+        &["Retry-After?"],
+    ),
     (413, "TooLarge", "The body is too large.", "Error", &[]),
     (422, "Invalid", "Fields are wrong; `errors` names all of them.", "FieldErrors", &[]),
     (429, "TooManyRequests", "The requests of this window are used up.", "Error", &["Retry-After"]),
     (500, "InternalError", "An unexpected error; it is logged under the request id.", "Error", &[]),
-    (503, "Unavailable", "The server, its database or the measurement data cannot be reached at the moment.", "Error", &["Retry-After"]),
+    (
+        503,
+        "Unavailable",
+        "The server, its database or the measurement data cannot be reached at the moment.",
+        "Error",
+        &["Retry-After"],
+    ),
 ];
 
 type Refusal = (u16, &'static str, &'static str, &'static str, &'static [&'static str]);
@@ -44,7 +68,8 @@ pub(super) fn refusal(status: u16, has_key: bool) -> Option<Ref> {
 pub(super) fn outside_refusal(status: u16) -> Response {
     let known = REFUSALS.iter().find(|refusal| refusal.0 == status);
     let words = known.map_or("Refused.", |refusal| refusal.2);
-    let content = ContentBuilder::new().schema(Some(named("Error").into_schema())).example(Some(example(status)));
+    let content =
+        ContentBuilder::new().schema(Some(named("Error").into_schema())).example(Some(example(status)));
     ResponseBuilder::new().description(words).content("application/json", content.build()).build()
 }
 
@@ -97,14 +122,29 @@ fn headers() -> [(&'static str, bool, Shape, &'static str); 11] {
         ("X-RateLimit-Limit", true, whole(), "Requests per window of 60 seconds."),
         ("X-RateLimit-Remaining", true, whole(), "Requests left in this window."),
         ("X-RateLimit-Reset", true, whole(), "Unix seconds at which the window ends."),
-        ("X-Request-Id", true, string(), "The request's id in the log; a client's value of 1 to 64 visible ASCII characters is taken over."),
+        (
+            "X-Request-Id",
+            true,
+            string(),
+            "The request's id in the log; a client's value of 1 to 64 visible ASCII characters is taken over.",
+        ),
         ("WWW-Authenticate", true, one_of(&["Bearer"]), "How to authenticate."),
         ("Retry-After", true, integer().at_least(1), "Seconds after which trying again makes sense."),
-        ("Retry-After-Or-Not", false, integer().at_least(1), "Seconds after which trying again makes sense; absent when it does not."),
+        (
+            "Retry-After-Or-Not",
+            false,
+            integer().at_least(1),
+            "Seconds after which trying again makes sense; absent when it does not.",
+        ),
         ("Location", true, url(), "The new resource."),
         ("Content-Language", true, string(), "The language of the texts."),
         ("Vary", true, string(), "What the answer depends on."),
-        ("Idempotent-Replayed", false, one_of(&["true"]), "Present when this is the stored answer of an earlier request with the same Idempotency-Key."),
+        (
+            "Idempotent-Replayed",
+            false,
+            one_of(&["true"]),
+            "Present when this is the stored answer of an earlier request with the same Idempotency-Key.",
+        ),
     ]
 }
 
@@ -112,7 +152,9 @@ fn schemas() -> Vec<(&'static str, Shape)> {
     let message = || string().says("One English sentence.");
     let request_id = || string().says("Equal to `X-Request-Id`.");
     let upsell = || {
-        object().has("reason", one_of(&["feature", "limit"])).has("key", string().says("Which feature or number."))
+        object()
+            .has("reason", one_of(&["feature", "limit"]))
+            .has("key", string().says("Which feature or number."))
     };
     let number = || integer().at_least(0);
     let link = || url().nullable();
@@ -122,7 +164,10 @@ fn schemas() -> Vec<(&'static str, Shape)> {
             "FieldErrors",
             object()
                 .has("message", message().says("The first text, and how many more there are."))
-                .has("errors", map_of(list_of(string()).items(1, 100)).says("Field path to texts, such as `tags.2`."))
+                .has(
+                    "errors",
+                    map_of(list_of(string()).items(1, 100)).says("Field path to texts, such as `tags.2`."),
+                )
                 .has("request_id", request_id()),
         ),
         (
@@ -154,8 +199,17 @@ fn schemas() -> Vec<(&'static str, Shape)> {
                 .has("per_page", integer().at_least(1))
                 .has("total", number())
                 .has("last_page", integer().at_least(1))
-                .has("from", integer().at_least(1).nullable().says("Position of the first row; null on an empty page."))
-                .has("to", integer().at_least(1).nullable().says("Position of the last row; null on an empty page."))
+                .has(
+                    "from",
+                    integer()
+                        .at_least(1)
+                        .nullable()
+                        .says("Position of the first row; null on an empty page."),
+                )
+                .has(
+                    "to",
+                    integer().at_least(1).nullable().says("Position of the last row; null on an empty page."),
+                )
                 .has("path", url()),
         ),
     ]

@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 
 use utoipa::openapi::path::{
-    HttpMethod, Operation as Rendered, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, ParameterStyle,
+    HttpMethod, Operation as Rendered, OperationBuilder, Parameter, ParameterBuilder, ParameterIn,
+    ParameterStyle,
 };
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::{
@@ -165,7 +166,8 @@ fn in_path(name: &str) -> Parameter {
         "kind" => (one_of(&["logo", "logo-dark", "favicon"]), "Which file."),
         _ => (id(), "An id of 21 characters."),
     };
-    let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).required(Required::True);
+    let parameter =
+        ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).required(Required::True);
     parameter.description(Some(words)).schema(Some(shape.into_schema())).build()
 }
 
@@ -204,5 +206,4 @@ impl Operation {
         let page = self.asks("page", integer().at_least(1), words);
         page.asks("per_page", integer().range(1, most), "Rows per page, 15 when only `page` is sent.")
     }
-
 }

@@ -72,13 +72,19 @@ fn acts() -> Vec<Operation> {
     let shows = |operation: Operation| operation.shows("The service.", "Service", &service);
     let stated = json!({"status": "maintenance", "reason": "The rack moves to another room."});
     vec![
-        shows(act("/v1/services/{id}/pause", "pause_service", "Pause a service")
-            .says("A paused service is not checked and takes no place in the plan.")),
-        shows(act("/v1/services/{id}/resume", "resume_service", "Resume a service")
-            .says("A check starts at once. 403 when the plan has no free place.")),
-        shows(act("/v1/services/{id}/status-override", "set_status_override", "State a status by hand")
-            .says("Checks go on; the stated status is what people see until it is removed.")
-            .takes("StatusOverride", Some(stated)))
+        shows(
+            act("/v1/services/{id}/pause", "pause_service", "Pause a service")
+                .says("A paused service is not checked and takes no place in the plan."),
+        ),
+        shows(
+            act("/v1/services/{id}/resume", "resume_service", "Resume a service")
+                .says("A check starts at once. 403 when the plan has no free place."),
+        ),
+        shows(
+            act("/v1/services/{id}/status-override", "set_status_override", "State a status by hand")
+                .says("Checks go on; the stated status is what people see until it is removed.")
+                .takes("StatusOverride", Some(stated)),
+        )
         .refuses(&[422]),
         shows(Operation::new(
             Verb::Delete,
@@ -86,8 +92,10 @@ fn acts() -> Vec<Operation> {
             "remove_status_override",
             "Remove the stated status",
         )),
-        shows(act("/v1/services/{id}/heartbeat/rotate", "rotate_heartbeat", "Change the ping address")
-            .says("The old address stops working at once."))
+        shows(
+            act("/v1/services/{id}/heartbeat/rotate", "rotate_heartbeat", "Change the ping address")
+                .says("The old address stops working at once."),
+        )
         .refuses(&[422]),
     ]
 }
@@ -109,13 +117,22 @@ fn service() -> Shape {
         .has("check_type_label", string())
         .has("target", string().nullable().says("What is checked; its form depends on the check type."))
         .has("status", one_of(&measured).says("What was measured."))
-        .has("effective_status", one_of(&effective).says("What people see: an override, a pause and maintenance come first."))
+        .has(
+            "effective_status",
+            one_of(&effective).says("What people see: an override, a pause and maintenance come first."),
+        )
         .has("status_override", one_of(&stated).nullable())
         .has("status_override_reason", string().nullable())
         .has("status_override_at", timestamp().nullable())
         .has("status_override_by", string().nullable().says("Name of the token or user."))
         .has("is_paused", boolean())
-        .has("paused_reason", string().nullable().says("`manual`, `plan_limit`; there may be more in future.").example("manual"))
+        .has(
+            "paused_reason",
+            string()
+                .nullable()
+                .says("`manual`, `plan_limit`; there may be more in future.")
+                .example("manual"),
+        )
         .has("paused_at", timestamp().nullable())
         .has("is_configured", boolean().says("False while there are no settings: then nothing is checked."))
         .has("configured_at", timestamp().nullable())
@@ -134,7 +151,6 @@ fn heartbeat() -> Shape {
     let address = "Where the watched job reports; null for tokens without `services.edit`.";
     object().has("ping_url", url().nullable().says(address)).has("last_ping_at", timestamp().nullable())
 }
-
 
 fn write(settings: Shape) -> Shape {
     let tags = "Ids and names of tags, mixed; names that do not exist are created. Replaces the tags of the service.";

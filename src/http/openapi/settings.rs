@@ -7,9 +7,11 @@ use crate::http::openapi::shape::{
 
 const INTERVAL_WORDS: &str = "Seconds between checks; the plan and the check type can set closer bounds.";
 const PROBES_WORDS: &str = "Codes of the locations that check; null for the organisation's default.";
-const ROLES_WORDS: &str = "Location code to role; `reachability` does not count for uptime and response times.";
+const ROLES_WORDS: &str =
+    "Location code to role; `reachability` does not count for uptime and response times.";
 const CONFIG_WORDS: &str = "What is checked in detail; see `GET /v1/meta/check-types`.";
-const SECRET_WORDS: &str = "Secret: read back as `__SERVICE_KEEP_UNCHANGED__`; sending that keeps the stored value.";
+const SECRET_WORDS: &str =
+    "Secret: read back as `__SERVICE_KEEP_UNCHANGED__`; sending that keeps the stored value.";
 const OPERATORS: [&str; 10] =
     ["eq", "neq", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "not_contains"];
 
@@ -101,7 +103,8 @@ fn dns(conditions: Shape) -> Shape {
 }
 
 fn heartbeat(conditions: Shape) -> Shape {
-    let grace = integer().range(0, 86_400).default_value(60).says("Further seconds before a missed ping counts.");
+    let grace =
+        integer().range(0, 86_400).default_value(60).says("Further seconds before a missed ping counts.");
     object().has("grace_seconds", grace).has("conditions", conditions).closed()
 }
 
@@ -114,7 +117,8 @@ fn dualstack() -> Shape {
 }
 
 fn headers() -> Shape {
-    map_of(string().says(SECRET_WORDS)).says("Request headers; at most 50. Sending them replaces all of them.")
+    map_of(string().says(SECRET_WORDS))
+        .says("Request headers; at most 50. Sending them replaces all of them.")
 }
 
 fn auth() -> Shape {
@@ -130,7 +134,9 @@ fn auth() -> Shape {
 }
 
 fn conditions() -> Shape {
-    list_of(named("Condition")).items(0, 20).says("The worst matching one decides; empty or null: the defaults.")
+    list_of(named("Condition"))
+        .items(0, 20)
+        .says("The worst matching one decides; empty or null: the defaults.")
 }
 
 /// A condition (contract 4.2.4).
@@ -138,7 +144,10 @@ pub(super) fn condition() -> Shape {
     object()
         .has("field", string().says("See `GET /v1/meta/check-types`.").example("status_code"))
         .has("operator", one_of(&OPERATORS))
-        .has("value", anything().says("A number, a text, a truth value or a list, as field and operator need it."))
+        .has(
+            "value",
+            anything().says("A number, a text, a truth value or a list, as field and operator need it."),
+        )
         .has("status", one_of(&["down", "degraded"]))
         .closed()
 }

@@ -5,7 +5,8 @@
 
 use serde_json::Value;
 use utoipa::openapi::schema::{
-    AdditionalProperties, AnyOfBuilder, Array, Object, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat, SchemaType, Type,
+    AdditionalProperties, AnyOfBuilder, Array, Object, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat,
+    SchemaType, Type,
 };
 use utoipa::openapi::{ArrayBuilder, Ref, RefOr};
 
@@ -66,7 +67,9 @@ pub(super) fn timestamp() -> Shape {
 
 /// A timestamp as a client may write it: with any offset or none, or a plain date (contract 1.6).
 pub(super) fn instant() -> Shape {
-    string().says("ISO 8601 date-time; without offset it is UTC, a plain date is midnight UTC. Years 1970 to 2200.")
+    string().says(
+        "ISO 8601 date-time; without offset it is UTC, a plain date is midnight UTC. Years 1970 to 2200.",
+    )
 }
 
 /// `#RRGGBB`.
@@ -307,7 +310,8 @@ mod tests {
         assert_eq!(shown(integer().nullable()), json!({"type": ["integer", "null"]}));
         let words = json!({"type": ["string", "null"], "enum": ["a", null]});
         assert_eq!(shown(one_of(&["a"]).nullable()), words);
-        let list = json!({"type": ["array", "null"], "items": {"type": "string"}, "minItems": 1, "maxItems": 2});
+        let list =
+            json!({"type": ["array", "null"], "items": {"type": "string"}, "minItems": 1, "maxItems": 2});
         assert_eq!(shown(list_of(string()).items(1, 2).nullable()), list);
         let reference = json!({"oneOf": [{"$ref": "#/components/schemas/X"}, {"type": "null"}]});
         assert_eq!(shown(named("X").nullable()), reference);

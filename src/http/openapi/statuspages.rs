@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{
-    Shape, anything, boolean, color, id, integer, list_of, map_of, named, object, one_of, string, text, timestamp,
-    translatable, translations, url,
+    Shape, anything, boolean, color, id, integer, list_of, map_of, named, object, one_of, string, text,
+    timestamp, translatable, translations, url,
 };
 use crate::http::page::DEFAULT_PER_PAGE;
 use crate::http::route::Verb;
@@ -59,7 +59,8 @@ const ICON: &str = "ICO, PNG or SVG, at most 1 MiB.";
 /// `extra` are the constant members that the operator has configured.
 pub(super) fn chapter(extra: &Map<String, Value>) -> Chapter {
     let row = || extra.keys().fold(row(), |shape, name| shape.has(name, anything()));
-    let counted = || row().has("components_count", integer().at_least(0).says("Groups and children included."));
+    let counted =
+        || row().has("components_count", integer().at_least(0).says("Groups and children included."));
     let components = list_of(named("Component")).says("Flat, parents before children.");
     let schemas = vec![
         ("Statuspage", counted().has("components", components)),
@@ -72,7 +73,12 @@ pub(super) fn chapter(extra: &Map<String, Value>) -> Chapter {
     ];
     let mut operations = collection();
     operations.extend(FILES.iter().flat_map(files));
-    Chapter { name: "Status pages", about: "What visitors see, where, and how it looks.", schemas, operations }
+    Chapter {
+        name: "Status pages",
+        about: "What visitors see, where, and how it looks.",
+        schemas,
+        operations,
+    }
 }
 
 fn collection() -> Vec<Operation> {
@@ -172,7 +178,10 @@ fn appearance() -> Shape {
 
 fn seo() -> Shape {
     let texts = SEO_TEXTS.map(|(name, _)| name);
-    object().has_all(&texts, &translations()).has("image_appearance", appearance()).has_all(&SEO_FLAGS, &boolean())
+    object()
+        .has_all(&texts, &translations())
+        .has("image_appearance", appearance())
+        .has_all(&SEO_FLAGS, &boolean())
 }
 
 fn sent_seo() -> Shape {

@@ -64,7 +64,8 @@ fn tag() -> Shape {
 }
 
 fn write() -> Shape {
-    let key = "Letters, digits, `_`, `.` and `-`, the first and the last a letter or digit; stored in lower case.";
+    let key =
+        "Letters, digits, `_`, `.` and `-`, the first and the last a letter or digit; stored in lower case.";
     object()
         .may_have("key", text(1, 50).says(key))
         .may_have("value", text(0, 100).nullable().says("Null and empty: no value."))

@@ -72,7 +72,8 @@ impl Document {
             None => Ok(()),
             Some(text) => {
                 let is_whole = schema["type"] == "integer";
-                let value = text.parse::<u64>().ok().filter(|_| is_whole).map_or_else(|| json!(text), Value::from);
+                let value =
+                    text.parse::<u64>().ok().filter(|_| is_whole).map_or_else(|| json!(text), Value::from);
                 self.validate(schema, &value).map_err(|problem| format!("the header {name}: {problem}"))
             }
         }
@@ -117,14 +118,18 @@ impl Document {
         let validator = Arc::clone(known.or_insert_with(|| Arc::new(self.compile(schema))));
         drop(validators);
         let problems = validator.iter_errors(value);
-        let problems: Vec<_> = problems.map(|problem| format!("{}: {problem}", problem.instance_path())).collect();
+        let problems: Vec<_> =
+            problems.map(|problem| format!("{}: {problem}", problem.instance_path())).collect();
         if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
     }
 
     fn compile(&self, schema: &Value) -> Validator {
         let whole = json!({"allOf": [schema], "components": {"schemas": self.schemas}});
         let options = jsonschema::options().with_draft(Draft::Draft202012).offline();
-        options.should_validate_formats(true).build(&whole).unwrap_or_else(|error| panic!("{error}: {schema}"))
+        options
+            .should_validate_formats(true)
+            .build(&whole)
+            .unwrap_or_else(|error| panic!("{error}: {schema}"))
     }
 }
 
@@ -142,7 +147,9 @@ fn close(value: &mut Value) {
     match value {
         Value::Object(members) => {
             members.values_mut().for_each(close);
-            if members.get("properties").is_some_and(Value::is_object) && !members.contains_key("additionalProperties") {
+            if members.get("properties").is_some_and(Value::is_object)
+                && !members.contains_key("additionalProperties")
+            {
                 members.insert("additionalProperties".into(), false.into());
             }
         }
