@@ -5,6 +5,7 @@
 //! (a wrong method, a path that is none) are let pass.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +17,7 @@ use crate::support::client::{Answer, exchange};
 
 static DOCUMENTS: Mutex<Option<HashMap<SocketAddr, Arc<Document>>>> = Mutex::new(None);
 
-/// Validators by the text of their schema: servers differ in nothing but their address.
+/// Validators by the text of their schema and the document's other schemas: servers differ in little but their address.
 static VALIDATORS: Mutex<Option<HashMap<String, Arc<Validator>>>> = Mutex::new(None);
 
 /// The document of one server.
@@ -24,6 +25,8 @@ pub(crate) struct Document {
     whole: Value,
     /// With every object closed.
     schemas: Value,
+    /// Tells documents with other schemas apart.
+    fingerprint: u64,
 }
 
 /// Fails when `answer` is not what the server's own document says about this operation.
@@ -47,7 +50,9 @@ impl Document {
     pub(crate) fn new(whole: Value) -> Self {
         let mut schemas = whole["components"]["schemas"].clone();
         close(&mut schemas);
-        Self { whole, schemas }
+        let mut hasher = DefaultHasher::new();
+        schemas.to_string().hash(&mut hasher);
+        Self { whole, schemas, fingerprint: hasher.finish() }
     }
 
     /// What is wrong with an answer.
@@ -112,7 +117,7 @@ impl Document {
     }
 
     fn validate(&self, schema: &Value, value: &Value) -> Result<(), String> {
-        let key = schema.to_string();
+        let key = format!("{} {schema}", self.fingerprint);
         let mut validators = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
         let known = validators.get_or_insert_default().entry(key);
         let validator = Arc::clone(known.or_insert_with(|| Arc::new(self.compile(schema))));
