@@ -24,6 +24,7 @@ pub mod idempotency;
 mod incidents;
 pub mod languages;
 pub mod linked;
+mod maintenances;
 mod me;
 pub mod openapi;
 mod operation;

@@ -98,6 +98,7 @@ mod tests {
             created_at: CREATED_AT,
             updated_at: CREATED_AT,
             revision: 1,
+            in_planned_maintenance: false,
         }
     }
 

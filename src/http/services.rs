@@ -27,7 +27,7 @@ use crate::http::store_access::StoreResult as _;
 use crate::id::Id;
 use crate::model::service::Service;
 use crate::model::tag::TagName;
-use crate::store::{Transaction, organisations, services, tags};
+use crate::store::{Transaction, maintenances, organisations, services, tags};
 
 /// The parameters of a delete that take incidents or maintenances along.
 pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
@@ -107,7 +107,7 @@ pub(super) async fn update_service(call: Call<Api>) -> Result<Reply, ApiError> {
 }
 
 pub(super) async fn delete_service(call: Call<Api>) -> Result<Reply, ApiError> {
-    let id = find(&call).await?.id;
+    let Service { id, key, .. } = find(&call).await?;
     let Call { state: api, caller, query, effect, .. } = call;
     let mut errors = FieldErrors::default();
     for flag in [DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES] {
@@ -115,15 +115,22 @@ pub(super) async fn delete_service(call: Call<Api>) -> Result<Reply, ApiError> {
     }
     errors.into_result(()).map_err(ApiError::Fields)?;
     let write = effect.begin(&api).await?;
+    maintenances::cleanup::lock_of(&*write, key).await.or_unavailable()?;
     let service = find_for_update(&write, &caller, id).await?;
     let incidents = departure::leave_incidents(&api, &write, (&caller, &query), service.key).await?;
+    let delete_orphaned = query.is_true(DELETE_ORPHANED_MAINTENANCES);
+    let left = maintenances::cleanup::detach(&*write, service.key, delete_orphaned, api.now())
+        .await
+        .or_unavailable()?;
     // Components of status pages let go of the service here, within the transaction and before its row is gone.
     services::delete(&*write, service.key).await.or_unavailable()?;
     let cleanup = json!({
         "incidents_resolved": incidents.resolved,
         "incidents_deleted": incidents.deleted,
         "incidents_detached": incidents.detached,
-        "maintenances_cancelled": 0, "maintenances_deleted": 0, "maintenances_detached": 0,
+        "maintenances_cancelled": left.cancelled,
+        "maintenances_deleted": left.deleted,
+        "maintenances_detached": left.detached,
     });
     let deleted = json!({"id": service.id.as_str(), "deleted": true, "cleanup": cleanup});
     let reply = write.commit(Reply::data(deleted)).await?;

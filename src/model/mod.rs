@@ -8,6 +8,7 @@ pub mod check;
 pub mod history;
 pub mod incident;
 pub mod location;
+pub mod maintenance;
 pub mod period;
 pub mod schedule;
 pub mod secret;

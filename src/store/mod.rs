@@ -12,6 +12,7 @@ pub mod idempotency_keys;
 pub mod incidents;
 pub mod installation;
 pub mod linked;
+pub mod maintenances;
 pub mod organisations;
 pub mod services;
 pub mod tags;

@@ -25,8 +25,13 @@ fn converge(client: &Client, collection: &str, body: &Value) -> (String, Value) 
     let path = format!("{collection}/{}", made.data()["id"].as_str().unwrap());
     let read = client.get(&path).expect(200).data();
     assert_eq!(settled(made.data()), settled(read.clone()), "what create answered is what is read");
+    // What is null because it has not happened yet is nothing that a client declares (contract 4.10.3).
+    let mut declared = read.clone();
+    if declared.get("resolved_at").is_some_and(Value::is_null) {
+        declared.as_object_mut().unwrap().remove("resolved_at");
+    }
     for method in ["PATCH", "PUT", "PATCH"] {
-        let answered = client.json(method, &path, &read).expect(200).data();
+        let answered = client.json(method, &path, &declared).expect(200).data();
         assert_eq!(settled(answered), settled(read.clone()), "{method} of what was read changes nothing");
         let again = client.get(&path).expect(200).data();
         assert_eq!(settled(again), settled(read.clone()), "and nothing has moved afterwards");

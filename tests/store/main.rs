@@ -20,6 +20,7 @@ mod recorder;
 mod restore;
 mod services;
 mod support;
+mod tags;
 mod tokens;
 mod transactions;
 mod upkeep;

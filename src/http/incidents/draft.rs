@@ -70,20 +70,38 @@ impl Links {
         })
     }
 
-    /// The services of the body; `None` when it names none at all.
-    fn read_services(&self, fields: &Fields<'_>, errors: &Errors) -> Option<Vec<LinkedService>> {
+    /// The services of the body; `None` when it has no such list.
+    fn read_services(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<LinkedService>> {
+        let list = Errors::default();
+        let ids = service_ids(&Fields::new(body, "", &list));
         let known: HashMap<Id, &LinkedService> = self.services.iter().map(|(id, row)| (*id, row)).collect();
-        let found = service_ids(fields)?.resolve("service", &known, errors);
-        Some(found.into_iter().cloned().collect())
+        let found = ids.map(|ids| ids.resolve("service", &known, &list));
+        errors.extend(by_place(&list.into_inner()));
+        Some(found?.into_iter().cloned().collect())
     }
 
-    /// The pages of the body; `None` when it names none at all.
-    fn read_pages(&self, fields: &Fields<'_>, errors: &Errors) -> Option<Vec<ChosenPage>> {
+    /// The pages of the body; `None` when it has no such list.
+    fn read_pages(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<ChosenPage>> {
+        let list = Errors::default();
+        let ids = statuspage_ids(&Fields::new(body, "", &list));
         let known: HashMap<Id, &LinkedPage> = self.statuspages.iter().map(|(id, row)| (*id, row)).collect();
-        let found = statuspage_ids(fields)?.resolve("status page", &known, errors);
+        let found = ids.map(|ids| ids.resolve("status page", &known, &list));
+        errors.extend(by_place(&list.into_inner()));
         let chosen = |page: &LinkedPage| ChosenPage { key: page.key, id: page.id, name: page.name.clone() };
-        Some(found.into_iter().map(chosen).collect())
+        Some(found?.into_iter().map(chosen).collect())
     }
+}
+
+/// The errors of a list in the order of its entries: forms and existence are not checked in one go.
+fn by_place(errors: &FieldErrors) -> FieldErrors {
+    let place = |path: &str| path.rsplit('.').next().and_then(|place| place.parse::<usize>().ok());
+    let mut found: Vec<_> = errors.iter().collect();
+    found.sort_by_key(|(path, _)| place(path));
+    let mut sorted = FieldErrors::default();
+    for (path, rule) in found {
+        sorted.add(path, rule.clone());
+    }
+    sorted
 }
 
 fn service_ids(fields: &Fields<'_>) -> Option<LinkedIds> {
@@ -122,8 +140,8 @@ impl Draft<'_> {
             IncidentStatus::Resolved => self.read_first_end(&fields, started_at),
             _ => None,
         };
-        let services = self.links.read_services(&fields, &errors).unwrap_or_default();
-        let statuspages = self.links.read_pages(&fields, &errors).unwrap_or_default();
+        let services = self.links.read_services(body, &errors).unwrap_or_default();
+        let statuspages = self.links.read_pages(body, &errors).unwrap_or_default();
         let notify_subscribers = read_flag(&fields, "notify_subscribers", true);
         let sla_counts_as_downtime = read_flag(&fields, "sla_counts_as_downtime", false);
         let found = errors.into_inner();
@@ -185,10 +203,10 @@ impl Draft<'_> {
             errors.add("kind", FieldRule::Immutable);
         }
         errors.extend(late.into_inner());
-        if let Some(services) = self.links.read_services(&fields, &errors) {
+        if let Some(services) = self.links.read_services(body, &errors) {
             changed.affect(services.into_iter().map(|row| (row.key, row.id, row.name)), self.now);
         }
-        if let Some(pages) = self.links.read_pages(&fields, &errors) {
+        if let Some(pages) = self.links.read_pages(body, &errors) {
             changed.statuspages = pages;
         }
         changed.incident.sla_counts_as_downtime =

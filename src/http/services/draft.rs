@@ -59,6 +59,7 @@ impl Draft<'_> {
             created_at: now,
             updated_at: now,
             revision: 1,
+            in_planned_maintenance: false,
         })
     }
 

@@ -1,4 +1,4 @@
-//! Services as clients see them: what is stored, joined with their tags and with what the engine knows now.
+//! Services as clients see them: what is stored, joined with tags, maintenances and what the engine knows now.
 //!
 //! However many services are shown, each of these is asked once.
 
@@ -13,6 +13,7 @@ use crate::http::service_json::{Beside, LiveFigures, service_json};
 use crate::http::store_access::StoreResult as _;
 use crate::model::service::Service;
 use crate::model::verdict::Verdict;
+use crate::store::maintenances::effect::covered;
 use crate::store::{Connection, tags};
 
 /// One service.
@@ -21,8 +22,7 @@ pub(super) async fn one(
     connection: &impl Connection,
     service: &Service,
 ) -> Result<Value, ApiError> {
-    let figures = figures_of(api, slice::from_ref(service)).await?;
-    let mut rows = render(api, connection, (slice::from_ref(service), &figures)).await?;
+    let mut rows = all(api, connection, slice::from_ref(service)).await?;
     rows.pop().ok_or(ApiError::NotFound)
 }
 
@@ -32,13 +32,13 @@ pub(super) async fn changed(
     connection: &impl Connection,
     (before, after): (&Service, &Service),
 ) -> Result<Value, ApiError> {
-    let mut figures = figures_of(api, slice::from_ref(after)).await?;
+    let mut snapshots = api.snapshots(slice::from_ref(after)).await?;
     if before.pause.is_some() || !before.is_configured() {
-        for figures in &mut figures {
-            figures.verdict = Verdict::Unknown;
+        for snapshot in &mut snapshots {
+            snapshot.verdict = Verdict::Unknown;
         }
     }
-    let mut rows = render(api, connection, (slice::from_ref(after), &figures)).await?;
+    let mut rows = render(api, connection, (slice::from_ref(after), &snapshots)).await?;
     rows.pop().ok_or(ApiError::NotFound)
 }
 
@@ -48,36 +48,33 @@ pub(super) async fn all(
     connection: &impl Connection,
     services: &[Service],
 ) -> Result<Vec<Value>, ApiError> {
-    let figures = figures_of(api, services).await?;
-    render(api, connection, (services, &figures)).await
+    let snapshots = api.snapshots(services).await?;
+    render(api, connection, (services, &snapshots)).await
 }
 
 async fn render(
     api: &Api,
     connection: &impl Connection,
-    (services, figures): (&[Service], &[LiveFigures]),
+    (services, snapshots): (&[Service], &[Snapshot]),
 ) -> Result<Vec<Value>, ApiError> {
     let keys: Vec<_> = services.iter().map(|service| service.key).collect();
     let tags = tags::of_services(connection, &keys).await.or_unavailable()?;
+    let in_maintenance = covered(connection, &keys).await.or_unavailable()?;
     let keep = &api.parts.config.compat.secret_placeholder;
-    let row = |(service, live): (&Service, &LiveFigures)| {
+    let row = |(service, snapshot): (&Service, &Snapshot)| {
+        let live = figures(snapshot, in_maintenance.contains(&service.key));
         let tags = tags.get(&service.key).map(Vec::as_slice).unwrap_or_default();
-        service_json(service, &Beside { live: *live, tags }, keep)
+        service_json(service, &Beside { live, tags }, keep)
     };
-    Ok(services.iter().zip(figures).map(row).collect())
+    Ok(services.iter().zip(snapshots).map(row).collect())
 }
 
-async fn figures_of(api: &Api, services: &[Service]) -> Result<Vec<LiveFigures>, ApiError> {
-    Ok(api.snapshots(services).await?.iter().map(figures).collect())
-}
-
-/// No maintenance covers anything yet: there are none.
-const fn figures(snapshot: &Snapshot) -> LiveFigures {
+const fn figures(snapshot: &Snapshot, in_maintenance: bool) -> LiveFigures {
     LiveFigures {
         verdict: snapshot.verdict,
         last_check_at: snapshot.last_check_at,
         uptime_30d: snapshot.uptime_30d,
         avg_response_ms: snapshot.avg_response_ms,
-        in_maintenance: false,
+        in_maintenance,
     }
 }
