@@ -28,6 +28,7 @@ pub mod languages;
 pub mod linked;
 mod maintenances;
 mod me;
+pub mod openapi;
 mod operation;
 pub mod page;
 pub mod path;

@@ -24,6 +24,7 @@ mod maintenance_states;
 mod maintenances;
 mod me;
 mod metrics;
+mod openapi;
 mod operation;
 mod pause;
 mod plans;
