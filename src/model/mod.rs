@@ -5,12 +5,17 @@
 
 pub mod access;
 pub mod check;
+pub mod css;
+pub mod email;
 pub mod history;
 pub mod location;
+pub mod password;
 pub mod period;
 pub mod schedule;
 pub mod secret;
 pub mod service;
+pub mod slug;
+pub mod statuspage;
 pub mod suspicion;
 pub mod translated;
 pub mod verdict;
