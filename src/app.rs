@@ -3,6 +3,7 @@
 //! Nothing here is global: two whole apps can run in one process. What is started first is stopped last.
 
 pub mod first_start;
+mod plan_limits;
 pub mod reconcile;
 
 use std::fs::File;
@@ -24,6 +25,7 @@ use crate::engine::location::Prober;
 use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
 use crate::http::api::ApiParts;
+use crate::http::plans::PlanTable;
 use crate::http::server::{Server, serve};
 use crate::model::check::Outcome;
 use crate::model::location::Location;
@@ -121,7 +123,10 @@ impl App {
         let lock = first_start::lock(&config.data_dir)?;
         let Foundation { config, clock, databases, sealer } = Foundation::lay(config, clock).await?;
         demand_egress_choice(&config, &databases).await?;
+        free_keys(&config, &databases).await?;
         let first_start = first_start::once(&config, &clock, &databases).await?;
+        let plans = PlanTable::new(&config.plans)?;
+        plan_limits::enforce(&databases.main, &plans, clock.now()).await?;
 
         let roster = Arc::new(roster(&config)?);
         let limits = config.limits.clone();
@@ -191,6 +196,16 @@ impl App {
         };
         tokio::time::timeout(STOP_LIMIT, stopping).await.context("stopping took too long")?
     }
+}
+
+/// The embedded database is this process's alone: what ran under a key when an earlier process died runs no more.
+async fn free_keys(config: &Config, databases: &Databases) -> anyhow::Result<()> {
+    if config.database_url.is_some() {
+        return Ok(());
+    }
+    let transaction = databases.main.begin().await?;
+    crate::store::idempotency_keys::free_all_running(&transaction).await?;
+    Ok(transaction.commit().await?)
 }
 
 /// With a second organisation it must have been decided which addresses checks may reach.
