@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::Semaphore;
+
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
 use crate::config::sources::BadConfig;
@@ -25,6 +27,8 @@ use crate::telemetry::Collect;
 
 /// How long a caller is remembered.
 const CALLER_MS: i64 = 1_000;
+/// Passwords hashed at a time.
+const HASHING_PLACES: usize = 2;
 /// Callers remembered at a time.
 const CALLERS: usize = 10_000;
 
@@ -54,6 +58,8 @@ pub struct Api {
     pub plans: PlanTable,
     /// Codes of the active locations.
     pub probe_codes: Vec<String>,
+    /// Places for hashing passwords: each takes much memory.
+    pub hashing: Semaphore,
     callers: Mutex<HashMap<TokenHash, (Timestamp, Caller)>>,
 }
 
@@ -68,6 +74,7 @@ impl Api {
             base_url: parts.config.base_url(),
             plans: PlanTable::new(&parts.config.plans)?,
             probe_codes: locations.iter().map(|location| location.code.to_string()).collect(),
+            hashing: Semaphore::new(HASHING_PLACES),
             callers: Mutex::default(),
             parts,
         })

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod check;
+pub mod component;
 pub mod css;
 pub mod email;
 pub mod history;
