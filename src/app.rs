@@ -33,9 +33,11 @@ use crate::model::secret::Sealer;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
 use crate::record::recorder::{Drain, RecordCounters, Recorder};
+use crate::record::recovery::{self, Returned};
 use crate::record::{restore, upkeep};
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, installation};
+use crate::timetable::maintenances::{MaintenanceClock, Stop, Works};
 
 /// The embedded databases in the data folder.
 const MAIN_FILE: &str = "main.db";
@@ -55,6 +57,7 @@ pub struct App {
     engine: Engine,
     recorder: Addr<Recorder>,
     recorder_thread: Arbiter,
+    maintenance_clock: Addr<MaintenanceClock>,
     background: Vec<JoinHandle<()>>,
     databases: Databases,
     /// Held until everything has stopped.
@@ -132,7 +135,9 @@ impl App {
         let limits = config.limits.clone();
         let counters = Arc::new(RecordCounters::default());
         let recorder_thread = Arbiter::new();
-        let recorder = start_recorder(&recorder_thread, &databases, (&config, &roster), &counters);
+        let returned = Arc::new(Returned::default());
+        let recorder =
+            start_recorder(&recorder_thread, &databases, (&config, &roster), (&counters, &returned));
         let engine = Engine::start(&EngineParts {
             roster: Arc::clone(&roster),
             probers: toolboxes,
@@ -143,8 +148,16 @@ impl App {
         });
         let definer = Definer { sealer, roster, limits: limits.engine };
         let restored = restore::services(&databases, &engine, &definer).await?;
+        let retry = Duration::from_millis(limits.record.retry_ms);
+        let maintenance_clock = MaintenanceClock::new(Works {
+            databases: databases.clone(),
+            engine: engine.clone(),
+            definer: definer.clone(),
+            clock: clock.clone(),
+        });
         let background = vec![
             restore_figures(&databases, &engine, restored).await,
+            actix::spawn(recovery::run(databases.clone(), returned, retry)),
             actix::spawn(reconcile::run(databases.clone(), engine.clone(), definer.clone())),
             actix::spawn(upkeep::run(
                 databases.clone(),
@@ -162,6 +175,7 @@ impl App {
             definer,
             collectors,
         };
+        let maintenance_clock = maintenance_clock.start();
         let server = serve(parts, listener)?;
         Ok(Self {
             address,
@@ -170,6 +184,7 @@ impl App {
             engine,
             recorder,
             recorder_thread,
+            maintenance_clock,
             background,
             databases,
             lock,
@@ -185,6 +200,9 @@ impl App {
             self.server.stop().await;
             for task in &self.background {
                 task.abort();
+            }
+            if self.maintenance_clock.send(Stop).await.is_err() {
+                tracing::warn!("the clock of the maintenances had stopped before");
             }
             self.engine.stop().await;
             self.recorder.send(Drain).await.context("the recorder had stopped before")?;
@@ -223,11 +241,12 @@ pub(crate) fn start_recorder(
     thread: &Arbiter,
     databases: &Databases,
     (config, roster): (&Config, &Roster),
-    counters: &Arc<RecordCounters>,
+    (counters, returned): (&Arc<RecordCounters>, &Arc<Returned>),
 ) -> Addr<Recorder> {
     let codes = roster.locations().iter().map(|location| location.code.clone()).collect();
     let recorder =
         Recorder::new(databases.history.clone(), codes, config.limits.record.clone(), Arc::clone(counters));
+    let recorder = recorder.noting(Arc::clone(returned));
     Recorder::start_in_arbiter(&thread.handle(), move |_| recorder)
 }
 

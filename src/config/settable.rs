@@ -179,9 +179,9 @@ fn set_list<T: FromStr>(field: &mut Vec<T>, text: &str, allowed: Allowed) -> Res
 }
 
 fn set_positive(field: &mut u32, text: &str) -> Result<(), Allowed> {
-    let number: u32 = text.parse().map_err(|_| "a whole number from 1 to 1000000")?;
-    if !(1..=1_000_000).contains(&number) {
-        return Err("a whole number from 1 to 1000000");
+    let number: u32 = text.parse().map_err(|_| "a whole number from 1 to 1000000000")?;
+    if !(1..=1_000_000_000).contains(&number) {
+        return Err("a whole number from 1 to 1000000000");
     }
     *field = number;
     Ok(())

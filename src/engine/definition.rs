@@ -82,8 +82,10 @@ pub struct Definition {
     pub revision: i64,
     /// How it is checked; `None` while paused, unconfigured, manual, or without a location here.
     pub task: Option<Task>,
-    /// Whether its time counts for nothing at the moment.
+    /// Whether its time counts for nothing at the moment, because nobody looks.
     pub is_paused: bool,
+    /// Whether its time counts for nothing at the moment, because planned work goes on.
+    pub in_planned_maintenance: bool,
     /// What a person says it is.
     pub stated: Option<OverrideStatus>,
 }
@@ -150,6 +152,7 @@ impl Definer {
             revision: service.revision,
             task,
             is_paused: service.pause.is_some(),
+            in_planned_maintenance: service.in_planned_maintenance,
             stated: service.status_override.as_ref().map(|stated| stated.status),
         })
     }

@@ -4,6 +4,7 @@
 //! revoked token stops working within that second.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
@@ -29,6 +30,8 @@ use crate::telemetry::Collect;
 const CALLER_MS: i64 = 1_000;
 /// Passwords hashed at a time.
 const HASHING_PLACES: usize = 2;
+/// How far times of creation may run ahead of the clock.
+const AHEAD_MS: i64 = 1_000;
 /// Callers remembered at a time.
 const CALLERS: usize = 10_000;
 
@@ -61,6 +64,7 @@ pub struct Api {
     /// Places for hashing passwords: each takes much memory.
     pub hashing: Semaphore,
     callers: Mutex<HashMap<TokenHash, (Timestamp, Caller)>>,
+    last_creation_ms: AtomicI64,
 }
 
 impl Api {
@@ -76,6 +80,7 @@ impl Api {
             probe_codes: locations.iter().map(|location| location.code.to_string()).collect(),
             hashing: Semaphore::new(HASHING_PLACES),
             callers: Mutex::default(),
+            last_creation_ms: AtomicI64::default(),
             parts,
         })
     }
@@ -84,6 +89,16 @@ impl Api {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.parts.clock.now()
+    }
+
+    /// The time of a creation: now, but later than that of every earlier creation, so that what was created later is listed
+    /// later. When more is created than there are milliseconds, times are shared rather than running ahead.
+    #[must_use]
+    pub fn created_at(&self) -> Timestamp {
+        let now = self.now().ms();
+        let next = |last: i64| Some(if last < now || last > now + AHEAD_MS { now } else { last + 1 });
+        let last = self.last_creation_ms.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+        Timestamp::from_ms(last.ok().and_then(next).unwrap_or(now))
     }
 
     /// Tells the engine how a service is to be watched from now on. The commit has been made: what goes wrong here is

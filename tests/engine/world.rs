@@ -125,6 +125,7 @@ pub(crate) fn definition(number: i64, revision: i64, watching: Option<&Watching>
         revision,
         task: watching.map(task),
         is_paused: watching.is_none(),
+        in_planned_maintenance: false,
         stated: None,
     }
 }

@@ -13,7 +13,7 @@ use crate::http::store_access::StoreResult as _;
 use crate::http::write::Write;
 use crate::model::service::{OverrideStatus, Pause, PauseReason, Service, StatusOverride};
 use crate::model::window::WindowKind;
-use crate::store::{services, windows};
+use crate::store::{organisations, services, windows};
 
 pub(in crate::http) async fn pause_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let id = find(&call).await?.id;
@@ -34,6 +34,7 @@ pub(in crate::http) async fn resume_service(call: Call<Api>) -> Result<Reply, Ap
     let id = find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = effect.begin(&api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let stored = find_for_update(&write, &caller, id).await?;
     if stored.pause.is_some() {
         take_slot(&write, &caller).await?;
@@ -78,15 +79,16 @@ pub(in crate::http) async fn remove_status_override(call: Call<Api>) -> Result<R
 /// Stores the change, tells the engine, answers with the service. Without a change nothing is stored.
 async fn finish(
     (api, caller): (&Api, &Caller),
-    write: Write<'_>,
+    write: Write,
     (stored, changed): (Service, Service),
 ) -> Result<Reply, ApiError> {
     if changed == stored {
-        return Ok(Reply::data(view::one(api, &stored).await?));
+        return Ok(Reply::data(view::one(api, &*write, &stored).await?));
     }
     let changed = Service { updated_at: api.now(), ..changed };
     let service = services::update(&*write, changed).await.or_unavailable()?;
-    let reply = write.commit(Reply::data(view::changed(api, &stored, &service).await?)).await?;
+    let reply = Reply::data(view::changed(api, &*write, (&stored, &service)).await?);
+    let reply = write.commit(reply).await?;
     api.tell_engine(&service, caller.organisation.id).await;
     Ok(reply)
 }
