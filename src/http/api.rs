@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::Semaphore;
+
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
 use crate::config::sources::BadConfig;
@@ -30,6 +32,8 @@ use crate::telemetry::Collect;
 
 /// How long a caller is remembered.
 const CALLER_MS: i64 = 1_000;
+/// Passwords hashed at a time.
+const HASHING_PLACES: usize = 2;
 /// How far times of creation may run ahead of the clock.
 const AHEAD_MS: i64 = 1_000;
 /// Services remembered at a time.
@@ -65,6 +69,8 @@ pub struct Api {
     pub plans: PlanTable,
     /// Codes of the active locations.
     pub probe_codes: Vec<String>,
+    /// Places for hashing passwords: each takes much memory.
+    pub hashing: Semaphore,
     callers: Mutex<HashMap<TokenHash, (Timestamp, Caller)>>,
     last_creation_ms: AtomicI64,
     /// Services as they were last read, by organisation and id.
@@ -84,6 +90,7 @@ impl Api {
             base_url: parts.config.base_url(),
             plans: PlanTable::new(&parts.config.plans)?,
             probe_codes: locations.iter().map(|location| location.code.to_string()).collect(),
+            hashing: Semaphore::new(HASHING_PLACES),
             callers: Mutex::default(),
             last_creation_ms: AtomicI64::default(),
             shown_services: Generational::new(SHOWN_SERVICES),

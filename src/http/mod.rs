@@ -48,6 +48,7 @@ pub mod server;
 pub mod service_json;
 mod services;
 pub mod settings;
+mod statuspages;
 pub mod store_access;
 mod tags;
 pub mod target;
