@@ -28,7 +28,7 @@ use crate::http::api::ApiParts;
 use crate::http::plans::PlanTable;
 use crate::http::server::{Server, serve};
 use crate::model::check::Outcome;
-use crate::model::location::Location;
+use crate::model::location::{Location, LocationCode, PUSH};
 use crate::model::secret::Sealer;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
@@ -37,6 +37,7 @@ use crate::record::recovery::{self, Returned};
 use crate::record::{restore, upkeep};
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, installation};
+use crate::timetable::maintenances::{MaintenanceClock, Stop, Works};
 
 /// The embedded databases in the data folder.
 const MAIN_FILE: &str = "main.db";
@@ -56,6 +57,7 @@ pub struct App {
     engine: Engine,
     recorder: Addr<Recorder>,
     recorder_thread: Arbiter,
+    maintenance_clock: Addr<MaintenanceClock>,
     background: Vec<JoinHandle<()>>,
     databases: Databases,
     /// Held until everything has stopped.
@@ -147,6 +149,12 @@ impl App {
         let definer = Definer { sealer, roster, limits: limits.engine };
         let restored = restore::services(&databases, &engine, &definer).await?;
         let retry = Duration::from_millis(limits.record.retry_ms);
+        let maintenance_clock = MaintenanceClock::new(Works {
+            databases: databases.clone(),
+            engine: engine.clone(),
+            definer: definer.clone(),
+            clock: clock.clone(),
+        });
         let background = vec![
             restore_figures(&databases, &engine, restored).await,
             actix::spawn(recovery::run(databases.clone(), returned, retry)),
@@ -167,6 +175,7 @@ impl App {
             definer,
             collectors,
         };
+        let maintenance_clock = maintenance_clock.start();
         let server = serve(parts, listener)?;
         Ok(Self {
             address,
@@ -175,6 +184,7 @@ impl App {
             engine,
             recorder,
             recorder_thread,
+            maintenance_clock,
             background,
             databases,
             lock,
@@ -190,6 +200,9 @@ impl App {
             self.server.stop().await;
             for task in &self.background {
                 task.abort();
+            }
+            if self.maintenance_clock.send(Stop).await.is_err() {
+                tracing::warn!("the clock of the maintenances had stopped before");
             }
             self.engine.stop().await;
             self.recorder.send(Drain).await.context("the recorder had stopped before")?;
@@ -230,7 +243,8 @@ pub(crate) fn start_recorder(
     (config, roster): (&Config, &Roster),
     (counters, returned): (&Arc<RecordCounters>, &Arc<Returned>),
 ) -> Addr<Recorder> {
-    let codes = roster.locations().iter().map(|location| location.code.clone()).collect();
+    let codes = roster.locations().iter().map(|location| location.code.clone());
+    let codes = codes.chain([LocationCode::push()]).collect();
     let recorder =
         Recorder::new(databases.history.clone(), codes, config.limits.record.clone(), Arc::clone(counters));
     let recorder = recorder.noting(Arc::clone(returned));
@@ -274,6 +288,9 @@ pub(crate) fn roster(config: &Config) -> anyhow::Result<Roster> {
     let location = |entry: LocationConfig| {
         let name = if entry.name.is_empty() { entry.code.clone() } else { entry.name };
         let country_code = if entry.country_code.is_empty() { "ZZ".into() } else { entry.country_code };
+        if entry.code == PUSH {
+            bail!("no location can have the code '{PUSH}': it stands for pings");
+        }
         Ok(Location { code: entry.code.parse()?, name, place: entry.location, country_code })
     };
     Ok(Roster::new(locations(config).into_iter().map(location).collect::<anyhow::Result<_>>()?))

@@ -185,5 +185,6 @@ fn service(key: ServiceKey, (kind, target): (Kind, &str), plan: &Plan) -> Servic
         created_at: now,
         updated_at: now,
         revision: 1,
+        in_planned_maintenance: false,
     }
 }

@@ -13,6 +13,9 @@ use crate::id::Id;
 use crate::model::service::{Pause, ProbeRole, Service, ServiceKey, Settings, StatusOverride};
 use crate::store::StoreError;
 
+/// Keys in one statement: a statement takes a limited number of values.
+const KEYS_AT_ONCE: usize = 1_000;
+
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
@@ -132,6 +135,24 @@ pub async fn definitions(
         .collect()
 }
 
+/// The services with these keys, whoever owns them: for whoever has found the keys in an organisation's rows.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn by_keys(
+    connection: &impl ConnectionTrait,
+    keys: &[ServiceKey],
+) -> Result<Vec<Service>, StoreError> {
+    let mut found = Vec::new();
+    for keys in keys.chunks(KEYS_AT_ONCE) {
+        let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?;
+        for row in rows {
+            found.push(from_row(row)?);
+        }
+    }
+    Ok(found)
+}
+
 /// Stores a new service; its `key` is given by the database and returned in the result.
 ///
 /// # Errors
@@ -139,6 +160,7 @@ pub async fn definitions(
 pub async fn insert(connection: &impl ConnectionTrait, service: Service) -> Result<Service, StoreError> {
     let mut row = to_row(&service);
     row.id = NotSet;
+    row.in_planned_maintenance = Set(service.in_planned_maintenance);
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
     Ok(Service { key, ..service })
 }
@@ -214,6 +236,8 @@ fn to_row(service: &Service) -> ActiveModel {
         created_at: Set(service.created_at.ms()),
         updated_at: Set(service.updated_at.ms()),
         revision: Set(service.revision),
+        // Whoever writes a service leaves it to the maintenances.
+        in_planned_maintenance: NotSet,
     }
 }
 
@@ -223,7 +247,7 @@ fn roles_to_text(roles: &[(String, ProbeRole)]) -> String {
     Value::Object(object).to_string()
 }
 
-fn from_row(row: Model) -> Result<Service, StoreError> {
+pub(super) fn from_row(row: Model) -> Result<Service, StoreError> {
     let key = row.id;
     let corrupt = |problem: String| StoreError::corrupt("service", &key, &problem);
     let pause = match (&row.paused_reason, row.paused_at) {
@@ -247,6 +271,7 @@ fn from_row(row: Model) -> Result<Service, StoreError> {
         created_at: Timestamp::from_ms(row.created_at),
         updated_at: Timestamp::from_ms(row.updated_at),
         revision: row.revision,
+        in_planned_maintenance: row.in_planned_maintenance,
         settings: settings_from(&row).map_err(corrupt)?,
         name: row.name,
         target: row.target,

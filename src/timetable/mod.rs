@@ -1,0 +1,6 @@
+//! What happens at its time without anybody asking for it.
+//!
+//! Every transition is decided by the database row and made in one transaction, so any number of processes may look at the
+//! same timetable, and each transition is made once.
+
+pub mod maintenances;
