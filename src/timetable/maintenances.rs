@@ -42,12 +42,23 @@ pub struct Works {
 }
 
 impl Works {
+    /// Copies of what everybody shares.
+    #[must_use]
+    pub fn new((databases, engine): (&Databases, &Engine), definer: &Definer, clock: &Clock) -> Self {
+        Self {
+            databases: databases.clone(),
+            engine: engine.clone(),
+            definer: definer.clone(),
+            clock: clock.clone(),
+        }
+    }
+
     /// Does everything that is due now. Gives the number of transitions.
     ///
     /// # Errors
-    /// When the database fails; what was done stays done.
+    /// When the database fails; what was done stays done, and one maintenance that fails does not stop the others.
     pub async fn turn(&self) -> Result<u32, StoreError> {
-        let mut done = 0;
+        let (mut done, mut failed) = (0, None);
         // A maintenance of which start and end have passed takes two rounds.
         loop {
             let before = done;
@@ -58,11 +69,15 @@ impl Works {
                 let Some(last) = keys.last() else { break };
                 after = *last;
                 for key in keys {
-                    done += u32::from(self.transit(key).await?);
+                    match self.transit(key).await {
+                        Ok(is_made) => done += u32::from(is_made),
+                        Err(error) if error.is_unreachable() => return Err(error),
+                        Err(error) => failed = Some(error),
+                    }
                 }
             }
             if done == before {
-                return Ok(done);
+                return failed.map_or(Ok(done), Err);
             }
         }
     }
@@ -94,7 +109,7 @@ impl Works {
                     }
                 }
                 Err(error) => {
-                    tracing::error!(service = %service.id, %error, "this service cannot be watched")
+                    tracing::error!(service = %service.id, %error, "this service cannot be watched");
                 }
             }
         }
