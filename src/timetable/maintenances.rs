@@ -3,6 +3,7 @@
 //! It sleeps until the next due moment, but never long, so that windows written meanwhile, clocks that are set and databases
 //! that come back are noticed. After a stop it makes up for what was missed, each transition once, at the present moment.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use actix::{
     Actor, ActorContext as _, ActorFutureExt as _, AsyncContext as _, Context, Handler, Message,
     ResponseActFuture, WrapFuture as _,
 };
+use futures_util::FutureExt as _;
 
 use crate::clock::{Clock, Timestamp};
 use crate::engine::Engine;
@@ -187,8 +189,16 @@ impl Handler<Tick> for MaintenanceClock {
             works.turn().await?;
             works.pause().await
         };
+        // A panic ends this turn, not the clock: its transaction is undone, and the next turn begins anew.
+        let turn = AssertUnwindSafe(turn).catch_unwind();
         Box::pin(turn.into_actor(self).map(|result, clock, ctx| {
-            let pause = clock.note(result);
+            let pause = match result {
+                Ok(result) => clock.note(result),
+                Err(_) => {
+                    tracing::error!("the clock of the maintenances panicked; it goes on");
+                    wait(None, clock.works.clock.now())
+                }
+            };
             ctx.notify_later(Tick, pause);
         }))
     }
