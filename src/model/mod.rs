@@ -5,14 +5,21 @@
 
 pub mod access;
 pub mod check;
+pub mod component;
+pub mod css;
+pub mod email;
+pub mod heartbeat;
 pub mod history;
 pub mod incident;
 pub mod location;
 pub mod maintenance;
+pub mod password;
 pub mod period;
 pub mod schedule;
 pub mod secret;
 pub mod service;
+pub mod slug;
+pub mod statuspage;
 pub mod suspicion;
 pub mod tag;
 pub mod translated;

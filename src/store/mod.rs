@@ -6,7 +6,9 @@
 
 use std::fmt::Display;
 
+pub mod components;
 pub mod database;
+pub mod heartbeats;
 pub mod history;
 pub mod idempotency_keys;
 pub mod incidents;
@@ -14,7 +16,10 @@ pub mod installation;
 pub mod linked;
 pub mod maintenances;
 pub mod organisations;
+pub mod page_facts;
 pub mod services;
+pub mod statuspages;
+pub mod synced_groups;
 pub mod tags;
 pub mod tokens;
 mod transaction;
