@@ -28,7 +28,7 @@ use crate::http::api::ApiParts;
 use crate::http::plans::PlanTable;
 use crate::http::server::{Server, serve};
 use crate::model::check::Outcome;
-use crate::model::location::Location;
+use crate::model::location::{Location, LocationCode, PUSH};
 use crate::model::secret::Sealer;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
@@ -243,7 +243,8 @@ pub(crate) fn start_recorder(
     (config, roster): (&Config, &Roster),
     (counters, returned): (&Arc<RecordCounters>, &Arc<Returned>),
 ) -> Addr<Recorder> {
-    let codes = roster.locations().iter().map(|location| location.code.clone()).collect();
+    let codes = roster.locations().iter().map(|location| location.code.clone());
+    let codes = codes.chain([LocationCode::push()]).collect();
     let recorder =
         Recorder::new(databases.history.clone(), codes, config.limits.record.clone(), Arc::clone(counters));
     let recorder = recorder.noting(Arc::clone(returned));
@@ -287,6 +288,9 @@ pub(crate) fn roster(config: &Config) -> anyhow::Result<Roster> {
     let location = |entry: LocationConfig| {
         let name = if entry.name.is_empty() { entry.code.clone() } else { entry.name };
         let country_code = if entry.country_code.is_empty() { "ZZ".into() } else { entry.country_code };
+        if entry.code == PUSH {
+            bail!("no location can have the code '{PUSH}': it stands for pings");
+        }
         Ok(Location { code: entry.code.parse()?, name, place: entry.location, country_code })
     };
     Ok(Roster::new(locations(config).into_iter().map(location).collect::<anyhow::Result<_>>()?))

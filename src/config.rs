@@ -50,6 +50,8 @@ pub struct Config {
     pub trusted_proxies: Vec<Network>,
     /// Address under which clients reach the API; `None` = derived from `listen`.
     pub public_api_url: Option<String>,
+    /// Address under which pings of heartbeat services arrive; `None` = that of the API.
+    pub ping_base_url: Option<String>,
     /// Host under which status pages have their addresses, perhaps with a port; `None` = `localhost` and our port.
     pub statuspage_host: Option<String>,
     /// Slugs that no status page gets.
@@ -85,6 +87,7 @@ impl Default for Config {
             rate_limit_per_minute: 120,
             trusted_proxies: Vec::new(),
             public_api_url: None,
+            ping_base_url: None,
             statuspage_host: None,
             reserved_slugs: [
                 "www", "api", "app", "admin", "mail", "static", "assets", "cdn", "edge", "status", "ping",
@@ -107,6 +110,14 @@ impl Config {
     pub fn base_url(&self) -> String {
         let url = self.public_api_url.clone().unwrap_or_else(|| format!("http://{}", self.listen));
         url.trim_end_matches('/').to_owned()
+    }
+
+    /// `{ping_base_url}` of ping addresses without a trailing slash.
+    #[must_use]
+    pub fn ping_base_url(&self) -> String {
+        self.ping_base_url
+            .as_ref()
+            .map_or_else(|| self.base_url(), |url| url.trim_end_matches('/').to_owned())
     }
 
     /// `{statuspage_host}`: status pages answer at `{slug}.{statuspage_host}`.
@@ -215,6 +226,15 @@ mod tests {
         assert_eq!(config.base_url(), "http://127.0.0.1:8080");
         config.public_api_url = Some("https://api.example.com/base/".into());
         assert_eq!(config.base_url(), "https://api.example.com/base");
+    }
+
+    #[test]
+    fn pings_go_where_the_api_is_unless_told_otherwise() {
+        let mut config =
+            Config { public_api_url: Some("https://api.example.com/".into()), ..Config::default() };
+        assert_eq!(config.ping_base_url(), "https://api.example.com");
+        config.ping_base_url = Some("https://ping.example.com/in/".into());
+        assert_eq!(config.ping_base_url(), "https://ping.example.com/in");
     }
 
     #[test]

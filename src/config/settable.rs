@@ -107,6 +107,12 @@ impl Config {
                 |config, text| set_http_url(&mut config.public_api_url, text),
             ),
             Settable::new(
+                "ping_base_url",
+                "URL",
+                "Address under which pings arrive [default: that of the API]",
+                |config, text| set_http_url(&mut config.ping_base_url, text),
+            ),
+            Settable::new(
                 "statuspage_host",
                 "HOST",
                 "Host below which status pages have their addresses [default: localhost and the port of the API]",

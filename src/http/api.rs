@@ -18,12 +18,16 @@ use crate::engine::definition::Definer;
 use crate::http::auth::Caller;
 use crate::http::error::ApiError;
 use crate::http::gate::Callers;
+use crate::http::generational::Generational;
 use crate::http::plans::PlanTable;
+use crate::http::services::{ServicePage, StoredService};
 use crate::http::store_access::StoreResult as _;
 use crate::http::token::TokenHash;
 use crate::id::Id;
-use crate::model::service::Service;
-use crate::store::{Databases, organisations, tokens};
+use crate::model::check::CheckType;
+use crate::model::heartbeat::Heartbeat;
+use crate::model::service::{Service, ServiceKey};
+use crate::store::{Databases, heartbeats, organisations, tokens};
 use crate::telemetry::Collect;
 
 /// How long a caller is remembered.
@@ -32,6 +36,10 @@ const CALLER_MS: i64 = 1_000;
 const HASHING_PLACES: usize = 2;
 /// How far times of creation may run ahead of the clock.
 const AHEAD_MS: i64 = 1_000;
+/// Services remembered at a time.
+const SHOWN_SERVICES: usize = 10_000;
+/// Pages of services remembered at a time.
+const SHOWN_PAGES: usize = 256;
 /// Callers remembered at a time.
 const CALLERS: usize = 10_000;
 
@@ -65,6 +73,10 @@ pub struct Api {
     pub hashing: Semaphore,
     callers: Mutex<HashMap<TokenHash, (Timestamp, Caller)>>,
     last_creation_ms: AtomicI64,
+    /// Services as they were last read, by organisation and id.
+    pub(super) shown_services: Generational<(i64, Id), Arc<StoredService>>,
+    /// Pages of services, with how many services there are.
+    pub(super) shown_pages: Generational<ServicePage, (Arc<[StoredService]>, u64)>,
 }
 
 impl Api {
@@ -81,6 +93,8 @@ impl Api {
             hashing: Semaphore::new(HASHING_PLACES),
             callers: Mutex::default(),
             last_creation_ms: AtomicI64::default(),
+            shown_services: Generational::new(SHOWN_SERVICES),
+            shown_pages: Generational::new(SHOWN_PAGES),
             parts,
         })
     }
@@ -106,6 +120,7 @@ impl Api {
     pub async fn tell_engine(&self, service: &Service, organisation: Id) {
         match self.parts.definer.define(service, organisation) {
             Ok(definition) => {
+                let definition = definition.with_heartbeat(self.heartbeat_of(service).await);
                 if self.parts.engine.apply(Arc::new(definition)).await.is_err() {
                     tracing::warn!(service = %service.id, "the engine has stopped");
                 }
@@ -114,13 +129,32 @@ impl Api {
         }
     }
 
+    /// What is stored of the pings of a service that reports itself.
+    async fn heartbeat_of(&self, service: &Service) -> Option<Heartbeat> {
+        if service.check_type != CheckType::Heartbeat {
+            return None;
+        }
+        let found = heartbeats::of_services(self.parts.databases.main.reader(), &[service.key]).await;
+        let found = found
+            .inspect_err(|error| tracing::error!(service = %service.id, %error, "its pings cannot be read"));
+        Some(found.ok()?.get(&service.key)?.heartbeat)
+    }
+
     /// What the engine knows about these services, in their order.
     ///
     /// # Errors
     /// 503 when the engine has stopped.
     pub async fn snapshots(&self, services: &[Service]) -> Result<Vec<Snapshot>, ApiError> {
         let keys: Vec<_> = services.iter().map(|service| (service.id, service.key)).collect();
-        self.parts.engine.snapshots(&keys).await.map_err(|_| ApiError::Unavailable)
+        self.live(&keys).await
+    }
+
+    /// As [`Api::snapshots`], for services of which only ids and keys are at hand.
+    ///
+    /// # Errors
+    /// 503 when the engine has stopped.
+    pub async fn live(&self, services: &[(Id, ServiceKey)]) -> Result<Vec<Snapshot>, ApiError> {
+        self.parts.engine.snapshots(services).await.map_err(|_| ApiError::Unavailable)
     }
 
     fn remembered(&self, hash: &TokenHash, now: Timestamp) -> Option<Caller> {

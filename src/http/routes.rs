@@ -55,6 +55,7 @@ fn of_services() -> Vec<Route<Api>> {
         Route::post("/v1/services/{id}/resume", edit, acts::resume_service),
         Route::post("/v1/services/{id}/status-override", edit, acts::set_status_override),
         Route::delete("/v1/services/{id}/status-override", edit, acts::remove_status_override),
+        Route::post("/v1/services/{id}/heartbeat/rotate", edit, acts::rotate_heartbeat),
     ]
 }
 

@@ -34,12 +34,14 @@ pub struct Beside<'a> {
     pub live: LiveFigures,
     /// Its tags by label.
     pub tags: &'a [Tag],
+    /// `heartbeat` of services that report themselves.
+    pub heartbeat: Option<&'a Value>,
 }
 
 /// The service object.
 #[must_use]
 pub fn service_json(service: &Service, beside: &Beside<'_>, keep: &str) -> Value {
-    let Beside { live, tags } = beside;
+    let Beside { live, tags, heartbeat } = beside;
     let stated = service.status_override.as_ref();
     let configured_at =
         if service.check_type.is_probed() { service.configured_at } else { Some(service.created_at) };
@@ -66,7 +68,7 @@ pub fn service_json(service: &Service, beside: &Beside<'_>, keep: &str) -> Value
         "favicon_url": null,
         "tags": tags.iter().map(tag_json).collect::<Vec<_>>(),
         "settings": service.settings.as_ref().map(|settings| settings_json(settings, keep)),
-        "heartbeat": null,
+        "heartbeat": heartbeat,
         "created_at": service.created_at.to_string(),
         "updated_at": service.updated_at.to_string(),
     })
@@ -170,7 +172,7 @@ mod tests {
             source: TagSource::User,
             created_at: CREATED_AT,
         };
-        let beside = Beside { live, tags: &[tag] };
+        let beside = Beside { live, tags: &[tag], heartbeat: None };
         assert_eq!(service_json(&service, &beside, KEEP).to_string(), expected.to_string());
     }
 
@@ -179,6 +181,7 @@ mod tests {
         for (check_type, is_configured, configured_at, effective) in [
             (CheckType::Tcp, false, Value::Null, "unknown"),
             (CheckType::Manual, true, "2026-11-01T08:00:00.000Z".into(), "operational"),
+            (CheckType::Heartbeat, true, "2026-11-01T08:00:00.000Z".into(), "unknown"),
         ] {
             let shown = service_json(&service(check_type), &Beside::default(), KEEP);
             assert_eq!(shown["is_configured"], is_configured);

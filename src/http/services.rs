@@ -9,7 +9,10 @@ mod draft;
 mod tagging;
 mod view;
 
+pub(super) use view::StoredService;
+
 use std::str::FromStr as _;
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -18,6 +21,7 @@ use crate::http::auth::Caller;
 use crate::http::call::Call;
 use crate::http::error::ApiError;
 use crate::http::field_errors::FieldErrors;
+use crate::http::heartbeat::new_secret;
 use crate::http::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::quota::{Quota, QuotaExceeded};
 use crate::http::reply::Reply;
@@ -25,45 +29,59 @@ use crate::http::services::draft::Draft;
 use crate::http::services::tagging::Tagging;
 use crate::http::store_access::StoreResult as _;
 use crate::id::Id;
+use crate::model::check::CheckType;
 use crate::model::service::Service;
 use crate::model::tag::TagName;
-use crate::store::{Transaction, maintenances, organisations, services, synced_groups, tags};
+use crate::store::{Transaction, heartbeats, maintenances, organisations, services, synced_groups, tags};
 
 /// The parameters of a delete that take incidents or maintenances along.
 pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
 pub(super) const DELETE_ORPHANED_MAINTENANCES: &str = "delete_orphaned_maintenances";
 
+/// Which page of which list: organisation, label, rows before it, rows of it.
+pub(super) type ServicePage = (i64, Option<String>, u64, u64);
+
 pub(super) async fn list_services(call: Call<Api>) -> Result<Reply, ApiError> {
     let Call { state: api, caller, query, canonical_path, .. } = call;
     let mut errors = FieldErrors::default();
-    let label = query.single("tag", &mut errors);
+    let label = query.single("tag", &mut errors).map(str::to_owned);
     errors.into_result(()).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    let main = api.parts.databases.main.reader();
-    let organisation = caller.organisation.key;
-    let tag = match label.map(TagName::from_str) {
-        None => None,
-        Some(Err(_)) => Some(None),
-        Some(Ok(name)) => Some(tags::find_named(main, organisation, &name).await.or_unavailable()?),
-    };
-    let window = (request.offset(), request.per_page);
-    let (rows, total) = match tag {
-        // A label that names no tag selects nothing.
-        Some(None) => (Vec::new(), 0),
-        Some(Some(tag)) => {
-            services::list(main, organisation, Some(tag.row), window).await.or_unavailable()?
+    let page = (caller.organisation.key, label, request.offset(), request.per_page);
+    let generation = api.parts.databases.main.generation();
+    let (stored, total) = match api.shown_pages.get(&page, generation) {
+        Some(kept) => kept,
+        None => {
+            let read = read_page(&api, &page).await?;
+            api.shown_pages.keep(page, generation, read.clone());
+            read
         }
-        None => services::list(main, organisation, None, window).await.or_unavailable()?,
     };
-    let rows = view::all(&api, main, &rows).await?;
+    let rows = view::all((&api, &caller), &stored).await?;
     let path = format!("{}{canonical_path}", api.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
 }
 
+async fn read_page(api: &Api, page: &ServicePage) -> Result<(Arc<[StoredService]>, u64), ApiError> {
+    let (organisation, label, offset, limit) = page;
+    let main = api.parts.databases.main.reader();
+    let tag = match label.as_deref().map(TagName::from_str) {
+        None => None,
+        // A label that names no tag selects nothing.
+        Some(Err(_)) => return Ok((Arc::new([]), 0)),
+        Some(Ok(name)) => match tags::find_named(main, *organisation, &name).await.or_unavailable()? {
+            Some(tag) => Some(tag.row),
+            None => return Ok((Arc::new([]), 0)),
+        },
+    };
+    let window = (*offset, *limit);
+    let (rows, total) = services::list(main, *organisation, tag, window).await.or_unavailable()?;
+    Ok((view::gather(main, rows).await?.into(), total))
+}
+
 pub(super) async fn show_service(call: Call<Api>) -> Result<Reply, ApiError> {
-    let service = find(&call).await?;
-    let main = call.state.parts.databases.main.reader();
-    Ok(Reply::data(view::one(&call.state, main, &service).await?))
+    let id = call.path.id(0)?;
+    Ok(Reply::data(view::find((&call.state, &call.caller), id).await?))
 }
 
 pub(super) async fn create_service(call: Call<Api>) -> Result<Reply, ApiError> {
@@ -76,9 +94,13 @@ pub(super) async fn create_service(call: Call<Api>) -> Result<Reply, ApiError> {
     take_slot(&write, &caller).await?;
     let service = services::insert(&*write, service).await.or_unavailable()?;
     tagging.store(&write, &caller, (service.key, service.created_at)).await?;
+    if service.check_type == CheckType::Heartbeat {
+        let secret = new_secret(&api, &caller, service.id)?;
+        heartbeats::insert(&*write, service.key, secret).await.or_unavailable()?;
+    }
     follow(&write, &caller, &service).await?;
     let location = format!("{}/v1/services/{}", api.base_url, service.id);
-    let reply = Reply::created(view::one(&api, &*write, &service).await?, &location);
+    let reply = Reply::created(view::one((&api, &caller), &*write, &service).await?, &location);
     let reply = write.commit(reply).await?;
     api.tell_engine(&service, caller.organisation.id).await;
     Ok(reply)
@@ -95,15 +117,18 @@ pub(super) async fn update_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let draft = Draft { api: &api, caller: &caller, id, tagging: &tagging };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     if changed == stored && !tagging.is_change() {
-        return Ok(Reply::data(view::one(&api, &*write, &stored).await?));
+        return Ok(Reply::data(view::one((&api, &caller), &*write, &stored).await?));
     }
     let changed = Service { updated_at: api.now(), ..changed };
     let service = services::update(&*write, changed).await.or_unavailable()?;
     tagging.store(&write, &caller, (service.key, service.updated_at)).await?;
+    if service.settings != stored.settings {
+        heartbeats::count_from(&*write, service.key, service.updated_at).await.or_unavailable()?;
+    }
     if tagging.is_change() || service.name != stored.name {
         follow(&write, &caller, &service).await?;
     }
-    let reply = Reply::data(view::changed(&api, &*write, (&stored, &service)).await?);
+    let reply = Reply::data(view::changed((&api, &caller), &*write, (&stored, &service)).await?);
     let reply = write.commit(reply).await?;
     api.tell_engine(&service, caller.organisation.id).await;
     Ok(reply)

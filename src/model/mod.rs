@@ -8,6 +8,7 @@ pub mod check;
 pub mod component;
 pub mod css;
 pub mod email;
+pub mod heartbeat;
 pub mod history;
 pub mod incident;
 pub mod location;

@@ -8,6 +8,7 @@ use std::fmt::Display;
 
 pub mod components;
 pub mod database;
+pub mod heartbeats;
 pub mod history;
 pub mod idempotency_keys;
 pub mod incidents;
@@ -26,7 +27,6 @@ pub mod usage;
 pub mod windows;
 
 pub use database::{Database, Databases};
-/// What statements run on: a reading connection or a transaction.
 /// What reads and writes run on: a connection, a pool or a transaction.
 pub use sea_orm::ConnectionTrait as Connection;
 pub use transaction::Transaction;

@@ -3,7 +3,7 @@
 use rstest::rstest;
 use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use watchkeeper::id::Id;
-use watchkeeper::model::service::ServiceKey;
+use watchkeeper::model::service::{Service, ServiceKey};
 use watchkeeper::model::tag::{Tag, TagName, TagSource};
 use watchkeeper::store::tags::{self, TagFilter};
 use watchkeeper::store::{services, usage};
@@ -118,10 +118,8 @@ async fn services_carry_tags(#[values(Backend::Sqlite, Backend::Postgres)] backe
     let owner = stored_organisation(&store, "owner").await.key;
     let (z, a) = (stored(&store, owner, "z").await, stored(&store, owner, "a:1").await);
     let agent = stored_as(&store, owner, "os:linux", TagSource::System).await;
-    let (one, two) = (
-        stored_service(&store, service(owner, "1")).await,
-        stored_service(&store, service(owner, "2")).await,
-    );
+    let later = Service { created_at: at(4_000), ..service(owner, "2") };
+    let (one, two) = (stored_service(&store, service(owner, "1")).await, stored_service(&store, later).await);
     give(&store, one.key, &[&z, &agent, &a]).await;
     give(&store, two.key, &[&z]).await;
     give(&store, two.key, &[&a]).await;

@@ -1,6 +1,6 @@
 //! From a body to a service (contract 4.3.2): every field is read, every problem is collected, nothing is stored.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::http::api::Api;
 use crate::http::auth::Caller;
@@ -15,6 +15,7 @@ use crate::http::vault::Vault;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::{Service, Settings};
+use crate::probe::catalogue::definition;
 
 /// Who writes which service.
 pub(super) struct Draft<'a> {
@@ -95,7 +96,9 @@ impl Draft<'_> {
         stored: Option<&Settings>,
         errors: &Errors,
     ) -> Option<Settings> {
-        let sent = fields.skippable("settings")?;
+        let sent = fields.skippable("settings");
+        let assumed = (check_type == CheckType::Heartbeat && stored.is_none()).then(default_heartbeat);
+        let sent = sent.as_ref().map(Field::value).or(assumed.as_ref())?;
         let context = SettingsContext {
             check_type,
             min_interval_seconds: self.caller.limits.min_interval_seconds,
@@ -107,8 +110,14 @@ impl Draft<'_> {
                 keep: &self.api.parts.config.compat.secret_placeholder,
             },
         };
-        context.read(sent.value(), stored).map_err(|found| errors.extend(found)).ok()
+        context.read(sent, stored).map_err(|found| errors.extend(found)).ok()
     }
+}
+
+/// The settings of a heartbeat service that was sent none (contract 4.3.11).
+fn default_heartbeat() -> Value {
+    let bounds = definition(CheckType::Heartbeat).interval;
+    json!({"interval_seconds": bounds.map(|bounds| bounds.default)})
 }
 
 fn read_check_type(field: &Field<'_>) -> Option<CheckType> {
