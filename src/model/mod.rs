@@ -4,7 +4,9 @@
 //! "now" takes it as an argument.
 
 pub mod access;
+pub mod asset;
 pub mod check;
+pub mod domain;
 pub mod history;
 pub mod location;
 pub mod period;

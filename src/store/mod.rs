@@ -6,6 +6,8 @@
 
 use std::fmt::Display;
 
+pub mod assets;
+pub mod custom_domains;
 pub mod database;
 pub mod history;
 pub mod installation;
