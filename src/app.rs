@@ -121,6 +121,7 @@ impl App {
         let lock = first_start::lock(&config.data_dir)?;
         let Foundation { config, clock, databases, sealer } = Foundation::lay(config, clock).await?;
         demand_egress_choice(&config, &databases).await?;
+        free_keys(&config, &databases).await?;
         let first_start = first_start::once(&config, &clock, &databases).await?;
 
         let roster = Arc::new(roster(&config)?);
@@ -191,6 +192,16 @@ impl App {
         };
         tokio::time::timeout(STOP_LIMIT, stopping).await.context("stopping took too long")?
     }
+}
+
+/// The embedded database is this process's alone: what ran under a key when an earlier process died runs no more.
+async fn free_keys(config: &Config, databases: &Databases) -> anyhow::Result<()> {
+    if config.database_url.is_some() {
+        return Ok(());
+    }
+    let transaction = databases.main.begin().await?;
+    crate::store::idempotency_keys::free_all_running(&transaction).await?;
+    Ok(transaction.commit().await?)
 }
 
 /// With a second organisation it must have been decided which addresses checks may reach.

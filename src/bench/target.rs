@@ -75,7 +75,7 @@ async fn serve(kind: Kind) -> anyhow::Result<u16> {
 }
 
 /// The end of standard input. Reading it blocks, hence the thread.
-async fn end_of_input() {
+pub(super) async fn end_of_input() {
     let (sender, ended) = oneshot::channel();
     std::thread::spawn(move || {
         // An error is an end, too.

@@ -25,21 +25,13 @@ pub struct BodyLimits {
     pub timeout: Duration,
 }
 
-/// Reads a whole JSON object.
+/// Passes when a body with these headers may be JSON.
 ///
 /// # Errors
-/// 400 for another content type, a content encoding, or what is no JSON object; 413 beyond the limit; 408 when it
-/// takes too long.
-pub async fn read_object(
-    headers: &HeaderMap,
-    payload: impl Stream<Item = Result<Bytes, PayloadError>>,
-    limits: BodyLimits,
-) -> Result<Map<String, Value>, ApiError> {
-    if headers.contains_key(header::CONTENT_ENCODING) || !is_json(headers) {
-        return Err(Malformed::ContentType.into());
-    }
-    let bytes = read_bytes(headers, payload, limits).await?;
-    Ok(parse_object(&bytes)?)
+/// 400 for another content type or a content encoding.
+pub fn check_content_type(headers: &HeaderMap) -> Result<(), Malformed> {
+    let is_plain = !headers.contains_key(header::CONTENT_ENCODING);
+    if is_plain && is_json(headers) { Ok(()) } else { Err(Malformed::ContentType) }
 }
 
 /// Reads at most `limits.bytes` bytes within `limits.timeout`.
@@ -154,6 +146,15 @@ mod tests {
             (HeaderName::from_static(name), HeaderValue::from_static(value))
         };
         lines.iter().map(line).collect()
+    }
+
+    async fn read_object(
+        headers: &HeaderMap,
+        payload: impl Stream<Item = Result<Bytes, PayloadError>>,
+        limits: BodyLimits,
+    ) -> Result<Map<String, Value>, ApiError> {
+        check_content_type(headers)?;
+        Ok(parse_object(&read_bytes(headers, payload, limits).await?)?)
     }
 
     async fn read(lines: &[(&'static str, &'static str)], body: &'static [u8]) -> Result<String, String> {

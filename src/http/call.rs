@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use actix_web::dev::Payload;
 use actix_web::http::header::HeaderMap;
+use actix_web::web::Bytes;
 use serde_json::{Map, Value};
 
 use crate::http::auth::Caller;
-use crate::http::body::{BodyLimits, read_object};
+use crate::http::body::{BodyLimits, check_content_type, parse_object, read_bytes};
 use crate::http::error::ApiError;
 use crate::http::path::PathValues;
 use crate::http::query::Query;
@@ -40,22 +41,49 @@ pub struct Call<S> {
 
 /// The body of a request, to be read at most once.
 pub struct RequestBody {
-    payload: Payload,
+    source: Source,
     limits: BodyLimits,
+}
+
+/// Where the bytes are.
+enum Source {
+    /// On their way.
+    Stream(Payload),
+    /// Here.
+    Bytes(Bytes),
 }
 
 impl RequestBody {
     /// A body that is read within `limits`.
     #[must_use]
     pub const fn new(payload: Payload, limits: BodyLimits) -> Self {
-        Self { payload, limits }
+        Self { source: Source::Stream(payload), limits }
     }
 
     /// Reads it as a JSON object.
     ///
     /// # Errors
-    /// As [`read_object`].
+    /// 400 for another content type or what is no JSON object; else as [`read_bytes`].
     pub async fn read_object(self, headers: &HeaderMap) -> Result<Map<String, Value>, ApiError> {
-        read_object(headers, self.payload, self.limits).await
+        check_content_type(headers)?;
+        Ok(parse_object(&self.read_bytes(headers).await?)?)
+    }
+
+    /// Reads it and keeps it for the next reader.
+    ///
+    /// # Errors
+    /// As [`read_bytes`].
+    pub async fn buffer(&mut self, headers: &HeaderMap) -> Result<Bytes, ApiError> {
+        let unread = std::mem::replace(&mut self.source, Source::Bytes(Bytes::new()));
+        let bytes = Self { source: unread, limits: self.limits }.read_bytes(headers).await?;
+        self.source = Source::Bytes(bytes.clone());
+        Ok(bytes)
+    }
+
+    async fn read_bytes(self, headers: &HeaderMap) -> Result<Bytes, ApiError> {
+        match self.source {
+            Source::Stream(payload) => read_bytes(headers, payload, self.limits).await,
+            Source::Bytes(bytes) => Ok(bytes),
+        }
     }
 }

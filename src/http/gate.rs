@@ -23,6 +23,7 @@ use crate::http::call::{Call, RequestBody};
 use crate::http::client_address::client_address;
 use crate::http::cors::Cors;
 use crate::http::error::ApiError;
+use crate::http::idempotency::{self, Keys};
 use crate::http::path::{PathValues, RequestPath};
 use crate::http::query::Query;
 use crate::http::rate_limit::{Allowance, RateLimiter};
@@ -74,7 +75,7 @@ struct Asked<'a, S> {
     resource: Option<(&'a Resource<S>, PathValues)>,
 }
 
-impl<S: Callers + 'static> Gate<S> {
+impl<S: Callers + Keys + 'static> Gate<S> {
     /// A gate in front of these routes.
     #[must_use]
     pub const fn new(rules: GateRules, routes: Routes<S>, state: Arc<S>) -> Self {
@@ -198,15 +199,23 @@ fn options<S>(resource: Option<(&Resource<S>, PathValues)>) -> Result<Reply, Api
 }
 
 /// Runs a handler. A write goes on in its own task when the client goes away (then nobody polls us any more).
-async fn run<S: 'static>(route: &Route<S>, verb: Verb, call: Call<S>) -> Result<Reply, ApiError> {
-    let handler = AssertUnwindSafe(route.handler()(call)).catch_unwind();
-    let outcome = if verb.is_safe() {
-        handler.await
+async fn run<S: Keys + 'static>(route: &Route<S>, verb: Verb, call: Call<S>) -> Result<Reply, ApiError> {
+    if verb.is_safe() {
+        return guarded(route.handler()(call)).await;
+    }
+    let task = if route.takes_key() {
+        actix_web::rt::spawn(idempotency::run(Arc::clone(route.handler()), call))
     } else {
-        let task = actix_web::rt::spawn(handler);
-        task.await.map_err(|error| ApiError::Internal(error.into()))?
+        actix_web::rt::spawn(guarded(route.handler()(call)))
     };
-    outcome.unwrap_or_else(|panic| {
+    task.await.map_err(|error| ApiError::Internal(error.into()))?
+}
+
+/// What a handler answers; its panic is a 500.
+pub(super) async fn guarded(
+    handler: impl Future<Output = Result<Reply, ApiError>>,
+) -> Result<Reply, ApiError> {
+    AssertUnwindSafe(handler).catch_unwind().await.unwrap_or_else(|panic| {
         Err(ApiError::Internal(anyhow::anyhow!("a handler panicked: {}", told(&*panic))))
     })
 }

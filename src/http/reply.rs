@@ -18,14 +18,23 @@ pub struct Reply {
     /// Headers that belong to this answer alone.
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// The whole body.
-    pub body: Value,
+    pub body: ReplyBody,
+}
+
+/// The body of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReplyBody {
+    /// To be written.
+    Json(Value),
+    /// As it was written once, to be repeated byte for byte.
+    Stored(String),
 }
 
 impl Reply {
     /// 200 with this body.
     #[must_use]
     pub const fn ok(body: Value) -> Self {
-        Self { status: StatusCode::OK, headers: Vec::new(), body }
+        Self { status: StatusCode::OK, headers: Vec::new(), body: ReplyBody::Json(body) }
     }
 
     /// 200 with `{"data": …}`.
@@ -38,13 +47,40 @@ impl Reply {
     #[must_use]
     pub fn created(data: Value, location: &str) -> Self {
         let location = HeaderValue::from_str(location).map(|value| (header::LOCATION, value));
-        Self { status: StatusCode::CREATED, headers: location.into_iter().collect(), body: enveloped(data) }
+        Self {
+            status: StatusCode::CREATED,
+            headers: location.into_iter().collect(),
+            body: ReplyBody::Json(enveloped(data)),
+        }
     }
 
     /// 200 for a delete.
     #[must_use]
     pub fn deleted(id: Id) -> Self {
         Self::data(json!({"id": id.as_str(), "deleted": true}))
+    }
+
+    /// An earlier answer.
+    #[must_use]
+    pub const fn stored(status: StatusCode, headers: Vec<(HeaderName, HeaderValue)>, body: String) -> Self {
+        Self { status, headers, body: ReplyBody::Stored(body) }
+    }
+
+    /// The body as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match &self.body {
+            ReplyBody::Json(body) => body.to_string(),
+            ReplyBody::Stored(text) => text.clone(),
+        }
+    }
+
+    /// What is kept of it beside its body (contract 1.10).
+    #[must_use]
+    pub fn status_and_location(&self) -> (u16, Option<String>) {
+        let location = self.headers.iter().find(|(name, _)| *name == header::LOCATION);
+        let location = location.and_then(|(_, value)| value.to_str().ok());
+        (self.status.as_u16(), location.map(str::to_owned))
     }
 
     /// The answer on the wire.
@@ -54,7 +90,7 @@ impl Reply {
         for (name, value) in &self.headers {
             response.insert_header((name.clone(), value.clone()));
         }
-        response.content_type("application/json; charset=utf-8").body(self.body.to_string())
+        response.content_type("application/json; charset=utf-8").body(self.text())
     }
 }
 
@@ -74,7 +110,7 @@ mod tests {
         assert_eq!(response.status(), StatusCode::CREATED);
         assert_eq!(response.headers().get("location").unwrap(), "https://api.example.com/v1/services/1");
         assert_eq!(response.headers().get("content-type").unwrap(), "application/json; charset=utf-8");
-        assert_eq!(reply.body.to_string(), r#"{"data":{"id":1}}"#);
+        assert_eq!(reply.text(), r#"{"data":{"id":1}}"#);
     }
 
     #[test]
@@ -82,6 +118,6 @@ mod tests {
         let id = Id::random();
         let reply = Reply::deleted(id);
         assert_eq!(reply.status, StatusCode::OK);
-        assert_eq!(reply.body.to_string(), format!(r#"{{"data":{{"id":"{id}","deleted":true}}}}"#));
+        assert_eq!(reply.text(), format!(r#"{{"data":{{"id":"{id}","deleted":true}}}}"#));
     }
 }

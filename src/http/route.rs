@@ -4,6 +4,7 @@
 //! starts. In which order a request meets these checks is the gate's business.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use actix_web::http::Method;
 use futures_util::future::LocalBoxFuture;
@@ -107,7 +108,7 @@ impl Access {
 }
 
 /// What answers a route's requests.
-pub type Handler<S> = Box<dyn Fn(Call<S>) -> LocalBoxFuture<'static, Result<Reply, ApiError>> + Send + Sync>;
+pub type Handler<S> = Arc<dyn Fn(Call<S>) -> LocalBoxFuture<'static, Result<Reply, ApiError>> + Send + Sync>;
 
 /// One line of the route table.
 pub struct Route<S> {
@@ -163,7 +164,7 @@ impl<S> Route<S> {
             verbs,
             pattern: Pattern::new(pattern),
             access,
-            handler: Box::new(move |call| Box::pin(handler(call))),
+            handler: Arc::new(move |call| Box::pin(handler(call))),
         }
     }
 
@@ -171,6 +172,12 @@ impl<S> Route<S> {
     #[must_use]
     pub const fn access(&self) -> Access {
         self.access
+    }
+
+    /// Whether an `Idempotency-Key` counts: on every `POST` but uploads, which replace the file anyway (contract 1.10).
+    #[must_use]
+    pub fn takes_key(&self) -> bool {
+        self.verbs.contains(&Verb::Post) && !self.pattern.as_str().contains("/assets/")
     }
 
     /// What answers it.

@@ -95,12 +95,12 @@ pub(super) async fn delete_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let write = effect.begin(&api).await?;
     let service = find_for_update(&write, &caller, id).await?;
     services::delete(&*write, service.key).await.or_unavailable()?;
-    let mut reply = Reply::deleted(service.id);
-    reply.body["data"]["cleanup"] = json!({
+    let cleanup = json!({
         "incidents_resolved": 0, "incidents_deleted": 0, "incidents_detached": 0,
         "maintenances_cancelled": 0, "maintenances_deleted": 0, "maintenances_detached": 0,
     });
-    let reply = write.commit(reply).await?;
+    let deleted = json!({"id": service.id.as_str(), "deleted": true, "cleanup": cleanup});
+    let reply = write.commit(Reply::data(deleted)).await?;
     if api.parts.engine.retire(service.id, service.key).await.is_err() {
         tracing::warn!(service = %service.id, "the engine has stopped");
     }

@@ -4,34 +4,46 @@
 //! any moment leaves the effect with its answer, or neither.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use crate::http::api::Api;
 use crate::http::error::ApiError;
+use crate::http::idempotency::Claim;
 use crate::http::reply::Reply;
 use crate::http::store_access::StoreResult as _;
-use crate::store::Transaction;
+use crate::store::{Transaction, idempotency_keys};
 
-/// What a request may change: it says under which key, if any.
+/// What a request may change, and the key that it was sent under, if any.
 #[derive(Debug, Default)]
-pub struct Effect {}
+pub struct Effect {
+    claim: Option<Arc<Claim>>,
+}
 
 impl Effect {
+    /// The effect of a request with a key.
+    #[must_use]
+    pub const fn under(claim: Arc<Claim>) -> Self {
+        Self { claim: Some(claim) }
+    }
+
     /// Begins the transaction of the effect.
     ///
     /// # Errors
     /// 503 or 500.
-    pub async fn begin(self, api: &Api) -> Result<Write, ApiError> {
+    pub async fn begin(self, api: &Api) -> Result<Write<'_>, ApiError> {
         let transaction = api.parts.databases.main.begin().await.or_unavailable()?;
-        Ok(Write { transaction })
+        Ok(Write { api, transaction, claim: self.claim })
     }
 }
 
 /// A transaction that ends with an answer; dropping it undoes everything.
-pub struct Write {
+pub struct Write<'a> {
+    api: &'a Api,
     transaction: Transaction,
+    claim: Option<Arc<Claim>>,
 }
 
-impl Deref for Write {
+impl Deref for Write<'_> {
     type Target = Transaction;
 
     fn deref(&self) -> &Transaction {
@@ -39,13 +51,24 @@ impl Deref for Write {
     }
 }
 
-impl Write {
+impl Write<'_> {
     /// Commits effect and answer, and hands the answer back.
     ///
     /// # Errors
-    /// 503 or 500; then nothing has changed.
+    /// 503 or 500; then nothing has changed. 409 when the key was lost to another run, because this one took too long.
     pub async fn commit(self, reply: Reply) -> Result<Reply, ApiError> {
+        if let Some(claim) = &self.claim {
+            let body = self.api.seal_answer(claim, &reply.text());
+            let settled =
+                idempotency_keys::settle(&self.transaction, &claim.run, reply.status_and_location(), body);
+            if !settled.await.or_unavailable()? {
+                return Err(ApiError::KeyRunning);
+            }
+        }
         self.transaction.commit().await.or_unavailable()?;
+        if let Some(claim) = &self.claim {
+            claim.mark_settled();
+        }
         Ok(reply)
     }
 }

@@ -1,4 +1,4 @@
-//! Background work on the history: finished hours are summed up, histories of deleted services are erased.
+//! Background work: finished hours are summed up, histories of deleted services are erased, old keys are forgotten.
 //!
 //! Both are repeatable: killed half-way, they start over and end in the same rows. An hour is derived once it is
 //! older than the slowest check and write should be, and again if results come later still.
@@ -12,7 +12,7 @@ use crate::stats::histogram::ResponseTimes;
 use crate::store::history::hours::{HOUR_MS, Hour};
 use crate::store::history::samples::Sample;
 use crate::store::history::{erase, hours, samples};
-use crate::store::{Databases, StoreError, services};
+use crate::store::{Databases, StoreError, idempotency_keys, services};
 
 /// How long after its end an hour is derived, so that few are derived twice.
 const SETTLE_MS: i64 = 600_000;
@@ -35,10 +35,17 @@ pub async fn run(databases: Databases, clock: Clock, every: Duration) {
 /// When a database fails; what was done stays done.
 pub async fn once(databases: &Databases, now: Timestamp) -> Result<(), StoreError> {
     erase_deleted(databases).await?;
+    forget_keys(databases, now).await?;
     while let Some(hour) = next_hour(databases, now).await? {
         derive_hour(databases, hour).await?;
     }
     Ok(())
+}
+
+async fn forget_keys(databases: &Databases, now: Timestamp) -> Result<(), StoreError> {
+    let transaction = databases.main.begin().await?;
+    idempotency_keys::forget_old(&transaction, now).await?;
+    Ok(transaction.commit().await?)
 }
 
 async fn erase_deleted(databases: &Databases) -> Result<(), StoreError> {

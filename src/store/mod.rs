@@ -10,6 +10,7 @@ pub mod assets;
 pub mod custom_domains;
 pub mod database;
 pub mod history;
+pub mod idempotency_keys;
 pub mod installation;
 pub mod organisations;
 pub mod services;

@@ -10,6 +10,7 @@ mod checks;
 mod errors;
 mod history_away;
 mod http_rules;
+mod idempotency;
 mod me;
 mod metrics;
 mod operation;

@@ -10,6 +10,7 @@ mod changes;
 mod checks;
 mod erase;
 mod figures;
+mod idempotency_keys;
 mod installation;
 mod migrations;
 mod organisations;

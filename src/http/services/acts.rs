@@ -78,7 +78,7 @@ pub(in crate::http) async fn remove_status_override(call: Call<Api>) -> Result<R
 /// Stores the change, tells the engine, answers with the service. Without a change nothing is stored.
 async fn finish(
     (api, caller): (&Api, &Caller),
-    write: Write,
+    write: Write<'_>,
     (stored, changed): (Service, Service),
 ) -> Result<Reply, ApiError> {
     if changed == stored {

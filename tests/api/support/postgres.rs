@@ -3,10 +3,11 @@
 //! Where the programs are missing it says so, and with `WATCHKEEPER_TESTS_REQUIRE_POSTGRES=1` that is a failure. It runs as
 //! user `postgres` when the tests run as root, because PostgreSQL refuses root.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -57,6 +58,24 @@ impl Postgres {
         self.run("pg_ctl", &["-D", &self.data(), "-l", &log, "-o", &options, "-w", "start"]);
     }
 
+    /// Holds the locks of this statement until it is told to release them.
+    pub(crate) fn hold(&self, statement: &str) -> Hold {
+        let beside = self.programs.join("psql");
+        // Some installations put only the server's programs into one folder.
+        let mut command = Command::new(if beside.is_file() { beside } else { "psql".into() });
+        let mut child = command
+            .args(["-q", "-d", &self.url()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        writeln!(input, "BEGIN; {statement}; \\echo held").unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap() == "held"), "the statement failed: {statement}");
+        Hold { child, input: Some(input) }
+    }
+
     fn data(&self) -> String {
         self.folder.path().join("data").display().to_string()
     }
@@ -77,6 +96,26 @@ impl Postgres {
         };
         command.args(arguments).current_dir(self.folder.path()).stdout(Stdio::null());
         command
+    }
+}
+
+/// Locks of a transaction that waits.
+pub(crate) struct Hold {
+    child: Child,
+    input: Option<ChildStdin>,
+}
+
+impl Hold {
+    /// Ends the transaction.
+    pub(crate) fn release(&mut self) {
+        self.input = None;
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.release();
     }
 }
 

@@ -1,0 +1,119 @@
+//! Many clients at once: each asks, waits for the whole answer, and asks again on the same connection.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use hdrhistogram::Histogram;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// Latencies up to a minute, within 1 %.
+const LONGEST_US: u64 = 60_000_000;
+
+/// The requests of a crowd, by their number.
+pub(super) type Requests = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
+
+/// What a crowd saw.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// Microseconds from the first byte sent to the last byte read.
+    pub(super) latency_us: Histogram<u64>,
+    /// Answers that were not 2xx.
+    pub(super) failed: u64,
+    /// How long it went on.
+    pub(super) elapsed: Duration,
+}
+
+/// Asks from `clients` connections for the given time.
+pub(super) async fn ask(
+    address: SocketAddr,
+    clients: u32,
+    time: Duration,
+    requests: &Requests,
+) -> anyhow::Result<Seen> {
+    let started = Instant::now();
+    let end = started + time;
+    let mut tasks = JoinSet::new();
+    for client in 0..u64::from(clients) {
+        let requests = Arc::clone(requests);
+        // Numbers of different clients never meet.
+        tasks.spawn(async move { one(address, end, (client << 32, requests)).await });
+    }
+    let mut latency_us = Histogram::new_with_max(LONGEST_US, 2)?;
+    let mut failed = 0;
+    while let Some(joined) = tasks.join_next().await {
+        let (latencies, failures) = joined.context("a client panicked")??;
+        latency_us.add(&latencies)?;
+        failed += failures;
+    }
+    Ok(Seen { latency_us, failed, elapsed: started.elapsed() })
+}
+
+async fn one(
+    address: SocketAddr,
+    end: Instant,
+    (first, requests): (u64, Requests),
+) -> anyhow::Result<(Histogram<u64>, u64)> {
+    let mut stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    let mut latencies = Histogram::new_with_max(LONGEST_US, 2)?;
+    let mut failed = 0;
+    let mut answer = Vec::with_capacity(65_536);
+    for number in first.. {
+        let asked_at = Instant::now();
+        if asked_at >= end {
+            break;
+        }
+        stream.write_all(&requests(number)).await?;
+        let status = read_answer(&mut stream, &mut answer).await?;
+        latencies.saturating_record(u64::try_from(asked_at.elapsed().as_micros())?.max(1));
+        failed += u64::from(!(200..300).contains(&status));
+    }
+    Ok((latencies, failed))
+}
+
+/// Reads one whole answer; its status.
+async fn read_answer(stream: &mut TcpStream, answer: &mut Vec<u8>) -> anyhow::Result<u16> {
+    answer.clear();
+    loop {
+        if stream.read_buf(answer).await? == 0 {
+            bail!("the server has closed a connection");
+        }
+        if let Some((status, length)) = measure(answer)
+            && answer.len() >= length
+        {
+            return Ok(status);
+        }
+    }
+}
+
+/// Status and length in bytes of an answer whose head is there.
+fn measure(answer: &[u8]) -> Option<(u16, usize)> {
+    const END: &[u8] = b"\r\n\r\n";
+    const LENGTH: &[u8] = b"content-length: ";
+    let head = answer.windows(END.len()).position(|bytes| bytes == END)?;
+    let status = std::str::from_utf8(answer.get(9..12)?).ok()?.parse().ok()?;
+    let line = answer[..head].windows(LENGTH.len()).position(|bytes| bytes.eq_ignore_ascii_case(LENGTH))?;
+    let digits = answer[line + LENGTH.len()..].iter().take_while(|byte| byte.is_ascii_digit());
+    let body = digits.fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0'));
+    Some((status, head + END.len() + body))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("HTTP/1.1 200 OK\r\ncontent-length: 12\r\na: b\r\n\r\n", Some((200, 54)))]
+    #[case("HTTP/1.1 429 Too Many\r\nContent-Length: 0\r\n\r\n", Some((429, 44)))]
+    #[case("HTTP/1.1 200 OK\r\ncontent-length: 12\r\n", None)]
+    fn an_answer_says_how_long_it_is(#[case] answer: &str, #[case] expected: Option<(u16, usize)>) {
+        assert_eq!(measure(answer.as_bytes()), expected);
+    }
+}

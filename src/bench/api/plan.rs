@@ -1,0 +1,130 @@
+//! What one run of `watchkeeper bench api` measures: its flags, read once, and the questions that it asks.
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+/// What is asked of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// A bare read by key, of the floor.
+    Floor,
+    /// `GET /v1/services/{id}`.
+    Service,
+    /// `GET /v1/services`.
+    List,
+    /// `POST /v1/incidents`.
+    Incident,
+}
+
+impl Question {
+    const ALL: [Self; 4] = [Self::Floor, Self::Service, Self::List, Self::Incident];
+
+    /// Its short name.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Floor => "floor",
+            Self::Service => "service",
+            Self::List => "list",
+            Self::Incident => "incident",
+        }
+    }
+
+    /// What is sent.
+    pub(super) const fn described(self) -> &'static str {
+        match self {
+            Self::Floor => "a bare read by key (floor)",
+            Self::Service => "GET /v1/services/{id}",
+            Self::List => "GET /v1/services",
+            Self::Incident => "POST /v1/incidents",
+        }
+    }
+
+    /// Requests a second that are promised on two cores.
+    pub(super) const fn promised(self) -> Option<u32> {
+        match self {
+            Self::Floor => None,
+            Self::Service => Some(20_000),
+            Self::List => Some(5_000),
+            Self::Incident => Some(1_000),
+        }
+    }
+}
+
+/// What one run measures.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// Services in the database.
+    pub(super) services: u32,
+    /// Checks a second beside.
+    pub(super) checks: u32,
+    /// Connections that are kept alive.
+    pub(super) connections: u32,
+    /// Length of each measurement.
+    pub(super) seconds: u32,
+    /// JSON instead of a table.
+    pub(super) as_json: bool,
+}
+
+impl Plan {
+    pub(super) fn of(arguments: &ArgMatches) -> Self {
+        let number = |name: &str| arguments.get_one::<u32>(name).copied().unwrap_or(1);
+        Self {
+            services: number("services"),
+            checks: number("checks"),
+            connections: number("connections"),
+            seconds: number("seconds"),
+            as_json: arguments.get_flag("json"),
+        }
+    }
+
+    /// One after the other.
+    pub(super) fn questions(&self) -> impl Iterator<Item = Question> + use<> {
+        Question::ALL.into_iter()
+    }
+
+    /// Seconds between two checks of a service, so that all together make the wanted rate.
+    pub(super) fn interval_seconds(&self) -> u32 {
+        self.services.div_ceil(self.checks).max(1)
+    }
+}
+
+/// `watchkeeper bench api` and its flags.
+pub(super) fn command() -> Command {
+    let number = |name: &'static str, default: &'static str, help: &'static str| {
+        let range = value_parser!(u32).range(1..=1_000_000);
+        Arg::new(name).long(name).value_name("N").default_value(default).value_parser(range).help(help)
+    };
+    Command::new("api")
+        .about("Measure the API: requests a second and their latency, with checks beside")
+        .long_about(
+            "Measure the API of a real `watchkeeper serve` in another process and a temporary folder, over keep-alive \
+             connections: one service, a list of 15, a new incident (durable when it is answered). Its services are \
+             checked meanwhile. A bare read by key from SQLite behind the same web framework shows what the machine can do.\n\n\
+             Client and server share the machine.",
+        )
+        .args([
+            number("services", "1000", "Services in the database"),
+            number("checks", "1000", "Checks a second beside"),
+            number("connections", "64", "Connections that are kept alive"),
+            number("seconds", "5", "Length of each measurement"),
+            Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON for machines"),
+        ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_flags_the_promise_is_measured() {
+        let plan = Plan::of(&command().try_get_matches_from(["api"]).unwrap());
+        assert_eq!((plan.services, plan.checks, plan.connections), (1_000, 1_000, 64));
+        assert_eq!(plan.interval_seconds(), 1);
+        assert!(!plan.as_json);
+    }
+
+    #[test]
+    fn few_checks_mean_long_intervals() {
+        let plan = Plan::of(&command().try_get_matches_from(["api", "--checks", "100"]).unwrap());
+        assert_eq!(plan.interval_seconds(), 10);
+    }
+}

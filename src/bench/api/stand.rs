@@ -1,0 +1,212 @@
+//! What is measured: a server with services that are checked, a target for the checks, and the floor.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use crate::bench::api::crowd::{self, Requests};
+use crate::bench::api::floor;
+use crate::bench::api::plan::{Plan, Question};
+use crate::bench::api::report::Figures;
+use crate::bench::folder::Folder;
+use crate::bench::kind::Kind;
+use crate::bench::process::Process;
+use crate::bench::target_process::TargetProcess;
+use crate::config::Config;
+
+/// How long the server may take to start.
+const START: Duration = Duration::from_secs(30);
+/// More requests a minute than any run makes.
+const RATE_LIMIT: &str = "1000000000";
+
+/// Everything that is measured; taken down when dropped.
+pub(super) struct Stand {
+    server: Process,
+    address: SocketAddr,
+    token: String,
+    ids: Arc<[String]>,
+    floor: Process,
+    floor_address: SocketAddr,
+    filled_at: Instant,
+    _target: TargetProcess,
+    _folder: Folder,
+}
+
+impl Stand {
+    /// Starts everything and fills the database.
+    pub(super) async fn build(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<Self> {
+        let folder = Folder::new()?;
+        let target = TargetProcess::start(Kind::Http)?;
+        let mut floor = Process::start(&["bench", "api-floor"], &[])?;
+        let floor_address = SocketAddr::from(([127, 0, 0, 1], floor.port()?));
+        let address = free_address()?;
+        let data = folder.path().join("data");
+        let mut server = serve(address, &data.display().to_string(), config)?;
+        until_ready(&mut server, address).await?;
+        let token = std::fs::read_to_string(data.join("token")).context("the server has made no token")?;
+        let mut stand = Self {
+            server,
+            address,
+            token: token.trim().to_owned(),
+            ids: Arc::new([]),
+            floor,
+            floor_address,
+            filled_at: Instant::now(),
+            _target: target,
+            _folder: folder,
+        };
+        stand.fill(plan, bar).await?;
+        Ok(stand)
+    }
+
+    /// Makes the services through the API, as a client would.
+    async fn fill(&mut self, plan: &Plan, bar: &ProgressBar) -> anyhow::Result<()> {
+        bar.set_message("services");
+        let port = self._target.port;
+        let mut ids = Vec::new();
+        for number in 0..plan.services {
+            let target = format!("http://127.0.1.{}:{port}/", number % 16 + 1);
+            let body = json!({
+                "name": format!("Service {number}"), "check_type": "http", "target": target,
+                "settings": {"interval_seconds": plan.interval_seconds()},
+            });
+            let made = exchange(self.address, &self.post("/v1/services", &body)).await?;
+            ids.push(made["data"]["id"].as_str().with_context(|| format!("no service: {made}"))?.to_owned());
+            bar.inc(1);
+        }
+        self.ids = ids.into();
+        self.filled_at = Instant::now();
+        Ok(())
+    }
+
+    /// Asks one question for the planned time.
+    pub(super) async fn measure(&self, question: Question, plan: &Plan) -> anyhow::Result<Figures> {
+        let (process, address) = match question {
+            Question::Floor => (&self.floor, self.floor_address),
+            _ => (&self.server, self.address),
+        };
+        let requests = self.requests(question);
+        let before = process.cpu();
+        let time = Duration::from_secs(plan.seconds.into());
+        let seen = crowd::ask(address, plan.connections, time, &requests).await?;
+        let cpu = process.cpu().zip(before).map(|(after, before)| after.saturating_sub(before));
+        Ok(Figures::of(question, &seen, cpu))
+    }
+
+    fn requests(&self, question: Question) -> Requests {
+        let get = |path: &str| format!("GET {path} HTTP/1.1\r\n{}\r\n", self.headers());
+        match question {
+            Question::Floor => Arc::new(|number| {
+                let row = scattered(number) % floor::ROWS + 1;
+                format!("GET /things/{row} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes()
+            }),
+            Question::Service => {
+                let ready: Vec<Vec<u8>> =
+                    self.ids.iter().map(|id| get(&format!("/v1/services/{id}")).into_bytes()).collect();
+                Arc::new(move |number| ready[place(number, ready.len())].clone())
+            }
+            Question::List => {
+                let ready = get("/v1/services").into_bytes();
+                Arc::new(move |_| ready.clone())
+            }
+            Question::Incident => {
+                let ids = Arc::clone(&self.ids);
+                let post = |body: &Value| self.post("/v1/incidents", body);
+                let ready: Vec<Vec<u8>> = ids.iter().map(|id| post(&incident(id))).collect();
+                Arc::new(move |number| ready[place(number, ready.len())].clone())
+            }
+        }
+    }
+
+    fn headers(&self) -> String {
+        format!("Host: {}\r\nAuthorization: Bearer {}\r\n", self.address, self.token)
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Vec<u8> {
+        let body = body.to_string();
+        let headers = self.headers();
+        let length = body.len();
+        format!(
+            "POST {path} HTTP/1.1\r\n{headers}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .into_bytes()
+    }
+
+    /// Checks a second since the services were there, as the server counts them.
+    pub(super) async fn checks_per_second(&self) -> anyhow::Result<f64> {
+        let request = format!("GET /metrics HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
+        let page = text(self.address, request.as_bytes()).await?;
+        let counted = page.lines().filter(|line| line.starts_with("watchkeeper_checks_total"));
+        let sum: f64 = counted.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok()).sum();
+        Ok(sum / self.filled_at.elapsed().as_secs_f64())
+    }
+}
+
+fn incident(service: &str) -> Value {
+    json!({
+        "title": "Checkout is slow", "message": "We are looking into slow payments.", "severity": "major",
+        "is_published": true, "service_ids": [service],
+    })
+}
+
+/// Numbers one after the other, far from each other.
+const fn scattered(number: u64) -> u64 {
+    (number ^ (number >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 17
+}
+
+fn place(number: u64, count: usize) -> usize {
+    usize::try_from(scattered(number) % count.max(1) as u64).unwrap_or(0)
+}
+
+fn free_address() -> anyhow::Result<SocketAddr> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?)
+}
+
+fn serve(address: SocketAddr, data: &str, config: &Config) -> anyhow::Result<Process> {
+    let listen = address.to_string();
+    let mut arguments = vec!["serve", "--listen", &listen, "--data-dir", data, "--log", "error"];
+    for (flag, url) in [("--database-url", &config.database_url), ("--history-url", &config.history_url)] {
+        arguments.extend(url.iter().flat_map(|url| [flag, url]));
+    }
+    let variables =
+        [("WATCHKEEPER_RATE_LIMIT_PER_MINUTE", RATE_LIMIT), ("WATCHKEEPER_EGRESS", "private-allowed")];
+    Process::start(&arguments, &variables)
+}
+
+async fn until_ready(server: &mut Process, address: SocketAddr) -> anyhow::Result<()> {
+    let deadline = Instant::now() + START;
+    let request = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    while Instant::now() < deadline {
+        if text(address, request).await.is_ok_and(|answer| answer.starts_with("HTTP/1.1 200")) {
+            return Ok(());
+        }
+        if !server.is_running() {
+            bail!("the server has ended before it was ready");
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    bail!("the server was not ready within {} seconds", START.as_secs())
+}
+
+/// One request on a connection of its own; the JSON of its answer.
+async fn exchange(address: SocketAddr, request: &[u8]) -> anyhow::Result<Value> {
+    let head = String::from_utf8_lossy(request).replacen("\r\n", "\r\nConnection: close\r\n", 1);
+    let answer = text(address, head.as_bytes()).await?;
+    let (_, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
+    Ok(serde_json::from_str(body)?)
+}
+
+async fn text(address: SocketAddr, request: &[u8]) -> anyhow::Result<String> {
+    let mut stream = TcpStream::connect(address).await?;
+    stream.write_all(request).await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    Ok(answer)
+}

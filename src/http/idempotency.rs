@@ -1,0 +1,253 @@
+//! `Idempotency-Key` (contract 1.10): a POST that is sent again is answered again, and does nothing again.
+//!
+//! A key is claimed before anything is looked at (step 7 of contract 1.8). Its answer is stored in the transaction of the
+//! effect ([`Write`](crate::http::write::Write)); a refused request frees the key. Bodies are stored sealed.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use futures_util::future::{Either, select};
+
+use crate::http::api::Api;
+use crate::http::auth::Caller;
+use crate::http::call::Call;
+use crate::http::error::{ApiError, Malformed};
+use crate::http::field_errors::FieldErrors;
+use crate::http::fingerprint::fingerprint;
+use crate::http::gate::guarded;
+use crate::http::reply::Reply;
+use crate::http::route::Handler;
+use crate::http::rule::FieldRule;
+use crate::http::store_access::StoreResult as _;
+use crate::http::write::Effect;
+use crate::id::Id;
+use crate::model::secret::SecretPlace;
+use crate::store::idempotency_keys::{self as keys, Claimed, Fingerprint, Run, StoredAnswer};
+
+/// The header.
+pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// Longest key.
+const KEY_CHARACTERS: usize = 255;
+/// How long a run has the key when its process dies.
+const LEASE_MS: i64 = 60_000;
+/// How often a run that goes on says so.
+const RENEW_EVERY: Duration = Duration::from_secs(20);
+
+/// A key that this request has claimed.
+#[derive(Debug)]
+pub struct Claim {
+    /// The run.
+    pub run: Run,
+    /// Organisation of the token: bodies are sealed for it.
+    pub organisation: Id,
+    is_settled: AtomicBool,
+}
+
+impl Claim {
+    /// The answer is stored.
+    pub fn mark_settled(&self) {
+        self.is_settled.store(true, Ordering::Release);
+    }
+
+    /// Where the sealed body belongs.
+    fn place<'a>(&'a self, row: &'a str) -> SecretPlace<'a> {
+        SecretPlace {
+            organisation: self.organisation.as_str(),
+            table: "idempotency_key",
+            row,
+            field: &self.run.key,
+        }
+    }
+}
+
+/// What became of a claim.
+pub enum KeyState {
+    /// The request runs.
+    Mine,
+    /// Another one runs under this key.
+    Running,
+    /// The key was used for another request.
+    Mismatch,
+    /// The answer of the first request.
+    Answered(Box<Reply>),
+}
+
+/// Who keeps keys and answers.
+pub trait Keys {
+    /// Claims the key.
+    fn claim(&self, claim: &Claim, print: &Fingerprint) -> impl Future<Output = Result<KeyState, ApiError>>;
+    /// Stores an answer without effect.
+    fn settle(&self, claim: &Claim, reply: &Reply) -> impl Future<Output = Result<(), ApiError>>;
+    /// Prolongs the lease.
+    fn renew(&self, claim: &Claim) -> impl Future<Output = Result<(), ApiError>>;
+    /// Frees the key.
+    fn free(&self, claim: &Claim) -> impl Future<Output = Result<(), ApiError>>;
+}
+
+/// Runs a handler, under a key if one was sent.
+///
+/// # Errors
+/// 400, 409 or 422 for the key, else those of the handler.
+pub async fn run<S: Keys + 'static>(handler: Handler<S>, mut call: Call<S>) -> Result<Reply, ApiError> {
+    let Some(key) = read_key(&call.headers)? else {
+        return guarded(handler(call)).await;
+    };
+    let state = Arc::clone(&call.state);
+    let bytes = call.body.buffer(&call.headers).await?;
+    let print = fingerprint("POST", &call.canonical_path, &call.query.encoded_without(""), &bytes);
+    let claim = Arc::new(claim_of(&call.caller, key));
+    match state.claim(&claim, &print).await? {
+        KeyState::Mine => {}
+        KeyState::Running => return Err(ApiError::KeyRunning),
+        KeyState::Mismatch => {
+            return Err(FieldErrors::of("Idempotency-Key", FieldRule::IdempotencyMismatch).into());
+        }
+        KeyState::Answered(reply) => return Ok(*reply),
+    }
+    call.effect = Effect::under(Arc::clone(&claim));
+    let outcome = renewing(&*state, &claim, guarded(handler(call))).await;
+    match &outcome {
+        Ok(_) if claim.is_settled.load(Ordering::Acquire) => {}
+        Ok(reply) => state.settle(&claim, reply).await?,
+        Err(_) => {
+            if let Err(error) = state.free(&claim).await {
+                tracing::warn!(%error, "a key stays taken until its lease lapses");
+            }
+        }
+    }
+    outcome
+}
+
+fn claim_of(caller: &Caller, key: String) -> Claim {
+    Claim {
+        run: Run { token: caller.token.key, key, claim: Id::random() },
+        organisation: caller.organisation.id,
+        is_settled: AtomicBool::new(false),
+    }
+}
+
+/// Runs to the end of `work`; in the meantime the lease is prolonged.
+async fn renewing<S: Keys, T>(state: &S, claim: &Claim, work: impl Future<Output = T>) -> T {
+    let renewals = async {
+        loop {
+            tokio::time::sleep(RENEW_EVERY).await;
+            if let Err(error) = state.renew(claim).await {
+                tracing::warn!(%error, "the lease of a key could not be prolonged");
+            }
+        }
+    };
+    match select(std::pin::pin!(work), std::pin::pin!(renewals)).await {
+        Either::Left((outcome, _)) => outcome,
+        Either::Right((never, _)) => never,
+    }
+}
+
+/// Reads the header: 1 to 255 visible ASCII characters, sent once.
+fn read_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let mut values = headers.get_all(IDEMPOTENCY_KEY);
+    let (first, second) = (values.next(), values.next());
+    let Some(value) = first else { return Ok(None) };
+    let bytes = value.as_bytes();
+    let is_sound = second.is_none()
+        && (1..=KEY_CHARACTERS).contains(&bytes.len())
+        && bytes.iter().all(u8::is_ascii_graphic);
+    if !is_sound {
+        return Err(Malformed::IdempotencyKey.into());
+    }
+    Ok(Some(String::from_utf8_lossy(bytes).into_owned()))
+}
+
+impl Api {
+    /// The body of an answer as it is stored for a key.
+    pub(super) fn seal_answer(&self, claim: &Claim, body: &str) -> String {
+        self.parts.definer.sealer.seal(claim.place(&claim.run.token.to_string()), body)
+    }
+
+    fn open_answer(&self, claim: &Claim, answer: StoredAnswer) -> Result<Reply, ApiError> {
+        let place = claim.run.token.to_string();
+        let body = self.parts.definer.sealer.open(claim.place(&place), &answer.body);
+        let body = body.map_err(|error| ApiError::Internal(error.into()))?;
+        let status = StatusCode::from_u16(answer.status);
+        let status = status.map_err(|error| ApiError::Internal(error.into()))?;
+        let location = answer.location.and_then(|location| HeaderValue::from_str(&location).ok());
+        let mut headers = vec![(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"))];
+        headers.extend(location.map(|location| (header::LOCATION, location)));
+        Ok(Reply::stored(status, headers, body))
+    }
+}
+
+impl Keys for Api {
+    async fn claim(&self, claim: &Claim, print: &Fingerprint) -> Result<KeyState, ApiError> {
+        let now = self.now();
+        let write = self.parts.databases.main.begin().await.or_unavailable()?;
+        let claimed = keys::claim(&write, &claim.run, print, (now, now.plus_ms(LEASE_MS))).await;
+        Ok(match claimed.or_unavailable()? {
+            Claimed::Mine => {
+                write.commit().await.or_unavailable()?;
+                KeyState::Mine
+            }
+            Claimed::Running => KeyState::Running,
+            Claimed::Answered(answer) if answer.fingerprint != *print => KeyState::Mismatch,
+            Claimed::Answered(answer) => KeyState::Answered(Box::new(self.open_answer(claim, answer)?)),
+        })
+    }
+
+    async fn settle(&self, claim: &Claim, reply: &Reply) -> Result<(), ApiError> {
+        let write = self.parts.databases.main.begin().await.or_unavailable()?;
+        let body = self.seal_answer(claim, &reply.text());
+        keys::settle(&write, &claim.run, reply.status_and_location(), body).await.or_unavailable()?;
+        write.commit().await.or_unavailable()
+    }
+
+    async fn renew(&self, claim: &Claim) -> Result<(), ApiError> {
+        let write = self.parts.databases.main.begin().await.or_unavailable()?;
+        keys::renew(&write, &claim.run, self.now().plus_ms(LEASE_MS)).await.or_unavailable()?;
+        write.commit().await.or_unavailable()
+    }
+
+    async fn free(&self, claim: &Claim) -> Result<(), ApiError> {
+        let write = self.parts.databases.main.begin().await.or_unavailable()?;
+        keys::free(&write, &claim.run).await.or_unavailable()?;
+        write.commit().await.or_unavailable()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Contract 1.10, form.
+    #[rstest]
+    #[case(&[], Ok(None))]
+    #[case(&["a"], Ok(Some("a")))]
+    #[case(&["!~0f8b-é"], Err(()))]
+    #[case(&[""], Err(()))]
+    #[case(&["a b"], Err(()))]
+    #[case(&["a\tb"], Err(()))]
+    #[case(&["a", "a"], Err(()))]
+    fn a_key_is_visible_ascii_sent_once(#[case] lines: &[&str], #[case] expected: Result<Option<&str>, ()>) {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(IDEMPOTENCY_KEY, HeaderValue::from_bytes(line.as_bytes()).unwrap());
+        }
+        let read = read_key(&headers).map_err(|_| ());
+        assert_eq!(read, expected.map(|key| key.map(str::to_owned)));
+    }
+
+    #[rstest]
+    #[case(255, true)]
+    #[case(256, false)]
+    fn a_key_has_at_most_255_characters(#[case] length: usize, #[case] sound: bool) {
+        let mut headers = HeaderMap::new();
+        headers.append(IDEMPOTENCY_KEY, HeaderValue::from_str(&"k".repeat(length)).unwrap());
+        assert_eq!(read_key(&headers).is_ok(), sound);
+    }
+}

@@ -1,0 +1,196 @@
+//! Keys under which POST requests may be sent again (contract 1.10): claimed, settled with an answer, or freed.
+//!
+//! A running key is a lease: only the run that claimed it can settle, renew or free it, and when its process dies the
+//! lease lapses. Times are given by the caller.
+
+use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect,
+    UpdateMany,
+};
+use watchkeeper_entities::idempotency_key::{ActiveModel, Column, Entity, Model};
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::id::Id;
+use crate::store::StoreError;
+
+/// How long a key is remembered from its first request on.
+const REMEMBERED_MS: i64 = DAY_MS;
+
+/// SHA-256 of a request.
+pub type Fingerprint = [u8; 32];
+
+/// One run of a request under a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The token that sent the key; keys of different tokens have nothing to do with each other.
+    pub token: i64,
+    /// The key.
+    pub key: String,
+    /// Drawn anew for every run.
+    pub claim: Id,
+}
+
+/// The answer of a finished run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredAnswer {
+    /// The request that it answers.
+    pub fingerprint: Fingerprint,
+    /// Status.
+    pub status: u16,
+    /// `Location`.
+    pub location: Option<String>,
+    /// Sealed body.
+    pub body: String,
+}
+
+/// What became of a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claimed {
+    /// The key is this run's.
+    Mine,
+    /// Another run has it.
+    Running,
+    /// It has its answer.
+    Answered(StoredAnswer),
+}
+
+/// Claims the key for a run until `lease_until`.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn claim(
+    connection: &impl ConnectionTrait,
+    run: &Run,
+    fingerprint: &Fingerprint,
+    (now, lease_until): (Timestamp, Timestamp),
+) -> Result<Claimed, StoreError> {
+    let row = ActiveModel {
+        token_id: Set(run.token),
+        key: Set(run.key.clone()),
+        fingerprint: Set(fingerprint.to_vec()),
+        claim: Set(run.claim.to_string()),
+        leased_until: Set(lease_until.ms()),
+        accepted_at: Set(now.ms()),
+        status: Set(None),
+        location: Set(None),
+        body: Set(None),
+    };
+    let mut nothing = OnConflict::columns([Column::TokenId, Column::Key]);
+    let inserted = Entity::insert(row.clone())
+        .on_conflict(nothing.do_nothing().to_owned())
+        .exec_without_returning(connection)
+        .await?;
+    if inserted == 1 {
+        return Ok(Claimed::Mine);
+    }
+    let known = Entity::find_by_id((run.token, run.key.clone())).lock_exclusive().one(connection).await?;
+    match known {
+        // It was freed between the two statements: whoever comes next will have it.
+        None => Ok(Claimed::Running),
+        Some(known) if is_over(&known, now) => {
+            Entity::update(row).exec(connection).await?;
+            Ok(Claimed::Mine)
+        }
+        Some(known) => state_of(known),
+    }
+}
+
+/// Whether a new run may take the key: a lease that has lapsed, or an answer that is no longer remembered.
+const fn is_over(row: &Model, now: Timestamp) -> bool {
+    match row.status {
+        None => row.leased_until <= now.ms(),
+        Some(_) => row.accepted_at + REMEMBERED_MS <= now.ms(),
+    }
+}
+
+fn state_of(row: Model) -> Result<Claimed, StoreError> {
+    let Some(status) = row.status else { return Ok(Claimed::Running) };
+    let corrupt = |problem: &str| StoreError::corrupt("idempotency_key", &row.key, &problem);
+    Ok(Claimed::Answered(StoredAnswer {
+        fingerprint: row
+            .fingerprint
+            .as_slice()
+            .try_into()
+            .map_err(|_| corrupt("its fingerprint is too short"))?,
+        status: u16::try_from(status).map_err(|_| corrupt("its status is negative"))?,
+        body: row.body.clone().ok_or_else(|| corrupt("its body is missing"))?,
+        location: row.location.clone(),
+    }))
+}
+
+/// Stores the answer of a run. `false` when the run has lost the key: then nothing may be committed with it.
+///
+/// # Errors
+/// When the database fails.
+pub async fn settle(
+    connection: &impl ConnectionTrait,
+    run: &Run,
+    (status, location): (u16, Option<String>),
+    body: String,
+) -> Result<bool, StoreError> {
+    let settled = mine(Entity::update_many(), run)
+        .col_expr(Column::Status, Expr::value(i16::try_from(status).unwrap_or(i16::MAX)))
+        .col_expr(Column::Location, Expr::value(location))
+        .col_expr(Column::Body, Expr::value(body))
+        .exec(connection)
+        .await?;
+    Ok(settled.rows_affected == 1)
+}
+
+/// Prolongs the lease of a run.
+///
+/// # Errors
+/// When the database fails.
+pub async fn renew(connection: &impl ConnectionTrait, run: &Run, until: Timestamp) -> Result<(), StoreError> {
+    let renewal = mine(Entity::update_many(), run).col_expr(Column::LeasedUntil, Expr::value(until.ms()));
+    renewal.exec(connection).await?;
+    Ok(())
+}
+
+fn mine(update: UpdateMany<Entity>, run: &Run) -> UpdateMany<Entity> {
+    update
+        .filter(Column::TokenId.eq(run.token))
+        .filter(Column::Key.eq(run.key.as_str()))
+        .filter(Column::Claim.eq(run.claim.as_str()))
+        .filter(Column::Status.is_null())
+}
+
+/// Frees the key of a run that has failed.
+///
+/// # Errors
+/// When the database fails.
+pub async fn free(connection: &impl ConnectionTrait, run: &Run) -> Result<(), StoreError> {
+    Entity::delete_many()
+        .filter(Column::TokenId.eq(run.token))
+        .filter(Column::Key.eq(run.key.as_str()))
+        .filter(Column::Claim.eq(run.claim.as_str()))
+        .filter(Column::Status.is_null())
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// Frees every running key: only for a process that has the database for itself and has just started, when all runs
+/// are those of a process that died.
+///
+/// # Errors
+/// When the database fails.
+pub async fn free_all_running(connection: &impl ConnectionTrait) -> Result<(), StoreError> {
+    Entity::delete_many().filter(Column::Status.is_null()).exec(connection).await?;
+    Ok(())
+}
+
+/// Forgets keys whose time is over.
+///
+/// # Errors
+/// When the database fails.
+pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Result<(), StoreError> {
+    let lapsed = Condition::any().add(Column::Status.is_not_null()).add(Column::LeasedUntil.lte(now.ms()));
+    Entity::delete_many()
+        .filter(Column::AcceptedAt.lte(now.plus_ms(-REMEMBERED_MS).ms()))
+        .filter(lapsed)
+        .exec(connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,254 @@
+//! `Idempotency-Key` (contract 1.10): an operation that is sent again is answered again and happens once.
+
+use std::collections::HashMap;
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::support::client::{Answer, Client};
+use crate::support::postgres::Postgres;
+use crate::support::server::Server;
+use crate::support::{UNKNOWN_ID, create_unconfigured, eventually, service};
+
+fn post_with(client: &Client, path: &str, key: &str, body: &Value) -> Answer {
+    let key = format!("Idempotency-Key: {key}");
+    client.send("POST", path, &["Content-Type: application/json", &key], body.to_string().as_bytes())
+}
+
+fn manual(name: &str) -> Value {
+    json!({"name": name, "check_type": "manual"})
+}
+
+fn count(client: &Client) -> u64 {
+    client.get("/v1/services").expect(200).json()["meta"]["total"].as_u64().unwrap()
+}
+
+#[test]
+fn a_repeated_request_gets_the_stored_answer_byte_for_byte() {
+    let server = Server::shared();
+    let client = server.tenant("business");
+    let first = post_with(&client, "/v1/services", "a", &manual("Shop")).expect(201);
+    assert_eq!(first.header("idempotent-replayed"), None);
+    let again = post_with(&client, "/v1/services", "a", &manual("Shop")).expect(201);
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(
+        (again.body.as_str(), again.header("location")),
+        (first.body.as_str(), first.header("location"))
+    );
+    let other_spelling = r#" {"check_type": "manual",   "name": "Shop"} "#;
+    let lines = ["Idempotency-Key: a", "Accept-Language: de"];
+    let same = client.send("POST", "/v1/services/", &lines, other_spelling.as_bytes()).expect(201);
+    assert_eq!(same.body, first.body, "key order, white space, a slash and languages do not count");
+    assert_eq!(count(&client), 1);
+    let spent = |answer: &Answer| answer.header("x-ratelimit-remaining").unwrap().parse::<u32>().unwrap();
+    assert!(spent(&again) < spent(&first), "a replay is counted as every request");
+}
+
+#[test]
+fn a_replay_comes_back_when_the_resource_is_gone() {
+    let server = Server::shared();
+    let client = server.tenant("business");
+    let id = create_unconfigured(&client);
+    let path = format!("{}/pause", service(&id));
+    let paused = post_with(&client, &path, "p", &json!({})).expect(200);
+    client.delete(&service(&id)).expect(200);
+    let again = post_with(&client, &path, "p", &json!({})).expect(200);
+    assert_eq!(again.body, paused.body);
+    post_with(&client, &path, "q", &json!({})).expect(404);
+}
+
+/// An act that changes nothing is answered from the store as well.
+#[test]
+fn an_answer_without_effect_is_stored_too() {
+    let server = Server::shared();
+    let client = server.tenant("business");
+    let id = create_unconfigured(&client);
+    let path = format!("{}/pause", service(&id));
+    post_with(&client, &path, "one", &json!({})).expect(200);
+    post_with(&client, &path, "two", &json!({})).expect(200);
+    let again = post_with(&client, &path, "two", &json!({})).expect(200);
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+}
+
+#[rstest]
+#[case("/v1/services", json!({"name": "Shop", "check_type": "manual", "target": "x"}))]
+#[case("/v1/services?x=1", json!({"name": "Shop", "check_type": "manual"}))]
+#[case("/v1/services/AAAAAAAAAAAAAAAAAAAAA/pause", json!({"name": "Shop", "check_type": "manual"}))]
+fn a_key_of_another_request_is_refused(#[case] path: &str, #[case] body: Value) {
+    let server = Server::shared();
+    let client = server.tenant("business");
+    post_with(&client, "/v1/services", "a", &manual("Shop")).expect(201);
+    let refused = post_with(&client, path, "a", &body);
+    let text = "This Idempotency-Key was used for a different request.".to_owned();
+    assert_eq!(refused.errors(), [("Idempotency-Key".to_owned(), text)]);
+    assert_eq!(count(&client), 1);
+}
+
+#[test]
+fn keys_belong_to_their_token() {
+    let server = Server::shared();
+    let organisation = server.organisation("business");
+    let (one, two) = (server.member(&organisation, "all"), server.member(&organisation, "all"));
+    post_with(&one, "/v1/services", "a", &manual("One")).expect(201);
+    post_with(&two, "/v1/services", "a", &manual("Two")).expect(201);
+    assert_eq!(count(&one), 2);
+}
+
+#[rstest]
+#[case::fields("/v1/services", "{}", 422)]
+#[case::syntax("/v1/services", "{", 400)]
+#[case::path("/v1/services/AAAAAAAAAAAAAAAAAAAAA/resume", "{}", 404)]
+fn a_refused_request_frees_its_key(#[case] path: &str, #[case] body: &str, #[case] status: u16) {
+    let server = Server::shared();
+    let client = server.tenant("business");
+    let lines = ["Content-Type: application/json", "Idempotency-Key: a"];
+    client.send("POST", path, &lines, body.as_bytes()).expect(status);
+    post_with(&client, "/v1/services", "a", &manual("Shop")).expect(201);
+}
+
+/// Step 6 of contract 1.8 comes before step 7, step 7 before step 8.
+#[test]
+fn a_token_without_the_right_is_refused_before_its_key_is_looked_at() {
+    let server = Server::shared();
+    let organisation = server.organisation("business");
+    let viewer = server.member(&organisation, "services.view");
+    post_with(&viewer, "/v1/services", "a b", &manual("Shop")).expect(403);
+    let client = server.member(&organisation, "all");
+    post_with(&client, &format!("{}/pause", service(UNKNOWN_ID)), "a b", &json!({})).expect(400);
+}
+
+#[rstest]
+#[case(&["Idempotency-Key: "])]
+#[case(&["Idempotency-Key: a b"])]
+#[case(&["Idempotency-Key: \u{e4}"])]
+#[case(&["Idempotency-Key: a", "Idempotency-Key: a"])]
+fn a_malformed_key_is_400_on_post_and_ignored_elsewhere(#[case] lines: &[&str]) {
+    let server = Server::shared();
+    let client = server.tenant("business");
+    let id = create_unconfigured(&client);
+    let refused = client.send("POST", "/v1/services", lines, b"{}").expect(400);
+    assert_eq!(refused.message(), "The Idempotency-Key header must have 1 to 255 visible ASCII characters.");
+    client.send("PATCH", &service(&id), lines, b"{}").expect(200);
+    client.send("GET", &service(&id), lines, b"").expect(200);
+    client.send("DELETE", &service(&id), lines, b"").expect(200);
+}
+
+/// Reliability: 200 equal requests at once make one row.
+#[test]
+fn of_many_equal_requests_at_once_one_runs() {
+    let server = Server::shared();
+    let client = server.tenant("business");
+    let ask = || post_with(&client, "/v1/services", "a", &manual("Shop"));
+    let answers: Vec<Answer> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..200).map(|_| scope.spawn(ask)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let mut statuses: HashMap<u16, usize> = HashMap::new();
+    for answer in &answers {
+        *statuses.entry(answer.status).or_default() += 1;
+        if answer.status == 409 {
+            assert_eq!(answer.header("retry-after"), Some("1"));
+            assert_eq!(answer.message(), "A request with this Idempotency-Key is still running.");
+        }
+    }
+    assert!(statuses.keys().all(|status| matches!(status, 201 | 409)), "{statuses:?}");
+    let created = answers.iter().filter(|answer| answer.status == 201);
+    assert_eq!(created.filter(|answer| answer.header("idempotent-replayed").is_none()).count(), 1);
+    assert_eq!(count(&client), 1);
+}
+
+/// Reliability: after a kill at any moment the repeated request leaves one effect.
+#[tokio::test]
+async fn a_kill_leaves_one_effect_or_none() {
+    let mut server = Server::start();
+    for round in 0..8_u64 {
+        let client = server.client();
+        let writers: Vec<_> = (0..4)
+            .map(|writer| {
+                let client = client.clone();
+                std::thread::spawn(move || {
+                    for number in 0.. {
+                        let key = format!("{round}-{writer}-{number}");
+                        let body = manual(&key).to_string();
+                        let request = format!(
+                            "POST /v1/services HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {}\r\nIdempotency-Key: {key}\r\nContent-Length: {}\r\n\r\n{body}",
+                            client.token.as_deref().unwrap(),
+                            body.len()
+                        );
+                        if !sent(&client, request.as_bytes()) {
+                            return key;
+                        }
+                    }
+                    unreachable!("the server is killed")
+                })
+            })
+            .collect();
+        let seen = client.clone();
+        let wanted = count(&client) + 20 + round * 7;
+        eventually("some services exist", || (count(&seen) >= wanted).then_some(())).await;
+        server.kill_and_restart();
+        let client = server.client();
+        for writer in writers {
+            let key = writer.join().unwrap();
+            // The request that the kill interrupted is sent again, twice.
+            let first = post_with(&client, "/v1/services", &key, &manual(&key)).expect(201);
+            let second = post_with(&client, "/v1/services", &key, &manual(&key)).expect(201);
+            assert_eq!(first.body, second.body);
+        }
+    }
+    let client = server.client();
+    let mut names: HashMap<String, usize> = HashMap::new();
+    for page in 1..=count(&client).div_ceil(100) {
+        let rows = client.get(&format!("/v1/services?per_page=100&page={page}")).expect(200).data();
+        for row in rows.as_array().unwrap() {
+            *names.entry(row["name"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
+    }
+    let doubled: Vec<_> = names.iter().filter(|(_, times)| **times != 1).collect();
+    assert!(doubled.is_empty(), "{doubled:?}");
+}
+
+/// Whether the whole answer came.
+fn sent(client: &Client, request: &[u8]) -> bool {
+    use std::io::{Read as _, Write as _};
+    let Ok(mut stream) = std::net::TcpStream::connect(client.address) else { return false };
+    let mut answer = Vec::new();
+    stream.write_all(request).is_ok()
+        && stream.read_to_end(&mut answer).is_ok()
+        && answer.starts_with(b"HTTP/1.1 201")
+        && answer.ends_with(b"}")
+}
+
+/// A request whose database waits is running; a client that has gone away does not stop it.
+#[tokio::test]
+async fn a_running_request_is_409_and_survives_its_client() {
+    let Some(postgres) = Postgres::start() else { return };
+    let url = postgres.url();
+    let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &url), ("WATCHKEEPER_HISTORY_URL", &url)]);
+    let client = server.client();
+    let mut lock = postgres.hold("SELECT * FROM organisation FOR UPDATE");
+    let body = manual("Shop").to_string();
+    let request = format!(
+        "POST /v1/services HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nIdempotency-Key: a\r\nContent-Length: {}\r\n\r\n{body}",
+        client.token.as_deref().unwrap(),
+        body.len()
+    );
+    let mut stream = std::net::TcpStream::connect(client.address).unwrap();
+    std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+    let running = || post_with(&client, "/v1/services", "a", &manual("Shop"));
+    let refused = eventually("the first request runs", || {
+        let answer = running();
+        (answer.status == 409).then_some(answer)
+    })
+    .await;
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    drop(stream);
+    lock.release();
+    let replayed = eventually("the first request has ended", || {
+        let answer = running();
+        (answer.status == 201).then_some(answer)
+    })
+    .await;
+    assert_eq!(replayed.header("idempotent-replayed"), Some("true"));
+    assert_eq!(count(&client), 1);
+}

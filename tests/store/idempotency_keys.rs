@@ -1,0 +1,112 @@
+//! Idempotency keys on both databases (contract 1.10): one run at a time, one answer, leases that lapse.
+
+use rstest::rstest;
+use watchkeeper::clock::{DAY_MS, Timestamp};
+use watchkeeper::id::Id;
+use watchkeeper::store::idempotency_keys::{self as keys, Claimed, Run, StoredAnswer};
+use watchkeeper::store::{Database, tokens};
+
+use crate::support::Backend;
+use crate::support::rows::{at, stored_organisation, token};
+
+const PRINT: [u8; 32] = [7; 32];
+const LEASE_MS: i64 = 60_000;
+
+async fn a_token(database: &Database, organisation: i64) -> i64 {
+    let transaction = database.begin().await.unwrap();
+    let stored = tokens::insert(&transaction, token(organisation, "ci"), &[7; 32]).await.unwrap();
+    transaction.commit().await.unwrap();
+    stored.key
+}
+
+fn run(token: i64) -> Run {
+    Run { token, key: "order-17".into(), claim: Id::random() }
+}
+
+async fn claim(database: &Database, run: &Run, now: Timestamp) -> Claimed {
+    let transaction = database.begin().await.unwrap();
+    let claimed = keys::claim(&transaction, run, &PRINT, (now, now.plus_ms(LEASE_MS))).await.unwrap();
+    transaction.commit().await.unwrap();
+    claimed
+}
+
+async fn settle(database: &Database, run: &Run) -> bool {
+    let transaction = database.begin().await.unwrap();
+    let location = Some("https://api.example.com/v1/tags/1".to_owned());
+    let settled = keys::settle(&transaction, run, (201, location), "sealed".into()).await.unwrap();
+    transaction.commit().await.unwrap();
+    settled
+}
+
+fn answer() -> Claimed {
+    Claimed::Answered(StoredAnswer {
+        fingerprint: PRINT,
+        status: 201,
+        location: Some("https://api.example.com/v1/tags/1".into()),
+        body: "sealed".into(),
+    })
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_key_has_one_run_and_one_answer_for_a_day(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await.key;
+    let token = a_token(&store.main, owner).await;
+    let (first, second) = (run(token), run(token));
+    let start = at(1_000);
+    assert_eq!(claim(&store.main, &first, start).await, Claimed::Mine);
+    assert_eq!(claim(&store.main, &second, start).await, Claimed::Running);
+    assert!(!settle(&store.main, &second).await, "only the run that has the key may settle it");
+    assert!(settle(&store.main, &first).await);
+    assert!(!settle(&store.main, &first).await, "there is one answer");
+    let last = start.plus_ms(DAY_MS - 1);
+    assert_eq!(claim(&store.main, &second, last).await, answer());
+    assert_eq!(claim(&store.main, &second, last.plus_ms(1)).await, Claimed::Mine);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_lease_lapses_unless_it_is_prolonged(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await.key;
+    let token = a_token(&store.main, owner).await;
+    let (first, second) = (run(token), run(token));
+    let start = at(1_000);
+    assert_eq!(claim(&store.main, &first, start).await, Claimed::Mine);
+    let transaction = store.main.begin().await.unwrap();
+    keys::renew(&transaction, &first, start.plus_ms(2 * LEASE_MS)).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(claim(&store.main, &second, start.plus_ms(2 * LEASE_MS - 1)).await, Claimed::Running);
+    assert_eq!(claim(&store.main, &second, start.plus_ms(2 * LEASE_MS)).await, Claimed::Mine);
+    assert!(!settle(&store.main, &first).await, "the run that was too slow has lost the key");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_failed_run_and_a_deleted_token_leave_nothing(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await.key;
+    let token = a_token(&store.main, owner).await;
+    let (first, second) = (run(token), run(token));
+    assert_eq!(claim(&store.main, &first, at(0)).await, Claimed::Mine);
+    let transaction = store.main.begin().await.unwrap();
+    keys::free(&transaction, &second).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(claim(&store.main, &second, at(0)).await, Claimed::Running, "it is not the second's to free");
+    let transaction = store.main.begin().await.unwrap();
+    keys::free(&transaction, &first).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(claim(&store.main, &second, at(0)).await, Claimed::Mine);
+    let transaction = store.main.begin().await.unwrap();
+    keys::free_all_running(&transaction).await.unwrap();
+    keys::forget_old(&transaction, at(2 * DAY_MS)).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(claim(&store.main, &first, at(0)).await, Claimed::Mine);
+}
