@@ -33,3 +33,4 @@ pub mod record;
 pub mod stats;
 pub mod store;
 pub mod telemetry;
+pub mod timetable;

@@ -12,6 +12,7 @@ use crate::config::sources::BadConfig;
 use crate::engine::Engine;
 use crate::engine::aggregator::Snapshot;
 use crate::engine::definition::Definer;
+use crate::http::assets::Studio;
 use crate::http::auth::Caller;
 use crate::http::error::ApiError;
 use crate::http::gate::Callers;
@@ -54,6 +55,8 @@ pub struct Api {
     pub plans: PlanTable,
     /// Codes of the active locations.
     pub probe_codes: Vec<String>,
+    /// Where uploaded pictures are decoded.
+    pub studio: Studio,
     callers: Mutex<HashMap<TokenHash, (Timestamp, Caller)>>,
 }
 
@@ -68,6 +71,7 @@ impl Api {
             base_url: parts.config.base_url(),
             plans: PlanTable::new(&parts.config.plans)?,
             probe_codes: locations.iter().map(|location| location.code.to_string()).collect(),
+            studio: Studio::default(),
             callers: Mutex::default(),
             parts,
         })

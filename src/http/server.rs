@@ -23,7 +23,7 @@ use crate::http::traffic::Traffic;
 pub struct Front {
     pub(super) api: Arc<Api>,
     pub(super) traffic: Traffic,
-    gate: Gate<Api>,
+    pub(super) gate: Gate<Api>,
 }
 
 /// A running server.

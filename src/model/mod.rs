@@ -7,6 +7,7 @@ pub mod access;
 pub mod asset;
 pub mod check;
 pub mod domain;
+pub mod domain_names;
 pub mod history;
 pub mod location;
 pub mod period;

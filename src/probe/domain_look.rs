@@ -10,25 +10,13 @@ use hickory_proto::rr::Name;
 use tokio::time::Instant;
 
 use crate::model::domain::{DomainProblem, Sight};
+use crate::model::domain_names::WantedRecords;
 use crate::probe::dns::{Reply, aliases, ask, texts};
 use crate::probe::spec::{DnsCheck, DnsRecord};
 use crate::probe::toolbox::Toolbox;
 
 /// How long one look may take: a client waits for it.
 const LOOK_TIME: Duration = Duration::from_secs(5);
-
-/// The records that a domain must have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WantedRecords {
-    /// The custom domain.
-    pub hostname: String,
-    /// Where it must lead: by CNAME, or by the same addresses.
-    pub cname_target: String,
-    /// Where the TXT record stands.
-    pub txt_name: String,
-    /// What it must say.
-    pub txt_value: String,
-}
 
 /// What came of one question.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! which is nobody's secret and nobody's guess.
 
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect,
     Select,
 };
 use watchkeeper_entities::asset::{ActiveModel, Column, Entity};
@@ -67,7 +67,7 @@ pub async fn replace(connection: &impl ConnectionTrait, asset: NewAsset) -> Resu
         hash: Set(asset.hash),
         bytes: Set(asset.bytes),
         created_at: Set(asset.created_at.ms()),
-        ..ActiveModel::default()
+        id: NotSet,
     };
     row.insert(connection).await?;
     Ok(())

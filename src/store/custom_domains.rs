@@ -99,15 +99,6 @@ pub async fn due(
     query.all(connection).await?.into_iter().map(from_row).collect()
 }
 
-/// When the next domain of any organisation is to be looked at. For the clock only.
-///
-/// # Errors
-/// When the database fails.
-pub async fn next_look(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, StoreError> {
-    let query = Entity::find().filter(Column::NextLookAt.is_not_null()).order_by_asc(Column::NextLookAt);
-    Ok(query.one(connection).await?.and_then(|row| row.next_look_at).map(Timestamp::from_ms))
-}
-
 /// The domain with this key, kept from others until the transaction ends; `None` when it was deleted meanwhile. For
 /// the clock only.
 ///

@@ -1,0 +1,68 @@
+//! Files of a status page (contract 4.16): upload, delete, and how they are served.
+//!
+//! A file is stored as it was made harmless (`picture`, `svg`); its address is the hash of its content. What the
+//! answers show is the page, without its components.
+
+pub(super) mod picture;
+pub(super) mod serve;
+mod studio;
+pub(super) mod svg;
+mod upload;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::http::api::Api;
+use crate::http::assets::picture::size_limit;
+use crate::http::assets::upload::{Upload, read_file};
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::reply::Reply;
+use crate::http::rule::FieldRule;
+use crate::http::store_access::StoreResult as _;
+use crate::model::asset::AssetKind;
+use crate::store::assets::{self, NewAsset};
+
+pub(super) use studio::Studio;
+
+pub(super) async fn upload_asset(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
+    let id = statuspages::find(&call).await?.id;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let (most, mebibytes) = size_limit(kind);
+    let refused = |rule| ApiError::Fields(FieldErrors::of("file", rule));
+    let bytes = match read_file(&headers, body.into_payload(), most).await? {
+        Upload::File(bytes) => bytes,
+        Upload::TooLarge => return Err(refused(FieldRule::FileSize(mebibytes))),
+        Upload::Missing => return Err(refused(FieldRule::Required)),
+    };
+    let picture = api.studio.develop(kind, bytes).await?.map_err(refused)?;
+    let write = effect.begin(&api).await?;
+    let page = statuspages::find_for_update(&write, &caller, id).await?;
+    let asset = NewAsset {
+        statuspage: page.key,
+        kind,
+        content_type: picture.content_type.into(),
+        hash: hash_of(&picture.bytes),
+        bytes: picture.bytes,
+        created_at: api.now(),
+    };
+    assets::replace(&*write, asset).await.or_unavailable()?;
+    let reply = statuspages::view_without_components(&write, &page).await?;
+    write.commit(reply).await
+}
+
+pub(super) async fn delete_asset(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
+    let id = statuspages::find(&call).await?.id;
+    let Call { state: api, caller, effect, .. } = call;
+    let write = effect.begin(&api).await?;
+    let page = statuspages::find_for_update(&write, &caller, id).await?;
+    assets::delete(&*write, page.key, kind).await.or_unavailable()?;
+    let reply = statuspages::view_without_components(&write, &page).await?;
+    write.commit(reply).await
+}
+
+/// The part of a file's address that changes with its content.
+fn hash_of(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
