@@ -3,6 +3,7 @@
 //! Nothing here is global: two whole apps can run in one process. What is started first is stopped last.
 
 pub mod first_start;
+mod plan_limits;
 pub mod reconcile;
 
 use std::fs::File;
@@ -24,6 +25,7 @@ use crate::engine::location::Prober;
 use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
 use crate::http::api::ApiParts;
+use crate::http::plans::PlanTable;
 use crate::http::server::{Server, serve};
 use crate::model::check::Outcome;
 use crate::model::location::Location;
@@ -123,6 +125,8 @@ impl App {
         demand_egress_choice(&config, &databases).await?;
         free_keys(&config, &databases).await?;
         let first_start = first_start::once(&config, &clock, &databases).await?;
+        let plans = PlanTable::new(&config.plans)?;
+        plan_limits::enforce(&databases.main, &plans, clock.now()).await?;
 
         let roster = Arc::new(roster(&config)?);
         let limits = config.limits.clone();

@@ -50,6 +50,10 @@ pub struct Config {
     pub trusted_proxies: Vec<Network>,
     /// Address under which clients reach the API; `None` = derived from `listen`.
     pub public_api_url: Option<String>,
+    /// Host under which status pages have their addresses, perhaps with a port; `None` = `localhost` and our port.
+    pub statuspage_host: Option<String>,
+    /// Slugs that no status page gets.
+    pub reserved_slugs: Vec<String>,
     /// Origins that browsers may call the API from.
     pub cors_allowed_origins: Vec<String>,
     /// Filter of the log, in the syntax of `tracing`.
@@ -81,6 +85,12 @@ impl Default for Config {
             rate_limit_per_minute: 120,
             trusted_proxies: Vec::new(),
             public_api_url: None,
+            statuspage_host: None,
+            reserved_slugs: [
+                "www", "api", "app", "admin", "mail", "static", "assets", "cdn", "edge", "status", "ping",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
             cors_allowed_origins: Vec::new(),
             log: "info".into(),
             log_format: LogFormat::Text,
@@ -97,6 +107,20 @@ impl Config {
     pub fn base_url(&self) -> String {
         let url = self.public_api_url.clone().unwrap_or_else(|| format!("http://{}", self.listen));
         url.trim_end_matches('/').to_owned()
+    }
+
+    /// `{statuspage_host}`: status pages answer at `{slug}.{statuspage_host}`.
+    #[must_use]
+    pub fn statuspage_host(&self) -> String {
+        self.statuspage_host.clone().unwrap_or_else(|| format!("localhost:{}", self.listen.port()))
+    }
+
+    /// Address of the status page with this slug. There are no certificates for `localhost`.
+    #[must_use]
+    pub fn statuspage_url(&self, slug: &str) -> String {
+        let host = self.statuspage_host();
+        let is_local = host.split(':').next() == Some("localhost");
+        format!("{}://{slug}.{host}", if is_local { "http" } else { "https" })
     }
 }
 
@@ -191,5 +215,20 @@ mod tests {
         assert_eq!(config.base_url(), "http://127.0.0.1:8080");
         config.public_api_url = Some("https://api.example.com/base/".into());
         assert_eq!(config.base_url(), "https://api.example.com/base");
+    }
+
+    #[test]
+    fn a_page_has_an_address_below_the_configured_host() {
+        let mut config = Config::default();
+        assert_eq!(config.statuspage_url("shop"), "http://shop.localhost:8080");
+        for (host, url) in [
+            ("localhost", "http://shop.localhost"),
+            ("localhost:81", "http://shop.localhost:81"),
+            ("status.example.net", "https://shop.status.example.net"),
+            ("localhost.example.net:444", "https://shop.localhost.example.net:444"),
+        ] {
+            config.statuspage_host = Some(host.into());
+            assert_eq!(config.statuspage_url("shop"), url);
+        }
     }
 }

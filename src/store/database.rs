@@ -1,21 +1,22 @@
 //! Connections: one writer and several readers per database, and how each kind of database is tuned.
 //!
 //! SQLite runs in WAL mode with `synchronous=FULL`: what was committed survives a power cut. Its transactions
-//! begin as `IMMEDIATE` on the single writer connection, so that none fails half-way for a lock.
+//! begin as `IMMEDIATE` on the single writer connection, so that none fails half-way for a lock, and share commits (see
+//! `transaction`).
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
-use sea_orm::{
-    ConnectOptions, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
-    SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
-};
+use sea_orm::{ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, Statement};
 use sea_orm_migration::MigratorTrait;
+use tokio::sync::Mutex;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use crate::config::limits::StoreLimits;
 use crate::store::StoreError;
+use crate::store::transaction::{Group, Transaction};
 
 /// Older versions can corrupt a database in WAL mode.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
@@ -89,6 +90,9 @@ pub struct Database {
     writer: DatabaseConnection,
     reader: DatabaseConnection,
     url: String,
+    /// SQLite: whose turn it is to write; PostgreSQL lets everybody.
+    turn: Option<Arc<Mutex<Group>>>,
+    patience: Duration,
 }
 
 impl Database {
@@ -98,10 +102,11 @@ impl Database {
     /// [`OpenError`] when it cannot be reached, or is a SQLite that corrupts its files.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let shown = without_credentials(url);
+        let patience = Duration::from_secs(limits.acquire_timeout_seconds);
         let refused = |source| OpenError::Connect { url: shown.clone(), source };
         if !url.starts_with("sqlite:") {
             let pool = connect_pool(url, (limits.postgres_connections, 0), limits).await.map_err(refused)?;
-            return Ok(Self { writer: pool.clone(), reader: pool, url: shown });
+            return Ok(Self { writer: pool.clone(), reader: pool, url: shown, turn: None, patience });
         }
         let writer = connect_pool(url, (1, WRITER_CACHE_KIB), limits).await.map_err(refused)?;
         let version = sqlite_version(&writer).await.map_err(refused)?;
@@ -110,7 +115,7 @@ impl Database {
         }
         let reader =
             connect_pool(url, (limits.sqlite_readers, READER_CACHE_KIB), limits).await.map_err(refused)?;
-        Ok(Self { writer, reader, url: shown })
+        Ok(Self { writer, reader, url: shown, turn: Some(Arc::default()), patience })
     }
 
     /// The connection for statements that only read.
@@ -123,12 +128,11 @@ impl Database {
     ///
     /// # Errors
     /// When the database is away or busy for longer than the configured wait.
-    pub async fn begin(&self) -> Result<DatabaseTransaction, DbErr> {
-        let options = TransactionOptions {
-            sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
-            ..TransactionOptions::default()
-        };
-        self.writer.begin_with_options(options).await
+    pub async fn begin(&self) -> Result<Transaction, DbErr> {
+        match &self.turn {
+            Some(turn) => Transaction::shared(&self.writer, turn, self.patience).await,
+            None => Transaction::alone(&self.writer).await,
+        }
     }
 
     /// Whether the database answers.

@@ -15,11 +15,11 @@ pub mod installation;
 pub mod organisations;
 pub mod services;
 pub mod tokens;
+mod transaction;
 pub mod windows;
 
 pub use database::{Database, Databases};
-/// A transaction that may write; dropping it rolls back.
-pub use sea_orm::DatabaseTransaction as Transaction;
+pub use transaction::Transaction;
 
 /// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]

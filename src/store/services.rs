@@ -72,6 +72,26 @@ pub async fn count_active(connection: &impl ConnectionTrait, organisation: i64) 
     Ok(of_organisation(organisation).filter(Column::PausedAt.is_null()).count(connection).await?)
 }
 
+/// The newest services of the organisation that are not paused, beyond the `limit` oldest ones, newest first.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn active_beyond(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    limit: u32,
+) -> Result<Vec<Service>, StoreError> {
+    let excess = count_active(connection, organisation).await?.saturating_sub(limit.into());
+    let rows = of_organisation(organisation)
+        .filter(Column::PausedAt.is_null())
+        .order_by_desc(Column::CreatedAt)
+        .order_by_desc(Column::PublicId)
+        .limit(excess)
+        .all(connection)
+        .await?;
+    rows.into_iter().map(from_row).collect()
+}
+
 /// Services of every organisation with the id of their organisation, by key, after `after`: what the engine
 /// loads at start and compares itself with. Nothing that answers a client may use it.
 ///

@@ -92,3 +92,25 @@ fn an_interval_below_the_plan_is_a_field_error() {
     assert_eq!(refused.errors(), [("settings.interval_seconds".to_owned(), text)]);
     assert!(refused.json().get("upsell").is_none());
 }
+
+/// Contract 3.3: after a downgrade nothing is deleted, the newest services beyond the limit are paused.
+#[tokio::test]
+async fn after_a_downgrade_the_newest_services_are_paused() {
+    let mut server = Server::with(TWO_SERVICES, &[]);
+    let client = server.tenant("team");
+    let older = create_unconfigured(&client);
+    let newer = create_unconfigured(&client);
+    server.terminate().await;
+    let settings = server.data().parent().unwrap().join("settings.toml");
+    std::fs::write(settings, "[plans.team]\nservices = 1\n").unwrap();
+    server.restart();
+    let client = Client { token: client.token, ..server.client() };
+    let shown = client.get(&service(&newer)).expect(200).data();
+    assert_eq!((&shown["paused_reason"], &shown["status"]), (&json!("plan_limit"), &json!("paused")));
+    assert_eq!(client.get(&service(&older)).expect(200).data()["is_paused"], false);
+    assert_eq!(unpaused(&client), 1);
+    client.post(&format!("{}/resume", service(&newer)), &Value::Null).expect(403);
+    let paused = client.post(&format!("{}/pause", service(&newer)), &Value::Null).expect(200).data();
+    assert_eq!(paused["paused_reason"], "manual");
+    assert_eq!(paused["paused_at"], shown["paused_at"]);
+}

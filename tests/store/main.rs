@@ -20,5 +20,6 @@ mod restore;
 mod services;
 mod support;
 mod tokens;
+mod transactions;
 mod upkeep;
 mod windows;

@@ -1,0 +1,185 @@
+//! Writing transactions. On SQLite those that meet share one commit: a commit waits for the disk, a statement does not.
+//!
+//! Each holds a savepoint of one common transaction while it is its turn, and is acknowledged only when that has reached
+//! the disk. One that fails undoes its own savepoint alone. On PostgreSQL every transaction is the server's.
+
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use sea_orm::{
+    ConnAcquireErr, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult,
+    QueryResult, SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
+};
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+/// A transaction that may write; dropping it rolls back.
+#[derive(Debug)]
+pub struct Transaction {
+    /// `None` only while it ends.
+    inner: Option<DatabaseTransaction>,
+    seat: Option<Seat>,
+}
+
+/// A place in the common transaction, held while it is this one's turn.
+#[derive(Debug)]
+struct Seat {
+    turn: Arc<Mutex<Group>>,
+    guard: OwnedMutexGuard<Group>,
+}
+
+/// What the writers of one SQLite database share.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    open: Option<Common>,
+}
+
+/// A common transaction that is not yet committed.
+#[derive(Debug)]
+struct Common {
+    outer: DatabaseTransaction,
+    /// How its commit went.
+    outcome: Arc<OnceLock<Result<(), String>>>,
+    /// Transactions that have done their work and wait for the commit.
+    waiting: usize,
+    /// Nobody joins any more: something in it failed, and what that did to it is not known for certain.
+    is_closed: bool,
+}
+
+impl Group {
+    /// Commits what is open and tells everybody who waits.
+    async fn end(&mut self) -> Result<(), DbErr> {
+        let Some(common) = self.open.take() else { return Ok(()) };
+        let result = common.outer.commit().await;
+        // Nobody else sets it: whoever ends the group has taken it.
+        let _ = common.outcome.set(result.as_ref().map(|()| ()).map_err(ToString::to_string));
+        result
+    }
+
+    async fn join(&mut self, writer: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
+        if self.open.as_ref().is_some_and(|common| common.is_closed)
+            && let Err(error) = self.end().await
+        {
+            tracing::error!(%error, "writes were not committed");
+        }
+        if self.open.is_none() {
+            let mode = Some(SqliteTransactionMode::Immediate);
+            let options =
+                TransactionOptions { sqlite_transaction_mode: mode, ..TransactionOptions::default() };
+            let outer = writer.begin_with_options(options).await?;
+            self.open = Some(Common { outer, outcome: Arc::default(), waiting: 0, is_closed: false });
+        }
+        match &self.open {
+            Some(common) => common.outer.begin().await,
+            None => Err(DbErr::Custom("there is no transaction to join".into())),
+        }
+    }
+}
+
+impl Transaction {
+    /// A transaction of the server's own.
+    pub(super) async fn alone(writer: &DatabaseConnection) -> Result<Self, DbErr> {
+        Ok(Self { inner: Some(writer.begin().await?), seat: None })
+    }
+
+    /// A transaction that shares its commit with those that it meets. Waits at most `patience` for its turn.
+    pub(super) async fn shared(
+        writer: &DatabaseConnection,
+        turn: &Arc<Mutex<Group>>,
+        patience: Duration,
+    ) -> Result<Self, DbErr> {
+        let turn = Arc::clone(turn);
+        let waited = tokio::time::timeout(patience, Arc::clone(&turn).lock_owned()).await;
+        let mut guard = waited.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))?;
+        let inner = guard.join(writer).await?;
+        Ok(Self { inner: Some(inner), seat: Some(Seat { turn, guard }) })
+    }
+
+    /// Commits. Returns when everything is durable.
+    ///
+    /// # Errors
+    /// When the database fails; then nothing of it has happened.
+    pub async fn commit(mut self) -> Result<(), DbErr> {
+        let (Some(inner), seat) = (self.inner.take(), self.seat.take()) else { return Ok(()) };
+        let Some(Seat { turn, mut guard }) = seat else { return inner.commit().await };
+        let released = inner.commit().await;
+        let Some(common) = &mut guard.open else { return released };
+        if let Err(error) = released {
+            common.is_closed = true;
+            return Err(error);
+        }
+        common.waiting += 1;
+        let outcome = Arc::clone(&common.outcome);
+        drop(guard);
+        // In a task of its own, so that a caller who gives up leaves no open transaction behind.
+        let committed = tokio::spawn(async move {
+            // Those who came meanwhile have done their work when this turn comes; the first one back commits for all.
+            let mut group = turn.lock_owned().await;
+            if outcome.get().is_none() {
+                return group.end().await;
+            }
+            match outcome.get() {
+                Some(Err(problem)) => Err(DbErr::Custom(problem.clone())),
+                _ => Ok(()),
+            }
+        });
+        committed.await.map_err(|error| DbErr::Custom(error.to_string()))?
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        // Its rollback is queued on the connection, before whatever comes next.
+        drop(self.inner.take());
+        let Some(Seat { mut guard, .. }) = self.seat.take() else { return };
+        let Some(common) = &mut guard.open else { return };
+        common.is_closed = true;
+        if common.waiting > 0 {
+            return;
+        }
+        // Nobody will come back to end it, and an open transaction keeps other processes from writing.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                if let Err(error) = guard.end().await {
+                    tracing::warn!(%error, "an empty transaction could not be ended");
+                }
+            });
+        } else {
+            guard.open = None;
+        }
+    }
+}
+
+impl Deref for Transaction {
+    type Target = DatabaseTransaction;
+
+    fn deref(&self) -> &DatabaseTransaction {
+        match &self.inner {
+            Some(inner) => inner,
+            None => unreachable!("a transaction that ends is not used any more"),
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl ConnectionTrait for Transaction {
+    fn get_database_backend(&self) -> DbBackend {
+        (**self).get_database_backend()
+    }
+
+    async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
+        (**self).execute_raw(statement).await
+    }
+
+    async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
+        (**self).execute_unprepared(sql).await
+    }
+
+    async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+        (**self).query_one_raw(statement).await
+    }
+
+    async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        (**self).query_all_raw(statement).await
+    }
+}

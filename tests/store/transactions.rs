@@ -1,0 +1,97 @@
+//! Writing transactions that meet: each keeps or loses its own, and what is acknowledged is there for everybody.
+
+use std::collections::BTreeSet;
+
+use rstest::rstest;
+use tokio::task::JoinSet;
+use watchkeeper::config::limits::StoreLimits;
+use watchkeeper::model::access::Organisation;
+use watchkeeper::store::{Database, StoreError, organisations};
+
+use crate::support::Backend;
+use crate::support::rows::{organisation, stored_organisation};
+
+async fn names(database: &Database) -> BTreeSet<String> {
+    let all = organisations::list(database.reader()).await.unwrap();
+    all.into_iter().map(|organisation| organisation.name).collect()
+}
+
+async fn store_named(database: Database, name: String, keeps: bool) -> bool {
+    let transaction = database.begin().await.unwrap();
+    let made = organisations::insert(&transaction, organisation(&name)).await.unwrap();
+    if !keeps {
+        return false;
+    }
+    transaction.commit().await.unwrap();
+    // What was acknowledged can be read at once, from another connection.
+    let found = organisations::get(database.reader(), made.key).await.unwrap();
+    assert_eq!(found.map(|found| found.name), Some(name));
+    true
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_at_once_each_keeps_or_loses_its_own(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let mut tasks = JoinSet::new();
+    let mut kept = BTreeSet::new();
+    for number in 0..200 {
+        let (name, keeps) = (format!("organisation {number}"), number % 7 != 3);
+        if keeps {
+            kept.insert(name.clone());
+        }
+        tasks.spawn(store_named(store.main.clone(), name, keeps));
+    }
+    while let Some(result) = tasks.join_next().await {
+        result.unwrap();
+    }
+    assert_eq!(names(&store.main).await, kept);
+}
+
+/// A statement that fails undoes its own transaction; the one that shares its commit is not touched.
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failure_does_not_spread(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let taken: Organisation = stored_organisation(&store, "taken").await;
+    let mut tasks = JoinSet::new();
+    for number in 0..50 {
+        let (database, taken) = (store.main.clone(), taken.clone());
+        tasks.spawn(async move {
+            let transaction = database.begin().await.unwrap();
+            organisations::insert(&transaction, organisation(&format!("first {number}"))).await.unwrap();
+            let second = Organisation { name: format!("second {number}"), ..taken };
+            let second = if number % 2 == 0 { organisation(&second.name) } else { second };
+            organisations::insert(&transaction, second).await?;
+            transaction.commit().await.unwrap();
+            Ok::<(), StoreError>(())
+        });
+    }
+    let mut failed = 0;
+    while let Some(result) = tasks.join_next().await {
+        failed += usize::from(result.unwrap().is_err());
+    }
+    assert_eq!((failed, names(&store.main).await.len()), (25, 51));
+}
+
+/// Another process, such as a command line beside the server, can write as soon as nobody writes here.
+#[rstest]
+#[tokio::test]
+async fn an_abandoned_transaction_leaves_no_lock(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    for number in 0..3 {
+        let abandoned = store.main.begin().await.unwrap();
+        organisations::insert(&abandoned, organisation("abandoned")).await.unwrap();
+        drop(abandoned);
+        let other = Database::connect(&store.place.main_url, &StoreLimits::default()).await.unwrap();
+        let transaction = other.begin().await.unwrap();
+        organisations::insert(&transaction, organisation(&format!("other {number}"))).await.unwrap();
+        transaction.commit().await.unwrap();
+        other.close().await;
+    }
+    assert_eq!(names(&store.main).await.len(), 3);
+}
