@@ -26,15 +26,19 @@ use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
 use crate::http::api::ApiParts;
 use crate::http::plans::PlanTable;
-use crate::http::server::{Server, serve};
+use crate::http::server::{Server, Visitors, serve};
 use crate::model::check::Outcome;
+use crate::model::domain_names::DomainNames;
 use crate::model::location::Location;
 use crate::model::secret::Sealer;
+use crate::pages::Pages;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
 use crate::record::recorder::{Drain, RecordCounters, Recorder};
 use crate::record::{restore, upkeep};
 use crate::store::database::sqlite_url;
+use crate::timetable::domains::{DomainClock, DomainWatch};
+use crate::timetable;
 use crate::store::{Databases, installation};
 
 /// The embedded databases in the data folder.
@@ -56,6 +60,7 @@ pub struct App {
     recorder: Addr<Recorder>,
     recorder_thread: Arbiter,
     background: Vec<JoinHandle<()>>,
+    domain_clock: Addr<DomainClock>,
     databases: Databases,
     /// Held until everything has stopped.
     lock: File,
@@ -119,6 +124,7 @@ impl App {
         let address = listener.local_addr()?;
         let config = Config { listen: address, ..config };
         let toolboxes = toolboxes(&config, &clock)?;
+        let looking = Arc::new(toolbox(&config, &clock, None)?);
         first_start::make_data_dir(&config.data_dir)?;
         let lock = first_start::lock(&config.data_dir)?;
         let Foundation { config, clock, databases, sealer } = Foundation::lay(config, clock).await?;
@@ -129,6 +135,7 @@ impl App {
         plan_limits::enforce(&databases.main, &plans, clock.now()).await?;
 
         let roster = Arc::new(roster(&config)?);
+        let names = Arc::new(domain_names(&config));
         let limits = config.limits.clone();
         let counters = Arc::new(RecordCounters::default());
         let recorder_thread = Arbiter::new();
@@ -156,13 +163,24 @@ impl App {
             vec![engine.counters(), engine.suspicions(), counters];
         let parts = ApiParts {
             config: Arc::new(config),
-            clock,
+            clock: clock.clone(),
             databases: databases.clone(),
             engine: engine.clone(),
             definer,
+            domain_names: Arc::clone(&names),
+            toolbox: Arc::clone(&looking),
             collectors,
         };
-        let server = serve(parts, listener)?;
+        let pages = Arc::new(Pages {
+            databases: databases.clone(),
+            engine: engine.clone(),
+            clock: clock.clone(),
+            names: Arc::clone(&names),
+        });
+        let visitors: Visitors = Arc::new(move |request| pages.receive(request));
+        let server = serve(parts, listener, &visitors)?;
+        let watch = DomainWatch { databases: databases.clone(), clock, names, toolbox: looking };
+        let domain_clock = DomainClock::new(watch).start();
         Ok(Self {
             address,
             first_start,
@@ -171,6 +189,7 @@ impl App {
             recorder,
             recorder_thread,
             background,
+            domain_clock,
             databases,
             lock,
         })
@@ -186,6 +205,8 @@ impl App {
             for task in &self.background {
                 task.abort();
             }
+            // It may have ended before.
+            let _ = self.domain_clock.send(timetable::domains::Stop).await;
             self.engine.stop().await;
             self.recorder.send(Drain).await.context("the recorder had stopped before")?;
             self.recorder_thread.stop();
@@ -254,6 +275,16 @@ fn database_urls(config: &Config) -> (String, String) {
         config.database_url.clone().unwrap_or_else(|| file(MAIN_FILE)),
         config.history_url.clone().unwrap_or_else(|| file(HISTORY_FILE)),
     )
+}
+
+/// The host names that this installation goes by.
+fn domain_names(config: &Config) -> DomainNames {
+    DomainNames {
+        pages: config.statuspage_host_name(),
+        edge: config.edge_host(),
+        api: config.api_host(),
+        txt_label: config.compat.domain_txt_label.clone(),
+    }
 }
 
 /// The locations of this process: those listed, or the one named.

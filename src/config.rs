@@ -52,6 +52,8 @@ pub struct Config {
     pub public_api_url: Option<String>,
     /// Host under which status pages have their addresses, perhaps with a port; `None` = `localhost` and our port.
     pub statuspage_host: Option<String>,
+    /// Host name that custom domains must lead to; `None` = that of the status pages.
+    pub edge_host: Option<String>,
     /// Slugs that no status page gets.
     pub reserved_slugs: Vec<String>,
     /// Origins that browsers may call the API from.
@@ -86,6 +88,7 @@ impl Default for Config {
             trusted_proxies: Vec::new(),
             public_api_url: None,
             statuspage_host: None,
+            edge_host: None,
             reserved_slugs: [
                 "www", "api", "app", "admin", "mail", "static", "assets", "cdn", "edge", "status", "ping",
             ]
@@ -113,6 +116,26 @@ impl Config {
     #[must_use]
     pub fn statuspage_host(&self) -> String {
         self.statuspage_host.clone().unwrap_or_else(|| format!("localhost:{}", self.listen.port()))
+    }
+
+    /// The same without its port.
+    #[must_use]
+    pub fn statuspage_host_name(&self) -> String {
+        let host = self.statuspage_host();
+        host.split_once(':').map_or(host.as_str(), |(name, _)| name).to_owned()
+    }
+
+    /// Where custom domains must lead: `cname_target` of contract 4.15.
+    #[must_use]
+    pub fn edge_host(&self) -> String {
+        self.edge_host.clone().unwrap_or_else(|| self.statuspage_host_name())
+    }
+
+    /// Host of the API, a name or an address, without port.
+    #[must_use]
+    pub fn api_host(&self) -> String {
+        let url = url::Url::parse(&self.base_url()).ok();
+        url.and_then(|url| url.host_str().map(str::to_lowercase)).unwrap_or_default()
     }
 
     /// Address of the status page with this slug. There are no certificates for `localhost`.
@@ -215,6 +238,18 @@ mod tests {
         assert_eq!(config.base_url(), "http://127.0.0.1:8080");
         config.public_api_url = Some("https://api.example.com/base/".into());
         assert_eq!(config.base_url(), "https://api.example.com/base");
+    }
+
+    #[test]
+    fn custom_domains_lead_to_the_edge() {
+        let mut config = Config::default();
+        assert_eq!((config.edge_host(), config.api_host()), ("localhost".into(), "127.0.0.1".into()));
+        config.statuspage_host = Some("status.example.net:444".into());
+        config.public_api_url = Some("https://API.example.com:8443/base".into());
+        assert_eq!(config.edge_host(), "status.example.net");
+        assert_eq!(config.api_host(), "api.example.com");
+        config.edge_host = Some("edge.example.net".into());
+        assert_eq!(config.edge_host(), "edge.example.net");
     }
 
     #[test]

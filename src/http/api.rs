@@ -14,13 +14,16 @@ use crate::engine::aggregator::Snapshot;
 use crate::engine::definition::Definer;
 use crate::http::assets::Studio;
 use crate::http::auth::Caller;
+use crate::http::custom_domains::Cooldowns;
 use crate::http::error::ApiError;
 use crate::http::gate::Callers;
 use crate::http::plans::PlanTable;
 use crate::http::store_access::StoreResult as _;
 use crate::http::token::TokenHash;
 use crate::id::Id;
+use crate::model::domain_names::DomainNames;
 use crate::model::service::Service;
+use crate::probe::toolbox::Toolbox;
 use crate::store::{Databases, organisations, tokens};
 use crate::telemetry::Collect;
 
@@ -41,6 +44,10 @@ pub struct ApiParts {
     pub engine: Engine,
     /// Makes the engine's definitions; holds sealer and roster.
     pub definer: Definer,
+    /// The host names that this installation goes by.
+    pub domain_names: Arc<DomainNames>,
+    /// The way to the name servers, for looks at custom domains.
+    pub toolbox: Arc<Toolbox>,
     /// Who has numbers for `/metrics`.
     pub collectors: Vec<Arc<dyn Collect>>,
 }
@@ -57,6 +64,8 @@ pub struct Api {
     pub probe_codes: Vec<String>,
     /// Where uploaded pictures are decoded.
     pub studio: Studio,
+    /// Who asked for a look at which domain a moment ago.
+    pub cooldowns: Cooldowns,
     callers: Mutex<HashMap<TokenHash, (Timestamp, Caller)>>,
 }
 
@@ -72,6 +81,7 @@ impl Api {
             plans: PlanTable::new(&parts.config.plans)?,
             probe_codes: locations.iter().map(|location| location.code.to_string()).collect(),
             studio: Studio::default(),
+            cooldowns: Cooldowns::default(),
             callers: Mutex::default(),
             parts,
         })

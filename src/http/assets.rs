@@ -19,13 +19,38 @@ use crate::http::error::ApiError;
 use crate::http::field_errors::FieldErrors;
 use crate::http::reply::Reply;
 use crate::http::rule::FieldRule;
+use crate::http::statuspages;
 use crate::http::store_access::StoreResult as _;
 use crate::model::asset::AssetKind;
 use crate::store::assets::{self, NewAsset};
 
 pub(super) use studio::Studio;
 
-pub(super) async fn upload_asset(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
+pub(super) async fn upload_logo(call: Call<Api>) -> Result<Reply, ApiError> {
+    upload(call, AssetKind::Logo).await
+}
+
+pub(super) async fn upload_dark_logo(call: Call<Api>) -> Result<Reply, ApiError> {
+    upload(call, AssetKind::LogoDark).await
+}
+
+pub(super) async fn upload_favicon(call: Call<Api>) -> Result<Reply, ApiError> {
+    upload(call, AssetKind::Favicon).await
+}
+
+pub(super) async fn delete_logo(call: Call<Api>) -> Result<Reply, ApiError> {
+    delete(call, AssetKind::Logo).await
+}
+
+pub(super) async fn delete_dark_logo(call: Call<Api>) -> Result<Reply, ApiError> {
+    delete(call, AssetKind::LogoDark).await
+}
+
+pub(super) async fn delete_favicon(call: Call<Api>) -> Result<Reply, ApiError> {
+    delete(call, AssetKind::Favicon).await
+}
+
+async fn upload(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
     let id = statuspages::find(&call).await?.id;
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let (most, mebibytes) = size_limit(kind);
@@ -51,7 +76,7 @@ pub(super) async fn upload_asset(call: Call<Api>, kind: AssetKind) -> Result<Rep
     write.commit(reply).await
 }
 
-pub(super) async fn delete_asset(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
+async fn delete(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
     let id = statuspages::find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = effect.begin(&api).await?;

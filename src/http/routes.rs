@@ -4,9 +4,10 @@ use crate::http::api::Api;
 use crate::http::history::{checks, metrics, response_times, uptime};
 use crate::http::route::{Access, Route, RouteTableError, Routes};
 use crate::http::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
-use crate::http::{check_types, me, probes, services};
+use crate::http::{assets, check_types, custom_domains, me, probes, services};
 use crate::model::access::Permission::{
     IncidentsDelete, MaintenancesDelete, ServicesCreate, ServicesDelete, ServicesEdit, ServicesView,
+    StatuspagesEdit, StatuspagesView,
 };
 
 /// The route table.
@@ -17,6 +18,8 @@ pub fn routes() -> Result<Routes<Api>, RouteTableError> {
     let view = Access::needs(&[ServicesView]);
     let create = Access::needs(&[ServicesCreate]);
     let edit = Access::needs(&[ServicesEdit]);
+    let see_pages = Access::needs(&[StatuspagesView]);
+    let edit_pages = Access::needs(&[StatuspagesEdit]);
     let delete = Access::needs(&[ServicesDelete]).when_true(&[
         (DELETE_ORPHANED_INCIDENTS, IncidentsDelete),
         (DELETE_ORPHANED_MAINTENANCES, MaintenancesDelete),
@@ -38,6 +41,17 @@ pub fn routes() -> Result<Routes<Api>, RouteTableError> {
         Route::get("/v1/services/{id}/response-times", view, response_times::list_response_times),
         Route::get("/v1/services/{id}/uptime", view, uptime::list_uptime),
         Route::get("/v1/services/{id}/checks", view, checks::list_checks),
+        Route::get("/v1/statuspages/{id}/custom-domains", see_pages, custom_domains::list_domains),
+        Route::post("/v1/statuspages/{id}/custom-domains", edit_pages, custom_domains::attach_domain),
+        Route::get("/v1/statuspages/{id}/custom-domains/{domain}", see_pages, custom_domains::show_domain),
+        Route::delete("/v1/statuspages/{id}/custom-domains/{domain}", edit_pages, custom_domains::detach_domain),
+        Route::post("/v1/statuspages/{id}/custom-domains/{domain}/verify", edit_pages, custom_domains::verify_domain),
+        Route::post("/v1/statuspages/{id}/assets/logo", edit_pages, assets::upload_logo),
+        Route::delete("/v1/statuspages/{id}/assets/logo", edit_pages, assets::delete_logo),
+        Route::post("/v1/statuspages/{id}/assets/logo-dark", edit_pages, assets::upload_dark_logo),
+        Route::delete("/v1/statuspages/{id}/assets/logo-dark", edit_pages, assets::delete_dark_logo),
+        Route::post("/v1/statuspages/{id}/assets/favicon", edit_pages, assets::upload_favicon),
+        Route::delete("/v1/statuspages/{id}/assets/favicon", edit_pages, assets::delete_favicon),
     ])
 }
 

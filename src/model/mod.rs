@@ -11,6 +11,7 @@ pub mod domain_names;
 pub mod css;
 pub mod email;
 pub mod history;
+pub mod language;
 pub mod location;
 pub mod password;
 pub mod period;

@@ -1,5 +1,5 @@
-//! Custom domains. Clients' finders are scoped by status page, which is scoped by organisation; what the clock and
-//! visitors ask for is named so.
+//! Custom domains. Clients' finders are scoped by status page, which is scoped by organisation; what the clock asks
+//! for says so.
 
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{
@@ -10,7 +10,7 @@ use watchkeeper_entities::custom_domain::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::domain::{Domain, DomainStatus};
+use crate::model::domain::Domain;
 use crate::store::StoreError;
 
 fn of_page(statuspage: i64) -> Select<Entity> {
@@ -66,20 +66,6 @@ pub async fn find_for_update(
 /// When the database fails.
 pub async fn is_attached(connection: &impl ConnectionTrait, hostname: &str) -> Result<bool, StoreError> {
     Ok(Entity::find().filter(Column::Hostname.eq(hostname)).count(connection).await? > 0)
-}
-
-/// The page that visitors of this host name see: that of an active domain. For visitors only.
-///
-/// # Errors
-/// When the database fails.
-pub async fn page_of_visitors(
-    connection: &impl ConnectionTrait,
-    hostname: &str,
-) -> Result<Option<i64>, StoreError> {
-    let active = Entity::find()
-        .filter(Column::Hostname.eq(hostname))
-        .filter(Column::Status.eq(DomainStatus::Active.as_str()));
-    Ok(active.one(connection).await?.map(|row| row.statuspage_id))
 }
 
 /// Domains of every organisation that are to be looked at, the most overdue first. For the clock only.

@@ -6,6 +6,7 @@
 
 use std::fmt::Display;
 
+pub mod announcements;
 pub mod assets;
 pub mod custom_domains;
 pub mod database;
