@@ -3,10 +3,10 @@
 //! A file is stored as it was made harmless (`picture`, `svg`); its address is the hash of its content. What the
 //! answers show is the page, without its components.
 
-pub(super) mod picture;
+pub mod picture;
 pub(super) mod serve;
 mod studio;
-pub(super) mod svg;
+pub mod svg;
 mod upload;
 
 use sha2::{Digest as _, Sha256};

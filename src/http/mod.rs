@@ -4,7 +4,7 @@
 //! `store` and `engine`, and render; rules live in `model`, measurements in `record`.
 
 pub mod api;
-mod assets;
+pub mod assets;
 pub mod assignment;
 pub mod auth;
 pub mod body;

@@ -54,3 +54,80 @@ impl Pages {
         Ok(answer::page(html, &chosen, has_own_style(page), page.seo.indexable))
     }
 }
+
+impl Pages {
+    async fn view(
+        &self,
+        reader: &Reader<'_>,
+        page: &Statuspage,
+        organisation: &Organisation,
+    ) -> Result<PageView, StoreError> {
+        let main = self.databases.main.reader();
+        let _ = organisation;
+        let parts: Vec<Part<'_>> = Vec::new();
+        let announcer = Announcer { organisation: page.organisation, statuspage: page.key, services: Default::default() };
+        let linked = HashMap::new();
+        let incidents = announcements::incidents(main, &announcer).await?;
+        let maintenances = announcements::maintenances(main, &announcer).await?;
+        let announce = |announced: Vec<Announced>| {
+            announced.into_iter().map(|announced| announcement(reader, page, &linked, announced)).collect::<Vec<_>>()
+        };
+        let mut hashes = assets::hashes(main, page.key).await?;
+        let mut file = |kind: AssetKind| hashes.remove(&kind).map(|hash| format!("/assets/{hash}"));
+        let icon = file(AssetKind::Favicon);
+        let logo = file(AssetKind::Logo).filter(|_| page.shows.logo);
+        let logo_dark = file(AssetKind::LogoDark).filter(|_| logo.is_some());
+        let name = reader.text(&page.name);
+        let head = Head {
+            locale: reader.chosen.to_owned(),
+            title: page.seo.title.as_ref().map_or_else(|| name.clone(), |title| reader.text(title)),
+            description: page.seo.description.as_ref().map(|text| reader.text(text)),
+            is_indexable: page.seo.indexable,
+            icon,
+            has_own_style: has_own_style(page),
+        };
+        Ok(PageView {
+            words: reader.words,
+            head,
+            name,
+            logo,
+            logo_dark,
+            logo_size: page.logo_size.as_str(),
+            overall: reader.overall(&parts),
+            entries: reader.entries(&parts),
+            incidents: announce(incidents),
+            maintenances: announce(maintenances),
+            imprint: page.imprint_url.clone(),
+            privacy: page.privacy_policy_url.clone(),
+        })
+    }
+}
+
+/// An incident or a maintenance. `linked` are the names under which visitors know services.
+fn announcement(
+    reader: &Reader<'_>,
+    page: &Statuspage,
+    linked: &HashMap<i64, String>,
+    announced: Announced,
+) -> Announcement {
+    let visible_name = |(key, name): (i64, String)| match linked.get(&key) {
+        Some(known) => Some(known.clone()),
+        None => Some(name).filter(|_| page.shows.unlinked_services),
+    };
+    let services = announced.services.into_iter().filter(|_| page.shows.affected_services);
+    let is_maintenance = matches!(announced.status.as_str(), "scheduled" | "in_progress");
+    let updates = announced.entries.iter().rev().map(|entry| Update {
+        state: reader.words.state(&entry.status),
+        at: Moment::from(entry.at),
+        paragraphs: paragraphs(&reader.text(&entry.message)),
+    });
+    Announcement {
+        title: reader.text(&announced.title),
+        state: reader.words.state(&announced.status),
+        start: announced.start.into(),
+        end: announced.end.map(Moment::from),
+        has_open_end: is_maintenance && announced.end.is_none(),
+        affected: services.filter_map(visible_name).collect(),
+        updates: updates.collect(),
+    }
+}

@@ -200,7 +200,7 @@ mod tests {
     /// Our own trouble is never the domain's.
     #[rstest]
     #[case(Answers { txt: Seen::Nothing, ..right() }, Sight::Nothing)]
-    #[case(Answers { cname: none(), v4: Seen::Nothing, ..right() }, Sight::Nothing)]
+    #[case(Answers { cname: none(), v4: Seen::Nothing, v6: none(), ..right() }, Sight::Nothing)]
     #[case(Answers { cname: none(), v4: Seen::Nothing, v6: none(), txt: none(), ..right() }, Sight::Nothing)]
     #[case(Answers { target_v6: Seen::Nothing, ..by_address(&["198.51.100.1"], &[]) }, Sight::Nothing)]
     #[case(

@@ -1,9 +1,10 @@
 //! Files of status pages. They are found by page, which is scoped by organisation, and by the hash in their address,
 //! which is nobody's secret and nobody's guess.
 
+use std::collections::HashMap;
+
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect,
-    Select,
 };
 use watchkeeper_entities::asset::{ActiveModel, Column, Entity};
 
@@ -37,21 +38,22 @@ pub struct StoredFile {
     pub bytes: Vec<u8>,
 }
 
-fn of_page(statuspage: i64, kind: AssetKind) -> Select<Entity> {
-    Entity::find().filter(Column::StatuspageId.eq(statuspage)).filter(Column::Kind.eq(kind.as_str()))
-}
-
-/// The hash of a page's file, if it has one.
+/// The hashes of a page's files.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn hash_of(
+pub async fn hashes(
     connection: &impl ConnectionTrait,
     statuspage: i64,
-    kind: AssetKind,
-) -> Result<Option<String>, StoreError> {
-    let hash = of_page(statuspage, kind).select_only().column(Column::Hash);
-    Ok(hash.into_tuple().one(connection).await?)
+) -> Result<HashMap<AssetKind, String>, StoreError> {
+    let rows: Vec<(String, String)> = Entity::find()
+        .select_only()
+        .columns([Column::Kind, Column::Hash])
+        .filter(Column::StatuspageId.eq(statuspage))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(rows.into_iter().filter_map(|(kind, hash)| Some((kind.parse().ok()?, hash))).collect())
 }
 
 /// Stores a page's file in the place of an earlier one.

@@ -25,7 +25,7 @@ fn check(before: &str, after: &str) {
 #[rstest]
 #[case(r#"<path d="M0 0h10v10z" fill="red"/>"#)]
 #[case(r##"<g id="a"><use xlink:href="#b"/><use href="#c"/></g>"##)]
-#[case(r##"<rect fill="url(#grad)" style="fill:url('#grad');stroke:#000"/>"##)]
+#[case(r##"<rect fill="url(#grad)" style="fill:url(#grad);stroke:#000"/>"##)]
 #[case(r#"<image href="data:image/png;base64,AAAA"/>"#)]
 #[case(r#"<image xlink:href="DATA:image/JPEG;base64,AAAA"/>"#)]
 #[case(r#"<style>.a{fill:#f00} .b&gt;.c{fill:url(#x)}</style>"#)]
