@@ -215,7 +215,8 @@ fn set_http_url(field: &mut Option<String>, text: &str) -> Result<(), Allowed> {
 fn set_host(field: &mut Option<String>, text: &str) -> Result<(), Allowed> {
     let (host, port) = text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port)));
     let is_label = |label: &str| {
-        !label.is_empty() && label.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit() || byte.is_ascii_lowercase())
+        !label.is_empty()
+            && label.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit() || byte.is_ascii_lowercase())
     };
     let fits = host.split('.').all(is_label) && port.is_none_or(|port| port.parse::<u16>().is_ok());
     if !text.is_empty() && !fits {

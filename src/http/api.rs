@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::Semaphore;
+
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
 use crate::config::sources::BadConfig;
@@ -29,6 +31,8 @@ use crate::telemetry::Collect;
 
 /// How long a caller is remembered.
 const CALLER_MS: i64 = 1_000;
+/// Passwords hashed at a time.
+const HASHING_PLACES: usize = 2;
 /// Callers remembered at a time.
 const CALLERS: usize = 10_000;
 
@@ -66,6 +70,8 @@ pub struct Api {
     pub studio: Studio,
     /// Who asked for a look at which domain a moment ago.
     pub cooldowns: Cooldowns,
+    /// Places for hashing passwords: each takes much memory.
+    pub hashing: Semaphore,
     callers: Mutex<HashMap<TokenHash, (Timestamp, Caller)>>,
 }
 
@@ -82,6 +88,7 @@ impl Api {
             probe_codes: locations.iter().map(|location| location.code.to_string()).collect(),
             studio: Studio::default(),
             cooldowns: Cooldowns::default(),
+            hashing: Semaphore::new(HASHING_PLACES),
             callers: Mutex::default(),
             parts,
         })

@@ -17,9 +17,11 @@ use crate::http::assets::upload::{Upload, read_file};
 use crate::http::call::Call;
 use crate::http::error::ApiError;
 use crate::http::field_errors::FieldErrors;
+use crate::http::languages::Languages;
 use crate::http::reply::Reply;
 use crate::http::rule::FieldRule;
-use crate::http::statuspages;
+use crate::http::statuspages::view::PageView;
+use crate::http::statuspages::{self, spoken};
 use crate::http::store_access::StoreResult as _;
 use crate::model::asset::AssetKind;
 use crate::store::assets::{self, NewAsset};
@@ -72,18 +74,22 @@ async fn upload(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
         created_at: api.now(),
     };
     assets::replace(&*write, asset).await.or_unavailable()?;
-    let reply = statuspages::view_without_components(&write, &page).await?;
-    write.commit(reply).await
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    let reply = Reply::data(view.bare(&*write, &page).await?);
+    write.commit(spoken(reply, &languages)).await
 }
 
 async fn delete(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
     let id = statuspages::find(&call).await?.id;
-    let Call { state: api, caller, effect, .. } = call;
+    let Call { state: api, caller, headers, effect, .. } = call;
     let write = effect.begin(&api).await?;
     let page = statuspages::find_for_update(&write, &caller, id).await?;
     assets::delete(&*write, page.key, kind).await.or_unavailable()?;
-    let reply = statuspages::view_without_components(&write, &page).await?;
-    write.commit(reply).await
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    let reply = Reply::data(view.bare(&*write, &page).await?);
+    write.commit(spoken(reply, &languages)).await
 }
 
 /// The part of a file's address that changes with its content.

@@ -44,6 +44,7 @@ pub mod server;
 pub mod service_json;
 mod services;
 pub mod settings;
+mod statuspages;
 pub mod store_access;
 pub mod target;
 pub mod timestamp;

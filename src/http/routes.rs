@@ -4,10 +4,11 @@ use crate::http::api::Api;
 use crate::http::history::{checks, metrics, response_times, uptime};
 use crate::http::route::{Access, Route, RouteTableError, Routes};
 use crate::http::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
-use crate::http::{assets, check_types, custom_domains, me, probes, services};
+use crate::http::statuspages::{components, publishing};
+use crate::http::{assets, check_types, custom_domains, me, probes, services, statuspages};
 use crate::model::access::Permission::{
     IncidentsDelete, MaintenancesDelete, ServicesCreate, ServicesDelete, ServicesEdit, ServicesView,
-    StatuspagesEdit, StatuspagesView,
+    StatuspagesCreate, StatuspagesDelete, StatuspagesEdit, StatuspagesPublish, StatuspagesView,
 };
 
 /// The route table.
@@ -18,12 +19,15 @@ pub fn routes() -> Result<Routes<Api>, RouteTableError> {
     let view = Access::needs(&[ServicesView]);
     let create = Access::needs(&[ServicesCreate]);
     let edit = Access::needs(&[ServicesEdit]);
-    let see_pages = Access::needs(&[StatuspagesView]);
-    let edit_pages = Access::needs(&[StatuspagesEdit]);
     let delete = Access::needs(&[ServicesDelete]).when_true(&[
         (DELETE_ORPHANED_INCIDENTS, IncidentsDelete),
         (DELETE_ORPHANED_MAINTENANCES, MaintenancesDelete),
     ]);
+    let view_pages = Access::needs(&[StatuspagesView]);
+    let create_pages = Access::needs(&[StatuspagesCreate]);
+    let edit_pages = Access::needs(&[StatuspagesEdit]);
+    let delete_pages = Access::needs(&[StatuspagesDelete]);
+    let publish_pages = Access::needs(&[StatuspagesPublish]);
     Routes::new([
         Route::get("/v1/me", Access::any_token(), me::show_me),
         Route::get("/v1/probes", view, probes::list_probes),
@@ -41,9 +45,29 @@ pub fn routes() -> Result<Routes<Api>, RouteTableError> {
         Route::get("/v1/services/{id}/response-times", view, response_times::list_response_times),
         Route::get("/v1/services/{id}/uptime", view, uptime::list_uptime),
         Route::get("/v1/services/{id}/checks", view, checks::list_checks),
-        Route::get("/v1/statuspages/{id}/custom-domains", see_pages, custom_domains::list_domains),
+        Route::get("/v1/statuspages", view_pages, statuspages::list_statuspages),
+        Route::post("/v1/statuspages", create_pages, statuspages::create_statuspage),
+        Route::get("/v1/statuspages/{id}", view_pages, statuspages::show_statuspage),
+        Route::update("/v1/statuspages/{id}", edit_pages, statuspages::update_statuspage),
+        Route::delete("/v1/statuspages/{id}", delete_pages, statuspages::delete_statuspage),
+        Route::post("/v1/statuspages/{id}/publish", publish_pages, publishing::publish_statuspage),
+        Route::post("/v1/statuspages/{id}/unpublish", publish_pages, publishing::unpublish_statuspage),
+        Route::get("/v1/statuspages/{id}/components", view_pages, components::list_components),
+        Route::post("/v1/statuspages/{id}/components", edit_pages, components::create_component),
+        Route::get("/v1/statuspages/{id}/components/{component}", view_pages, components::show_component),
+        Route::update(
+            "/v1/statuspages/{id}/components/{component}",
+            edit_pages,
+            components::update_component,
+        ),
+        Route::delete(
+            "/v1/statuspages/{id}/components/{component}",
+            edit_pages,
+            components::delete_component,
+        ),
+        Route::get("/v1/statuspages/{id}/custom-domains", view_pages, custom_domains::list_domains),
         Route::post("/v1/statuspages/{id}/custom-domains", edit_pages, custom_domains::attach_domain),
-        Route::get("/v1/statuspages/{id}/custom-domains/{domain}", see_pages, custom_domains::show_domain),
+        Route::get("/v1/statuspages/{id}/custom-domains/{domain}", view_pages, custom_domains::show_domain),
         Route::delete("/v1/statuspages/{id}/custom-domains/{domain}", edit_pages, custom_domains::detach_domain),
         Route::post("/v1/statuspages/{id}/custom-domains/{domain}/verify", edit_pages, custom_domains::verify_domain),
         Route::post("/v1/statuspages/{id}/assets/logo", edit_pages, assets::upload_logo),

@@ -87,11 +87,11 @@ fn cut_end(sheet: &Sheet, at: usize) -> Option<usize> {
 }
 
 fn is_allowed(address: &str) -> bool {
-    let fits = |allowed: &&str| {
-        let rest = address.strip_prefix(**allowed);
-        rest.is_some_and(|rest| **allowed == "https:" || rest.starts_with([',', ';']))
+    let fits = |allowed: &str| {
+        let rest = address.strip_prefix(allowed);
+        rest.is_some_and(|rest| allowed == "https:" || rest.starts_with([',', ';']))
     };
-    ADDRESSES.iter().any(|allowed| fits(&allowed))
+    ADDRESSES.into_iter().any(fits)
 }
 
 fn without(text: &str, cuts: &[Range<usize>]) -> String {

@@ -8,6 +8,7 @@ pub mod asset;
 pub mod check;
 pub mod domain;
 pub mod domain_names;
+pub mod component;
 pub mod css;
 pub mod email;
 pub mod history;

@@ -6,16 +6,20 @@ use std::fmt::Write as _;
 use actix_web::HttpResponse;
 use askama::Template as _;
 
-use crate::model::access::Organisation;
 use crate::model::asset::AssetKind;
+use crate::model::component::status::{ComponentStatus, Derived, statuses};
+use crate::model::component::tree::Tree;
+use crate::model::component::{Component, ComponentKey};
 use crate::model::language::choose;
+use crate::model::service::{Service, ServiceKey};
 use crate::model::statuspage::Statuspage;
+use crate::model::verdict::Verdict;
 use crate::pages::view::{Announcement, Head, Moment, PageView, Part, Reader, Update, paragraphs};
 use crate::pages::visit::Visit;
 use crate::pages::words::Words;
 use crate::pages::{Pages, answer};
 use crate::store::announcements::{self, Announced, Announcer};
-use crate::store::{StoreError, assets, organisations};
+use crate::store::{StoreError, assets, components, organisations, page_facts};
 
 /// Whether a page looks other than all others.
 pub(super) const fn has_own_style(page: &Statuspage) -> bool {
@@ -36,6 +40,13 @@ pub(super) fn own_style(page: &Statuspage) -> String {
 }
 
 impl Pages {
+    /// What is measured of these services. An engine that has stopped knows nothing, and a visitor need not wait for it.
+    async fn verdicts(&self, services: &[Service]) -> HashMap<ServiceKey, Verdict> {
+        let keys: Vec<_> = services.iter().map(|service| (service.id, service.key)).collect();
+        let snapshots = self.engine.snapshots(&keys).await.unwrap_or_default();
+        services.iter().zip(&snapshots).map(|(service, snapshot)| (service.key, snapshot.verdict)).collect()
+    }
+
     /// The page in the language of the visitor.
     pub(super) async fn show(&self, visit: &Visit, page: &Statuspage) -> Result<HttpResponse, StoreError> {
         let main = self.databases.main.reader();
@@ -46,7 +57,7 @@ impl Pages {
         let locales = page.effective_locales(&organisation);
         let chosen = choose(&visit.accept_language, &locales, &default).unwrap_or_else(|| default.clone());
         let reader = Reader { chosen: &chosen, default: &default, words: Words::of(&chosen) };
-        let view = self.view(&reader, page, &organisation).await?;
+        let view = self.view(&reader, page).await?;
         let html = view.render().unwrap_or_else(|error| {
             tracing::error!(%error, "a template failed");
             String::new()
@@ -60,13 +71,23 @@ impl Pages {
         &self,
         reader: &Reader<'_>,
         page: &Statuspage,
-        organisation: &Organisation,
     ) -> Result<PageView, StoreError> {
         let main = self.databases.main.reader();
-        let _ = organisation;
-        let parts: Vec<Part<'_>> = Vec::new();
-        let announcer = Announcer { organisation: page.organisation, statuspage: page.key, services: Default::default() };
-        let linked = HashMap::new();
+        let components = components::of_page(main, page.key).await?;
+        let facts = page_facts::gather(main, (page.organisation, page.key)).await?;
+        let verdicts = self.verdicts(&facts.services).await;
+        let derived = statuses(&components, &facts, &verdicts);
+        let ordered = Tree::of(&components).depth_first();
+        let parts: Vec<Part<'_>> = ordered.into_iter().map(|component| part(component, &derived)).collect();
+        let visible = components.iter().filter(|component| is_seen(component, &derived));
+        let linked: HashMap<ServiceKey, String> = visible
+            .filter_map(|component| Some((component.service?, reader.text(&component.name))))
+            .collect();
+        let announcer = Announcer {
+            organisation: page.organisation,
+            statuspage: page.key,
+            services: linked.keys().copied().collect(),
+        };
         let incidents = announcements::incidents(main, &announcer).await?;
         let maintenances = announcements::maintenances(main, &announcer).await?;
         let announce = |announced: Vec<Announced>| {
@@ -101,6 +122,25 @@ impl Pages {
             privacy: page.privacy_policy_url.clone(),
         })
     }
+}
+
+fn part<'a>(component: &'a Component, derived: &HashMap<ComponentKey, Derived>) -> Part<'a> {
+    let status = derived.get(&component.key).and_then(|derived| derived.effective);
+    Part {
+        key: component.key,
+        parent: component.parent,
+        name: &component.name,
+        description: component.description.as_ref(),
+        status: status.map(ComponentStatus::as_str),
+        is_group: component.is_group,
+        hides_operational: component.hide_operational_children,
+        is_open_at_first: component.default_open,
+    }
+}
+
+/// Whether visitors see a component.
+fn is_seen(component: &Component, derived: &HashMap<ComponentKey, Derived>) -> bool {
+    derived.get(&component.key).is_some_and(|derived| derived.effective.is_some())
 }
 
 /// An incident or a maintenance. `linked` are the names under which visitors know services.

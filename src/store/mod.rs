@@ -9,17 +9,23 @@ use std::fmt::Display;
 pub mod announcements;
 pub mod assets;
 pub mod custom_domains;
+pub mod components;
 pub mod database;
 pub mod history;
 pub mod idempotency_keys;
 pub mod installation;
 pub mod organisations;
+pub mod page_facts;
 pub mod services;
+pub mod statuspages;
+pub mod synced_groups;
 pub mod tokens;
 mod transaction;
 pub mod windows;
 
 pub use database::{Database, Databases};
+/// What statements run on: a reading connection or a transaction.
+pub use sea_orm::ConnectionTrait as Connection;
 pub use transaction::Transaction;
 
 /// Why the store could not do what it was asked.
