@@ -6,7 +6,9 @@
 
 mod auth;
 mod check_types;
+mod assets;
 mod checks;
+mod custom_domains;
 mod errors;
 mod history_away;
 mod http_rules;
@@ -17,6 +19,7 @@ mod operation;
 mod pause;
 mod plans;
 mod probes;
+mod public_page;
 mod rate_limit;
 mod secrets;
 mod services;

@@ -3,6 +3,7 @@
 //! Nothing here knows the program's inside: what a test sees is what a client, an operator or a target sees.
 
 pub(crate) mod client;
+pub(crate) mod name_server;
 pub(crate) mod postgres;
 pub(crate) mod server;
 pub(crate) mod target;
