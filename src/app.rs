@@ -37,9 +37,9 @@ use crate::probe::toolbox::{Toolbox, ToolboxConfig};
 use crate::record::recorder::{Drain, RecordCounters, Recorder};
 use crate::record::{restore, upkeep};
 use crate::store::database::sqlite_url;
-use crate::timetable::domains::{DomainClock, DomainWatch};
-use crate::timetable;
 use crate::store::{Databases, installation};
+use crate::timetable;
+use crate::timetable::domains::{DomainClock, DomainWatch};
 
 /// The embedded databases in the data folder.
 const MAIN_FILE: &str = "main.db";

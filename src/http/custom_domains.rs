@@ -106,11 +106,7 @@ async fn find(call: &Call<Api>) -> Result<(Statuspage, Domain), ApiError> {
 }
 
 /// The domain again, kept from others until the transaction ends.
-async fn find_for_update(
-    transaction: &Transaction,
-    page: &Statuspage,
-    id: Id,
-) -> Result<Domain, ApiError> {
+async fn find_for_update(transaction: &Transaction, page: &Statuspage, id: Id) -> Result<Domain, ApiError> {
     let found = custom_domains::find_for_update(transaction, page.key, id).await.or_unavailable()?;
     found.ok_or(ApiError::NotFound)
 }

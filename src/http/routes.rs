@@ -68,8 +68,16 @@ pub fn routes() -> Result<Routes<Api>, RouteTableError> {
         Route::get("/v1/statuspages/{id}/custom-domains", view_pages, custom_domains::list_domains),
         Route::post("/v1/statuspages/{id}/custom-domains", edit_pages, custom_domains::attach_domain),
         Route::get("/v1/statuspages/{id}/custom-domains/{domain}", view_pages, custom_domains::show_domain),
-        Route::delete("/v1/statuspages/{id}/custom-domains/{domain}", edit_pages, custom_domains::detach_domain),
-        Route::post("/v1/statuspages/{id}/custom-domains/{domain}/verify", edit_pages, custom_domains::verify_domain),
+        Route::delete(
+            "/v1/statuspages/{id}/custom-domains/{domain}",
+            edit_pages,
+            custom_domains::detach_domain,
+        ),
+        Route::post(
+            "/v1/statuspages/{id}/custom-domains/{domain}/verify",
+            edit_pages,
+            custom_domains::verify_domain,
+        ),
         Route::post("/v1/statuspages/{id}/assets/logo", edit_pages, assets::upload_logo),
         Route::delete("/v1/statuspages/{id}/assets/logo", edit_pages, assets::delete_logo),
         Route::post("/v1/statuspages/{id}/assets/logo-dark", edit_pages, assets::upload_dark_logo),

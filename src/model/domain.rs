@@ -298,7 +298,10 @@ mod tests {
     #[test]
     fn both_records_make_it_active_and_keep_it_so() {
         let active = active();
-        assert_eq!((active.status, active.verified_at, active.problem), (DomainStatus::Active, Some(after_minutes(1)), None));
+        assert_eq!(
+            (active.status, active.verified_at, active.problem),
+            (DomainStatus::Active, Some(after_minutes(1)), None)
+        );
         assert_eq!(active.next_look_at, Some(after_minutes(1).plus_ms(DAY_MS)));
         let later = active.looked_at(Sight::Right, after_minutes(1_441));
         assert_eq!(later.verified_at, Some(after_minutes(1)), "it keeps the time of the first success");
@@ -308,7 +311,10 @@ mod tests {
     #[test]
     fn a_waiting_domain_says_what_is_wrong() {
         let wrong = pending().looked_at(WRONG, after_minutes(1));
-        assert_eq!((wrong.status, wrong.problem), (DomainStatus::PendingVerification, Some(DomainProblem::WrongTarget)));
+        assert_eq!(
+            (wrong.status, wrong.problem),
+            (DomainStatus::PendingVerification, Some(DomainProblem::WrongTarget))
+        );
         let unseen = wrong.looked_at(Sight::Nothing, after_minutes(2));
         assert_eq!(unseen.problem, Some(DomainProblem::WrongTarget), "what was known stays");
         let never_seen = pending().looked_at(Sight::Nothing, after_minutes(1));
@@ -321,11 +327,18 @@ mod tests {
     #[case(WRONG, 7 * 1_440, DomainStatus::Failed)]
     #[case(Sight::Nothing, 30 * 1_440, DomainStatus::PendingVerification)]
     #[case(Sight::Right, 30 * 1_440, DomainStatus::Active)]
-    fn a_waiting_domain_fails_after_a_week(#[case] sight: Sight, #[case] minutes: i64, #[case] status: DomainStatus) {
+    fn a_waiting_domain_fails_after_a_week(
+        #[case] sight: Sight,
+        #[case] minutes: i64,
+        #[case] status: DomainStatus,
+    ) {
         let looked = pending().looked_at(sight, after_minutes(minutes));
         assert_eq!(looked.status, status);
         if status == DomainStatus::Failed {
-            assert_eq!((looked.problem, looked.next_look_at), (Some(DomainProblem::VerificationTimeout), None));
+            assert_eq!(
+                (looked.problem, looked.next_look_at),
+                (Some(DomainProblem::VerificationTimeout), None)
+            );
             assert_eq!(looked.looked_at(Sight::Right, after_minutes(minutes + 1)), looked, "failed is final");
         }
     }
@@ -334,7 +347,10 @@ mod tests {
     fn an_active_domain_is_given_a_week() {
         let days = |days: i64| after_minutes(1).plus_ms(days * DAY_MS);
         let wrong = active().looked_at(WRONG, days(1));
-        assert_eq!((wrong.status, wrong.problem, wrong.wrong_since), (DomainStatus::Active, None, Some(days(1))));
+        assert_eq!(
+            (wrong.status, wrong.problem, wrong.wrong_since),
+            (DomainStatus::Active, None, Some(days(1)))
+        );
         let healed = wrong.looked_at(Sight::Right, days(2));
         assert_eq!((healed.wrong_since, healed.next_look_at), (None, Some(days(3))));
         let still = wrong.looked_at(WRONG, days(7));
@@ -342,7 +358,10 @@ mod tests {
         let blind = still.looked_at(Sight::Nothing, days(8));
         assert_eq!((blind.status, blind.wrong_since), (DomainStatus::Active, Some(days(1))));
         let failed = still.looked_at(WRONG, days(8));
-        assert_eq!((failed.status, failed.problem), (DomainStatus::Failed, Some(DomainProblem::StaleTimeout)));
+        assert_eq!(
+            (failed.status, failed.problem),
+            (DomainStatus::Failed, Some(DomainProblem::StaleTimeout))
+        );
         assert_eq!((failed.verified_at, failed.next_look_at), (None, None));
     }
 
@@ -363,7 +382,10 @@ mod tests {
     #[test]
     fn every_domain_has_a_value_of_its_own() {
         let value = pending().txt_value;
-        assert!(value.len() == TXT_VALUE_LENGTH && value.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{value}");
+        assert!(
+            value.len() == TXT_VALUE_LENGTH && value.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+            "{value}"
+        );
         assert_ne!(value, pending().txt_value);
     }
 }

@@ -6,10 +6,10 @@
 pub mod access;
 pub mod asset;
 pub mod check;
-pub mod domain;
-pub mod domain_names;
 pub mod component;
 pub mod css;
+pub mod domain;
+pub mod domain_names;
 pub mod email;
 pub mod history;
 pub mod language;

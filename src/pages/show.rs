@@ -31,7 +31,8 @@ pub(super) fn own_style(page: &Statuspage) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     if let Some(colour) = &page.primary_color {
-        let _ = writeln!(text, ":root {{ --accent: {colour}; }}\nbody {{ border-top: .35rem solid {colour}; }}");
+        let _ =
+            writeln!(text, ":root {{ --accent: {colour}; }}\nbody {{ border-top: .35rem solid {colour}; }}");
     }
     if let Some(colour) = &page.secondary_color {
         let _ = writeln!(text, "h2 {{ border-bottom: .2rem solid {colour}; padding-bottom: .25rem; }}");
@@ -67,11 +68,7 @@ impl Pages {
 }
 
 impl Pages {
-    async fn view(
-        &self,
-        reader: &Reader<'_>,
-        page: &Statuspage,
-    ) -> Result<PageView, StoreError> {
+    async fn view(&self, reader: &Reader<'_>, page: &Statuspage) -> Result<PageView, StoreError> {
         let main = self.databases.main.reader();
         let components = components::of_page(main, page.key).await?;
         let facts = page_facts::gather(main, (page.organisation, page.key)).await?;
@@ -91,7 +88,10 @@ impl Pages {
         let incidents = announcements::incidents(main, &announcer).await?;
         let maintenances = announcements::maintenances(main, &announcer).await?;
         let announce = |announced: Vec<Announced>| {
-            announced.into_iter().map(|announced| announcement(reader, page, &linked, announced)).collect::<Vec<_>>()
+            announced
+                .into_iter()
+                .map(|announced| announcement(reader, page, &linked, announced))
+                .collect::<Vec<_>>()
         };
         let mut hashes = assets::hashes(main, page.key).await?;
         let mut file = |kind: AssetKind| hashes.remove(&kind).map(|hash| format!("/assets/{hash}"));

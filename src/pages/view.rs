@@ -209,7 +209,12 @@ mod tests {
 
     const READER: fn() -> Reader<'static> = || Reader { chosen: "en", default: "en", words: Words::of("en") };
 
-    fn part<'a>(key: i64, parent: Option<i64>, name: &'a Translated, status: Option<&'static str>) -> Part<'a> {
+    fn part<'a>(
+        key: i64,
+        parent: Option<i64>,
+        name: &'a Translated,
+        status: Option<&'static str>,
+    ) -> Part<'a> {
         Part {
             key,
             parent,
@@ -244,7 +249,8 @@ mod tests {
     #[test]
     fn hostile_names_are_text() {
         let name = Translated::single("en", "<script>alert('&')</script>\"");
-        let parts = [Part { is_group: true, description: Some(&name), ..part(1, None, &name, Some("operational")) }];
+        let parts =
+            [Part { is_group: true, description: Some(&name), ..part(1, None, &name, Some("operational")) }];
         let html = READER().entries(&parts)[0].render().unwrap();
         assert!(!html.contains("<script") && html.contains("&#60;script&#62;"), "{html}");
     }

@@ -44,7 +44,8 @@ impl Visit {
             return None;
         }
         let lines = request.headers().get_all(header::ACCEPT_LANGUAGE).map(|line| line.to_str());
-        let accept_language = lines.collect::<Result<Vec<_>, _>>().map(|lines| lines.join(",")).unwrap_or_default();
+        let accept_language =
+            lines.collect::<Result<Vec<_>, _>>().map(|lines| lines.join(",")).unwrap_or_default();
         Some(Self { host, method: request.method().clone(), path: path.to_owned(), accept_language })
     }
 }

@@ -85,7 +85,8 @@ impl Answers {
         if [&self.cname, &self.v4, &self.v6, &self.txt].contains(&&Seen::BadSignature) {
             return Sight::Wrong(DomainProblem::Dnssec);
         }
-        let servers_are_well = [&self.target_v4, &self.target_v6].iter().any(|seen| matches!(seen, Seen::Records(..)));
+        let servers_are_well =
+            [&self.target_v4, &self.target_v6].iter().any(|seen| matches!(seen, Seen::Records(..)));
         let read = |seen: Seen| match seen {
             Seen::Records(records, aliases) => Some((records, aliases)),
             Seen::Failure if servers_are_well => Some((Vec::new(), Vec::new())),

@@ -96,9 +96,12 @@ pub async fn incidents(
         .filter(incident_statuspage::Column::IncidentId.is_in(keys.iter().copied()));
     let chosen: Vec<_> =
         chosen.all(connection).await?.iter().map(|row| (row.incident_id, row.statuspage_id)).collect();
-    let touched =
-        incident_service::Entity::find().filter(incident_service::Column::IncidentId.is_in(keys.iter().copied()));
-    let touched: Vec<Touch> = touched.all(connection).await?.iter()
+    let touched = incident_service::Entity::find()
+        .filter(incident_service::Column::IncidentId.is_in(keys.iter().copied()));
+    let touched: Vec<Touch> = touched
+        .all(connection)
+        .await?
+        .iter()
         .map(|row| (row.incident_id, row.service_id, row.recovered_at.is_none()))
         .collect();
     let shown = announcer.shows(&keys, &chosen, &touched);
@@ -106,7 +109,8 @@ pub async fn incidents(
         .filter(incident_update::Column::IncidentId.is_in(shown.iter().copied()))
         .order_by_asc(incident_update::Column::Id);
     let entries = entries.all(connection).await?.into_iter();
-    let entries = entries.map(|row| (row.incident_id, entry("incident_update", row.status, &row.message, row.created_at)));
+    let entries = entries
+        .map(|row| (row.incident_id, entry("incident_update", row.status, &row.message, row.created_at)));
     let mut entries = by_announcement(entries)?;
     let mut services = services(connection, &touched, &shown).await?;
     let announced = rows.into_iter().filter(|row| shown.contains(&row.id)).map(|row| {
@@ -152,8 +156,9 @@ pub async fn maintenances(
         .filter(maintenance_update::Column::MaintenanceId.is_in(shown.iter().copied()))
         .order_by_asc(maintenance_update::Column::Id);
     let entries = entries.all(connection).await?.into_iter();
-    let entries =
-        entries.map(|row| (row.maintenance_id, entry("maintenance_update", row.status, &row.message, row.created_at)));
+    let entries = entries.map(|row| {
+        (row.maintenance_id, entry("maintenance_update", row.status, &row.message, row.created_at))
+    });
     let mut entries = by_announcement(entries)?;
     let mut services = services(connection, &touched, &shown).await?;
     let announced = rows.into_iter().filter(|row| shown.contains(&row.id)).map(|row| {

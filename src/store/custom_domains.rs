@@ -90,7 +90,10 @@ pub async fn due(
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
-pub async fn get_for_update(connection: &impl ConnectionTrait, key: i64) -> Result<Option<Domain>, StoreError> {
+pub async fn get_for_update(
+    connection: &impl ConnectionTrait,
+    key: i64,
+) -> Result<Option<Domain>, StoreError> {
     Entity::find_by_id(key).lock_exclusive().one(connection).await?.map(from_row).transpose()
 }
 
@@ -103,8 +106,7 @@ pub async fn insert(connection: &impl ConnectionTrait, domain: Domain) -> Result
     let mut row = to_row(&domain);
     row.id = NotSet;
     let unless_attached = OnConflict::column(Column::Hostname).do_nothing().to_owned();
-    let inserted = Entity::insert(row)
-        .on_conflict(unless_attached).try_insert().exec(connection).await?;
+    let inserted = Entity::insert(row).on_conflict(unless_attached).try_insert().exec(connection).await?;
     Ok(match inserted {
         TryInsertResult::Inserted(inserted) => Some(Domain { key: inserted.last_insert_id, ..domain }),
         TryInsertResult::Empty | TryInsertResult::Conflicted => None,
@@ -150,9 +152,9 @@ fn to_row(domain: &Domain) -> ActiveModel {
 fn from_row(row: Model) -> Result<Domain, StoreError> {
     let key = row.id;
     let corrupt = |problem: String| StoreError::corrupt("custom_domain", &key, &problem);
-    let problem = row.last_error_code.map(|code| {
-        code.parse().map_err(|_| corrupt(format!("unknown error code {code}")))
-    });
+    let problem = row
+        .last_error_code
+        .map(|code| code.parse().map_err(|_| corrupt(format!("unknown error code {code}"))));
     Ok(Domain {
         key,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one".into()))?,

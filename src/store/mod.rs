@@ -8,8 +8,8 @@ use std::fmt::Display;
 
 pub mod announcements;
 pub mod assets;
-pub mod custom_domains;
 pub mod components;
+pub mod custom_domains;
 pub mod database;
 pub mod history;
 pub mod idempotency_keys;

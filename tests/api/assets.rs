@@ -22,7 +22,8 @@ fn page(client: &Client) -> String {
 }
 
 fn form(field: &str, bytes: &[u8]) -> Vec<u8> {
-    let head = format!("--XX\r\nContent-Disposition: form-data; name=\"{field}\"; filename=\"x.txt\"\r\n\r\n");
+    let head =
+        format!("--XX\r\nContent-Disposition: form-data; name=\"{field}\"; filename=\"x.txt\"\r\n\r\n");
     [head.as_bytes(), bytes, b"\r\n--XX--\r\n"].concat()
 }
 
@@ -81,7 +82,11 @@ fn an_uploaded_drawing_is_cleaned_and_served() {
 #[case("logo-dark", ImageFormat::WebP, "image/webp")]
 #[case("favicon", ImageFormat::Ico, "image/x-icon")]
 #[case("favicon", ImageFormat::Png, "image/png")]
-fn pictures_are_served_as_what_they_are(#[case] name: &str, #[case] format: ImageFormat, #[case] content_type: &str) {
+fn pictures_are_served_as_what_they_are(
+    #[case] name: &str,
+    #[case] format: ImageFormat,
+    #[case] content_type: &str,
+) {
     let client = Server::shared_client();
     let page = page(&client);
     let shown = upload(&client, &page, name, &picture(format, 16, 16)).expect(200).data();
@@ -177,7 +182,9 @@ fn a_key_does_not_repeat_an_upload() {
     let page = page(&client);
     let send = |drawing: &str| {
         let lines = [FORM, "Idempotency-Key: one-key-for-all"];
-        client.send("POST", &format!("{page}/assets/logo"), &lines, &form("file", drawing.as_bytes())).expect(200)
+        client
+            .send("POST", &format!("{page}/assets/logo"), &lines, &form("file", drawing.as_bytes()))
+            .expect(200)
     };
     let first = send(SVG);
     let second = send(&SVG.replace("h9", "h7"));
@@ -194,7 +201,10 @@ fn files_belong_to_their_page() {
     upload(&client, &page, "banner", SVG.as_bytes()).expect(404);
     client.delete(&format!("{page}/assets/Logo")).expect(404);
     let unknown = upload(&client, &format!("/v1/statuspages/{UNKNOWN_ID}"), "logo", b"x").expect(404);
-    assert_eq!(upload(&stranger, &page, "logo", b"x").expect(404).without_request_id(), unknown.without_request_id());
+    assert_eq!(
+        upload(&stranger, &page, "logo", b"x").expect(404).without_request_id(),
+        unknown.without_request_id()
+    );
     stranger.delete(&format!("{page}/assets/logo")).expect(404);
     let reader = server.member(&server.organisation("team"), "statuspages.view");
     let refused = upload(&reader, &page, "logo", b"x").expect(403);

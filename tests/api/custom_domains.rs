@@ -67,7 +67,10 @@ fn an_attached_domain_says_which_records_it_needs() {
     let body = json!({"hostname": " records.example.com ", "status": "active"});
     let created = client.post(&format!("{page}/custom-domains"), &body).expect(201);
     let domain = created.data();
-    assert_eq!(domain.as_object().unwrap().keys().collect::<Vec<_>>(), KEYS.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(
+        domain.as_object().unwrap().keys().collect::<Vec<_>>(),
+        KEYS.split_whitespace().collect::<Vec<_>>()
+    );
     for (key, value) in [
         ("hostname", json!("records.example.com")),
         ("status", json!("pending_verification")),
@@ -97,7 +100,10 @@ fn all_domains_come_in_one_page() {
     let client = shared().0.client();
     let page = page(&client);
     let list = client.get(&format!("{page}/custom-domains")).expect(200).json();
-    assert_eq!((&list["data"], &list["meta"]["per_page"], &list["meta"]["last_page"]), (&json!([]), &json!(1), &json!(1)));
+    assert_eq!(
+        (&list["data"], &list["meta"]["per_page"], &list["meta"]["last_page"]),
+        (&json!([]), &json!(1), &json!(1))
+    );
     let names: Vec<String> = (0..17).map(|at| format!("n{at}.list.example.com")).collect();
     for name in &names {
         attach(&client, &page, name);
@@ -195,7 +201,8 @@ fn domains_belong_to_their_page() {
     let (page_a, page_b) = (page(&client), page(&client));
     let domain = attach(&client, &page_a, "mine.example.com");
     let id = domain["id"].as_str().unwrap();
-    let unknown = client.get(&format!("{page_a}/custom-domains/{UNKNOWN_ID}")).expect(404).without_request_id();
+    let unknown =
+        client.get(&format!("{page_a}/custom-domains/{UNKNOWN_ID}")).expect(404).without_request_id();
     for (who, path) in [
         (&client, format!("{page_b}/custom-domains/{id}")),
         (&client, format!("{page_a}/custom-domains/short")),
@@ -319,7 +326,10 @@ fn a_domain_is_not_verified_twice_in_ten_seconds() {
     let refused = client.post(&verify, &json!({})).expect(429);
     let seconds: u64 = refused.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=10).contains(&seconds), "{seconds}");
-    assert_eq!(refused.message(), format!("This domain was checked a moment ago. Try again in {seconds} seconds."));
+    assert_eq!(
+        refused.message(),
+        format!("This domain was checked a moment ago. Try again in {seconds} seconds.")
+    );
     assert!(refused.header("x-ratelimit-remaining").is_some());
     let other = attach(&client, &page, "patient.example.com");
     client.post(&format!("{}/verify", path(&page, &other)), &json!({})).expect(200);

@@ -4,9 +4,9 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
+mod assets;
 mod auth;
 mod check_types;
-mod assets;
 mod checks;
 mod custom_domains;
 mod errors;

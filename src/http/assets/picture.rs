@@ -166,7 +166,8 @@ fn rewritten_png(bytes: Vec<u8>) -> Result<Vec<u8>, FieldRule> {
         return Ok(bytes);
     }
     let mut rewritten = Vec::new();
-    let mut encoder = PngEncoder::new_with_quality(&mut rewritten, CompressionType::Best, FilterType::Adaptive);
+    let mut encoder =
+        PngEncoder::new_with_quality(&mut rewritten, CompressionType::Best, FilterType::Adaptive);
     let colours_kept = colours.is_none_or(|profile| encoder.set_icc_profile(profile).is_ok());
     Ok(if colours_kept && image.write_with_encoder(encoder).is_ok() { rewritten } else { bytes })
 }
@@ -197,7 +198,8 @@ mod tests {
     fn encoded(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
         let image = RgbImage::from_pixel(width, height, Rgb([200, 30, 30]));
         let image = DynamicImage::ImageRgb8(image);
-        let image = if format == ImageFormat::Ico { DynamicImage::ImageRgba8(image.to_rgba8()) } else { image };
+        let image =
+            if format == ImageFormat::Ico { DynamicImage::ImageRgba8(image.to_rgba8()) } else { image };
         let mut bytes = Cursor::new(Vec::new());
         image.write_to(&mut bytes, format).unwrap();
         bytes.into_inner()
@@ -228,7 +230,9 @@ mod tests {
         #[case] icon: Result<&str, FieldRule>,
     ) {
         let bytes = encoded(3, 2, format);
-        for (kind, expected) in [(AssetKind::Logo, &logo), (AssetKind::LogoDark, &logo), (AssetKind::Favicon, &icon)] {
+        for (kind, expected) in
+            [(AssetKind::Logo, &logo), (AssetKind::LogoDark, &logo), (AssetKind::Favicon, &icon)]
+        {
             let found = accept(kind, bytes.clone()).map(|picture| picture.content_type);
             assert_eq!(found, *expected, "{kind:?}");
         }
@@ -270,7 +274,11 @@ mod tests {
         assert!(!kept.windows(7).any(|part| part == b"<script"));
         let pixels = |bytes: &[u8]| image::load_from_memory(bytes).unwrap().to_rgba8();
         assert_eq!(pixels(&kept), pixels(&bytes));
-        assert_eq!(accept(AssetKind::Logo, kept.clone()).unwrap().bytes, kept, "a second time it stays the same");
+        assert_eq!(
+            accept(AssetKind::Logo, kept.clone()).unwrap().bytes,
+            kept,
+            "a second time it stays the same"
+        );
     }
 
     #[test]

@@ -7,10 +7,10 @@
 mod part;
 
 use quick_xml::Reader;
-use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesRef, BytesStart, Event};
 
-use part::{Refused, Tag, is_forbidden_element, is_style_element, is_harmful_style, is_xml_text};
+use part::{Refused, Tag, is_forbidden_element, is_harmful_style, is_style_element, is_xml_text};
 
 /// Deepest nesting of elements; the root is level 1.
 const MAX_DEPTH: usize = 64;

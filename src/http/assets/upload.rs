@@ -139,7 +139,8 @@ mod tests {
         for value in content_type {
             headers.append(header::CONTENT_TYPE, HeaderValue::from_static(value));
         }
-        let chunks: Vec<_> = body.as_bytes().chunks(5).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
+        let chunks: Vec<_> =
+            body.as_bytes().chunks(5).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
         let payload = payload_of(chunks);
         read_file(&headers, payload, 8).await.map_err(|error| format!("{} {error}", error.status().as_u16()))
     }

@@ -69,9 +69,8 @@ async fn answer(check: &DnsCheck, toolbox: &Toolbox, attempt: &Attempt) -> Resul
     let resolver = toolbox.resolver();
     let since = Instant::now();
     let mut losses = Losses::default();
-    let question = Question::about(check).ok_or_else(|| {
-        Stop::failed(ErrorCode::DnsNxdomain, "The name cannot be asked for")
-    })?;
+    let question = Question::about(check)
+        .ok_or_else(|| Stop::failed(ErrorCode::DnsNxdomain, "The name cannot be asked for"))?;
     let asked = {
         let asked = pin!(ask_in_turn(&question, toolbox, attempt.deadline, &mut losses));
         let doubted = pin!(resolver.doubt(since, attempt.deadline));

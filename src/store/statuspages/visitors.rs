@@ -13,7 +13,10 @@ use crate::store::StoreError;
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
-pub async fn by_slug(connection: &impl ConnectionTrait, slug: &str) -> Result<Option<Statuspage>, StoreError> {
+pub async fn by_slug(
+    connection: &impl ConnectionTrait,
+    slug: &str,
+) -> Result<Option<Statuspage>, StoreError> {
     Entity::find().filter(Column::Slug.eq(slug)).one(connection).await?.map(from_row).transpose()
 }
 
@@ -29,7 +32,9 @@ pub async fn by_domain(
         .filter(custom_domain::Column::Hostname.eq(hostname))
         .filter(custom_domain::Column::Status.eq(DomainStatus::Active.as_str()));
     match active.one(connection).await? {
-        Some(domain) => Entity::find_by_id(domain.statuspage_id).one(connection).await?.map(from_row).transpose(),
+        Some(domain) => {
+            Entity::find_by_id(domain.statuspage_id).one(connection).await?.map(from_row).transpose()
+        }
         None => Ok(None),
     }
 }

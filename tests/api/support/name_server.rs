@@ -103,9 +103,13 @@ fn answer(question: &Message, names: &HashMap<Name, Known>) -> Option<Message> {
                     data.record_type() == query.query_type || data.record_type() == RecordType::CNAME
                 };
                 let found: Vec<_> = records.iter().filter(is_wanted).collect();
-                message.answers.extend(found.iter().map(|data| Record::from_rdata(owner.clone(), 60, (**data).clone())));
+                message
+                    .answers
+                    .extend(found.iter().map(|data| Record::from_rdata(owner.clone(), 60, (**data).clone())));
                 match found.first() {
-                    Some(RData::CNAME(target)) if query.query_type != RecordType::CNAME => owner = target.0.clone(),
+                    Some(RData::CNAME(target)) if query.query_type != RecordType::CNAME => {
+                        owner = target.0.clone()
+                    }
                     _ => break,
                 }
             }

@@ -61,7 +61,8 @@ impl Tag {
             if at >= MAX_ATTRIBUTES || !is_name(key) {
                 return Err(Refused::Unreadable);
             }
-            let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| refusal(&error))?;
+            let value =
+                attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| refusal(&error))?;
             if !is_xml_text(&value) {
                 return Err(Refused::Unreadable);
             }
@@ -149,18 +150,19 @@ fn harmless_value<'v>(key: &str, value: &'v str) -> Option<&'v str> {
 /// `#fragment`, or a picture that stands in the value itself.
 fn is_harmless_reference(value: &str) -> bool {
     // Browsers pass over white space and control characters, wherever they stand.
-    let dense: String = value.chars().filter(|character| !character.is_whitespace() && !character.is_control()).collect();
+    let dense: String =
+        value.chars().filter(|character| !character.is_whitespace() && !character.is_control()).collect();
     let dense = dense.to_lowercase();
-    let picture = ["png", "jpeg", "webp"].iter().find_map(|kind| {
-        dense.strip_prefix("data:image/")?.strip_prefix(kind)
-    });
+    let picture =
+        ["png", "jpeg", "webp"].iter().find_map(|kind| dense.strip_prefix("data:image/")?.strip_prefix(kind));
     dense.starts_with('#') || picture.is_some_and(|rest| rest.starts_with([';', ',']))
 }
 
 /// Whether there is a `url(` that leads to anything but a part of the file.
 fn reaches_out(css: &str) -> bool {
     let leads_out = |(at, function): (usize, &str)| {
-        let target = css[at + function.len()..].trim_start_matches(|c: char| c.is_whitespace() || c == '"' || c == '\'');
+        let target = css[at + function.len()..]
+            .trim_start_matches(|c: char| c.is_whitespace() || c == '"' || c == '\'');
         !target.starts_with('#')
     };
     css.match_indices("url(").any(leads_out)
@@ -207,7 +209,8 @@ fn local(name: &str) -> String {
 
 /// Letters, digits and the four signs: what drawings call their parts.
 fn is_name(name: &str) -> bool {
-    let is_inner = |character: char| character.is_alphanumeric() || matches!(character, '_' | ':' | '-' | '.');
+    let is_inner =
+        |character: char| character.is_alphanumeric() || matches!(character, '_' | ':' | '-' | '.');
     let begins = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
     begins && name.chars().all(is_inner) && name.matches(':').count() <= 1 && !name.ends_with(':')
 }

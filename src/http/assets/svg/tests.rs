@@ -146,7 +146,11 @@ fn what_no_logo_needs_is_refused(#[case] text: &str, #[case] error: SvgError) {
 #[case(63, Ok(()))]
 #[case(64, Err(SvgError::Refused))]
 #[case(100_000, Err(SvgError::Refused))]
-fn nesting_has_a_bottom(#[case] groups: usize, #[case] expected: Result<(), SvgError>, #[values("g", "script")] name: &str) {
+fn nesting_has_a_bottom(
+    #[case] groups: usize,
+    #[case] expected: Result<(), SvgError>,
+    #[values("g", "script")] name: &str,
+) {
     let text = inside(&(format!("<{name}>").repeat(groups) + &format!("</{name}>").repeat(groups)));
     assert_eq!(clean(&text).map(drop), expected);
 }
