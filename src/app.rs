@@ -29,17 +29,18 @@ use crate::http::plans::PlanTable;
 use crate::http::server::{Server, Visitors, serve};
 use crate::model::check::Outcome;
 use crate::model::domain_names::DomainNames;
-use crate::model::location::Location;
+use crate::model::location::{Location, LocationCode, PUSH};
 use crate::model::secret::Sealer;
 use crate::pages::Pages;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
 use crate::record::recorder::{Drain, RecordCounters, Recorder};
+use crate::record::recovery::{self, Returned};
 use crate::record::{restore, upkeep};
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, installation};
-use crate::timetable;
-use crate::timetable::domains::{DomainClock, DomainWatch};
+use crate::timetable::domains::{self, DomainClock, DomainWatch};
+use crate::timetable::maintenances::{MaintenanceClock, Stop, Works};
 
 /// The embedded databases in the data folder.
 const MAIN_FILE: &str = "main.db";
@@ -59,6 +60,7 @@ pub struct App {
     engine: Engine,
     recorder: Addr<Recorder>,
     recorder_thread: Arbiter,
+    maintenance_clock: Addr<MaintenanceClock>,
     background: Vec<JoinHandle<()>>,
     domain_clock: Addr<DomainClock>,
     databases: Databases,
@@ -139,7 +141,9 @@ impl App {
         let limits = config.limits.clone();
         let counters = Arc::new(RecordCounters::default());
         let recorder_thread = Arbiter::new();
-        let recorder = start_recorder(&recorder_thread, &databases, (&config, &roster), &counters);
+        let returned = Arc::new(Returned::default());
+        let recorder =
+            start_recorder(&recorder_thread, &databases, (&config, &roster), (&counters, &returned));
         let engine = Engine::start(&EngineParts {
             roster: Arc::clone(&roster),
             probers: toolboxes,
@@ -150,8 +154,16 @@ impl App {
         });
         let definer = Definer { sealer, roster, limits: limits.engine };
         let restored = restore::services(&databases, &engine, &definer).await?;
+        let retry = Duration::from_millis(limits.record.retry_ms);
+        let maintenance_clock = MaintenanceClock::new(Works {
+            databases: databases.clone(),
+            engine: engine.clone(),
+            definer: definer.clone(),
+            clock: clock.clone(),
+        });
         let background = vec![
             restore_figures(&databases, &engine, restored).await,
+            actix::spawn(recovery::run(databases.clone(), returned, retry)),
             actix::spawn(reconcile::run(databases.clone(), engine.clone(), definer.clone())),
             actix::spawn(upkeep::run(
                 databases.clone(),
@@ -171,6 +183,7 @@ impl App {
             toolbox: Arc::clone(&looking),
             collectors,
         };
+        let maintenance_clock = maintenance_clock.start();
         let pages = Arc::new(Pages {
             databases: databases.clone(),
             engine: engine.clone(),
@@ -188,6 +201,7 @@ impl App {
             engine,
             recorder,
             recorder_thread,
+            maintenance_clock,
             background,
             domain_clock,
             databases,
@@ -206,7 +220,10 @@ impl App {
                 task.abort();
             }
             // It may have ended before.
-            let _ = self.domain_clock.send(timetable::domains::Stop).await;
+            let _ = self.domain_clock.send(domains::Stop).await;
+            if self.maintenance_clock.send(Stop).await.is_err() {
+                tracing::warn!("the clock of the maintenances had stopped before");
+            }
             self.engine.stop().await;
             self.recorder.send(Drain).await.context("the recorder had stopped before")?;
             self.recorder_thread.stop();
@@ -244,11 +261,13 @@ pub(crate) fn start_recorder(
     thread: &Arbiter,
     databases: &Databases,
     (config, roster): (&Config, &Roster),
-    counters: &Arc<RecordCounters>,
+    (counters, returned): (&Arc<RecordCounters>, &Arc<Returned>),
 ) -> Addr<Recorder> {
-    let codes = roster.locations().iter().map(|location| location.code.clone()).collect();
+    let codes = roster.locations().iter().map(|location| location.code.clone());
+    let codes = codes.chain([LocationCode::push()]).collect();
     let recorder =
         Recorder::new(databases.history.clone(), codes, config.limits.record.clone(), Arc::clone(counters));
+    let recorder = recorder.noting(Arc::clone(returned));
     Recorder::start_in_arbiter(&thread.handle(), move |_| recorder)
 }
 
@@ -282,7 +301,7 @@ fn domain_names(config: &Config) -> DomainNames {
     DomainNames {
         pages: config.statuspage_host_name(),
         edge: config.edge_host(),
-        api: config.api_host(),
+        api: config.api_hosts(),
         txt_label: config.compat.domain_txt_label.clone(),
     }
 }
@@ -299,6 +318,9 @@ pub(crate) fn roster(config: &Config) -> anyhow::Result<Roster> {
     let location = |entry: LocationConfig| {
         let name = if entry.name.is_empty() { entry.code.clone() } else { entry.name };
         let country_code = if entry.country_code.is_empty() { "ZZ".into() } else { entry.country_code };
+        if entry.code == PUSH {
+            bail!("no location can have the code '{PUSH}': it stands for pings");
+        }
         Ok(Location { code: entry.code.parse()?, name, place: entry.location, country_code })
     };
     Ok(Roster::new(locations(config).into_iter().map(location).collect::<anyhow::Result<_>>()?))

@@ -50,6 +50,8 @@ pub struct Config {
     pub trusted_proxies: Vec<Network>,
     /// Address under which clients reach the API; `None` = derived from `listen`.
     pub public_api_url: Option<String>,
+    /// Address under which pings of heartbeat services arrive; `None` = that of the API.
+    pub ping_base_url: Option<String>,
     /// Host under which status pages have their addresses, perhaps with a port; `None` = `localhost` and our port.
     pub statuspage_host: Option<String>,
     /// Host name that custom domains must lead to; `None` = that of the status pages.
@@ -87,6 +89,7 @@ impl Default for Config {
             rate_limit_per_minute: 120,
             trusted_proxies: Vec::new(),
             public_api_url: None,
+            ping_base_url: None,
             statuspage_host: None,
             edge_host: None,
             reserved_slugs: [
@@ -112,6 +115,14 @@ impl Config {
         url.trim_end_matches('/').to_owned()
     }
 
+    /// `{ping_base_url}` of ping addresses without a trailing slash.
+    #[must_use]
+    pub fn ping_base_url(&self) -> String {
+        self.ping_base_url
+            .as_ref()
+            .map_or_else(|| self.base_url(), |url| url.trim_end_matches('/').to_owned())
+    }
+
     /// `{statuspage_host}`: status pages answer at `{slug}.{statuspage_host}`.
     #[must_use]
     pub fn statuspage_host(&self) -> String {
@@ -131,11 +142,12 @@ impl Config {
         self.edge_host.clone().unwrap_or_else(|| self.statuspage_host_name())
     }
 
-    /// Host of the API, a name or an address, without port.
+    /// Hosts of the API and of the pings, names or addresses, without ports.
     #[must_use]
-    pub fn api_host(&self) -> String {
-        let url = url::Url::parse(&self.base_url()).ok();
-        url.and_then(|url| url.host_str().map(str::to_lowercase)).unwrap_or_default()
+    pub fn api_hosts(&self) -> Vec<String> {
+        let urls = [self.base_url(), self.ping_base_url()];
+        let hosts = urls.iter().filter_map(|url| url::Url::parse(url).ok()?.host_str().map(str::to_lowercase));
+        hosts.collect()
     }
 
     /// Address of the status page with this slug. There are no certificates for `localhost`.
@@ -243,13 +255,24 @@ mod tests {
     #[test]
     fn custom_domains_lead_to_the_edge() {
         let mut config = Config::default();
-        assert_eq!((config.edge_host(), config.api_host()), ("localhost".into(), "127.0.0.1".into()));
+        assert_eq!(config.edge_host(), "localhost");
+        assert_eq!(config.api_hosts(), ["127.0.0.1", "127.0.0.1"]);
+        config.ping_base_url = Some("https://ping.example.com".into());
         config.statuspage_host = Some("status.example.net:444".into());
         config.public_api_url = Some("https://API.example.com:8443/base".into());
         assert_eq!(config.edge_host(), "status.example.net");
-        assert_eq!(config.api_host(), "api.example.com");
+        assert_eq!(config.api_hosts(), ["api.example.com", "ping.example.com"]);
         config.edge_host = Some("edge.example.net".into());
         assert_eq!(config.edge_host(), "edge.example.net");
+    }
+
+    #[test]
+    fn pings_go_where_the_api_is_unless_told_otherwise() {
+        let mut config =
+            Config { public_api_url: Some("https://api.example.com/".into()), ..Config::default() };
+        assert_eq!(config.ping_base_url(), "https://api.example.com");
+        config.ping_base_url = Some("https://ping.example.com/in/".into());
+        assert_eq!(config.ping_base_url(), "https://ping.example.com/in");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! The floors; a module uses only floors below its own (`tests/tidy.rs` reads the `use` lines):
 //!
-//! - floor 4: [`http`] (the REST API), [`record`] (batched writes of measurements)
+//! - floor 4: [`http`] (the REST API), [`record`] (batched writes of measurements),
+//!   [`timetable`] (what happens at its time)
 //! - floor 3: [`engine`] (actors: schedule, retries, verdicts)
 //! - floor 2: [`probe`] (one check, once) over [`egress`], [`stats`] (uptime, percentiles), [`store`] (sea-orm)
 //! - floor 1: [`model`] (the rules: no IO, no async, no wire format)

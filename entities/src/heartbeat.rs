@@ -20,6 +20,8 @@ pub struct Model {
     pub last_ping_at: Option<i64>,
     /// Whether that ping reported a failure.
     pub last_ping_failed: bool,
+    /// Deadlines count from here when that is later than the newest ping.
+    pub counts_from: Option<i64>,
 }
 
 /// No relation is followed by the entities; `store` says what it joins.

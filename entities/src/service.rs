@@ -54,6 +54,8 @@ pub struct Model {
     pub updated_at: i64,
     /// Grows with every write.
     pub revision: i64,
+    /// Whether planned maintenance leaves its time out of uptime at the moment: its open windows say so.
+    pub in_planned_maintenance: bool,
 }
 
 /// No relation is followed by the entities; `store` says what it joins.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::engine::definition::Definer;
 use crate::engine::{Engine, EngineStopped};
 use crate::model::service::ServiceKey;
-use crate::store::{Databases, StoreError, services};
+use crate::store::{Databases, StoreError, heartbeats, services};
 
 /// How often.
 const EVERY: Duration = Duration::from_secs(300);
@@ -44,13 +44,18 @@ async fn once(databases: &Databases, engine: &Engine, definer: &Definer) -> Resu
         let page = services::definitions(databases.main.reader(), after, PAGE).await?;
         let Some((last, _)) = page.last() else { break };
         after = last.key;
+        let keys: Vec<ServiceKey> = page.iter().map(|(service, _)| service.key).collect();
+        let heartbeats = heartbeats::of_services(databases.main.reader(), &keys).await?;
         for (service, organisation) in page {
             let known = running.remove(&service.id).map(|(_, revision)| revision);
             if known.is_some_and(|revision| revision >= service.revision) || !needs_actor(&service, known) {
                 continue;
             }
             match definer.define(&service, organisation) {
-                Ok(definition) => engine.apply(Arc::new(definition)).await?,
+                Ok(definition) => {
+                    let stored = heartbeats.get(&service.key).map(|stored| stored.heartbeat);
+                    engine.apply(Arc::new(definition.with_heartbeat(stored))).await?;
+                }
                 Err(error) => {
                     tracing::error!(service = %service.id, %error, "this service cannot be watched");
                 }

@@ -61,7 +61,12 @@ impl Pipeline {
         let roster = Arc::new(app::roster(config)?);
         let recorded = Arc::new(RecordCounters::default());
         let recorder_thread = Arbiter::new();
-        let recorder = app::start_recorder(&recorder_thread, &databases, (config, &roster), &recorded);
+        let recorder = app::start_recorder(
+            &recorder_thread,
+            &databases,
+            (config, &roster),
+            (&recorded, &Arc::default()),
+        );
         let limits = config.limits.engine.clone();
         let engine = Engine::start(&EngineParts {
             roster: Arc::clone(&roster),
@@ -180,5 +185,6 @@ fn service(key: ServiceKey, (kind, target): (Kind, &str), plan: &Plan) -> Servic
         created_at: now,
         updated_at: now,
         revision: 1,
+        in_planned_maintenance: false,
     }
 }

@@ -128,6 +128,7 @@ fn spec(arguments: &ArgMatches, check_type: CheckType, target: &str) -> Result<A
         created_at: at,
         updated_at: at,
         revision: 0,
+        in_planned_maintenance: false,
     };
     let definer = Definer {
         sealer,

@@ -107,6 +107,12 @@ impl Config {
                 |config, text| set_http_url(&mut config.public_api_url, text),
             ),
             Settable::new(
+                "ping_base_url",
+                "URL",
+                "Address under which pings arrive [default: that of the API]",
+                |config, text| set_http_url(&mut config.ping_base_url, text),
+            ),
+            Settable::new(
                 "statuspage_host",
                 "HOST",
                 "Host below which status pages have their addresses [default: localhost and the port of the API]",
@@ -185,9 +191,9 @@ fn set_list<T: FromStr>(field: &mut Vec<T>, text: &str, allowed: Allowed) -> Res
 }
 
 fn set_positive(field: &mut u32, text: &str) -> Result<(), Allowed> {
-    let number: u32 = text.parse().map_err(|_| "a whole number from 1 to 1000000")?;
-    if !(1..=1_000_000).contains(&number) {
-        return Err("a whole number from 1 to 1000000");
+    let number: u32 = text.parse().map_err(|_| "a whole number from 1 to 1000000000")?;
+    if !(1..=1_000_000_000).contains(&number) {
+        return Err("a whole number from 1 to 1000000000");
     }
     *field = number;
     Ok(())

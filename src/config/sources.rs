@@ -243,7 +243,7 @@ mod tests {
     )]
     #[case(
         "rate_limit_per_minute = 0",
-        "wk.toml: rate_limit_per_minute = \"0\" is not allowed; it must be a whole number from 1 to 1000000"
+        "wk.toml: rate_limit_per_minute = \"0\" is not allowed; it must be a whole number from 1 to 1000000000"
     )]
     #[case(
         "secret_key = 'hunter2'",

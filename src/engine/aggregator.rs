@@ -281,7 +281,8 @@ impl Handler<Present> for Aggregator {
         if let Some((status, verdict, last_result_at)) = known {
             live.go_on(status, verdict, last_result_at);
         }
-        live.take_decision(definition.revision, (definition.is_paused, definition.stated), now);
+        let is_left_out = definition.is_paused || definition.in_planned_maintenance;
+        live.take_decision(definition.revision, (is_left_out, definition.stated), now);
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::config::limits::EngineLimits;
 use crate::id::Id;
 use crate::model::check::CheckType;
+use crate::model::heartbeat::{Heartbeat, Pulse};
 use crate::model::location::{Location, LocationCode};
 use crate::model::secret::{SealBroken, Sealer, SecretPlace};
 use crate::model::service::{OverrideStatus, Service, ServiceKey, Settings};
@@ -82,10 +83,31 @@ pub struct Definition {
     pub revision: i64,
     /// How it is checked; `None` while paused, unconfigured, manual, or without a location here.
     pub task: Option<Task>,
-    /// Whether its time counts for nothing at the moment.
+    /// Which pings are expected; `None` for other types, and while paused.
+    pub pulse: Option<Pulse>,
+    /// Whether its time counts for nothing at the moment, because nobody looks.
     pub is_paused: bool,
+    /// Whether its time counts for nothing at the moment, because planned work goes on.
+    pub in_planned_maintenance: bool,
     /// What a person says it is.
     pub stated: Option<OverrideStatus>,
+}
+
+impl Definition {
+    /// Whether the engine has anything to do for the service.
+    #[must_use]
+    pub const fn is_watched(&self) -> bool {
+        self.task.is_some() || self.pulse.is_some()
+    }
+
+    /// The same with what is stored of its heartbeat.
+    #[must_use]
+    pub fn with_heartbeat(mut self, stored: Option<Heartbeat>) -> Self {
+        if let (Some(pulse), Some(stored)) = (&mut self.pulse, stored) {
+            pulse.stored = stored;
+        }
+        self
+    }
 }
 
 /// How a service is checked.
@@ -142,6 +164,8 @@ impl Definer {
             (Some(settings), Some(target)) => self.task(service, (settings, target), organisation)?,
             _ => None,
         };
+        let reports_itself = service.check_type == CheckType::Heartbeat && service.pause.is_none();
+        let pulse = service.settings.as_ref().filter(|_| reports_itself).map(Pulse::new);
         Ok(Definition {
             key: service.key,
             id: service.id,
@@ -149,7 +173,9 @@ impl Definer {
             check_type: service.check_type,
             revision: service.revision,
             task,
+            pulse,
             is_paused: service.pause.is_some(),
+            in_planned_maintenance: service.in_planned_maintenance,
             stated: service.status_override.as_ref().map(|stated| stated.status),
         })
     }

@@ -17,10 +17,11 @@ use crate::config::limits::EngineLimits;
 use crate::engine::aggregator::{Present, Recall, Recalled};
 use crate::engine::counters::Counters;
 use crate::engine::definition::{Definition, Roster};
-use crate::engine::service::{End, Redefine, ServiceActor};
+use crate::engine::service::{End, Pinged, Redefine, ServiceActor};
 use crate::engine::shard::{Shard, place};
 use crate::engine::supervise::{Ending, address, watched};
 use crate::id::Id;
+use crate::model::heartbeat::Ping;
 use crate::model::history::MeasuredStatus;
 use crate::model::location::LocationCode;
 use crate::model::watch::Memory;
@@ -57,6 +58,16 @@ pub struct Apply {
     pub definition: Arc<Definition>,
     /// What is known from before this process started.
     pub memory: Option<Memory>,
+}
+
+/// A ping of a service that reports itself has come, and is stored.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct TakePing {
+    /// The service.
+    pub id: Id,
+    /// The ping.
+    pub ping: Ping,
 }
 
 /// Stop watching the service.
@@ -140,8 +151,9 @@ impl Handler<Apply> for Fleet {
         let now = self.shard(id).clock.now();
         let known = memory.as_ref().map(|memory| {
             let last = memory.votes.iter().map(|(_, vote)| vote.checked_at).max();
-            let verdict = definition.task.as_ref().map(|task| memory.verdict(task.plan.interval_ms, now));
-            (memory.status, verdict.unwrap_or_default(), last)
+            let voted = definition.task.as_ref().map(|task| memory.verdict(task.plan.interval_ms, now));
+            let reported = definition.pulse.map(|_| memory.status.verdict());
+            (memory.status, voted.or(reported).unwrap_or_default(), last)
         });
         let present = aggregator.send(Present { definition: Arc::clone(&definition), known });
         let redefine = match self.services.get_mut(&id) {
@@ -151,7 +163,7 @@ impl Handler<Apply> for Fleet {
                 }
                 Some(member.address.send(Redefine(definition)))
             }
-            None if definition.task.is_none()
+            None if !definition.is_watched()
                 && memory.as_ref().is_none_or(|m| m.status == MeasuredStatus::Unknown) =>
             {
                 None
@@ -171,6 +183,21 @@ impl Handler<Apply> for Fleet {
             }
             if present.await.is_err() {
                 tracing::error!(service = %id, "its aggregator has stopped");
+            }
+        })
+    }
+}
+
+impl Handler<TakePing> for Fleet {
+    type Result = ResponseFuture<()>;
+
+    fn handle(&mut self, TakePing { id, ping }: TakePing, _: &mut Context<Self>) -> ResponseFuture<()> {
+        let taken = self.services.get(&id).map(|member| member.address.send(Pinged(ping)));
+        Box::pin(async move {
+            if let Some(taken) = taken
+                && taken.await.is_err()
+            {
+                tracing::debug!(service = %id, "the actor is restarting; the ping is stored");
             }
         })
     }
@@ -268,6 +295,9 @@ impl Handler<StartAgain> for Fleet {
 /// What an actor that starts again goes on with: the panic was ours, and says nothing about the target.
 fn remember(definition: &Definition, roster: &Roster, recalled: Recalled) -> Memory {
     let slot = |location: &LocationCode| {
+        if definition.pulse.is_some() {
+            return Some(0);
+        }
         let place = roster.place_of(location.as_str())?;
         definition.task.as_ref()?.locations.iter().position(|known| *known == place)
     };

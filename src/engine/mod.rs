@@ -29,11 +29,12 @@ use crate::config::limits::EngineLimits;
 use crate::engine::aggregator::{Batch, Flush, Forget, Lateness, LatenessReport, Prime, Snapshot, Snapshots};
 use crate::engine::counters::Counters;
 use crate::engine::definition::{Definition, Roster};
-use crate::engine::fleet::{Apply, Fleet, Retire, RetireAll, Roll};
+use crate::engine::fleet::{Apply, Fleet, Retire, RetireAll, Roll, TakePing};
 use crate::engine::location::Prober;
 use crate::engine::shard::{Shard, Threads};
 use crate::engine::suspicions::Suspicions;
 use crate::id::Id;
+use crate::model::heartbeat::Ping;
 use crate::model::service::ServiceKey;
 use crate::model::watch::Memory;
 use crate::stats::window::Window;
@@ -106,6 +107,14 @@ impl Engine {
     /// [`EngineStopped`].
     pub async fn resume(&self, definition: Arc<Definition>, memory: Memory) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(Apply { definition, memory: Some(memory) }).await?)
+    }
+
+    /// Takes in a ping, which is stored already. Returns when what it says is in force.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn ping(&self, id: Id, ping: Ping) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(TakePing { id, ping }).await?)
     }
 
     /// Forgets the service: results that are still under way are dropped.

@@ -4,6 +4,9 @@
 //! definition raises the sequence number, and answers with an older number are dropped: that one rule removes
 //! most races.
 
+mod pulse;
+mod succession;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,9 +18,14 @@ use crate::engine::aggregator::{CheckRecorded, StartedLate, StatusChanged};
 use crate::engine::counters::Ticket;
 use crate::engine::definition::{Definition, Task};
 use crate::engine::location::RunCheck;
+pub use crate::engine::service::pulse::Pinged;
+use crate::engine::service::succession::{carried_over, is_same_watch};
 use crate::engine::shard::Shard;
-use crate::model::check::{CheckStatus, Outcome, Trouble};
+use crate::model::check::{CheckStatus, CheckType, Outcome, Trouble};
+use crate::model::heartbeat::Vigil;
 use crate::model::history::{ChangeCause, CheckRecord, StatusChange};
+use crate::model::location::LocationCode;
+use crate::model::service::ProbeRole;
 use crate::model::watch::{Attempt, Change, Effect, Finished, Memory, Opinion, Watch};
 
 /// A difference between wall clock and monotonic clock that means: somebody set the wall clock.
@@ -28,6 +36,8 @@ pub struct ServiceActor {
     definition: Arc<Definition>,
     shard: Arc<Shard>,
     watch: Option<Watch>,
+    /// In the place of the watch, for services that report themselves.
+    vigil: Option<Vigil>,
     memory: Option<Memory>,
     sequence: u32,
     timer: Option<SpawnHandle>,
@@ -65,7 +75,17 @@ pub struct End;
 impl ServiceActor {
     pub(super) fn new(definition: Arc<Definition>, shard: Arc<Shard>, memory: Option<Memory>) -> Self {
         let anchor = (shard.clock.now(), Instant::now());
-        Self { definition, shard, watch: None, memory, sequence: 0, timer: None, anchor, address: None }
+        Self {
+            definition,
+            shard,
+            watch: None,
+            vigil: None,
+            memory,
+            sequence: 0,
+            timer: None,
+            anchor,
+            address: None,
+        }
     }
 
     /// The wall time, after accounting for a clock that was set meanwhile.
@@ -77,18 +97,26 @@ impl ServiceActor {
         if let Some(watch) = self.watch.as_mut().filter(|_| jump_ms.abs() > CLOCK_JUMP_MS) {
             watch.shift(jump_ms);
         }
+        if let Some(vigil) = self.vigil.as_mut().filter(|_| jump_ms.abs() > CLOCK_JUMP_MS) {
+            vigil.shift(jump_ms);
+        }
         wall
     }
 
     fn begin(&mut self, memory: Memory, ctx: &mut Context<Self>) {
         let now = self.now();
-        let effects = match &self.definition.task {
-            Some(task) => {
+        let effects = match (&self.definition.task, &self.definition.pulse) {
+            (Some(task), _) => {
                 let (watch, effects) = Watch::begin(task.plan.clone(), memory, now);
                 self.watch = Some(watch);
                 effects
             }
-            None => self.rest(&memory, now),
+            (None, Some(pulse)) => {
+                let (vigil, effects) = Vigil::begin(*pulse, &memory, now);
+                self.vigil = Some(vigil);
+                effects
+            }
+            (None, None) => self.rest(&memory, now),
         };
         self.act(effects, ctx);
     }
@@ -157,21 +185,14 @@ impl ServiceActor {
     }
 
     fn record(&self, finished: Finished) {
-        let Some(task) = &self.definition.task else { return };
-        let Some((place, role)) = place_of(task, finished.attempt.slot) else {
-            return;
+        let Some((location, role)) = self.source(&finished) else { return };
+        let measured_until = match &self.vigil {
+            Some(vigil) => vigil.measured_until(),
+            None => self.watch.as_ref().and_then(Watch::measured_until),
         };
-        let Some(location) = self.shard.roster.code(place) else {
-            return;
-        };
-        let status = finished.measurement.status;
-        if let Some(count) = self.shard.counters.finished(place, self.definition.check_type, status) {
-            count.add(1);
-        }
-        let measured_until = self.watch.as_ref().and_then(Watch::measured_until);
         let record = CheckRecord {
             service: self.definition.key,
-            location: location.clone(),
+            location,
             role,
             scheduled_at: finished.attempt.scheduled_at,
             checked_at: finished.checked_at,
@@ -181,6 +202,19 @@ impl ServiceActor {
         if self.shard.aggregator.try_send(CheckRecorded { record, measured_until }).is_err() {
             self.shard.counters.unrecorded.add(1);
         }
+    }
+
+    /// Which location a result comes from, and what it counts for; the result is counted there.
+    fn source(&self, finished: &Finished) -> Option<(LocationCode, ProbeRole)> {
+        if self.definition.check_type == CheckType::Heartbeat {
+            return Some((LocationCode::push(), ProbeRole::Full));
+        }
+        let (place, role) = place_of(self.definition.task.as_ref()?, finished.attempt.slot)?;
+        let status = finished.measurement.status;
+        if let Some(count) = self.shard.counters.finished(place, self.definition.check_type, status) {
+            count.add(1);
+        }
+        Some((self.shard.roster.code(place)?.clone(), role))
     }
 
     fn note(&self, opinion: Opinion) {
@@ -204,7 +238,8 @@ impl ServiceActor {
 
     fn report(&self, change: Change) {
         let Change { at, from, to, cause } = change;
-        let verdict = self.watch.as_ref().map(Watch::verdict).unwrap_or_default();
+        let reported = self.vigil.as_ref().map(Vigil::verdict);
+        let verdict = reported.or_else(|| self.watch.as_ref().map(Watch::verdict)).unwrap_or_default();
         let change = StatusChange { service: self.definition.key, at, from, to, cause };
         tracing::info!(
             service = %self.definition.id,
@@ -235,7 +270,8 @@ impl ServiceActor {
         if let Some(timer) = self.timer.take() {
             ctx.cancel_future(timer);
         }
-        let Some(at) = self.watch.as_ref().and_then(Watch::next_wake) else {
+        let expected = self.vigil.as_ref().and_then(Vigil::next_wake);
+        let Some(at) = expected.or_else(|| self.watch.as_ref().and_then(Watch::next_wake)) else {
             return;
         };
         let wait_us = (at.ms() * 1_000).saturating_sub(self.shard.clock.now_us());
@@ -247,7 +283,10 @@ impl ServiceActor {
         self.timer = None;
         let now = self.now();
         self.set_suspects_aside();
-        let effects = self.watch.as_mut().map(|watch| watch.wake(now)).unwrap_or_default();
+        let effects = match &mut self.vigil {
+            Some(vigil) => vigil.wake(now),
+            None => self.watch.as_mut().map(|watch| watch.wake(now)).unwrap_or_default(),
+        };
         self.act(effects, ctx);
     }
 }
@@ -256,7 +295,7 @@ fn signed(count: u128) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-fn place_of(task: &Task, slot: usize) -> Option<(usize, crate::model::service::ProbeRole)> {
+fn place_of(task: &Task, slot: usize) -> Option<(usize, ProbeRole)> {
     Some((*task.locations.get(slot)?, *task.plan.roles.get(slot)?))
 }
 
@@ -278,43 +317,18 @@ impl Handler<Redefine> for ServiceActor {
         }
         let now = self.now();
         let before = std::mem::replace(&mut self.definition, definition);
-        let unchanged = same_task(before.task.as_ref(), self.definition.task.as_ref());
-        if unchanged {
+        if is_same_watch(&before, &self.definition) {
             return;
         }
         self.sequence = self.sequence.wrapping_add(1);
+        if let Some(effects) = self.expect_anew(now) {
+            return self.act(effects, ctx);
+        }
         let memory = match self.watch.take() {
             Some(watch) => self.succeed(&before, (watch, now), ctx),
             None => Memory::default(),
         };
         self.begin(memory, ctx);
-    }
-}
-
-/// Votes survive a change that does not touch what is checked, such as another interval or another list of locations.
-fn carried_over(before: &Definition, after: &Definition, memory: Memory) -> Memory {
-    let (Some(old), Some(new)) = (&before.task, &after.task) else {
-        return Memory { votes: Vec::new(), ..memory };
-    };
-    let place = |slot: usize| {
-        let location = old.locations.get(slot)?;
-        new.locations.iter().position(|place| place == location)
-    };
-    let still_true = old.fingerprint == new.fingerprint;
-    let votes = memory.votes.into_iter().filter(|_| still_true);
-    let votes = votes.filter_map(|(slot, vote)| place(slot).map(|slot| (slot, vote))).collect();
-    Memory { votes, ..memory }
-}
-
-fn same_task(before: Option<&Task>, after: Option<&Task>) -> bool {
-    match (before, after) {
-        (None, None) => true,
-        (Some(before), Some(after)) => {
-            before.fingerprint == after.fingerprint
-                && before.plan == after.plan
-                && before.locations == after.locations
-        }
-        _ => false,
     }
 }
 

@@ -4,6 +4,7 @@
 //! revoked token stops working within that second.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
@@ -19,20 +20,30 @@ use crate::http::auth::Caller;
 use crate::http::custom_domains::Cooldowns;
 use crate::http::error::ApiError;
 use crate::http::gate::Callers;
+use crate::http::generational::Generational;
 use crate::http::plans::PlanTable;
+use crate::http::services::{ServicePage, StoredService};
 use crate::http::store_access::StoreResult as _;
 use crate::http::token::TokenHash;
 use crate::id::Id;
+use crate::model::check::CheckType;
 use crate::model::domain_names::DomainNames;
-use crate::model::service::Service;
+use crate::model::heartbeat::Heartbeat;
+use crate::model::service::{Service, ServiceKey};
 use crate::probe::toolbox::Toolbox;
-use crate::store::{Databases, organisations, tokens};
+use crate::store::{Databases, heartbeats, organisations, tokens};
 use crate::telemetry::Collect;
 
 /// How long a caller is remembered.
 const CALLER_MS: i64 = 1_000;
 /// Passwords hashed at a time.
 const HASHING_PLACES: usize = 2;
+/// How far times of creation may run ahead of the clock.
+const AHEAD_MS: i64 = 1_000;
+/// Services remembered at a time.
+const SHOWN_SERVICES: usize = 10_000;
+/// Pages of services remembered at a time.
+const SHOWN_PAGES: usize = 256;
 /// Callers remembered at a time.
 const CALLERS: usize = 10_000;
 
@@ -73,6 +84,11 @@ pub struct Api {
     /// Places for hashing passwords: each takes much memory.
     pub hashing: Semaphore,
     callers: Mutex<HashMap<TokenHash, (Timestamp, Caller)>>,
+    last_creation_ms: AtomicI64,
+    /// Services as they were last read, by organisation and id.
+    pub(super) shown_services: Generational<(i64, Id), Arc<StoredService>>,
+    /// Pages of services, with how many services there are.
+    pub(super) shown_pages: Generational<ServicePage, (Arc<[StoredService]>, u64)>,
 }
 
 impl Api {
@@ -90,6 +106,9 @@ impl Api {
             cooldowns: Cooldowns::default(),
             hashing: Semaphore::new(HASHING_PLACES),
             callers: Mutex::default(),
+            last_creation_ms: AtomicI64::default(),
+            shown_services: Generational::new(SHOWN_SERVICES),
+            shown_pages: Generational::new(SHOWN_PAGES),
             parts,
         })
     }
@@ -100,11 +119,22 @@ impl Api {
         self.parts.clock.now()
     }
 
+    /// The time of a creation: now, but later than that of every earlier creation, so that what was created later is listed
+    /// later. When more is created than there are milliseconds, times are shared rather than running ahead.
+    #[must_use]
+    pub fn created_at(&self) -> Timestamp {
+        let now = self.now().ms();
+        let next = |last: i64| Some(if last < now || last > now + AHEAD_MS { now } else { last + 1 });
+        let last = self.last_creation_ms.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+        Timestamp::from_ms(last.ok().and_then(next).unwrap_or(now))
+    }
+
     /// Tells the engine how a service is to be watched from now on. The commit has been made: what goes wrong here is
     /// logged, and mended by the comparison with the store.
     pub async fn tell_engine(&self, service: &Service, organisation: Id) {
         match self.parts.definer.define(service, organisation) {
             Ok(definition) => {
+                let definition = definition.with_heartbeat(self.heartbeat_of(service).await);
                 if self.parts.engine.apply(Arc::new(definition)).await.is_err() {
                     tracing::warn!(service = %service.id, "the engine has stopped");
                 }
@@ -113,13 +143,32 @@ impl Api {
         }
     }
 
+    /// What is stored of the pings of a service that reports itself.
+    async fn heartbeat_of(&self, service: &Service) -> Option<Heartbeat> {
+        if service.check_type != CheckType::Heartbeat {
+            return None;
+        }
+        let found = heartbeats::of_services(self.parts.databases.main.reader(), &[service.key]).await;
+        let found = found
+            .inspect_err(|error| tracing::error!(service = %service.id, %error, "its pings cannot be read"));
+        Some(found.ok()?.get(&service.key)?.heartbeat)
+    }
+
     /// What the engine knows about these services, in their order.
     ///
     /// # Errors
     /// 503 when the engine has stopped.
     pub async fn snapshots(&self, services: &[Service]) -> Result<Vec<Snapshot>, ApiError> {
         let keys: Vec<_> = services.iter().map(|service| (service.id, service.key)).collect();
-        self.parts.engine.snapshots(&keys).await.map_err(|_| ApiError::Unavailable)
+        self.live(&keys).await
+    }
+
+    /// As [`Api::snapshots`], for services of which only ids and keys are at hand.
+    ///
+    /// # Errors
+    /// 503 when the engine has stopped.
+    pub async fn live(&self, services: &[(Id, ServiceKey)]) -> Result<Vec<Snapshot>, ApiError> {
+        self.parts.engine.snapshots(services).await.map_err(|_| ApiError::Unavailable)
     }
 
     fn remembered(&self, hash: &TokenHash, now: Timestamp) -> Option<Caller> {

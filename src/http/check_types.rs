@@ -174,7 +174,7 @@ mod tests {
     fn types_stand_in_the_order_of_the_contract() {
         let shown = check_types();
         let slugs: Vec<_> = shown.as_object().unwrap().keys().collect();
-        assert_eq!(slugs, ["http", "tcp", "dns", "icmp", "ssl", "manual"]);
+        assert_eq!(slugs, ["http", "tcp", "dns", "icmp", "ssl", "manual", "heartbeat"]);
     }
 
     /// Contract 4.2, the example (shortened there).

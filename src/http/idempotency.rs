@@ -25,7 +25,7 @@ use crate::http::rule::FieldRule;
 use crate::http::store_access::StoreResult as _;
 use crate::http::write::Effect;
 use crate::id::Id;
-use crate::model::secret::SecretPlace;
+use crate::model::secret::{Sealer, SecretPlace};
 use crate::store::idempotency_keys::{self as keys, Claimed, Fingerprint, Run, StoredAnswer};
 
 /// The header.
@@ -53,6 +53,12 @@ impl Claim {
     /// The answer is stored.
     pub fn mark_settled(&self) {
         self.is_settled.store(true, Ordering::Release);
+    }
+
+    /// The body of an answer as it is stored.
+    #[must_use]
+    pub fn seal(&self, sealer: &Sealer, body: &str) -> String {
+        sealer.seal(self.place(&self.run.token.to_string()), body)
     }
 
     /// Where the sealed body belongs.
@@ -164,11 +170,6 @@ fn read_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
 }
 
 impl Api {
-    /// The body of an answer as it is stored for a key.
-    pub(super) fn seal_answer(&self, claim: &Claim, body: &str) -> String {
-        self.parts.definer.sealer.seal(claim.place(&claim.run.token.to_string()), body)
-    }
-
     fn open_answer(&self, claim: &Claim, answer: StoredAnswer) -> Result<Reply, ApiError> {
         let place = claim.run.token.to_string();
         let body = self.parts.definer.sealer.open(claim.place(&place), &answer.body);
@@ -200,7 +201,7 @@ impl Keys for Api {
 
     async fn settle(&self, claim: &Claim, reply: &Reply) -> Result<(), ApiError> {
         let write = self.parts.databases.main.begin().await.or_unavailable()?;
-        let body = self.seal_answer(claim, &reply.text());
+        let body = claim.seal(&self.parts.definer.sealer, &reply.text());
         keys::settle(&write, &claim.run, reply.status_and_location(), body).await.or_unavailable()?;
         write.commit().await.or_unavailable()
     }

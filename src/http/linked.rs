@@ -36,18 +36,18 @@ impl LinkedIds {
     #[must_use]
     pub fn read(field: &Field<'_>, most: usize, nulls: NullEntries) -> Option<Self> {
         let mut ids: Vec<(usize, Id)> = Vec::new();
-        let mut is_sound = true;
         for (place, entry) in field.list(most)?.into_iter().enumerate() {
             if entry.value().is_null() && nulls == NullEntries::Ignored {
                 continue;
             }
-            match read_id(&entry) {
-                Some(id) if ids.iter().any(|(_, known)| *known == id) => {}
-                Some(id) => ids.push((place, id)),
-                None => is_sound = false,
+            // An entry of the wrong form is noted; whether the others exist is still to be told.
+            if let Some(id) = read_id(&entry)
+                && ids.iter().all(|(_, known)| *known != id)
+            {
+                ids.push((place, id));
             }
         }
-        is_sound.then(|| Self { path: field.path().to_owned(), ids })
+        Some(Self { path: field.path().to_owned(), ids })
     }
 
     /// The ids in the order of the client.
@@ -104,6 +104,12 @@ mod tests {
     const A: &str = "rNSJxMbDTX2uHc08AiCqo";
     const B: &str = "8rumoia4tHtM30RLo1EcP";
 
+    fn both_wrong() -> FieldErrors {
+        let mut errors = FieldErrors::of("service_ids.2", FieldRule::IdForm);
+        errors.add("service_ids.1", FieldRule::UnknownId { kind: "service", id: B.into() });
+        errors
+    }
+
     fn check(value: &Value, expected: Result<Vec<&str>, FieldErrors>) {
         let errors = Errors::default();
         let ids = LinkedIds::read(&Field::new(value, "service_ids", &errors), 3, NullEntries::Ignored);
@@ -118,6 +124,7 @@ mod tests {
     #[case(json!([A, A, A, A]), Err(FieldErrors::of("service_ids", FieldRule::MaxItems(3))))]
     #[case(json!([A, "short"]), Err(FieldErrors::of("service_ids.1", FieldRule::IdForm)))]
     #[case(json!([7]), Err(FieldErrors::of("service_ids.0", FieldRule::String)))]
+    #[case(json!([null, B, "short"]), Err(both_wrong()))]
     #[case(json!(A), Err(FieldErrors::of("service_ids", FieldRule::List)))]
     #[case(
         json!([A, B]),

@@ -8,16 +8,16 @@ use crate::http::call::Call;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::store_access::StoreResult as _;
-use crate::store::services;
+use crate::store::usage::{self, Usage};
 
 pub(super) async fn show_me(call: Call<Api>) -> Result<Reply, ApiError> {
     let Call { state: api, caller, .. } = call;
     let main = api.parts.databases.main.reader();
-    let services = services::count_active(main, caller.organisation.key).await.or_unavailable()?;
-    Ok(Reply::ok(to_json(&caller, api.parts.config.rate_limit_per_minute, services)))
+    let usage = usage::count(main, caller.organisation.key).await.or_unavailable()?;
+    Ok(Reply::ok(to_json(&caller, api.parts.config.rate_limit_per_minute, usage)))
 }
 
-fn to_json(caller: &Caller, requests_per_minute: u32, services: u64) -> Value {
+fn to_json(caller: &Caller, requests_per_minute: u32, usage: Usage) -> Value {
     let Caller { token, organisation, limits } = caller;
     let counted = |limit: Option<u32>, usage: Option<u64>| json!({"limit": limit, "usage": usage});
     let mut me = json!({
@@ -33,10 +33,10 @@ fn to_json(caller: &Caller, requests_per_minute: u32, services: u64) -> Value {
         "rate_limit": {"requests_per_minute": requests_per_minute},
         "token": {"id": token.id.as_str(), "name": token.name},
         "limits": {
-            "services": counted(limits.services, Some(services)),
-            "tags": counted(limits.tags, Some(0)),
-            "published_statuspages": counted(limits.published_statuspages, Some(0)),
-            "statuspages": counted(limits.statuspages, Some(0)),
+            "services": counted(limits.services, Some(usage.services)),
+            "tags": counted(limits.tags, Some(usage.tags)),
+            "published_statuspages": counted(limits.published_statuspages, Some(usage.published_statuspages)),
+            "statuspages": counted(limits.statuspages, Some(usage.statuspages)),
             "components": counted(limits.components, None),
             "custom_domains": counted(limits.custom_domains, None),
         },

@@ -1,4 +1,4 @@
-//! What the operator asks the process (no token): is it alive, can it serve, what are its numbers.
+//! What the process says without a token: is it alive, can it serve, what are its numbers, what can be asked.
 
 use actix_web::http::header;
 use actix_web::{HttpResponse, web};
@@ -33,6 +33,13 @@ pub(super) async fn readyz(front: web::Data<Front>) -> HttpResponse {
     response
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .json(json!({"status": status, "databases": {"main": main, "history": history}}))
+}
+
+/// The description of the API: public, and the same for everybody.
+pub(super) async fn openapi(front: web::Data<Front>) -> HttpResponse {
+    let mut response = HttpResponse::Ok();
+    response.insert_header((header::CACHE_CONTROL, "no-cache"));
+    response.content_type("application/json; charset=utf-8").body(front.openapi.clone())
 }
 
 /// The numbers of everybody who has some, in the Prometheus text format.

@@ -90,6 +90,18 @@ impl Access {
         Self { when_true, ..self }
     }
 
+    /// The permissions that it always needs.
+    #[must_use]
+    pub const fn permissions(&self) -> &'static [Permission] {
+        self.permissions
+    }
+
+    /// Query parameters that need a further permission when they are true.
+    #[must_use]
+    pub const fn further(&self) -> &'static [(&'static str, Permission)] {
+        self.when_true
+    }
+
     /// Whether plans without API access may use the route as well.
     #[must_use]
     pub const fn is_free_of_plan(&self) -> bool {
@@ -187,6 +199,17 @@ impl<S> Route<S> {
     }
 }
 
+/// A line of the route table, for whoever describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    /// Its methods.
+    pub verbs: &'static [Verb],
+    /// Its path, with names in braces.
+    pub path: &'static str,
+    /// Who may use it.
+    pub access: Access,
+}
+
 /// All routes of one path.
 pub struct Resource<S> {
     pattern: Pattern,
@@ -272,6 +295,12 @@ impl<S> Routes<S> {
         }
         resource.routes.push(route);
         Ok(())
+    }
+
+    /// Every line of the table.
+    pub fn lines(&self) -> impl Iterator<Item = Line> + '_ {
+        let routes = self.resources.iter().flat_map(|resource| &resource.routes);
+        routes.map(|route| Line { verbs: route.verbs, path: route.pattern.as_str(), access: route.access })
     }
 
     /// The resource at this path, with the values of the path.

@@ -2,36 +2,54 @@
 
 use crate::http::api::Api;
 use crate::http::history::{checks, metrics, response_times, uptime};
+use crate::http::incidents::{of_service, timeline};
+use crate::http::maintenances::operations;
 use crate::http::route::{Access, Route, RouteTableError, Routes};
 use crate::http::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
 use crate::http::statuspages::{components, publishing};
-use crate::http::{assets, check_types, custom_domains, me, probes, services, statuspages};
-use crate::model::access::Permission::{
-    IncidentsDelete, MaintenancesDelete, ServicesCreate, ServicesDelete, ServicesEdit, ServicesView,
-    StatuspagesCreate, StatuspagesDelete, StatuspagesEdit, StatuspagesPublish, StatuspagesView,
+use crate::http::{
+    assets, check_types, custom_domains, incidents, maintenances, me, probes, services, statuspages, tags,
 };
+use crate::model::access::Permission as May;
 
 /// The route table.
 ///
 /// # Errors
 /// When a route declares no permission, or is there twice.
 pub fn routes() -> Result<Routes<Api>, RouteTableError> {
-    let view = Access::needs(&[ServicesView]);
-    let create = Access::needs(&[ServicesCreate]);
-    let edit = Access::needs(&[ServicesEdit]);
-    let delete = Access::needs(&[ServicesDelete]).when_true(&[
-        (DELETE_ORPHANED_INCIDENTS, IncidentsDelete),
-        (DELETE_ORPHANED_MAINTENANCES, MaintenancesDelete),
-    ]);
-    let view_pages = Access::needs(&[StatuspagesView]);
-    let create_pages = Access::needs(&[StatuspagesCreate]);
-    let edit_pages = Access::needs(&[StatuspagesEdit]);
-    let delete_pages = Access::needs(&[StatuspagesDelete]);
-    let publish_pages = Access::needs(&[StatuspagesPublish]);
-    Routes::new([
+    let resources = [
+        reference(),
+        of_services(),
+        of_history(),
+        of_tags(),
+        of_incidents(),
+        of_maintenances(),
+        of_statuspages(),
+        of_components(),
+        of_custom_domains(),
+        of_assets(),
+    ];
+    Routes::new(resources.into_iter().flatten())
+}
+
+fn reference() -> Vec<Route<Api>> {
+    let view = Access::needs(&[May::ServicesView]);
+    vec![
         Route::get("/v1/me", Access::any_token(), me::show_me),
         Route::get("/v1/probes", view, probes::list_probes),
         Route::get("/v1/meta/check-types", view, check_types::show_check_types),
+    ]
+}
+
+fn of_services() -> Vec<Route<Api>> {
+    let view = Access::needs(&[May::ServicesView]);
+    let create = Access::needs(&[May::ServicesCreate]);
+    let edit = Access::needs(&[May::ServicesEdit]);
+    let delete = Access::needs(&[May::ServicesDelete]).when_true(&[
+        (DELETE_ORPHANED_INCIDENTS, May::IncidentsDelete),
+        (DELETE_ORPHANED_MAINTENANCES, May::MaintenancesDelete),
+    ]);
+    vec![
         Route::get("/v1/services", view, services::list_services),
         Route::post("/v1/services", create, services::create_service),
         Route::get("/v1/services/{id}", view, services::show_service),
@@ -41,50 +59,128 @@ pub fn routes() -> Result<Routes<Api>, RouteTableError> {
         Route::post("/v1/services/{id}/resume", edit, acts::resume_service),
         Route::post("/v1/services/{id}/status-override", edit, acts::set_status_override),
         Route::delete("/v1/services/{id}/status-override", edit, acts::remove_status_override),
+        Route::post("/v1/services/{id}/heartbeat/rotate", edit, acts::rotate_heartbeat),
+    ]
+}
+
+/// What is read through a service.
+fn of_history() -> Vec<Route<Api>> {
+    let view = Access::needs(&[May::ServicesView]);
+    let incidents = Access::needs(&[May::ServicesView, May::IncidentsView]);
+    let maintenances = Access::needs(&[May::ServicesView, May::MaintenancesView]);
+    vec![
         Route::get("/v1/services/{id}/metrics", view, metrics::show_metrics),
         Route::get("/v1/services/{id}/response-times", view, response_times::list_response_times),
         Route::get("/v1/services/{id}/uptime", view, uptime::list_uptime),
         Route::get("/v1/services/{id}/checks", view, checks::list_checks),
-        Route::get("/v1/statuspages", view_pages, statuspages::list_statuspages),
-        Route::post("/v1/statuspages", create_pages, statuspages::create_statuspage),
-        Route::get("/v1/statuspages/{id}", view_pages, statuspages::show_statuspage),
-        Route::update("/v1/statuspages/{id}", edit_pages, statuspages::update_statuspage),
-        Route::delete("/v1/statuspages/{id}", delete_pages, statuspages::delete_statuspage),
-        Route::post("/v1/statuspages/{id}/publish", publish_pages, publishing::publish_statuspage),
-        Route::post("/v1/statuspages/{id}/unpublish", publish_pages, publishing::unpublish_statuspage),
-        Route::get("/v1/statuspages/{id}/components", view_pages, components::list_components),
-        Route::post("/v1/statuspages/{id}/components", edit_pages, components::create_component),
-        Route::get("/v1/statuspages/{id}/components/{component}", view_pages, components::show_component),
-        Route::update(
-            "/v1/statuspages/{id}/components/{component}",
-            edit_pages,
-            components::update_component,
+        Route::get("/v1/services/{id}/incidents", incidents, of_service::list_service_incidents),
+        Route::get(
+            "/v1/services/{id}/maintenances",
+            maintenances,
+            maintenances::list_maintenances_of_service,
         ),
-        Route::delete(
-            "/v1/statuspages/{id}/components/{component}",
-            edit_pages,
-            components::delete_component,
-        ),
-        Route::get("/v1/statuspages/{id}/custom-domains", view_pages, custom_domains::list_domains),
-        Route::post("/v1/statuspages/{id}/custom-domains", edit_pages, custom_domains::attach_domain),
-        Route::get("/v1/statuspages/{id}/custom-domains/{domain}", view_pages, custom_domains::show_domain),
-        Route::delete(
-            "/v1/statuspages/{id}/custom-domains/{domain}",
-            edit_pages,
-            custom_domains::detach_domain,
-        ),
-        Route::post(
-            "/v1/statuspages/{id}/custom-domains/{domain}/verify",
-            edit_pages,
-            custom_domains::verify_domain,
-        ),
-        Route::post("/v1/statuspages/{id}/assets/logo", edit_pages, assets::upload_logo),
-        Route::delete("/v1/statuspages/{id}/assets/logo", edit_pages, assets::delete_logo),
-        Route::post("/v1/statuspages/{id}/assets/logo-dark", edit_pages, assets::upload_dark_logo),
-        Route::delete("/v1/statuspages/{id}/assets/logo-dark", edit_pages, assets::delete_dark_logo),
-        Route::post("/v1/statuspages/{id}/assets/favicon", edit_pages, assets::upload_favicon),
-        Route::delete("/v1/statuspages/{id}/assets/favicon", edit_pages, assets::delete_favicon),
-    ])
+    ]
+}
+
+fn of_tags() -> Vec<Route<Api>> {
+    let view = Access::needs(&[May::ServicesView]);
+    let edit = Access::needs(&[May::ServicesEdit]);
+    vec![
+        Route::get("/v1/tags", view, tags::list_tags),
+        Route::post("/v1/tags", edit, tags::create_tag),
+        Route::post("/v1/tags/ensure", edit, tags::ensure_tag),
+        Route::get("/v1/tags/{id}", view, tags::show_tag),
+        Route::update("/v1/tags/{id}", edit, tags::update_tag),
+        Route::delete("/v1/tags/{id}", edit, tags::delete_tag),
+    ]
+}
+
+fn of_incidents() -> Vec<Route<Api>> {
+    let view = Access::needs(&[May::IncidentsView]);
+    let create = Access::needs(&[May::IncidentsCreate]);
+    let edit = Access::needs(&[May::IncidentsEdit]);
+    let resolve = Access::needs(&[May::IncidentsResolve]);
+    let delete = Access::needs(&[May::IncidentsDelete]);
+    vec![
+        Route::get("/v1/incidents", view, incidents::list_incidents),
+        Route::post("/v1/incidents", create, incidents::create_incident),
+        Route::get("/v1/incidents/{id}", view, incidents::show_incident),
+        Route::update("/v1/incidents/{id}", edit, incidents::update_incident),
+        Route::delete("/v1/incidents/{id}", delete, incidents::delete_incident),
+        Route::post("/v1/incidents/{id}/updates", edit, timeline::post_incident_update),
+        Route::post("/v1/incidents/{id}/resolve", resolve, timeline::resolve_incident),
+    ]
+}
+
+fn of_maintenances() -> Vec<Route<Api>> {
+    let view = Access::needs(&[May::MaintenancesView]);
+    let create = Access::needs(&[May::MaintenancesCreate]);
+    let edit = Access::needs(&[May::MaintenancesEdit]);
+    let delete = Access::needs(&[May::MaintenancesDelete]);
+    vec![
+        Route::get("/v1/maintenances", view, maintenances::list_maintenances),
+        Route::post("/v1/maintenances", create, maintenances::create_maintenance),
+        Route::get("/v1/maintenances/{id}", view, maintenances::show_maintenance),
+        Route::update("/v1/maintenances/{id}", edit, maintenances::update_maintenance),
+        Route::delete("/v1/maintenances/{id}", delete, maintenances::delete_maintenance),
+        Route::post("/v1/maintenances/{id}/start", edit, operations::start_maintenance),
+        Route::post("/v1/maintenances/{id}/complete", edit, operations::complete_maintenance),
+        Route::post("/v1/maintenances/{id}/extend", edit, operations::extend_maintenance),
+        Route::post("/v1/maintenances/{id}/cancel", edit, operations::cancel_maintenance),
+    ]
+}
+
+fn of_statuspages() -> Vec<Route<Api>> {
+    let view = Access::needs(&[May::StatuspagesView]);
+    let create = Access::needs(&[May::StatuspagesCreate]);
+    let edit = Access::needs(&[May::StatuspagesEdit]);
+    let delete = Access::needs(&[May::StatuspagesDelete]);
+    let publish = Access::needs(&[May::StatuspagesPublish]);
+    vec![
+        Route::get("/v1/statuspages", view, statuspages::list_statuspages),
+        Route::post("/v1/statuspages", create, statuspages::create_statuspage),
+        Route::get("/v1/statuspages/{id}", view, statuspages::show_statuspage),
+        Route::update("/v1/statuspages/{id}", edit, statuspages::update_statuspage),
+        Route::delete("/v1/statuspages/{id}", delete, statuspages::delete_statuspage),
+        Route::post("/v1/statuspages/{id}/publish", publish, publishing::publish_statuspage),
+        Route::post("/v1/statuspages/{id}/unpublish", publish, publishing::unpublish_statuspage),
+    ]
+}
+
+fn of_components() -> Vec<Route<Api>> {
+    let view = Access::needs(&[May::StatuspagesView]);
+    let edit = Access::needs(&[May::StatuspagesEdit]);
+    vec![
+        Route::get("/v1/statuspages/{id}/components", view, components::list_components),
+        Route::post("/v1/statuspages/{id}/components", edit, components::create_component),
+        Route::get("/v1/statuspages/{id}/components/{component}", view, components::show_component),
+        Route::update("/v1/statuspages/{id}/components/{component}", edit, components::update_component),
+        Route::delete("/v1/statuspages/{id}/components/{component}", edit, components::delete_component),
+    ]
+}
+
+fn of_custom_domains() -> Vec<Route<Api>> {
+    let view = Access::needs(&[May::StatuspagesView]);
+    let edit = Access::needs(&[May::StatuspagesEdit]);
+    vec![
+        Route::get("/v1/statuspages/{id}/custom-domains", view, custom_domains::list_domains),
+        Route::post("/v1/statuspages/{id}/custom-domains", edit, custom_domains::attach_domain),
+        Route::get("/v1/statuspages/{id}/custom-domains/{domain}", view, custom_domains::show_domain),
+        Route::delete("/v1/statuspages/{id}/custom-domains/{domain}", edit, custom_domains::detach_domain),
+        Route::post("/v1/statuspages/{id}/custom-domains/{domain}/verify", edit, custom_domains::verify_domain),
+    ]
+}
+
+fn of_assets() -> Vec<Route<Api>> {
+    let edit = Access::needs(&[May::StatuspagesEdit]);
+    vec![
+        Route::post("/v1/statuspages/{id}/assets/logo", edit, assets::upload_logo),
+        Route::delete("/v1/statuspages/{id}/assets/logo", edit, assets::delete_logo),
+        Route::post("/v1/statuspages/{id}/assets/logo-dark", edit, assets::upload_dark_logo),
+        Route::delete("/v1/statuspages/{id}/assets/logo-dark", edit, assets::delete_dark_logo),
+        Route::post("/v1/statuspages/{id}/assets/favicon", edit, assets::upload_favicon),
+        Route::delete("/v1/statuspages/{id}/assets/favicon", edit, assets::delete_favicon),
+    ]
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServerHandle, ServiceRequest, ServiceResponse};
 use actix_web::middleware::{Next, from_fn};
+use actix_web::web::Bytes;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, Route, guard, web};
 use futures_util::future::LocalBoxFuture;
 use tokio::time::Instant;
@@ -18,15 +19,18 @@ use crate::http::assets::serve::serve_asset;
 use crate::http::body::BodyLimits;
 use crate::http::cors::Cors;
 use crate::http::gate::{Gate, GateRules};
-use crate::http::operation;
+use crate::http::ping::{self, PingLimiter};
 use crate::http::rate_limit::RateLimiter;
 use crate::http::routes::routes;
 use crate::http::traffic::Traffic;
+use crate::http::{openapi, operation};
 
 /// What every worker shares.
 pub struct Front {
     pub(super) api: Arc<Api>,
     pub(super) traffic: Traffic,
+    pub(super) pings: PingLimiter,
+    pub(super) openapi: Bytes,
     pub(super) gate: Gate<Api>,
 }
 
@@ -56,8 +60,12 @@ impl Server {
 pub fn serve(parts: ApiParts, listener: TcpListener, visitors: &Visitors) -> anyhow::Result<Server> {
     let config = Arc::clone(&parts.config);
     let api = Arc::new(Api::new(parts)?);
-    let gate = Gate::new(rules(&config, &api), routes()?, Arc::clone(&api));
-    let front = web::Data::new(Front { api, traffic: Traffic::default(), gate });
+    let routes = routes()?;
+    let document = openapi::document(&routes, &config);
+    let openapi = Bytes::from(document.to_json()?);
+    let gate = Gate::new(rules(&config, &api), routes, Arc::clone(&api));
+    let (traffic, pings) = (Traffic::default(), PingLimiter::default());
+    let front = web::Data::new(Front { api, traffic, pings, openapi, gate });
     let limits = &config.limits.http;
     let own_metrics = config.metrics_listen;
     let shared = front.clone();
@@ -69,6 +77,9 @@ pub fn serve(parts: ApiParts, listener: TcpListener, visitors: &Visitors) -> any
         let app = app.route("/assets/{hash}", reading().to(serve_asset));
         let app = app.route("/healthz", reading().to(operation::healthz));
         let app = app.route("/readyz", reading().to(operation::readyz));
+        let app = app.route("/ping/{secret}", pinging().to(ping::ping));
+        let app = app.route("/ping/{secret}/fail", pinging().to(ping::ping_fail));
+        let app = app.route("/openapi.json", reading().to(operation::openapi));
         let app =
             if own_metrics.is_none() { app.route("/metrics", reading().to(operation::metrics)) } else { app };
         app.default_service(web::to(answer))
@@ -106,6 +117,11 @@ async fn welcome(
 /// `GET`, and `HEAD`, with which balancers ask.
 fn reading() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
+}
+
+/// The methods of pings.
+fn pinging() -> Route {
+    web::route().guard(guard::Any(guard::Get()).or(guard::Head()).or(guard::Post()))
 }
 
 fn cores() -> usize {

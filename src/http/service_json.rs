@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use crate::clock::Timestamp;
 use crate::http::settings::settings_json;
+use crate::http::tags::tag_json;
 use crate::model::service::{OverrideStatus, Service, ServiceStatus};
+use crate::model::tag::Tag;
 use crate::model::verdict::Verdict;
 use crate::probe::catalogue::definition;
 
@@ -25,9 +27,21 @@ pub struct LiveFigures {
     pub in_maintenance: bool,
 }
 
+/// What is shown of a service beside its own row.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Beside<'a> {
+    /// What the measurements say.
+    pub live: LiveFigures,
+    /// Its tags by label.
+    pub tags: &'a [Tag],
+    /// `heartbeat` of services that report themselves.
+    pub heartbeat: Option<&'a Value>,
+}
+
 /// The service object.
 #[must_use]
-pub fn service_json(service: &Service, live: &LiveFigures, keep: &str) -> Value {
+pub fn service_json(service: &Service, beside: &Beside<'_>, keep: &str) -> Value {
+    let Beside { live, tags, heartbeat } = beside;
     let stated = service.status_override.as_ref();
     let configured_at =
         if service.check_type.is_probed() { service.configured_at } else { Some(service.created_at) };
@@ -52,9 +66,9 @@ pub fn service_json(service: &Service, live: &LiveFigures, keep: &str) -> Value 
         "avg_response_ms": live.avg_response_ms,
         "last_check_at": live.last_check_at.map(|at| at.to_string()),
         "favicon_url": null,
-        "tags": [],
+        "tags": tags.iter().map(tag_json).collect::<Vec<_>>(),
         "settings": service.settings.as_ref().map(|settings| settings_json(settings, keep)),
-        "heartbeat": null,
+        "heartbeat": heartbeat,
         "created_at": service.created_at.to_string(),
         "updated_at": service.updated_at.to_string(),
     })
@@ -66,6 +80,7 @@ mod tests {
     use crate::id::Id;
     use crate::model::check::CheckType;
     use crate::model::service::{Pause, PauseReason, Settings, StatusOverride};
+    use crate::model::tag::TagSource;
 
     const KEEP: &str = "__SERVICE_KEEP_UNCHANGED__";
     const CREATED_AT: Timestamp = Timestamp::from_ms(1_793_520_000_000);
@@ -85,6 +100,7 @@ mod tests {
             created_at: CREATED_AT,
             updated_at: CREATED_AT,
             revision: 1,
+            in_planned_maintenance: false,
         }
     }
 
@@ -104,7 +120,7 @@ mod tests {
         }
     }
 
-    /// Contract 4.3.1, the example; without tags.
+    /// Contract 4.3.1, the example.
     #[test]
     fn a_measured_service_is_the_one_of_the_example() {
         let service = Service {
@@ -122,7 +138,7 @@ mod tests {
             in_maintenance: false,
         };
         let expected: Value = serde_json::from_str(
-            r#"{
+            r##"{
             "id": "rNSJxMbDTX2uHc08AiCqo", "name": "Shop front", "check_type": "http", "check_type_label": "HTTP",
             "target": "https://shop.example.com/health", "status": "up", "effective_status": "up",
             "status_override": null, "status_override_reason": null, "status_override_at": null,
@@ -130,7 +146,9 @@ mod tests {
             "is_paused": false, "paused_reason": null, "paused_at": null,
             "is_configured": true, "configured_at": "2026-11-01T08:00:00.000Z",
             "uptime_30d": 99.982, "avg_response_ms": 142.5, "last_check_at": "2026-11-20T16:50:31.120Z",
-            "favicon_url": null, "tags": [],
+            "favicon_url": null,
+            "tags": [{"id": "8rumoia4tHtM30RLo1EcP", "key": "env", "value": "prod", "color": "#2563eb",
+                      "label": "env:prod", "source": "user"}],
             "settings": {
                 "interval_seconds": 60, "timeout_seconds": 10, "retries": 2, "assigned_probes": ["fra", "hel"],
                 "probe_roles": null,
@@ -142,10 +160,20 @@ mod tests {
                 }
             },
             "heartbeat": null, "created_at": "2026-11-01T08:00:00.000Z", "updated_at": "2026-11-01T08:00:00.000Z"
-        }"#,
+        }"##,
         )
         .unwrap();
-        assert_eq!(service_json(&service, &live, KEEP).to_string(), expected.to_string());
+        let tag = Tag {
+            row: 1,
+            id: "8rumoia4tHtM30RLo1EcP".parse().unwrap(),
+            organisation: 1,
+            name: "env:prod".parse().unwrap(),
+            color: "#2563eb".into(),
+            source: TagSource::User,
+            created_at: CREATED_AT,
+        };
+        let beside = Beside { live, tags: &[tag], heartbeat: None };
+        assert_eq!(service_json(&service, &beside, KEEP).to_string(), expected.to_string());
     }
 
     #[test]
@@ -153,8 +181,9 @@ mod tests {
         for (check_type, is_configured, configured_at, effective) in [
             (CheckType::Tcp, false, Value::Null, "unknown"),
             (CheckType::Manual, true, "2026-11-01T08:00:00.000Z".into(), "operational"),
+            (CheckType::Heartbeat, true, "2026-11-01T08:00:00.000Z".into(), "unknown"),
         ] {
-            let shown = service_json(&service(check_type), &LiveFigures::default(), KEEP);
+            let shown = service_json(&service(check_type), &Beside::default(), KEEP);
             assert_eq!(shown["is_configured"], is_configured);
             assert_eq!(shown["configured_at"], configured_at);
             assert_eq!(shown["effective_status"], effective);
@@ -177,7 +206,7 @@ mod tests {
             }),
             ..service(CheckType::Http)
         };
-        let shown = service_json(&service, &LiveFigures::default(), KEEP);
+        let shown = service_json(&service, &Beside::default(), KEEP);
         for (key, value) in [
             ("status", json!("paused")),
             ("effective_status", json!("maintenance")),

@@ -1,11 +1,18 @@
 //! `/v1/services` (contract 4.3): list, read, create, change, delete.
 //!
 //! A write is: body, begin, store, commit, engine, answer. What people do to a running service (pause, override) is in
-//! `acts`; reading a body in `draft`; the object that clients see in `view`.
+//! `acts`; reading a body in `draft`; what a delete means for others in `departure`; the object that clients see in `view`.
 
 pub(super) mod acts;
+mod departure;
 mod draft;
+mod tagging;
 mod view;
+
+pub(super) use view::StoredService;
+
+use std::str::FromStr as _;
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -14,54 +21,87 @@ use crate::http::auth::Caller;
 use crate::http::call::Call;
 use crate::http::error::ApiError;
 use crate::http::field_errors::FieldErrors;
+use crate::http::heartbeat::new_secret;
 use crate::http::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::quota::{Quota, QuotaExceeded};
 use crate::http::reply::Reply;
 use crate::http::services::draft::Draft;
+use crate::http::services::tagging::Tagging;
 use crate::http::store_access::StoreResult as _;
 use crate::id::Id;
+use crate::model::check::CheckType;
 use crate::model::service::Service;
-use crate::store::{Transaction, organisations, services};
+use crate::model::tag::TagName;
+use crate::store::{Transaction, heartbeats, maintenances, organisations, services, synced_groups, tags};
 
 /// The parameters of a delete that take incidents or maintenances along.
 pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
 pub(super) const DELETE_ORPHANED_MAINTENANCES: &str = "delete_orphaned_maintenances";
 
+/// Which page of which list: organisation, label, rows before it, rows of it.
+pub(super) type ServicePage = (i64, Option<String>, u64, u64);
+
 pub(super) async fn list_services(call: Call<Api>) -> Result<Reply, ApiError> {
     let Call { state: api, caller, query, canonical_path, .. } = call;
     let mut errors = FieldErrors::default();
-    let wants_tag = query.single("tag", &mut errors).is_some();
+    let label = query.single("tag", &mut errors).map(str::to_owned);
     errors.into_result(()).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    // No service carries a tag, so every label is unknown, and an unknown label selects nothing.
-    let (rows, total) = if wants_tag {
-        (Vec::new(), 0)
-    } else {
-        let main = api.parts.databases.main.reader();
-        services::list(main, caller.organisation.key, request.offset(), request.per_page)
-            .await
-            .or_unavailable()?
+    let page = (caller.organisation.key, label, request.offset(), request.per_page);
+    let generation = api.parts.databases.main.generation();
+    let (stored, total) = match api.shown_pages.get(&page, generation) {
+        Some(kept) => kept,
+        None => {
+            let read = read_page(&api, &page).await?;
+            api.shown_pages.keep(page, generation, read.clone());
+            read
+        }
     };
-    let rows = view::all(&api, &rows).await?;
+    let rows = view::all((&api, &caller), &stored).await?;
     let path = format!("{}{canonical_path}", api.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
 }
 
+async fn read_page(api: &Api, page: &ServicePage) -> Result<(Arc<[StoredService]>, u64), ApiError> {
+    let (organisation, label, offset, limit) = page;
+    let main = api.parts.databases.main.reader();
+    let tag = match label.as_deref().map(TagName::from_str) {
+        None => None,
+        // A label that names no tag selects nothing.
+        Some(Err(_)) => return Ok((Arc::new([]), 0)),
+        Some(Ok(name)) => match tags::find_named(main, *organisation, &name).await.or_unavailable()? {
+            Some(tag) => Some(tag.row),
+            None => return Ok((Arc::new([]), 0)),
+        },
+    };
+    let window = (*offset, *limit);
+    let (rows, total) = services::list(main, *organisation, tag, window).await.or_unavailable()?;
+    Ok((view::gather(main, rows).await?.into(), total))
+}
+
 pub(super) async fn show_service(call: Call<Api>) -> Result<Reply, ApiError> {
-    let service = find(&call).await?;
-    Ok(Reply::data(view::one(&call.state, &service).await?))
+    let id = call.path.id(0)?;
+    Ok(Reply::data(view::find((&call.state, &call.caller), id).await?))
 }
 
 pub(super) async fn create_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let draft = Draft { api: &api, caller: &caller, id: Id::random() };
-    let service = draft.create(&body).map_err(ApiError::Fields)?;
     let write = effect.begin(&api).await?;
+    let tagging = Tagging::read(&body, &write, &caller, None).await?;
+    let draft = Draft { api: &api, caller: &caller, id: Id::random(), tagging: &tagging };
+    let service = draft.create(&body).map_err(ApiError::Fields)?;
     take_slot(&write, &caller).await?;
     let service = services::insert(&*write, service).await.or_unavailable()?;
+    tagging.store(&write, &caller, (service.key, service.created_at)).await?;
+    if service.check_type == CheckType::Heartbeat {
+        let secret = new_secret(&api, &caller, service.id)?;
+        heartbeats::insert(&*write, service.key, secret).await.or_unavailable()?;
+    }
+    follow(&write, &caller, &service).await?;
     let location = format!("{}/v1/services/{}", api.base_url, service.id);
-    let reply = write.commit(Reply::created(view::one(&api, &service).await?, &location)).await?;
+    let reply = Reply::created(view::one((&api, &caller), &*write, &service).await?, &location);
+    let reply = write.commit(reply).await?;
     api.tell_engine(&service, caller.organisation.id).await;
     Ok(reply)
 }
@@ -71,21 +111,31 @@ pub(super) async fn update_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let stored = find_for_update(&write, &caller, id).await?;
-    let changed =
-        Draft { api: &api, caller: &caller, id }.update(&body, &stored).map_err(ApiError::Fields)?;
-    if changed == stored {
-        return Ok(Reply::data(view::one(&api, &stored).await?));
+    let tagging = Tagging::read(&body, &write, &caller, Some(stored.key)).await?;
+    let draft = Draft { api: &api, caller: &caller, id, tagging: &tagging };
+    let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    if changed == stored && !tagging.is_change() {
+        return Ok(Reply::data(view::one((&api, &caller), &*write, &stored).await?));
     }
     let changed = Service { updated_at: api.now(), ..changed };
     let service = services::update(&*write, changed).await.or_unavailable()?;
-    let reply = write.commit(Reply::data(view::changed(&api, &stored, &service).await?)).await?;
+    tagging.store(&write, &caller, (service.key, service.updated_at)).await?;
+    if service.settings != stored.settings {
+        heartbeats::count_from(&*write, service.key, service.updated_at).await.or_unavailable()?;
+    }
+    if tagging.is_change() || service.name != stored.name {
+        follow(&write, &caller, &service).await?;
+    }
+    let reply = Reply::data(view::changed((&api, &caller), &*write, (&stored, &service)).await?);
+    let reply = write.commit(reply).await?;
     api.tell_engine(&service, caller.organisation.id).await;
     Ok(reply)
 }
 
 pub(super) async fn delete_service(call: Call<Api>) -> Result<Reply, ApiError> {
-    let id = find(&call).await?.id;
+    let Service { id, key, .. } = find(&call).await?;
     let Call { state: api, caller, query, effect, .. } = call;
     let mut errors = FieldErrors::default();
     for flag in [DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES] {
@@ -93,11 +143,23 @@ pub(super) async fn delete_service(call: Call<Api>) -> Result<Reply, ApiError> {
     }
     errors.into_result(()).map_err(ApiError::Fields)?;
     let write = effect.begin(&api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
+    maintenances::cleanup::lock_of(&*write, key).await.or_unavailable()?;
     let service = find_for_update(&write, &caller, id).await?;
+    let incidents = departure::leave_incidents(&api, &write, (&caller, &query), service.key).await?;
+    let delete_orphaned = query.is_true(DELETE_ORPHANED_MAINTENANCES);
+    let left = maintenances::cleanup::detach(&*write, service.key, delete_orphaned, api.now())
+        .await
+        .or_unavailable()?;
+    synced_groups::forget_service(&*write, service.key).await.or_unavailable()?;
     services::delete(&*write, service.key).await.or_unavailable()?;
     let cleanup = json!({
-        "incidents_resolved": 0, "incidents_deleted": 0, "incidents_detached": 0,
-        "maintenances_cancelled": 0, "maintenances_deleted": 0, "maintenances_detached": 0,
+        "incidents_resolved": incidents.resolved,
+        "incidents_deleted": incidents.deleted,
+        "incidents_detached": incidents.detached,
+        "maintenances_cancelled": left.cancelled,
+        "maintenances_deleted": left.deleted,
+        "maintenances_detached": left.detached,
     });
     let deleted = json!({"id": service.id.as_str(), "deleted": true, "cleanup": cleanup});
     let reply = write.commit(Reply::data(deleted)).await?;
@@ -122,6 +184,15 @@ pub(super) async fn find(call: &Call<Api>) -> Result<Service, ApiError> {
 async fn find_for_update(transaction: &Transaction, caller: &Caller, id: Id) -> Result<Service, ApiError> {
     let found = services::find_for_update(transaction, caller.organisation.key, id).await.or_unavailable()?;
     found.ok_or(ApiError::NotFound)
+}
+
+/// Lets the groups of status pages that follow a tag follow this service (contract 4.14.4). The organisation is locked before
+/// the service everywhere, as it is by whoever writes components.
+async fn follow(transaction: &Transaction, caller: &Caller, service: &Service) -> Result<(), ApiError> {
+    let (organisation, keys) = (&caller.organisation, [service.key]);
+    synced_groups::follow_services(transaction, organisation, &keys, service.updated_at)
+        .await
+        .or_unavailable()
 }
 
 /// Passes when the plan has room for one more active service (step 13). The organisation stays locked until the

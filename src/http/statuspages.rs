@@ -62,7 +62,7 @@ pub(super) async fn create_statuspage(call: Call<Api>) -> Result<Reply, ApiError
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let unavailable = unavailable_slug(&api, &caller, asked_slug(&body)).await?;
-    let draft = Draft { organisation: &caller.organisation, unavailable, now: api.now() };
+    let draft = Draft { organisation: &caller.organisation, unavailable, now: api.created_at() };
     let Drafted { mut page, password, publish } = draft.create(&body).map_err(ApiError::Fields)?;
     if let Some(password) = password {
         page.password_hash = Some(hashing::hash(&api, password).await?);
@@ -172,7 +172,7 @@ async fn unavailable_slug(
 /// Stores a new page under the slug that it asks for, or the first free one of those that its name gives.
 async fn insert(
     (api, default_locale): (&Api, &str),
-    write: &Write<'_>,
+    write: &Write,
     page: Statuspage,
 ) -> Result<Statuspage, ApiError> {
     let now = api.now();

@@ -59,6 +59,8 @@ mod tests {
     #[case(CheckType::Dns, json!({"target": "new.example:53"}), None, Err(FieldRule::TargetHostName))]
     #[case(CheckType::Icmp, json!({"target": "[::1]"}), None, Err(FieldRule::TargetHost))]
     #[case(CheckType::Ssl, json!({"target": "https://new.example"}), None, Err(FieldRule::TargetHostName))]
+    #[case(CheckType::Heartbeat, json!({"target": "free text"}), None, Ok(Some("free text")))]
+    #[case(CheckType::Heartbeat, json!({"target": null}), Some("free text"), Ok(None))]
     #[case(CheckType::Manual, json!({}), None, Ok(None))]
     #[case(CheckType::Manual, json!({"target": ""}), Some("free text"), Ok(None))]
     #[case(CheckType::Manual, json!({"target": "free text"}), None, Ok(Some("free text")))]

@@ -11,6 +11,7 @@ use crate::http::error::ApiError;
 use crate::http::idempotency::Claim;
 use crate::http::reply::Reply;
 use crate::http::store_access::StoreResult as _;
+use crate::model::secret::Sealer;
 use crate::store::{Transaction, idempotency_keys};
 
 /// What a request may change, and the key that it was sent under, if any.
@@ -30,20 +31,20 @@ impl Effect {
     ///
     /// # Errors
     /// 503 or 500.
-    pub async fn begin(self, api: &Api) -> Result<Write<'_>, ApiError> {
+    pub async fn begin(self, api: &Api) -> Result<Write, ApiError> {
         let transaction = api.parts.databases.main.begin().await.or_unavailable()?;
-        Ok(Write { api, transaction, claim: self.claim })
+        let claim = self.claim.map(|claim| (claim, api.parts.definer.sealer.clone()));
+        Ok(Write { transaction, claim })
     }
 }
 
 /// A transaction that ends with an answer; dropping it undoes everything.
-pub struct Write<'a> {
-    api: &'a Api,
+pub struct Write {
     transaction: Transaction,
-    claim: Option<Arc<Claim>>,
+    claim: Option<(Arc<Claim>, Sealer)>,
 }
 
-impl Deref for Write<'_> {
+impl Deref for Write {
     type Target = Transaction;
 
     fn deref(&self) -> &Transaction {
@@ -51,14 +52,14 @@ impl Deref for Write<'_> {
     }
 }
 
-impl Write<'_> {
+impl Write {
     /// Commits effect and answer, and hands the answer back.
     ///
     /// # Errors
     /// 503 or 500; then nothing has changed. 409 when the key was lost to another run, because this one took too long.
     pub async fn commit(self, reply: Reply) -> Result<Reply, ApiError> {
-        if let Some(claim) = &self.claim {
-            let body = self.api.seal_answer(claim, &reply.text());
+        if let Some((claim, sealer)) = &self.claim {
+            let body = claim.seal(sealer, &reply.text());
             let settled =
                 idempotency_keys::settle(&self.transaction, &claim.run, reply.status_and_location(), body);
             if !settled.await.or_unavailable()? {
@@ -66,7 +67,7 @@ impl Write<'_> {
             }
         }
         self.transaction.commit().await.or_unavailable()?;
-        if let Some(claim) = &self.claim {
+        if let Some((claim, _)) = &self.claim {
             claim.mark_settled();
         }
         Ok(reply)

@@ -22,11 +22,14 @@ pub enum CheckType {
     Ssl,
     /// Not checked at all; people set its status.
     Manual,
+    /// Reports itself by pings.
+    Heartbeat,
 }
 
 impl CheckType {
     /// All types in the order of the catalogue.
-    pub const ALL: [Self; 6] = [Self::Http, Self::Tcp, Self::Dns, Self::Icmp, Self::Ssl, Self::Manual];
+    pub const ALL: [Self; 7] =
+        [Self::Http, Self::Tcp, Self::Dns, Self::Icmp, Self::Ssl, Self::Manual, Self::Heartbeat];
 
     /// The slug that the API uses.
     #[must_use]
@@ -38,13 +41,14 @@ impl CheckType {
             Self::Icmp => "icmp",
             Self::Ssl => "ssl",
             Self::Manual => "manual",
+            Self::Heartbeat => "heartbeat",
         }
     }
 
-    /// Whether the engine runs checks for this type once it has settings.
+    /// Whether locations check services of this type once they have settings.
     #[must_use]
     pub const fn is_probed(self) -> bool {
-        !matches!(self, Self::Manual)
+        !matches!(self, Self::Manual | Self::Heartbeat)
     }
 }
 

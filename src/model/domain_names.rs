@@ -9,8 +9,8 @@ pub struct DomainNames {
     pub pages: String,
     /// Where custom domains must lead.
     pub edge: String,
-    /// Where the API answers; may be an address.
-    pub api: String,
+    /// Where the API answers and pings arrive; may be addresses.
+    pub api: Vec<String>,
     /// First label of verification records.
     pub txt_label: String,
 }
@@ -32,7 +32,17 @@ impl DomainNames {
     /// Whether nobody may attach the name, because it is one of ours or below one.
     #[must_use]
     pub fn is_reserved(&self, hostname: &str) -> bool {
-        [&self.pages, &self.edge, &self.api].into_iter().any(|ours| is_within(hostname, ours))
+        self.own().any(|ours| is_within(hostname, ours))
+    }
+
+    /// Whether the name is one of ours, and no page's.
+    #[must_use]
+    pub fn is_own(&self, hostname: &str) -> bool {
+        self.own().any(|ours| hostname == ours)
+    }
+
+    fn own(&self) -> impl Iterator<Item = &str> {
+        [&self.pages, &self.edge].into_iter().chain(&self.api).map(String::as_str)
     }
 
     /// The records that the domain needs.
@@ -96,7 +106,7 @@ mod tests {
         DomainNames {
             pages: "status.example.net".into(),
             edge: "edge.example.org".into(),
-            api: "api.example.com".into(),
+            api: vec!["api.example.com".into(), "192.0.2.1".into()],
             txt_label: "_status-verify".into(),
         }
     }

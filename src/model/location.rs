@@ -7,11 +7,20 @@ use std::sync::Arc;
 /// Longest code in characters.
 pub const CODE_MAX_LENGTH: usize = 32;
 
+/// Stands for the location in results that no location has found: pings, and those that were missed.
+pub const PUSH: &str = "push";
+
 /// `^[a-z0-9][a-z0-9._-]{0,31}$`: the "location code" of the specification. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocationCode(Arc<str>);
 
 impl LocationCode {
+    /// The code of pings in the history; no location has it.
+    #[must_use]
+    pub fn push() -> Self {
+        Self(PUSH.into())
+    }
+
     /// The code's characters.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -42,6 +42,8 @@ pub struct Service {
     pub updated_at: Timestamp,
     /// Grows with every write: results of an older revision are dropped.
     pub revision: i64,
+    /// Whether planned maintenance in progress leaves its time out of uptime. Only maintenances change it.
+    pub in_planned_maintenance: bool,
 }
 
 impl Service {
@@ -301,6 +303,7 @@ mod tests {
             created_at: at,
             updated_at: at,
             revision: 1,
+            in_planned_maintenance: false,
         }
     }
 

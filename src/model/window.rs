@@ -10,6 +10,8 @@ pub enum WindowKind {
     Pause,
     /// Somebody stated its status.
     Override(OverrideStatus),
+    /// Planned maintenance that covers it was in progress. Several may be open at a time, one for each maintenance.
+    Maintenance,
 }
 
 impl WindowKind {
@@ -19,6 +21,7 @@ impl WindowKind {
         match self {
             Self::Pause => "pause",
             Self::Override(_) => "override",
+            Self::Maintenance => "maintenance",
         }
     }
 }

@@ -57,8 +57,7 @@ fn host(headers: &HeaderMap, names: &DomainNames) -> Option<Host> {
         return None;
     }
     let host = host_of_header(only.to_str().ok()?)?;
-    let is_ours = host == names.api || host == names.pages || host == names.edge;
-    if is_ours || host == "localhost" || host.parse::<IpAddr>().is_ok() {
+    if names.is_own(&host) || host == "localhost" || host.parse::<IpAddr>().is_ok() {
         return None;
     }
     if let Some(slug) = names.slug(&host) {
@@ -78,7 +77,7 @@ mod tests {
         let names = DomainNames {
             pages: "status.example.net".into(),
             edge: "edge.example.net".into(),
-            api: "api.status.example.net".into(),
+            api: vec!["api.status.example.net".into(), "ping.status.example.net".into()],
             txt_label: "_verify".into(),
         };
         let mut request = TestRequest::with_uri(path);
@@ -97,6 +96,7 @@ mod tests {
     #[case(&["status.shop.example"], Some("custom status.shop.example"))]
     #[case(&["Status.Shop.example.:443"], Some("custom status.shop.example"))]
     #[case(&["api.status.example.net"], None)]
+    #[case(&["ping.status.example.net"], None)]
     #[case(&["status.example.net"], None)]
     #[case(&["edge.example.net"], None)]
     #[case(&["localhost:8080"], None)]

@@ -66,8 +66,8 @@ pub fn parse_target(check_type: CheckType, text: &str) -> Result<Target, TargetF
         CheckType::Dns => name(text).map(Target::Name).ok_or(TargetForm::HostName),
         CheckType::Icmp => bare_host(text).map(Target::Host).ok_or(TargetForm::HostOrAddress),
         CheckType::Ssl => host_port(text, Some(HTTPS_PORT)).ok_or(TargetForm::HostName),
-        CheckType::Manual if text.chars().count() <= MAX_LENGTH => Ok(Target::Unused),
-        CheckType::Manual => Err(TargetForm::Length),
+        CheckType::Manual | CheckType::Heartbeat if text.chars().count() <= MAX_LENGTH => Ok(Target::Unused),
+        CheckType::Manual | CheckType::Heartbeat => Err(TargetForm::Length),
     }
 }
 

@@ -3,8 +3,10 @@
 //!
 //! - [`recorder`]: the actor that writes. One transaction at a time, everything that waits in it.
 //! - [`upkeep`]: background work on the history: deriving finished hours, erasing.
+//! - [`recovery`]: services that are up again recover from their incidents.
 //! - [`restore`]: from the stored services and their history back to running actors.
 
 pub mod recorder;
+pub mod recovery;
 pub mod restore;
 pub mod upkeep;

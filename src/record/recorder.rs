@@ -16,6 +16,7 @@ use crate::config::limits::RecordLimits;
 use crate::engine::aggregator::Batch;
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::location::LocationCode;
+use crate::record::recovery::Returned;
 use crate::store::history::append;
 use crate::store::history::locations::LocationNumbers;
 use crate::store::{Database, StoreError};
@@ -66,6 +67,7 @@ pub struct Recorder {
     drained: Vec<oneshot::Sender<()>>,
     limits: RecordLimits,
     counters: Arc<RecordCounters>,
+    returned: Arc<Returned>,
 }
 
 /// Answered when everything taken so far is durable.
@@ -92,7 +94,14 @@ impl Recorder {
             drained: Vec::new(),
             limits,
             counters,
+            returned: Arc::default(),
         }
+    }
+
+    /// The same, which notes here whose status has durably become up.
+    #[must_use]
+    pub fn noting(self, returned: Arc<Returned>) -> Self {
+        Self { returned, ..self }
     }
 
     fn take(&mut self, batch: Batch) {
@@ -146,6 +155,7 @@ impl Recorder {
                 }
                 self.counters.acked.fetch_add(work.checks.len() as u64, Ordering::Relaxed);
                 self.counters.commits.fetch_add(1, Ordering::Relaxed);
+                self.returned.note(&work.changes);
                 self.write(ctx);
             }
             Err(error) => {

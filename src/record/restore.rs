@@ -18,6 +18,7 @@ use crate::model::verdict::{Vote, freshness_ms};
 use crate::model::watch::Memory;
 use crate::stats::uptime::{cover, covers, measured, per_day};
 use crate::stats::window::{WINDOW_DAYS, Window};
+use crate::store::heartbeats::{self, StoredHeartbeat};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, LatestVotes};
 use crate::store::history::{changes, days};
@@ -36,6 +37,12 @@ struct Past {
     locations: LocationNumbers,
     votes: LatestVotes,
     statuses: HashMap<ServiceKey, StatusChange>,
+}
+
+/// What a page of services is restored with.
+struct Known<'a> {
+    past: &'a Past,
+    heartbeats: &'a HashMap<ServiceKey, StoredHeartbeat>,
 }
 
 /// A service that runs again, and what its figures need.
@@ -65,8 +72,11 @@ pub async fn services(
         let page = services::definitions(databases.main.reader(), after, PAGE).await?;
         let Some((last, _)) = page.last() else { return Ok(restored) };
         after = last.key;
+        let keys: Vec<ServiceKey> = page.iter().map(|(service, _)| service.key).collect();
+        let heartbeats = heartbeats::of_services(databases.main.reader(), &keys).await?;
+        let known = Known { past: &past, heartbeats: &heartbeats };
         let found: Vec<Option<Restored>> = stream::iter(page)
-            .map(|(service, organisation)| one(databases, (engine, definer), &past, (service, organisation)))
+            .map(|(service, organisation)| one(databases, (engine, definer), &known, (service, organisation)))
             .buffered(AT_ONCE)
             .collect()
             .await;
@@ -92,11 +102,14 @@ async fn read_past(databases: &Databases, now: Timestamp) -> Past {
 async fn one(
     databases: &Databases,
     (engine, definer): (&Engine, &Definer),
-    past: &Past,
+    Known { past, heartbeats }: &Known<'_>,
     (service, organisation): (Service, Id),
 ) -> Option<Restored> {
     let definition = match definer.define(&service, organisation) {
-        Ok(definition) => Arc::new(definition),
+        Ok(definition) => {
+            let stored = heartbeats.get(&service.key).map(|stored| stored.heartbeat);
+            Arc::new(definition.with_heartbeat(stored))
+        }
         Err(error) => {
             tracing::error!(service = %service.id, %error, "this service cannot be watched");
             return None;
@@ -112,7 +125,8 @@ async fn one(
     let now = engine.started_at();
     let backed_until = match (&definition.task, last) {
         (Some(task), Some(last)) => Some(task.plan.backed_until(last, now)),
-        (_, last) => last,
+        (None, Some(last)) => Some(definition.pulse.map_or(last, |pulse| pulse.backed_until(last, now))),
+        (_, None) => None,
     };
     if engine.resume(definition, memory).await.is_err() {
         tracing::error!(service = %service.id, "the engine has stopped while services were restored");
@@ -122,9 +136,10 @@ async fn one(
 
 /// Whether the results read in one go are all that may still vote: a slow service's older results are fresh as well.
 fn are_complete(definition: &Definition, votes: &HashMap<i32, Vote>) -> bool {
-    definition.task.as_ref().is_none_or(|task| {
-        freshness_ms(task.plan.interval_ms) <= RECENT_MS || votes.len() >= task.locations.len()
-    })
+    definition.pulse.is_none()
+        && definition.task.as_ref().is_none_or(|task| {
+            freshness_ms(task.plan.interval_ms) <= RECENT_MS || votes.len() >= task.locations.len()
+        })
 }
 
 fn memory(definition: &Definition, definer: &Definer, (past, votes): (&Past, &HashMap<i32, Vote>)) -> Memory {
@@ -132,9 +147,11 @@ fn memory(definition: &Definition, definer: &Definer, (past, votes): (&Past, &Ha
         let place = definer.roster.place_of(past.locations.code(number)?)?;
         task.locations.iter().position(|known| *known == place)
     };
+    let reported = definition.pulse.iter().flat_map(|_| votes.values().map(|vote| (0, *vote)));
     let votes = definition.task.iter().flat_map(|task| {
         votes.iter().filter_map(move |(number, vote)| slot_of(task, *number).map(|slot| (slot, *vote)))
     });
+    let votes = votes.chain(reported);
     let last = past.statuses.get(&definition.key);
     Memory {
         votes: votes.collect(),

@@ -142,17 +142,19 @@ pub fn cover(spans: &[Span], cover: Span) -> Vec<Span> {
     result
 }
 
-/// Decisions of people as covers, in rising rank: pauses, then overrides. Open ones reach until `until`.
+/// Decisions of people as covers, in rising rank: what is left out (planned maintenance, pauses), then overrides. Open
+/// ones reach until `until`.
 #[must_use]
 pub fn covers(decided: &[Window], until: Timestamp) -> Vec<Span> {
     let span = |window: &Window, counts| Span { from: window.from, to: window.to.unwrap_or(until), counts };
-    let pauses = decided.iter().filter(|window| window.kind == WindowKind::Pause);
-    let pauses = pauses.map(|window| span(window, Counts::Nothing));
-    let overrides = decided.iter().filter_map(|window| match window.kind {
-        WindowKind::Override(status) => Some(span(window, Counts::from(status))),
-        WindowKind::Pause => None,
-    });
-    pauses.chain(overrides).collect()
+    let (mut left_out, mut stated) = (Vec::new(), Vec::new());
+    for window in decided {
+        match window.kind {
+            WindowKind::Pause | WindowKind::Maintenance => left_out.push(span(window, Counts::Nothing)),
+            WindowKind::Override(status) => stated.push(span(window, Counts::from(status))),
+        }
+    }
+    left_out.into_iter().chain(stated).collect()
 }
 
 /// Sums over all spans.

@@ -6,6 +6,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
@@ -92,6 +93,7 @@ pub struct Database {
     url: String,
     /// SQLite: whose turn it is to write; PostgreSQL lets everybody.
     turn: Option<Arc<Mutex<Group>>>,
+    commits: Arc<AtomicU64>,
     patience: Duration,
 }
 
@@ -106,7 +108,14 @@ impl Database {
         let refused = |source| OpenError::Connect { url: shown.clone(), source };
         if !url.starts_with("sqlite:") {
             let pool = connect_pool(url, (limits.postgres_connections, 0), limits).await.map_err(refused)?;
-            return Ok(Self { writer: pool.clone(), reader: pool, url: shown, turn: None, patience });
+            return Ok(Self {
+                writer: pool.clone(),
+                reader: pool,
+                url: shown,
+                turn: None,
+                commits: Arc::default(),
+                patience,
+            });
         }
         let writer = connect_pool(url, (1, WRITER_CACHE_KIB), limits).await.map_err(refused)?;
         let version = sqlite_version(&writer).await.map_err(refused)?;
@@ -115,7 +124,9 @@ impl Database {
         }
         let reader =
             connect_pool(url, (limits.sqlite_readers, READER_CACHE_KIB), limits).await.map_err(refused)?;
-        Ok(Self { writer, reader, url: shown, turn: Some(Arc::default()), patience })
+        let commits = Arc::new(AtomicU64::new(0));
+        let turn = Some(Arc::new(Mutex::new(Group::counting(Arc::clone(&commits)))));
+        Ok(Self { writer, reader, url: shown, turn, commits, patience })
     }
 
     /// The connection for statements that only read.
@@ -133,6 +144,14 @@ impl Database {
             Some(turn) => Transaction::shared(&self.writer, turn, self.patience).await,
             None => Transaction::alone(&self.writer).await,
         }
+    }
+
+    /// A number that changes with every commit, before the commit is acknowledged: what was read while it stood still is
+    /// still what is stored. `None` where other processes write as well (PostgreSQL). A SQLite file is written by the one
+    /// process that serves it; the command line adds organisations and tokens to it, and nothing else.
+    #[must_use]
+    pub fn generation(&self) -> Option<u64> {
+        self.turn.as_ref().map(|_| self.commits.load(Ordering::Acquire))
     }
 
     /// Whether the database answers.

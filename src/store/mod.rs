@@ -11,20 +11,26 @@ pub mod assets;
 pub mod components;
 pub mod custom_domains;
 pub mod database;
+pub mod heartbeats;
 pub mod history;
 pub mod idempotency_keys;
+pub mod incidents;
 pub mod installation;
+pub mod linked;
+pub mod maintenances;
 pub mod organisations;
 pub mod page_facts;
 pub mod services;
 pub mod statuspages;
 pub mod synced_groups;
+pub mod tags;
 pub mod tokens;
 mod transaction;
+pub mod usage;
 pub mod windows;
 
 pub use database::{Database, Databases};
-/// What statements run on: a reading connection or a transaction.
+/// What reads and writes run on: a connection, a pool or a transaction.
 pub use sea_orm::ConnectionTrait as Connection;
 pub use transaction::Transaction;
 

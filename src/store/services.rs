@@ -2,16 +2,19 @@
 
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
 };
 use serde_json::{Map, Value};
 use watchkeeper_entities::service::{ActiveModel, Column, Entity, Model};
-use watchkeeper_entities::{history_erasure, organisation};
+use watchkeeper_entities::{history_erasure, organisation, service_tag};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::{Pause, ProbeRole, Service, ServiceKey, Settings, StatusOverride};
 use crate::store::StoreError;
+
+/// Keys in one statement: a statement takes a limited number of values.
+const KEYS_AT_ONCE: usize = 1_000;
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
@@ -43,18 +46,27 @@ pub async fn find_for_update(
     query.one(connection).await?.map(from_row).transpose()
 }
 
-/// `limit` services of the organisation after the first `offset`, oldest first, and how many it has in all.
+/// `limit` services of the organisation after the first `offset`, oldest first, and how many there are in all; with a tag
+/// (key of its row) only those that carry it.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     organisation: i64,
-    offset: u64,
-    limit: u64,
+    tag: Option<i64>,
+    (offset, limit): (u64, u64),
 ) -> Result<(Vec<Service>, u64), StoreError> {
-    let total = of_organisation(organisation).count(connection).await?;
-    let rows = of_organisation(organisation)
+    let mut wanted = of_organisation(organisation);
+    if let Some(tag) = tag {
+        let carrying = service_tag::Entity::find()
+            .select_only()
+            .column(service_tag::Column::ServiceId)
+            .filter(service_tag::Column::TagId.eq(tag));
+        wanted = wanted.filter(Column::Id.in_subquery(carrying.into_query()));
+    }
+    let total = wanted.clone().count(connection).await?;
+    let rows = wanted
         .order_by_asc(Column::CreatedAt)
         .order_by_asc(Column::PublicId)
         .offset(offset)
@@ -123,6 +135,24 @@ pub async fn definitions(
         .collect()
 }
 
+/// The services with these keys, whoever owns them: for whoever has found the keys in an organisation's rows.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn by_keys(
+    connection: &impl ConnectionTrait,
+    keys: &[ServiceKey],
+) -> Result<Vec<Service>, StoreError> {
+    let mut found = Vec::new();
+    for keys in keys.chunks(KEYS_AT_ONCE) {
+        let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?;
+        for row in rows {
+            found.push(from_row(row)?);
+        }
+    }
+    Ok(found)
+}
+
 /// Stores a new service; its `key` is given by the database and returned in the result.
 ///
 /// # Errors
@@ -130,6 +160,7 @@ pub async fn definitions(
 pub async fn insert(connection: &impl ConnectionTrait, service: Service) -> Result<Service, StoreError> {
     let mut row = to_row(&service);
     row.id = NotSet;
+    row.in_planned_maintenance = Set(service.in_planned_maintenance);
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
     Ok(Service { key, ..service })
 }
@@ -205,6 +236,8 @@ fn to_row(service: &Service) -> ActiveModel {
         created_at: Set(service.created_at.ms()),
         updated_at: Set(service.updated_at.ms()),
         revision: Set(service.revision),
+        // Whoever writes a service leaves it to the maintenances.
+        in_planned_maintenance: NotSet,
     }
 }
 
@@ -238,6 +271,7 @@ pub(super) fn from_row(row: Model) -> Result<Service, StoreError> {
         created_at: Timestamp::from_ms(row.created_at),
         updated_at: Timestamp::from_ms(row.updated_at),
         revision: row.revision,
+        in_planned_maintenance: row.in_planned_maintenance,
         settings: settings_from(&row).map_err(corrupt)?,
         name: row.name,
         target: row.target,

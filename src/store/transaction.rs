@@ -4,6 +4,7 @@
 //! the disk. One that fails undoes its own savepoint alone. On PostgreSQL every transaction is the server's.
 
 use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -29,9 +30,11 @@ struct Seat {
 }
 
 /// What the writers of one SQLite database share.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Group {
     open: Option<Common>,
+    /// Grows with every commit, before anybody is told of it.
+    commits: Arc<AtomicU64>,
 }
 
 /// A common transaction that is not yet committed.
@@ -47,10 +50,17 @@ struct Common {
 }
 
 impl Group {
+    /// Writers that count their commits here.
+    pub(super) const fn counting(commits: Arc<AtomicU64>) -> Self {
+        Self { open: None, commits }
+    }
+
     /// Commits what is open and tells everybody who waits.
     async fn end(&mut self) -> Result<(), DbErr> {
         let Some(common) = self.open.take() else { return Ok(()) };
         let result = common.outer.commit().await;
+        // Also after a failure: nobody knows for certain what has become of it.
+        self.commits.fetch_add(1, Ordering::AcqRel);
         // Nobody else sets it: whoever ends the group has taken it.
         let _ = common.outcome.set(result.as_ref().map(|()| ()).map_err(ToString::to_string));
         result

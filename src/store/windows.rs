@@ -1,7 +1,7 @@
-//! Spans in which people decided how the time of a service counts: pauses and status overrides.
+//! Spans in which people decided how the time of a service counts: pauses, status overrides, planned maintenance.
 //!
-//! They are written in the transaction of the act itself, so uptime never depends on a message. At most one window
-//! of a kind is open per service.
+//! They are written in the transaction of the act itself, so uptime never depends on a message. At most one pause and
+//! one override is open per service, and one window for each maintenance: `maintenances::effect` opens and closes those.
 
 use sea_orm::sea_query::Expr;
 use sea_orm::{
@@ -26,7 +26,7 @@ pub async fn open(
 ) -> Result<(), StoreError> {
     close(connection, service, kind.word(), at).await?;
     let status = match kind {
-        WindowKind::Pause => None,
+        WindowKind::Pause | WindowKind::Maintenance => None,
         WindowKind::Override(status) => Some(status.as_str().to_owned()),
     };
     let row = ActiveModel {
@@ -106,6 +106,7 @@ fn from_row(row: &Model) -> Result<Window, StoreError> {
     let corrupt = |problem: &str| StoreError::corrupt("service_window", &row.id, &problem);
     let kind = match (row.kind.as_str(), row.status.as_deref()) {
         ("pause", _) => WindowKind::Pause,
+        ("maintenance", _) => WindowKind::Maintenance,
         ("override", Some(status)) => {
             WindowKind::Override(status.parse().map_err(|_| corrupt("unknown status"))?)
         }

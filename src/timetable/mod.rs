@@ -1,5 +1,7 @@
-//! What happens at its time and not at a client's wish: the actors that look at the clock.
+//! What happens at its time without anybody asking for it.
 //!
-//! Each keeps nothing that the database does not know, so a restart loses nothing and delays little.
+//! Every transition is decided by the database row and made in one transaction, so any number of processes may look at the
+//! same timetable, and each transition is made once.
 
 pub mod domains;
+pub mod maintenances;

@@ -11,7 +11,7 @@ fn the_catalogue_lists_every_type_in_order() {
     assert_eq!(catalogue.as_object().unwrap().keys().collect::<Vec<_>>(), ["data"]);
     let types = catalogue["data"].as_object().unwrap();
     let slugs: Vec<&str> = types.keys().map(String::as_str).collect();
-    assert_eq!(slugs[..6], ["http", "tcp", "dns", "icmp", "ssl", "manual"]);
+    assert_eq!(slugs[..], ["http", "tcp", "dns", "icmp", "ssl", "manual", "heartbeat"]);
     for (slug, entry) in types {
         assert_eq!(entry["key"], **slug);
         assert!(entry["label"].as_str().is_some_and(|label| !label.is_empty()), "{slug}");

@@ -7,6 +7,7 @@ mod day;
 mod definition;
 mod facts;
 mod gap;
+mod heartbeat;
 mod panic;
 mod play;
 mod pressure;

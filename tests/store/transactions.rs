@@ -95,3 +95,25 @@ async fn an_abandoned_transaction_leaves_no_lock(
     }
     assert_eq!(names(&store.main).await.len(), 3);
 }
+
+/// What was read while the generation stood still is still what is stored.
+#[rstest]
+#[tokio::test]
+async fn every_commit_starts_a_new_generation() {
+    let Some(store) = Backend::Sqlite.open().await else { return };
+    let before = store.main.generation();
+    assert!(before.is_some());
+    names(&store.main).await;
+    assert_eq!(store.main.generation(), before, "reading changes nothing");
+    stored_organisation(&store, "one").await;
+    let after = store.main.generation();
+    assert_ne!(after, before);
+    stored_organisation(&store, "two").await;
+    assert_ne!(store.main.generation(), after);
+}
+
+#[tokio::test]
+async fn a_database_that_others_write_has_no_generation() {
+    let Some(store) = Backend::Postgres.open().await else { return };
+    assert_eq!(store.main.generation(), None);
+}

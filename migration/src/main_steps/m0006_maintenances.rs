@@ -51,10 +51,27 @@ impl MigrationTrait for Step {
             .await?;
         let of_maintenance =
             Table::alter().table("service_window").add_column(big_integer_null("maintenance_id")).to_owned();
-        manager.alter_table(of_maintenance).await
+        manager.alter_table(of_maintenance).await?;
+        manager
+            .create_index(
+                index("service_window_by_maintenance", "service_window", &["maintenance_id"]).to_owned(),
+            )
+            .await?;
+        let in_maintenance = Table::alter()
+            .table("service")
+            .add_column(boolean("in_planned_maintenance").default(false))
+            .to_owned();
+        manager.alter_table(in_maintenance).await
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let in_maintenance = Table::alter().table("service").drop_column("in_planned_maintenance").to_owned();
+        manager.alter_table(in_maintenance).await?;
+        manager
+            .drop_index(
+                Index::drop().name("service_window_by_maintenance").table("service_window").to_owned(),
+            )
+            .await?;
         let of_maintenance = Table::alter().table("service_window").drop_column("maintenance_id").to_owned();
         manager.alter_table(of_maintenance).await?;
         for table in ["maintenance_statuspage", "maintenance_service", "maintenance_update", "maintenance"] {

@@ -31,6 +31,7 @@ fn heartbeat() -> TableCreateStatement {
         .col(text("secret"))
         .col(big_integer_null("last_ping_at"))
         .col(boolean("last_ping_failed"))
+        .col(big_integer_null("counts_from"))
         .primary_key(Index::create().col("service_id"))
         .foreign_key(&mut reference(("heartbeat", "service_id"), "service", ForeignKeyAction::Cascade))
         .to_owned()

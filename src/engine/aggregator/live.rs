@@ -16,6 +16,7 @@ use crate::stats::window::Window;
 pub(super) struct Live {
     verdict: Verdict,
     status: MeasuredStatus,
+    /// Whether a pause or planned maintenance leaves the time out; what somebody states.
     decision: (bool, Option<OverrideStatus>),
     /// Of the definition that the decision stands in.
     revision: i64,
@@ -149,7 +150,8 @@ impl Live {
         }
     }
 
-    /// What a moment of the present stretch counts for: an override beats a pause, a pause beats the measurements.
+    /// What a moment of the present stretch counts for: an override beats a pause and planned maintenance, these beat
+    /// the measurements.
     fn counts(&self) -> Counts {
         match self.decision {
             (_, Some(stated)) => Counts::from(stated),

@@ -14,7 +14,10 @@ use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::rule::FieldRule;
 use crate::http::services::find;
+use crate::http::store_access::StoreResult as _;
+use crate::model::incident::open_within;
 use crate::stats::uptime::{Availability, per_day};
+use crate::store::incidents::list;
 
 const DEFAULT_DAYS: i64 = 30;
 
@@ -23,11 +26,17 @@ pub(in crate::http) async fn list_uptime(call: Call<Api>) -> Result<Reply, ApiEr
     let days = read_days(&call.query)?;
     let Call { state: api, caller, .. } = call;
     let now = api.now();
-    let first = Timestamp::from_ms((now.day() - days + 1) * DAY_MS);
+    let first = start_of_day(now.day() - days + 1);
     let from = first.max(history_start(now, &caller.limits));
     let spans = timeline::spans(&api, &service, (from, now)).await?;
     let measured: BTreeMap<i64, Availability> = per_day(&spans).into_iter().collect();
-    let entry = |day: i64| to_json(day, measured.get(&day).copied().unwrap_or_default());
+    let reader = api.parts.databases.main.reader();
+    let incidents =
+        list::periods(reader, caller.organisation.key, service.key, first).await.or_unavailable()?;
+    let entry = |day: i64| {
+        let open = open_within(&incidents, (start_of_day(day), start_of_day(day + 1)));
+        to_json(day, measured.get(&day).copied().unwrap_or_default(), open)
+    };
     let data: Vec<Value> = (first.day()..=now.day()).map(entry).collect();
     Ok(Reply::ok(json!({"data": data, "meta": {"days": days}})))
 }
@@ -55,7 +64,11 @@ fn read_whole(text: &str) -> Option<i64> {
     Some(if text.starts_with('-') { -size } else { size })
 }
 
-fn to_json(day: i64, availability: Availability) -> Value {
+fn start_of_day(day: i64) -> Timestamp {
+    Timestamp::from_ms(day * DAY_MS)
+}
+
+fn to_json(day: i64, availability: Availability, incidents: usize) -> Value {
     let percent = availability.percent();
     let status = match percent {
         None => "no_data",
@@ -64,10 +77,10 @@ fn to_json(day: i64, availability: Availability) -> Value {
         Some(_) => "down",
     };
     json!({
-        "date": Timestamp::from_ms(day * DAY_MS).date(),
+        "date": start_of_day(day).date(),
         "status": status,
         "uptime_percent": percent.unwrap_or(0.0),
-        "incidents": 0,
+        "incidents": incidents,
         "downtime_seconds": availability.down_ms / 1_000,
     })
 }
@@ -92,9 +105,9 @@ mod tests {
         #[case] status: &str,
         #[case] percent: f64,
     ) {
-        let entry = to_json(0, Availability { up_ms, down_ms });
+        let entry = to_json(0, Availability { up_ms, down_ms }, 7);
         assert_eq!((&entry["status"], &entry["uptime_percent"]), (&json!(status), &json!(percent)));
-        assert_eq!(entry["date"], json!("1970-01-01"));
+        assert_eq!((&entry["date"], &entry["incidents"]), (&json!("1970-01-01"), &json!(7)));
     }
 
     #[rstest]

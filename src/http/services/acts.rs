@@ -1,4 +1,5 @@
-//! What people do to a service that goes on living: pause, resume, state its status (contract 4.3.8, 4.3.10).
+//! What people do to a service that goes on living: pause, resume, state its status, replace its ping address (contract 4.3.8,
+//! 4.3.10, 4.3.11).
 //!
 //! Each act writes the window of its effect in the same transaction, so that uptime never depends on a message.
 
@@ -6,14 +7,18 @@ use crate::http::api::Api;
 use crate::http::auth::Caller;
 use crate::http::call::Call;
 use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
 use crate::http::fields::{Errors, Fields};
+use crate::http::heartbeat::new_secret;
 use crate::http::reply::Reply;
+use crate::http::rule::FieldRule;
 use crate::http::services::{find, find_for_update, take_slot, view};
 use crate::http::store_access::StoreResult as _;
 use crate::http::write::Write;
+use crate::model::check::CheckType;
 use crate::model::service::{OverrideStatus, Pause, PauseReason, Service, StatusOverride};
 use crate::model::window::WindowKind;
-use crate::store::{services, windows};
+use crate::store::{heartbeats, organisations, services, windows};
 
 pub(in crate::http) async fn pause_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let id = find(&call).await?.id;
@@ -34,10 +39,13 @@ pub(in crate::http) async fn resume_service(call: Call<Api>) -> Result<Reply, Ap
     let id = find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = effect.begin(&api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let stored = find_for_update(&write, &caller, id).await?;
     if stored.pause.is_some() {
         take_slot(&write, &caller).await?;
-        windows::close_pause(&*write, stored.key, api.now()).await.or_unavailable()?;
+        let now = api.now();
+        windows::close_pause(&*write, stored.key, now).await.or_unavailable()?;
+        heartbeats::count_from(&*write, stored.key, now).await.or_unavailable()?;
     }
     let changed = Service { pause: None, ..stored.clone() };
     finish((&api, &caller), write, (stored, changed)).await
@@ -75,18 +83,38 @@ pub(in crate::http) async fn remove_status_override(call: Call<Api>) -> Result<R
     finish((&api, &caller), write, (stored, changed)).await
 }
 
+pub(in crate::http) async fn rotate_heartbeat(call: Call<Api>) -> Result<Reply, ApiError> {
+    let id = find(&call).await?.id;
+    let Call { state: api, caller, effect, .. } = call;
+    let write = effect.begin(&api).await?;
+    let stored = find_for_update(&write, &caller, id).await?;
+    if stored.check_type != CheckType::Heartbeat {
+        let rule = FieldRule::CheckTypeHeartbeat;
+        return Err(ApiError::Fields(FieldErrors::of("check_type", rule)));
+    }
+    let secret = new_secret(&api, &caller, stored.id)?;
+    heartbeats::rotate(&*write, stored.key, secret).await.or_unavailable()?;
+    let service = Service { updated_at: api.now(), ..stored };
+    let service = services::update(&*write, service).await.or_unavailable()?;
+    let reply = Reply::data(view::one((&api, &caller), &*write, &service).await?);
+    let reply = write.commit(reply).await?;
+    api.tell_engine(&service, caller.organisation.id).await;
+    Ok(reply)
+}
+
 /// Stores the change, tells the engine, answers with the service. Without a change nothing is stored.
 async fn finish(
     (api, caller): (&Api, &Caller),
-    write: Write<'_>,
+    write: Write,
     (stored, changed): (Service, Service),
 ) -> Result<Reply, ApiError> {
     if changed == stored {
-        return Ok(Reply::data(view::one(api, &stored).await?));
+        return Ok(Reply::data(view::one((api, caller), &*write, &stored).await?));
     }
     let changed = Service { updated_at: api.now(), ..changed };
     let service = services::update(&*write, changed).await.or_unavailable()?;
-    let reply = write.commit(Reply::data(view::changed(api, &stored, &service).await?)).await?;
+    let reply = Reply::data(view::changed((api, caller), &*write, (&stored, &service)).await?);
+    let reply = write.commit(reply).await?;
     api.tell_engine(&service, caller.organisation.id).await;
     Ok(reply)
 }

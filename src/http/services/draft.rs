@@ -1,6 +1,6 @@
 //! From a body to a service (contract 4.3.2): every field is read, every problem is collected, nothing is stored.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::http::api::Api;
 use crate::http::auth::Caller;
@@ -8,15 +8,14 @@ use crate::http::field::Field;
 use crate::http::field_errors::FieldErrors;
 use crate::http::fields::{Errors, Fields};
 use crate::http::rule::FieldRule;
+use crate::http::services::tagging::Tagging;
 use crate::http::settings::SettingsContext;
 use crate::http::target::read_target;
 use crate::http::vault::Vault;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::{Service, Settings};
-
-/// Most tags of a service.
-const TAGS_MAX: usize = 50;
+use crate::probe::catalogue::definition;
 
 /// Who writes which service.
 pub(super) struct Draft<'a> {
@@ -26,6 +25,8 @@ pub(super) struct Draft<'a> {
     pub(super) caller: &'a Caller,
     /// Id of the service, new or stored.
     pub(super) id: Id,
+    /// What the body says about tags.
+    pub(super) tagging: &'a Tagging,
 }
 
 impl Draft<'_> {
@@ -36,7 +37,7 @@ impl Draft<'_> {
         let name = fields.required("name").and_then(|field| field.text(1..=255));
         let check_type = fields.required("check_type").and_then(|field| read_check_type(&field));
         let target = check_type.and_then(|check_type| read_target(&fields, check_type, None));
-        check_tags(&fields);
+        errors.extend(self.tagging.errors.clone());
         let settings =
             check_type.and_then(|check_type| self.read_settings(&fields, check_type, None, &errors));
         if check_type.is_none() {
@@ -44,7 +45,7 @@ impl Draft<'_> {
         }
         let found = errors.into_inner();
         let (Some(name), Some(check_type)) = (name, check_type) else { return Err(found) };
-        let now = self.api.now();
+        let now = self.api.created_at();
         found.into_result(Service {
             key: 0,
             id: self.id,
@@ -59,6 +60,7 @@ impl Draft<'_> {
             created_at: now,
             updated_at: now,
             revision: 1,
+            in_planned_maintenance: false,
         })
     }
 
@@ -73,7 +75,7 @@ impl Draft<'_> {
             errors.add("check_type", FieldRule::Immutable);
         }
         let target = read_target(&fields, stored.check_type, stored.target.as_deref());
-        check_tags(&fields);
+        errors.extend(self.tagging.errors.clone());
         let settings = self.read_settings(&fields, stored.check_type, stored.settings.as_ref(), &errors);
         let was_configured = stored.settings.is_some();
         let configured_now = settings.is_some() && !was_configured;
@@ -94,7 +96,9 @@ impl Draft<'_> {
         stored: Option<&Settings>,
         errors: &Errors,
     ) -> Option<Settings> {
-        let sent = fields.skippable("settings")?;
+        let sent = fields.skippable("settings");
+        let assumed = (check_type == CheckType::Heartbeat && stored.is_none()).then(default_heartbeat);
+        let sent = sent.as_ref().map(Field::value).or(assumed.as_ref())?;
         let context = SettingsContext {
             check_type,
             min_interval_seconds: self.caller.limits.min_interval_seconds,
@@ -106,8 +110,14 @@ impl Draft<'_> {
                 keep: &self.api.parts.config.compat.secret_placeholder,
             },
         };
-        context.read(sent.value(), stored).map_err(|found| errors.extend(found)).ok()
+        context.read(sent, stored).map_err(|found| errors.extend(found)).ok()
     }
+}
+
+/// The settings of a heartbeat service that was sent none (contract 4.3.11).
+fn default_heartbeat() -> Value {
+    let bounds = definition(CheckType::Heartbeat).interval;
+    json!({"interval_seconds": bounds.map(|bounds| bounds.default)})
 }
 
 fn read_check_type(field: &Field<'_>) -> Option<CheckType> {
@@ -119,12 +129,4 @@ fn read_check_type(field: &Field<'_>) -> Option<CheckType> {
 fn check_forms(fields: &Fields<'_>) {
     let _ = fields.skippable("target").and_then(|field| field.string());
     let _ = fields.skippable("settings").and_then(|field| field.object().map(|_| ()));
-}
-
-/// The form of `tags` is checked; which tags they name is the business of the tags themselves.
-fn check_tags(fields: &Fields<'_>) {
-    let entries = fields.skippable("tags").and_then(|field| field.list(TAGS_MAX));
-    for entry in entries.into_iter().flatten() {
-        let _ = entry.text(1..=usize::MAX);
-    }
 }

@@ -59,7 +59,7 @@ pub(in crate::http) async fn create_component(call: Call<Api>) -> Result<Reply, 
     let stored = components::of_page(&*write, page.key).await.or_unavailable()?;
     let links = links(&write, &caller, &body).await?;
     let draft = Draft { organisation: &caller.organisation, components: &stored, links };
-    let component = draft.create(&body, page.key, api.now()).map_err(ApiError::Fields)?;
+    let component = draft.create(&body, page.key, api.created_at()).map_err(ApiError::Fields)?;
     take_slot(&caller, &stored)?;
     let component = components::insert(&*write, component).await.or_unavailable()?;
     if component.sync_tag.is_some() {
@@ -119,14 +119,14 @@ async fn find_component(call: &Call<Api>, page: &Statuspage) -> Result<Component
 }
 
 /// Keeps the organisation and then the page from others until the transaction ends.
-async fn lock(write: &Write<'_>, caller: &Caller, page: Id) -> Result<Statuspage, ApiError> {
+async fn lock(write: &Write, caller: &Caller, page: Id) -> Result<Statuspage, ApiError> {
     let transaction: &Transaction = write;
     organisations::lock(transaction, caller.organisation.key).await.or_unavailable()?;
     find_for_update(transaction, caller, page).await
 }
 
 /// What the ids in a body name.
-async fn links(write: &Write<'_>, caller: &Caller, body: &Map<String, Value>) -> Result<Links, ApiError> {
+async fn links(write: &Write, caller: &Caller, body: &Map<String, Value>) -> Result<Links, ApiError> {
     let transaction: &Transaction = write;
     let organisation = caller.organisation.key;
     let id = |name: &str| body.get(name).and_then(Value::as_str).and_then(|text| text.trim().parse().ok());

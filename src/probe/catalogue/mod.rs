@@ -6,6 +6,7 @@
 mod addressing;
 mod admission;
 mod dns;
+mod heartbeat;
 mod http;
 mod icmp;
 mod manual;
@@ -29,6 +30,7 @@ pub const fn definition(check_type: CheckType) -> &'static Definition {
         CheckType::Icmp => &icmp::DEFINITION,
         CheckType::Ssl => &ssl::DEFINITION,
         CheckType::Manual => &manual::DEFINITION,
+        CheckType::Heartbeat => &heartbeat::DEFINITION,
     }
 }
 

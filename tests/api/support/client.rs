@@ -1,6 +1,7 @@
 //! A small HTTP/1.1 client on a plain socket: one connection a request, nothing hidden, nothing added.
 //!
-//! It sends what it is told, also what a decent client would not send, and shows answers as they came.
+//! It sends what it is told, also what a decent client would not send, and shows answers as they came, once they have
+//! been held against the server's own description.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::support::conformance;
 use crate::support::server::Server;
 
 /// How long an answer may take.
@@ -75,7 +77,9 @@ impl Client {
         for line in lines {
             head += &format!("{line}\r\n");
         }
-        exchange(self.address, &[head.as_bytes(), b"\r\n", body].concat())
+        let answer = exchange(self.address, &[head.as_bytes(), b"\r\n", body].concat());
+        conformance::check(self.address, method, path, &answer);
+        answer
     }
 }
 

@@ -4,6 +4,9 @@
 
 pub(crate) mod client;
 pub(crate) mod name_server;
+pub(crate) mod conformance;
+pub(crate) mod moments;
+pub(crate) mod planned;
 pub(crate) mod postgres;
 pub(crate) mod server;
 pub(crate) mod target;

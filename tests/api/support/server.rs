@@ -130,9 +130,14 @@ impl Server {
 
     /// Ends the process as a power cut would, and starts it again on the same data.
     pub(crate) fn kill_and_restart(&mut self) {
+        self.kill();
+        self.restart();
+    }
+
+    /// Ends the process as a power cut would.
+    pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        self.restart();
     }
 
     /// Starts a process that has ended again, on the same data.

@@ -2,6 +2,7 @@
 
 pub(crate) mod backend;
 pub(crate) mod chance;
+pub(crate) mod planned;
 pub(crate) mod postgres;
 pub(crate) mod rows;
 

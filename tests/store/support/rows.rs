@@ -76,6 +76,7 @@ pub(crate) fn service(organisation: i64, name: &str) -> Service {
         created_at: at(3_000),
         updated_at: at(3_000),
         revision: 1,
+        in_planned_maintenance: false,
     }
 }
 

@@ -23,6 +23,7 @@ fn service(key: ServiceKey, check_type: CheckType) -> Service {
         check_type,
         target: None,
         settings: None,
+        in_planned_maintenance: false,
         configured_at: None,
         pause: None,
         status_override: None,

@@ -1,0 +1,122 @@
+//! `/v1/incidents` (contract 4.10): list, read, create, change, delete.
+//!
+//! A change reads the incident with everything that hangs on it, changes that in memory, stores the difference and
+//! answers with what it holds. Reading a body is in `draft`, the timeline in `timeline`, filters in `filters`, the
+//! incidents of one service in `of_service`, the object that clients see in `view`.
+
+mod draft;
+mod filters;
+pub(super) mod of_service;
+pub(super) mod timeline;
+mod view;
+
+use crate::http::api::Api;
+use crate::http::auth::Caller;
+use crate::http::call::Call;
+use crate::http::error::{ApiError, Conflict};
+use crate::http::incidents::draft::{Draft, Links, states_open};
+use crate::http::languages::Languages;
+use crate::http::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::reply::Reply;
+use crate::http::store_access::StoreResult as _;
+use crate::http::write::Write;
+use crate::id::Id;
+use crate::model::incident::{Incident, WholeIncident};
+use crate::store::incidents;
+
+pub(super) async fn list_incidents(call: Call<Api>) -> Result<Reply, ApiError> {
+    let Call { state: api, caller, query, headers, canonical_path, .. } = call;
+    let filter = filters::read(&api, &caller, &query).await?;
+    let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
+    let reader = api.parts.databases.main.reader();
+    let window = (request.offset(), request.per_page);
+    let (rows, total) =
+        incidents::list::page(reader, caller.organisation.key, &filter, window).await.or_unavailable()?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let rows = rows.iter().map(|(incident, services)| view::row(incident, services, &languages)).collect();
+    let path = format!("{}{canonical_path}", api.base_url);
+    Ok(in_language(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)), &languages))
+}
+
+pub(super) async fn show_incident(call: Call<Api>) -> Result<Reply, ApiError> {
+    let incident = find(&call).await?;
+    let Call { state: api, caller, headers, .. } = call;
+    let whole = incidents::whole(api.parts.databases.main.reader(), incident).await.or_unavailable()?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    Ok(in_language(Reply::data(view::whole(&whole, &languages)), &languages))
+}
+
+pub(super) async fn create_incident(call: Call<Api>) -> Result<Reply, ApiError> {
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = effect.begin(&api).await?;
+    let links = Links::find(&*write, caller.organisation.key, &body).await?;
+    let draft = Draft { caller: &caller, links: &links, now: api.now() };
+    let mut made = draft.create(&body).map_err(ApiError::Fields)?;
+    incidents::insert(&*write, &mut made).await.or_unavailable()?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let reply = Reply::created(view::whole(&made, &languages), &address(&api, made.incident.id));
+    write.commit(in_language(reply, &languages)).await
+}
+
+pub(super) async fn update_incident(call: Call<Api>) -> Result<Reply, ApiError> {
+    let id = find(&call).await?.id;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = effect.begin(&api).await?;
+    // Services before incidents: the order in which a deleted service takes its locks.
+    let links = Links::find(&*write, caller.organisation.key, &body).await?;
+    let stored = find_for_update(&write, &caller, id).await?;
+    if stored.incident.is_resolved() && states_open(&body) {
+        return Err(Conflict::IncidentResolved.into());
+    }
+    let now = api.now();
+    let draft = Draft { caller: &caller, links: &links, now };
+    let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    if changed == stored {
+        return Ok(in_language(Reply::data(view::whole(&stored, &languages)), &languages));
+    }
+    changed.incident.updated_at = now;
+    incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
+    let reply = Reply::data(view::whole(&changed, &languages));
+    write.commit(in_language(reply, &languages)).await
+}
+
+pub(super) async fn delete_incident(call: Call<Api>) -> Result<Reply, ApiError> {
+    let id = find(&call).await?.id;
+    let Call { state: api, caller, effect, .. } = call;
+    let write = effect.begin(&api).await?;
+    if !incidents::delete(&*write, caller.organisation.key, id).await.or_unavailable()? {
+        return Err(ApiError::NotFound);
+    }
+    write.commit(Reply::deleted(id)).await
+}
+
+/// The incident in the path (step 8 of contract 1.8).
+///
+/// # Errors
+/// 404, 503, 500.
+async fn find(call: &Call<Api>) -> Result<Incident, ApiError> {
+    let id = call.path.id(0)?;
+    let main = call.state.parts.databases.main.reader();
+    let found = incidents::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
+    found.ok_or(ApiError::NotFound)
+}
+
+/// The incident again with everything that hangs on it, kept from others until the transaction ends.
+async fn find_for_update(write: &Write, caller: &Caller, id: Id) -> Result<WholeIncident, ApiError> {
+    let found = incidents::find_for_update(&**write, caller.organisation.key, id).await.or_unavailable()?;
+    found.ok_or(ApiError::NotFound)
+}
+
+/// Where an incident is.
+fn address(api: &Api, id: Id) -> String {
+    format!("{}/v1/incidents/{id}", api.base_url)
+}
+
+/// An answer with translatable fields (contract 1.11).
+fn in_language(mut reply: Reply, languages: &Languages) -> Reply {
+    reply.headers.extend(languages.headers());
+    reply
+}

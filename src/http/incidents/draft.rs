@@ -1,0 +1,306 @@
+//! From a body to an incident (contract 4.10.2, 4.10.3): every field is read, every problem is collected, nothing is
+//! stored.
+//!
+//! What a body names is looked up first, all at once ([`Links`]).
+
+use std::collections::HashMap;
+use std::str::FromStr;
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::auth::Caller;
+use crate::http::error::ApiError;
+use crate::http::field::Field;
+use crate::http::field_errors::FieldErrors;
+use crate::http::fields::{Errors, Fields, Given};
+use crate::http::linked::{LinkedIds, NullEntries};
+use crate::http::rule::FieldRule;
+use crate::http::store_access::StoreResult as _;
+use crate::http::translated::read_translated;
+use crate::id::Id;
+use crate::model::access::Organisation;
+use crate::model::incident::{
+    Author, ChosenPage, Incident, IncidentKind, IncidentStatus, Severity, TimelineEntry, WholeIncident,
+};
+use crate::model::translated::Translated;
+use crate::store::Transaction;
+use crate::store::linked::{self, LinkedPage, LinkedService};
+
+/// Most services of an incident.
+const SERVICES_MAX: usize = 500;
+/// Most pages chosen for an incident.
+const STATUSPAGES_MAX: usize = 100;
+/// Clocks differ: a time this little ahead is not in the future (contract 1.6).
+const AHEAD_MS: i64 = 60_000;
+/// The kinds that a client can create.
+const KINDS: [&str; 2] = [IncidentKind::Standard.as_str(), IncidentKind::Notice.as_str()];
+/// The statuses that a change can set.
+const OPEN_STATUSES: [&str; 3] = [
+    IncidentStatus::Investigating.as_str(),
+    IncidentStatus::Identified.as_str(),
+    IncidentStatus::Monitoring.as_str(),
+];
+
+/// What the ids of a body name.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    services: HashMap<Id, LinkedService>,
+    statuspages: HashMap<Id, LinkedPage>,
+}
+
+impl Links {
+    /// Looks up every id of the body that has the form of one.
+    pub(super) async fn find(
+        transaction: &Transaction,
+        organisation: i64,
+        body: &Map<String, Value>,
+    ) -> Result<Self, ApiError> {
+        let ignored = Errors::default();
+        let fields = Fields::new(body, "", &ignored);
+        let ids = |read: Option<LinkedIds>| read.map(|ids| ids.ids()).unwrap_or_default();
+        let (services, pages) = (ids(service_ids(&fields)), ids(statuspage_ids(&fields)));
+        Ok(Self {
+            services: linked::services_to_link(transaction, organisation, &services)
+                .await
+                .or_unavailable()?,
+            statuspages: linked::statuspages_to_link(transaction, organisation, &pages)
+                .await
+                .or_unavailable()?,
+        })
+    }
+
+    /// The services of the body; `None` when it has no such list.
+    fn read_services(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<LinkedService>> {
+        let list = Errors::default();
+        let ids = service_ids(&Fields::new(body, "", &list));
+        let known: HashMap<Id, &LinkedService> = self.services.iter().map(|(id, row)| (*id, row)).collect();
+        let found = ids.map(|ids| ids.resolve("service", &known, &list));
+        errors.extend(by_place(&list.into_inner()));
+        Some(found?.into_iter().cloned().collect())
+    }
+
+    /// The pages of the body; `None` when it has no such list.
+    fn read_pages(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<ChosenPage>> {
+        let list = Errors::default();
+        let ids = statuspage_ids(&Fields::new(body, "", &list));
+        let known: HashMap<Id, &LinkedPage> = self.statuspages.iter().map(|(id, row)| (*id, row)).collect();
+        let found = ids.map(|ids| ids.resolve("status page", &known, &list));
+        errors.extend(by_place(&list.into_inner()));
+        let chosen = |page: &LinkedPage| ChosenPage { key: page.key, id: page.id, name: page.name.clone() };
+        Some(found?.into_iter().map(chosen).collect())
+    }
+}
+
+/// The errors of a list in the order of its entries: forms and existence are not checked in one go.
+fn by_place(errors: &FieldErrors) -> FieldErrors {
+    let place = |path: &str| path.rsplit('.').next().and_then(|place| place.parse::<usize>().ok());
+    let mut found: Vec<_> = errors.iter().collect();
+    found.sort_by_key(|(path, _)| place(path));
+    let mut sorted = FieldErrors::default();
+    for (path, rule) in found {
+        sorted.add(path, rule.clone());
+    }
+    sorted
+}
+
+fn service_ids(fields: &Fields<'_>) -> Option<LinkedIds> {
+    LinkedIds::read(&fields.optional("service_ids")?, SERVICES_MAX, NullEntries::Refused)
+}
+
+fn statuspage_ids(fields: &Fields<'_>) -> Option<LinkedIds> {
+    LinkedIds::read(&fields.optional("statuspage_ids")?, STATUSPAGES_MAX, NullEntries::Ignored)
+}
+
+/// Who writes an incident, when, and what there is to link.
+pub(super) struct Draft<'a> {
+    /// Who asks.
+    pub(super) caller: &'a Caller,
+    /// What the body names.
+    pub(super) links: &'a Links,
+    /// Now.
+    pub(super) now: Timestamp,
+}
+
+impl Draft<'_> {
+    /// The new incident of a create request.
+    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<WholeIncident, FieldErrors> {
+        let (errors, organisation) = (Errors::default(), &self.caller.organisation);
+        let fields = Fields::new(body, "", &errors);
+        let title = fields.required("title").and_then(|field| read_title(&field, organisation));
+        let message = read_message(&fields, organisation);
+        let status = optional_word(&fields, "status", IncidentStatus::WORDS);
+        let status = status.unwrap_or(IncidentStatus::Investigating);
+        let severity = optional_word(&fields, "severity", Severity::WORDS).unwrap_or(Severity::Minor);
+        let kind = fields.optional("kind").and_then(|field| read_kind(&field));
+        let kind = kind.unwrap_or(IncidentKind::Standard);
+        let is_published = read_flag(&fields, "is_published", false);
+        let started_at = self.read_start(&fields);
+        let resolved_at = match status {
+            IncidentStatus::Resolved => self.read_first_end(&fields, started_at),
+            _ => None,
+        };
+        let services = self.links.read_services(body, &errors).unwrap_or_default();
+        let statuspages = self.links.read_pages(body, &errors).unwrap_or_default();
+        let notify_subscribers = read_flag(&fields, "notify_subscribers", true);
+        let sla_counts_as_downtime = read_flag(&fields, "sla_counts_as_downtime", false);
+        let found = errors.into_inner();
+        let (Some(title), Some(message), Some(started_at)) = (title, message, started_at) else {
+            return Err(found);
+        };
+        let (id, created_at) = (Id::random(), self.now);
+        let incident = Incident {
+            key: 0,
+            id,
+            organisation: organisation.key,
+            title,
+            kind,
+            status,
+            severity: kind.severity(severity),
+            is_published,
+            started_at,
+            resolved_at,
+            sla_counts_as_downtime,
+            created_by: Some(Author { id: self.caller.token.id, name: self.caller.token.name.clone() }),
+            created_at,
+            updated_at: created_at,
+        };
+        let first = TimelineEntry { id: Id::random(), status, message, notify_subscribers, created_at };
+        let mut made = WholeIncident { incident, services: Vec::new(), statuspages, updates: vec![first] };
+        made.affect(services.into_iter().map(|row| (row.key, row.id, row.name)), self.now);
+        found.into_result(made)
+    }
+
+    /// The stored incident with the changes of an update request. That its state allows them has been checked.
+    pub(super) fn update(
+        &self,
+        body: &Map<String, Value>,
+        stored: &WholeIncident,
+    ) -> Result<WholeIncident, FieldErrors> {
+        let (errors, organisation) = (Errors::default(), &self.caller.organisation);
+        let fields = Fields::new(body, "", &errors);
+        let mut changed = stored.clone();
+        if let Some(title) = fields.optional("title").and_then(|field| read_title(&field, organisation)) {
+            changed.incident.title = title;
+        }
+        if let Some(severity) = optional_word(&fields, "severity", Severity::WORDS) {
+            changed.weigh(severity);
+        }
+        changed.incident.is_published = read_flag(&fields, "is_published", stored.incident.is_published);
+        if let Some(status) = fields.optional("status").and_then(|field| read_open_status(&field)) {
+            changed.incident.status = status;
+        }
+        // The end is checked against the start, whose own errors come later.
+        let late = Errors::default();
+        if fields.has("started_at") {
+            let start = self.read_start(&Fields::new(body, "", &late));
+            changed.incident.started_at = start.unwrap_or(stored.incident.started_at);
+        }
+        self.read_moved_end(&fields, &mut changed);
+        if let Some(sent) = fields.optional("kind")
+            && sent.string().is_some_and(|sent| sent != stored.incident.kind.as_str())
+        {
+            errors.add("kind", FieldRule::Immutable);
+        }
+        errors.extend(late.into_inner());
+        if let Some(services) = self.links.read_services(body, &errors) {
+            changed.affect(services.into_iter().map(|row| (row.key, row.id, row.name)), self.now);
+        }
+        if let Some(pages) = self.links.read_pages(body, &errors) {
+            changed.statuspages = pages;
+        }
+        changed.incident.sla_counts_as_downtime =
+            read_flag(&fields, "sla_counts_as_downtime", stored.incident.sla_counts_as_downtime);
+        errors.into_inner().into_result(changed)
+    }
+
+    /// `started_at`; without one, now.
+    fn read_start(&self, fields: &Fields<'_>) -> Option<Timestamp> {
+        match fields.nullable("started_at") {
+            Given::Absent | Given::Null => Some(self.now),
+            Given::Value(field) => not_ahead(&field, field.timestamp()?, self.now),
+        }
+    }
+
+    /// `resolved_at` of an incident that is over when it is created; without one, its start.
+    fn read_first_end(&self, fields: &Fields<'_>, start: Option<Timestamp>) -> Option<Timestamp> {
+        match fields.nullable("resolved_at") {
+            Given::Absent | Given::Null => start,
+            Given::Value(field) => read_end(&field, start, self.now),
+        }
+    }
+
+    /// `resolved_at` of a change: only what is over has an end, and it stays behind the start.
+    fn read_moved_end(&self, fields: &Fields<'_>, changed: &mut WholeIncident) {
+        let start = changed.incident.started_at;
+        match (fields.optional("resolved_at"), changed.incident.resolved_at) {
+            (Some(field), Some(_)) => {
+                if let Some(end) = read_end(&field, Some(start), self.now) {
+                    changed.move_end(end);
+                }
+            }
+            (Some(field), None) => {
+                let _ = field.timestamp().and_then(|_| field.refuse::<()>(FieldRule::NotResolved));
+            }
+            (None, Some(end)) if end < start => {
+                fields.refuse("resolved_at", FieldRule::NotBefore("started_at"));
+            }
+            (None, _) => {}
+        }
+    }
+}
+
+/// Whether a change states one of the open statuses, which an incident that is over does not take (contract 4.10.3).
+pub(super) fn states_open(body: &Map<String, Value>) -> bool {
+    body.get("status").and_then(Value::as_str).is_some_and(|status| OPEN_STATUSES.contains(&status))
+}
+
+/// `message`, which every entry of a timeline has.
+pub(super) fn read_message(fields: &Fields<'_>, organisation: &Organisation) -> Option<Translated> {
+    fields.required("message").and_then(|field| read_translated(&field, 1..=10_000, organisation))
+}
+
+/// A boolean that may be left out.
+pub(super) fn read_flag(fields: &Fields<'_>, name: &str, default: bool) -> bool {
+    fields.optional(name).and_then(|field| field.boolean()).unwrap_or(default)
+}
+
+/// One of these words.
+pub(super) fn read_word<T: FromStr>(field: &Field<'_>, words: &[&str]) -> Option<T> {
+    field.word(words)?.parse().ok()
+}
+
+/// An end: not before `start`, if that is known, and not in the future.
+pub(super) fn read_end(field: &Field<'_>, start: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
+    let end = field.timestamp()?;
+    if start.is_some_and(|start| end < start) {
+        return field.refuse(FieldRule::NotBefore("started_at"));
+    }
+    not_ahead(field, end, now)
+}
+
+fn not_ahead(field: &Field<'_>, at: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    if at.ms_since(now) > AHEAD_MS { field.refuse(FieldRule::NotFuture) } else { Some(at) }
+}
+
+fn read_title(field: &Field<'_>, organisation: &Organisation) -> Option<Translated> {
+    read_translated(field, 1..=255, organisation)
+}
+
+fn optional_word<T: FromStr>(fields: &Fields<'_>, name: &str, words: &[&str]) -> Option<T> {
+    fields.optional(name).and_then(|field| read_word(&field, words))
+}
+
+fn read_kind(field: &Field<'_>) -> Option<IncidentKind> {
+    if field.value() == IncidentKind::AgentLiveness.as_str() {
+        return field.refuse(FieldRule::KindServer);
+    }
+    read_word(field, &KINDS)
+}
+
+fn read_open_status(field: &Field<'_>) -> Option<IncidentStatus> {
+    if field.value() == IncidentStatus::Resolved.as_str() {
+        return field.refuse(FieldRule::ResolveHere);
+    }
+    read_word(field, &OPEN_STATUSES)
+}

@@ -1,0 +1,45 @@
+//! The filters of incident lists (contract 4.10.5): all are checked before the first row is read.
+
+use crate::http::api::Api;
+use crate::http::auth::Caller;
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::linked::read_service_filter;
+use crate::http::query::Query;
+use crate::http::rule::FieldRule;
+use crate::http::store_access::StoreResult as _;
+use crate::model::incident::IncidentKind;
+use crate::store::incidents::list::IncidentFilter;
+use crate::store::linked;
+
+/// What the query string selects. Ids that are no services of the organisation are left out.
+///
+/// # Errors
+/// 422, 503, 500.
+pub(super) async fn read(api: &Api, caller: &Caller, query: &Query) -> Result<IncidentFilter, ApiError> {
+    let mut errors = FieldErrors::default();
+    let ids = read_service_filter(query, &mut errors);
+    let resolved = query.boolean("resolved", &mut errors);
+    let is_published = query.boolean("is_published", &mut errors);
+    let kind = read_kind(query, &mut errors);
+    let (from, to) = query.period(&mut errors);
+    errors.into_result(()).map_err(ApiError::Fields)?;
+    let services = match ids {
+        None => None,
+        Some(ids) => {
+            let reader = api.parts.databases.main.reader();
+            let known =
+                linked::services_by_id(reader, caller.organisation.key, &ids).await.or_unavailable()?;
+            Some(known.into_values().collect())
+        }
+    };
+    Ok(IncidentFilter { of_service: None, services, resolved, is_published, kind, from, to })
+}
+
+fn read_kind(query: &Query, errors: &mut FieldErrors) -> Option<IncidentKind> {
+    let kind = query.narrowing("kind", errors)?.parse().ok();
+    if kind.is_none() {
+        errors.add("kind", FieldRule::unknown_word(IncidentKind::WORDS.iter().copied()));
+    }
+    kind
+}

@@ -1,0 +1,43 @@
+//! `GET /v1/services/{id}/incidents` (contract 4.9): the incidents that concern one service, and how they hit it.
+
+use serde_json::Value;
+
+use crate::http::api::Api;
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::incidents::{filters, in_language, view};
+use crate::http::languages::Languages;
+use crate::http::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::reply::Reply;
+use crate::http::services::find as find_service;
+use crate::http::store_access::StoreResult as _;
+use crate::model::incident::{Affected, Incident};
+use crate::model::service::ServiceKey;
+use crate::store::incidents::list::{self, IncidentFilter};
+
+pub(in crate::http) async fn list_service_incidents(call: Call<Api>) -> Result<Reply, ApiError> {
+    let service = find_service(&call).await?.key;
+    let Call { state: api, caller, query, headers, canonical_path, .. } = call;
+    let filter = filters::read(&api, &caller, &query).await?;
+    let filter = IncidentFilter { of_service: Some(service), ..filter };
+    let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
+    let reader = api.parts.databases.main.reader();
+    let window = (request.offset(), request.per_page);
+    let (rows, total) =
+        list::page(reader, caller.organisation.key, &filter, window).await.or_unavailable()?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let rows = rows.iter().map(|row| with_impact(row, service, &languages)).collect();
+    let path = format!("{}{canonical_path}", api.base_url);
+    Ok(in_language(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)), &languages))
+}
+
+fn with_impact(
+    (incident, services): &(Incident, Vec<Affected>),
+    service: ServiceKey,
+    languages: &Languages,
+) -> Value {
+    let mut seen = view::row(incident, services, languages);
+    let affected = services.iter().find(|affected| affected.service == service);
+    seen["service_impact"] = affected.map(view::impact).into();
+    seen
+}

@@ -1,0 +1,102 @@
+//! `POST /v1/incidents/{id}/updates` and `/resolve` (contract 4.10.4): what is said while an incident goes on, and its end.
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::api::Api;
+use crate::http::call::Call;
+use crate::http::error::{ApiError, Conflict};
+use crate::http::field_errors::FieldErrors;
+use crate::http::fields::{Errors, Fields, Given};
+use crate::http::incidents::draft::{read_end, read_flag, read_message, read_word};
+use crate::http::incidents::{address, find, find_for_update, in_language, view};
+use crate::http::languages::Languages;
+use crate::http::reply::Reply;
+use crate::http::store_access::StoreResult as _;
+use crate::id::Id;
+use crate::model::access::{Organisation, Permission};
+use crate::model::incident::{Incident, IncidentStatus, TimelineEntry};
+use crate::store::incidents;
+
+pub(in crate::http) async fn post_incident_update(call: Call<Api>) -> Result<Reply, ApiError> {
+    let id = find(&call).await?.id;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    if body.get("status").and_then(Value::as_str) == Some(IncidentStatus::Resolved.as_str()) {
+        caller.require(Permission::IncidentsResolve)?;
+    }
+    let now = api.now();
+    let entry = read_entry(&body, &caller.organisation, now).map_err(ApiError::Fields)?;
+    let write = effect.begin(&api).await?;
+    let stored = find_for_update(&write, &caller, id).await?;
+    let mut changed = stored.clone();
+    changed.post(entry);
+    changed.incident.updated_at = now;
+    incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let reply = Reply::created(view::whole(&changed, &languages), &address(&api, id));
+    write.commit(in_language(reply, &languages)).await
+}
+
+pub(in crate::http) async fn resolve_incident(call: Call<Api>) -> Result<Reply, ApiError> {
+    let id = find(&call).await?.id;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = effect.begin(&api).await?;
+    let stored = find_for_update(&write, &caller, id).await?;
+    if stored.incident.is_resolved() {
+        return Err(Conflict::IncidentResolved.into());
+    }
+    let now = api.now();
+    let (entry, resolved_at) =
+        read_resolution(&body, &caller.organisation, (&stored.incident, now)).map_err(ApiError::Fields)?;
+    let mut changed = stored.clone();
+    changed.resolve(entry, resolved_at);
+    changed.incident.updated_at = now;
+    incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    write.commit(in_language(Reply::data(view::whole(&changed, &languages)), &languages)).await
+}
+
+/// The body of a timeline entry.
+fn read_entry(
+    body: &Map<String, Value>,
+    organisation: &Organisation,
+    now: Timestamp,
+) -> Result<TimelineEntry, FieldErrors> {
+    let errors = Errors::default();
+    let fields = Fields::new(body, "", &errors);
+    let status = fields.required("status").and_then(|field| read_word(&field, IncidentStatus::WORDS));
+    let message = read_message(&fields, organisation);
+    let notify_subscribers = read_flag(&fields, "notify_subscribers", true);
+    let found = errors.into_inner();
+    let (Some(status), Some(message)) = (status, message) else { return Err(found) };
+    found.into_result(TimelineEntry {
+        id: Id::random(),
+        status,
+        message,
+        notify_subscribers,
+        created_at: now,
+    })
+}
+
+/// The body of a resolution: the last entry, and when the incident ended.
+fn read_resolution(
+    body: &Map<String, Value>,
+    organisation: &Organisation,
+    (incident, now): (&Incident, Timestamp),
+) -> Result<(TimelineEntry, Timestamp), FieldErrors> {
+    let errors = Errors::default();
+    let fields = Fields::new(body, "", &errors);
+    let message = read_message(&fields, organisation);
+    let notify_subscribers = read_flag(&fields, "notify_subscribers", true);
+    let resolved_at = match fields.nullable("resolved_at") {
+        Given::Absent | Given::Null => Some(now),
+        Given::Value(field) => read_end(&field, Some(incident.started_at), now),
+    };
+    let found = errors.into_inner();
+    let (Some(message), Some(resolved_at)) = (message, resolved_at) else { return Err(found) };
+    let status = IncidentStatus::Resolved;
+    let entry = TimelineEntry { id: Id::random(), status, message, notify_subscribers, created_at: now };
+    found.into_result((entry, resolved_at))
+}

@@ -1,0 +1,163 @@
+//! `/v1/maintenances` and the maintenances of a service (contract 4.11, 4.9): list, read, create, change, delete.
+//!
+//! A write is: body, begin, store, render, commit, engine. What is done to a maintenance by name (start, complete, cancel,
+//! extend) is in `operations`; reading bodies in `draft` and `extension`, filters in `filter`, the object in `view`.
+
+mod draft;
+mod extension;
+mod filter;
+pub(super) mod operations;
+mod view;
+
+use crate::http::api::Api;
+use crate::http::auth::Caller;
+use crate::http::call::Call;
+use crate::http::error::{ApiError, Conflict};
+use crate::http::languages::Languages;
+use crate::http::maintenances::draft::{Draft, Known, wanted_schedule};
+use crate::http::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::reply::Reply;
+use crate::http::services;
+use crate::http::store_access::StoreResult as _;
+use crate::model::maintenance::Maintenance;
+use crate::model::maintenance::step::{Stamp, Step};
+use crate::model::service::{Service, ServiceKey};
+use crate::store::maintenances::{self, effect as effects, links};
+use crate::store::{Connection, Transaction};
+
+pub(super) async fn list_maintenances(call: Call<Api>) -> Result<Reply, ApiError> {
+    list(call, None).await
+}
+
+pub(super) async fn list_maintenances_of_service(call: Call<Api>) -> Result<Reply, ApiError> {
+    let service = services::find(&call).await?;
+    list(call, Some(service.key)).await
+}
+
+async fn list(call: Call<Api>, covering: Option<ServiceKey>) -> Result<Reply, ApiError> {
+    let Call { state: api, caller, query, headers, canonical_path, .. } = call;
+    let main = api.parts.databases.main.reader();
+    let organisation = caller.organisation.key;
+    let filter = filter::read(&query, covering)?.resolve(main, organisation).await?;
+    let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
+    let place = (request.offset(), request.per_page);
+    let (rows, total) = maintenances::list(main, organisation, &filter, place).await.or_unavailable()?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let rows = view::rows(main, &rows, &languages).await?;
+    let path = format!("{}{canonical_path}", api.base_url);
+    let mut reply = Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows));
+    reply.headers.extend(languages.headers());
+    Ok(reply)
+}
+
+pub(super) async fn show_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+    let maintenance = find(&call).await?;
+    let languages = Languages::negotiate(&call.headers, &call.caller.organisation);
+    shown(call.state.parts.databases.main.reader(), &maintenance, &languages).await
+}
+
+pub(super) async fn create_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let write = effect.begin(&api).await?;
+    let known = Known::read(&*write, &caller, &body).await?;
+    let now = api.now();
+    let new = Draft { caller: &caller, known: &known, now }.create(&body).map_err(ApiError::Fields)?;
+    let stored = maintenances::insert(&*write, new.maintenance).await.or_unavailable()?;
+    links::cover(&*write, stored.key, &new.services).await.or_unavailable()?;
+    links::show_on(&*write, stored.key, &new.statuspages).await.or_unavailable()?;
+    let step = Step::announce(stored, new.message, stamp(&caller, now));
+    let touched = effects::carry_out(&*write, &step, now).await.or_unavailable()?;
+    let location = format!("{}/v1/maintenances/{}", api.base_url, step.after.id);
+    let mut reply = Reply::created(view::one(&*write, &step.after, &languages).await?, &location);
+    reply.headers.extend(languages.headers());
+    let reply = write.commit(reply).await?;
+    tell_engine(&api, &caller, &touched).await;
+    Ok(reply)
+}
+
+pub(super) async fn update_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+    let id = find(&call).await?.id;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let write = effect.begin(&api).await?;
+    let stored = find_for_update(&write, &caller, id).await?;
+    if !stored.may_move_to(wanted_schedule(&body, stored.schedule)) {
+        return Err(Conflict::WindowLocked(stored.status.as_str()).into());
+    }
+    let known = Known::read(&*write, &caller, &body).await?;
+    let now = api.now();
+    let draft = Draft { caller: &caller, known: &known, now };
+    let revision = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let step = Step::revise(&stored, revision.maintenance, revision.announcement, stamp(&caller, now));
+    let is_relinked = revision.services.is_some() || revision.statuspages.is_some();
+    if step.after == stored && step.entries.is_empty() && !is_relinked {
+        return shown(&*write, &stored, &languages).await;
+    }
+    if let Some(services) = &revision.services {
+        links::cover(&*write, stored.key, services).await.or_unavailable()?;
+    }
+    if let Some(statuspages) = &revision.statuspages {
+        links::show_on(&*write, stored.key, statuspages).await.or_unavailable()?;
+    }
+    let step = Step { after: Maintenance { updated_at: now, ..step.after }, entries: step.entries };
+    let touched = effects::carry_out(&*write, &step, now).await.or_unavailable()?;
+    let reply = shown(&*write, &step.after, &languages).await?;
+    let reply = write.commit(reply).await?;
+    tell_engine(&api, &caller, &touched).await;
+    Ok(reply)
+}
+
+pub(super) async fn delete_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+    let id = find(&call).await?.id;
+    let Call { state: api, caller, effect, .. } = call;
+    let write = effect.begin(&api).await?;
+    let stored = find_for_update(&write, &caller, id).await?;
+    let touched = effects::end(&*write, stored.key, api.now()).await.or_unavailable()?;
+    maintenances::delete(&*write, stored.key).await.or_unavailable()?;
+    let reply = write.commit(Reply::deleted(id)).await?;
+    tell_engine(&api, &caller, &touched).await;
+    Ok(reply)
+}
+
+/// The maintenance in the path (step 8 of contract 1.8).
+async fn find(call: &Call<Api>) -> Result<Maintenance, ApiError> {
+    let id = call.path.id(0)?;
+    let main = call.state.parts.databases.main.reader();
+    let found = maintenances::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
+    found.ok_or(ApiError::NotFound)
+}
+
+/// The maintenance again, kept from others until the transaction ends.
+async fn find_for_update(
+    transaction: &Transaction,
+    caller: &Caller,
+    id: crate::id::Id,
+) -> Result<Maintenance, ApiError> {
+    let found = maintenances::find_for_update(transaction, caller.organisation.key, id).await;
+    found.or_unavailable()?.ok_or(ApiError::NotFound)
+}
+
+/// 200 with the maintenance.
+async fn shown(
+    connection: &impl Connection,
+    maintenance: &Maintenance,
+    languages: &Languages,
+) -> Result<Reply, ApiError> {
+    let mut reply = Reply::data(view::one(connection, maintenance, languages).await?);
+    reply.headers.extend(languages.headers());
+    Ok(reply)
+}
+
+fn stamp(caller: &Caller, at: crate::clock::Timestamp) -> Stamp<'_> {
+    Stamp { at, locale: &caller.organisation.default_locale }
+}
+
+/// Tells the engine that the time of these services counts differently from now on.
+async fn tell_engine(api: &Api, caller: &Caller, touched: &[Service]) {
+    for service in touched {
+        api.tell_engine(service, caller.organisation.id).await;
+    }
+}

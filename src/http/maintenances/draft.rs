@@ -1,0 +1,263 @@
+//! From a body to a maintenance (contract 4.11.2): every field is read, every problem is collected, nothing is stored.
+//!
+//! A window that equals the stored one is no change and never refused, however old it is: declarative clients send it
+//! again and again.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::auth::Caller;
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::fields::{Errors, Fields, Given};
+use crate::http::linked::{LinkedIds, NullEntries};
+use crate::http::rule::FieldRule;
+use crate::http::store_access::StoreResult as _;
+use crate::http::timestamp;
+use crate::http::translated::{read_nullable_translated, read_translated};
+use crate::id::Id;
+use crate::model::maintenance::step::Announcement;
+use crate::model::maintenance::{
+    Creator, Maintenance, MaintenanceKind, MaintenanceStatus, Notices, Schedule,
+};
+use crate::model::service::ServiceKey;
+use crate::model::translated::Translated;
+use crate::store::maintenances::effect as effects;
+use crate::store::{Connection, linked};
+
+/// Most services of a maintenance.
+const SERVICES_MAX: usize = 500;
+/// Most pages chosen for a maintenance.
+const STATUSPAGES_MAX: usize = 100;
+
+/// Which of the ids in a body exist in the organisation.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    services: HashMap<Id, ServiceKey>,
+    statuspages: HashMap<Id, i64>,
+}
+
+impl Known {
+    /// Looks up everything in the body that has the form of an id.
+    pub(super) async fn read(
+        connection: &impl Connection,
+        caller: &Caller,
+        body: &Map<String, Value>,
+    ) -> Result<Self, ApiError> {
+        let organisation = caller.organisation.key;
+        let services = named(body, "service_ids", SERVICES_MAX);
+        let mut services =
+            linked::services_by_id(connection, organisation, &services).await.or_unavailable()?;
+        let keys: Vec<ServiceKey> = services.values().copied().collect();
+        // One that was deleted in between does not exist.
+        let held = effects::hold(connection, &keys).await.or_unavailable()?;
+        services.retain(|_, key| held.contains(key));
+        let pages = named(body, "statuspage_ids", STATUSPAGES_MAX);
+        let statuspages =
+            linked::statuspages_by_id(connection, organisation, &pages).await.or_unavailable()?;
+        Ok(Self { services, statuspages })
+    }
+}
+
+fn named(body: &Map<String, Value>, list: &str, most: usize) -> Vec<Id> {
+    let entries = body.get(list).and_then(Value::as_array).into_iter().flatten().take(most);
+    entries.filter_map(|entry| entry.as_str()?.trim().parse().ok()).collect()
+}
+
+/// The window that an update asks for, as far as it can be read: what cannot be read is judged as a field, later.
+pub(super) fn wanted_schedule(body: &Map<String, Value>, stored: Schedule) -> Schedule {
+    let moment = |value: &Value| value.as_str().and_then(timestamp::parse);
+    let start = body.get("scheduled_start").and_then(moment).unwrap_or(stored.start);
+    let end = match body.get("scheduled_end") {
+        Some(Value::Null) => None,
+        Some(sent) => moment(sent).or(stored.end),
+        None => stored.end,
+    };
+    Schedule { start, end }
+}
+
+/// Who writes a maintenance, and when.
+pub(super) struct Draft<'a> {
+    /// Who asks.
+    pub(super) caller: &'a Caller,
+    /// The ids that exist.
+    pub(super) known: &'a Known,
+    /// Now.
+    pub(super) now: Timestamp,
+}
+
+/// What a create request asks for.
+pub(super) struct Creation {
+    pub(super) maintenance: Maintenance,
+    pub(super) message: Option<Translated>,
+    pub(super) services: Vec<ServiceKey>,
+    pub(super) statuspages: Vec<i64>,
+}
+
+/// What an update request asks for; lists that are not there stay as they are.
+pub(super) struct Revision {
+    pub(super) maintenance: Maintenance,
+    pub(super) services: Option<Vec<ServiceKey>>,
+    pub(super) statuspages: Option<Vec<i64>>,
+    pub(super) announcement: Announcement,
+}
+
+impl Draft<'_> {
+    /// The new maintenance of a create request.
+    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<Creation, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let organisation = &self.caller.organisation;
+        let title = fields.required("title").and_then(|field| read_translated(&field, 1..=255, organisation));
+        let message = read_nullable_translated(fields.nullable("message"), 1..=10_000, organisation);
+        let kind = read_kind(&fields);
+        let start = fields.required("scheduled_start").and_then(|field| field.timestamp());
+        let end = self.read_end(&fields, start, None);
+        let auto_start = flag(&fields, "auto_start", true);
+        let auto_complete = read_auto_complete(&fields, None);
+        let services = self.read_services(&fields, &errors);
+        let statuspages = self.read_statuspages(&fields, &errors);
+        let announcement = flag(&fields, "notify_announcement", true);
+        let notices = Notices { announcement, ..read_notices(&fields, &ALL_NOTICES) };
+        let found = errors.into_inner();
+        let (Some(title), Some(start)) = (title, start) else { return Err(found) };
+        let maintenance = Maintenance {
+            key: 0,
+            id: Id::random(),
+            organisation: organisation.key,
+            title,
+            kind: kind.unwrap_or(MaintenanceKind::Planned),
+            status: MaintenanceStatus::Scheduled,
+            schedule: Schedule { start, end: end.or_stored(None) },
+            actual_start: None,
+            actual_end: None,
+            auto_start,
+            auto_complete,
+            notices,
+            created_by: Some(Creator { id: self.caller.token.id, name: self.caller.token.name.clone() }),
+            created_at: self.now,
+            updated_at: self.now,
+        };
+        found.into_result(Creation {
+            maintenance,
+            message: message.or_stored(None),
+            services: services.unwrap_or_default(),
+            statuspages: statuspages.unwrap_or_default(),
+        })
+    }
+
+    /// The stored maintenance with the changes of an update request.
+    pub(super) fn update(
+        &self,
+        body: &Map<String, Value>,
+        stored: &Maintenance,
+    ) -> Result<Revision, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let organisation = &self.caller.organisation;
+        let title = fields.optional("title").and_then(|field| read_translated(&field, 1..=255, organisation));
+        let kind = read_kind(&fields);
+        let start = fields.optional("scheduled_start");
+        let start = start.map_or(Some(stored.schedule.start), |field| field.timestamp());
+        let end = self.read_end(&fields, start, Some(stored.schedule));
+        let auto_start = flag(&fields, "auto_start", stored.auto_start);
+        let auto_complete = read_auto_complete(&fields, Some(stored));
+        let services = self.read_services(&fields, &errors);
+        let statuspages = self.read_statuspages(&fields, &errors);
+        let notices = read_notices(&fields, &stored.notices);
+        let is_posted = flag(&fields, "post_update", true);
+        let notifies = flag(&fields, "notify_subscribers", false);
+        let schedule = Schedule {
+            start: start.unwrap_or(stored.schedule.start),
+            end: end.or_stored(stored.schedule.end),
+        };
+        let maintenance = Maintenance {
+            title: title.unwrap_or_else(|| stored.title.clone()),
+            kind: kind.unwrap_or(stored.kind),
+            schedule,
+            auto_start,
+            auto_complete,
+            notices,
+            ..stored.clone()
+        };
+        let announcement = Announcement { is_posted, notifies };
+        errors.into_inner().into_result(Revision { maintenance, services, statuspages, announcement })
+    }
+
+    /// The planned end over the stored window, if there is one. `start` is `None` when it is wrong; then the end is judged
+    /// by the present alone.
+    fn read_end(
+        &self,
+        fields: &Fields<'_>,
+        start: Option<Timestamp>,
+        stored: Option<Schedule>,
+    ) -> Given<Timestamp> {
+        let sent = fields.nullable("scheduled_end").read(|field| field.timestamp());
+        let stored_end = stored.and_then(|stored| stored.end);
+        let Some(end) = sent.or_stored(stored_end) else { return sent };
+        let is_new_end = stored_end != Some(end);
+        let is_new_start = start.is_some_and(|start| stored.is_none_or(|stored| stored.start != start));
+        if (is_new_end || is_new_start) && start.is_some_and(|start| end <= start) {
+            fields.refuse("scheduled_end", FieldRule::After("scheduled_start"));
+        } else if is_new_end && end <= self.now {
+            fields.refuse("scheduled_end", FieldRule::NotPast);
+        }
+        sent
+    }
+
+    fn read_services(&self, fields: &Fields<'_>, errors: &Errors) -> Option<Vec<ServiceKey>> {
+        let sent = fields.optional("service_ids")?;
+        let ids = LinkedIds::read(&sent, SERVICES_MAX, NullEntries::Refused)?;
+        Some(ids.resolve("service", &self.known.services, errors))
+    }
+
+    fn read_statuspages(&self, fields: &Fields<'_>, errors: &Errors) -> Option<Vec<i64>> {
+        let sent = fields.optional("statuspage_ids")?;
+        let ids = LinkedIds::read(&sent, STATUSPAGES_MAX, NullEntries::Ignored)?;
+        Some(ids.resolve("status page", &self.known.statuspages, errors))
+    }
+}
+
+/// The notices of a maintenance about which nothing was said.
+const ALL_NOTICES: Notices =
+    Notices { announcement: true, day_before: true, hour_before: true, start: true, complete: true };
+
+fn read_kind(fields: &Fields<'_>) -> Option<MaintenanceKind> {
+    let words = MaintenanceKind::ALL.map(MaintenanceKind::as_str);
+    fields.optional("type")?.word(&words)?.parse().ok()
+}
+
+/// A boolean that may be left out, but not be null.
+fn flag(fields: &Fields<'_>, name: &str, unless_sent: bool) -> bool {
+    fields.optional(name).and_then(|field| field.boolean()).unwrap_or(unless_sent)
+}
+
+/// What is told from the first hour on; the announcement has been made, or is read elsewhere.
+fn read_notices(fields: &Fields<'_>, stored: &Notices) -> Notices {
+    Notices {
+        announcement: stored.announcement,
+        day_before: flag(fields, "notify_24h", stored.day_before),
+        hour_before: flag(fields, "notify_1h", stored.hour_before),
+        start: flag(fields, "notify_start", stored.start),
+        complete: flag(fields, "notify_complete", stored.complete),
+    }
+}
+
+/// Automatic completion needs an end; clearing the end takes it away unless it is asked for in the same breath.
+fn read_auto_complete(fields: &Fields<'_>, stored: Option<&Maintenance>) -> bool {
+    let has_end = match fields.nullable("scheduled_end") {
+        Given::Absent => stored.is_some_and(|stored| stored.schedule.end.is_some()),
+        Given::Null => false,
+        Given::Value(_) => true,
+    };
+    let sent = fields.optional("auto_complete").and_then(|field| field.boolean());
+    if sent == Some(true) && !has_end {
+        fields.refuse("auto_complete", FieldRule::AutoCompleteEnd);
+    }
+    sent.unwrap_or_else(|| has_end && stored.is_some_and(|stored| stored.auto_complete))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+//! What an update asks of the window, before its fields are judged.
+
+use rstest::rstest;
+use serde_json::json;
+
+use super::*;
+
+/// Contract 4.11.2: what can be read counts as wanted, the rest is judged as a field.
+#[rstest]
+#[case(json!({}), 1_000, Some(2_000))]
+#[case(json!({"scheduled_start": "1970-01-01T01:00:01+01:00", "scheduled_end": "1970-01-01T00:00:02Z"}), 1_000, Some(2_000))]
+#[case(json!({"scheduled_start": "1970-01-01T00:00:03Z"}), 3_000, Some(2_000))]
+#[case(json!({"scheduled_end": null}), 1_000, None)]
+#[case(json!({"scheduled_end": "1970-01-01T00:00:04Z"}), 1_000, Some(4_000))]
+#[case(json!({"scheduled_start": null, "scheduled_end": 7}), 1_000, Some(2_000))]
+#[case(json!({"scheduled_start": "soon", "scheduled_end": "later"}), 1_000, Some(2_000))]
+fn a_wanted_window_is_as_much_as_can_be_read(
+    #[case] body: Value,
+    #[case] start: i64,
+    #[case] end: Option<i64>,
+) {
+    let at = Timestamp::from_ms;
+    let stored = Schedule { start: at(1_000), end: Some(at(2_000)) };
+    let wanted = wanted_schedule(body.as_object().unwrap(), stored);
+    assert_eq!(wanted, Schedule { start: at(start), end: end.map(at) });
+}

@@ -1,0 +1,122 @@
+//! The body of `extend` (contract 4.11.3).
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::field_errors::FieldErrors;
+use crate::http::fields::{Errors, Fields, Given};
+use crate::http::rule::FieldRule;
+use crate::http::translated::read_nullable_translated;
+use crate::model::access::Organisation;
+use crate::model::maintenance::Schedule;
+use crate::model::maintenance::step::Extension;
+
+/// Reads what is asked for over the present window.
+pub(super) fn read(
+    body: &Map<String, Value>,
+    stored: Schedule,
+    (organisation, now): (&Organisation, Timestamp),
+) -> Result<Extension, FieldErrors> {
+    // The end is judged by the start, but told before it.
+    let later = Errors::default();
+    let rest = Fields::new(body, "", &later);
+    let start = rest.nullable("scheduled_start").read(|field| field.timestamp());
+    let errors = Errors::default();
+    let fields = Fields::new(body, "", &errors);
+    if !fields.has("scheduled_end") {
+        fields.refuse("scheduled_end", FieldRule::Required);
+    }
+    let later = later.into_inner();
+    let start_is_sound = later.is_empty();
+    let start = start.or_stored(None).unwrap_or(stored.start);
+    let end = fields.nullable("scheduled_end").read(|field| {
+        let end = field.timestamp()?;
+        if start_is_sound && end <= start {
+            return field.refuse(FieldRule::After("scheduled_start"));
+        }
+        if end <= now { field.refuse(FieldRule::NotPast) } else { Some(end) }
+    });
+    errors.extend(later);
+    let message = read_nullable_translated(fields.nullable("message"), 1..=10_000, organisation);
+    let notifies = fields.optional("notify_subscribers").and_then(|field| field.boolean());
+    let schedule = Schedule { start, end: end.or_stored(None) };
+    let message = match message {
+        Given::Value(message) => Some(message),
+        Given::Absent | Given::Null => None,
+    };
+    errors.into_inner().into_result(Extension { schedule, message, notifies: notifies.unwrap_or(false) })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+    use crate::id::Id;
+    use crate::model::access::Plan;
+
+    fn organisation() -> Organisation {
+        Organisation {
+            key: 1,
+            id: Id::random(),
+            name: "Example Ltd".into(),
+            plan: Plan::Team,
+            self_hosted: false,
+            locales: vec!["en".into(), "de".into()],
+            default_locale: "en".into(),
+            created_at: Timestamp::from_ms(0),
+        }
+    }
+
+    fn check(body: &Value) -> Result<Extension, Vec<(String, FieldRule)>> {
+        let stored = Schedule { start: Timestamp::from_ms(10_000), end: Some(Timestamp::from_ms(20_000)) };
+        let read = read(body.as_object().unwrap(), stored, (&organisation(), Timestamp::from_ms(30_000)));
+        read.map_err(|errors| errors.iter().map(|(path, rule)| (path.to_owned(), rule.clone())).collect())
+    }
+
+    /// Contract 4.11.3: an end that is later than start and now, or none.
+    #[rstest]
+    #[case(json!({"scheduled_end": null}), 10_000, None)]
+    #[case(json!({"scheduled_end": null, "scheduled_start": null}), 10_000, None)]
+    #[case(json!({"scheduled_end": "1970-01-01T00:00:31Z"}), 10_000, Some(31_000))]
+    #[case(json!({"scheduled_end": "1970-01-01T00:00:41Z", "scheduled_start": "1970-01-01T00:00:40Z"}), 40_000, Some(41_000))]
+    fn a_window_is_read(#[case] body: Value, #[case] start: i64, #[case] end: Option<i64>) {
+        let read = check(&body).unwrap();
+        let schedule = Schedule { start: Timestamp::from_ms(start), end: end.map(Timestamp::from_ms) };
+        assert_eq!(read, Extension { schedule, message: None, notifies: false });
+    }
+
+    #[rstest]
+    #[case(json!({}), &[("scheduled_end", FieldRule::Required)])]
+    #[case(json!({"scheduled_end": 7}), &[("scheduled_end", FieldRule::String)])]
+    #[case(json!({"scheduled_end": "soon"}), &[("scheduled_end", FieldRule::Timestamp)])]
+    #[case(json!({"scheduled_end": "1970-01-01T00:00:30Z"}), &[("scheduled_end", FieldRule::NotPast)])]
+    #[case(json!({"scheduled_end": "1970-01-01T00:00:10Z"}), &[("scheduled_end", FieldRule::After("scheduled_start"))])]
+    #[case(
+        json!({"notify_subscribers": null, "message": 1, "scheduled_start": "soon", "scheduled_end": "1970-01-01"}),
+        &[
+            ("scheduled_end", FieldRule::NotPast),
+            ("scheduled_start", FieldRule::Timestamp),
+            ("message", FieldRule::String),
+            ("notify_subscribers", FieldRule::NotNull),
+        ]
+    )]
+    fn what_is_wrong_is_told_in_the_order_of_the_table(
+        #[case] body: Value,
+        #[case] expected: &[(&str, FieldRule)],
+    ) {
+        let expected: Vec<_> =
+            expected.iter().map(|(path, rule)| ((*path).to_owned(), rule.clone())).collect();
+        assert_eq!(check(&body), Err(expected));
+    }
+
+    #[test]
+    fn what_is_said_is_taken_over_and_a_blank_text_is_none() {
+        let read = |message: &str| {
+            check(&json!({"scheduled_end": null, "message": message, "notify_subscribers": true})).unwrap()
+        };
+        assert_eq!(read(" Longer. ").message.unwrap().get("en"), Some("Longer."));
+        assert_eq!((read(" ").message, read("").notifies), (None, true));
+    }
+}

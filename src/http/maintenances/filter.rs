@@ -1,0 +1,87 @@
+//! The filters of a list of maintenances (contract 4.11.4): forms first, then which of the ids exist.
+
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::linked::read_service_filter;
+use crate::http::query::Query;
+use crate::http::rule::FieldRule;
+use crate::http::store_access::StoreResult as _;
+use crate::id::Id;
+use crate::model::maintenance::MaintenanceStatus;
+use crate::model::service::ServiceKey;
+use crate::store::maintenances::filter::Filter;
+use crate::store::{Connection, linked};
+
+/// A filter whose ids are not looked up yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    filter: Filter,
+    services: Option<Vec<Id>>,
+}
+
+/// Reads the query string.
+///
+/// # Errors
+/// 422.
+pub(super) fn read(query: &Query, covering: Option<ServiceKey>) -> Result<Asked, ApiError> {
+    let mut errors = FieldErrors::default();
+    let services = read_service_filter(query, &mut errors);
+    let statuses = read_statuses(query, &mut errors);
+    let (from, to) = query.period(&mut errors);
+    let filter = Filter { statuses, covering, covering_any: None, from, to };
+    errors.into_result(Asked { filter, services }).map_err(ApiError::Fields)
+}
+
+impl Asked {
+    /// Looks the ids up; those that the organisation does not have are ignored.
+    pub(super) async fn resolve(
+        self,
+        connection: &impl Connection,
+        organisation: i64,
+    ) -> Result<Filter, ApiError> {
+        let Some(ids) = self.services else { return Ok(self.filter) };
+        let known = linked::services_by_id(connection, organisation, &ids).await.or_unavailable()?;
+        Ok(Filter { covering_any: Some(known.into_values().collect()), ..self.filter })
+    }
+}
+
+fn read_statuses(query: &Query, errors: &mut FieldErrors) -> Vec<MaintenanceStatus> {
+    let mut statuses = Vec::new();
+    for item in query.list("status").into_iter().flatten() {
+        match item.text.parse() {
+            Ok(status) => statuses.push(status),
+            Err(_) => {
+                let words = MaintenanceStatus::ALL.map(MaintenanceStatus::as_str);
+                errors.add(item.path("status"), FieldRule::unknown_word(words));
+            }
+        }
+    }
+    statuses
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Contract 4.11.4, 1.7: what is refused, and where.
+    #[rstest]
+    #[case("", None)]
+    #[case("status=&from=&to=&service_ids=", None)]
+    #[case("status=scheduled,in_progress&status[]=completed&status[]=cancelled", None)]
+    #[case("status=scheduled,running", Some("status.1"))]
+    #[case("status[]=Scheduled", Some("status.0"))]
+    #[case("service_ids=x", Some("service_ids.0"))]
+    #[case("from=soon", Some("from"))]
+    #[case("to=soon", Some("to"))]
+    #[case("from=2026-11-20&to=2026-11-20", Some("to"))]
+    #[case("to[]=2026-11-20", Some("to"))]
+    fn a_filter_is_read_or_refused(#[case] query: &str, #[case] refused: Option<&str>) {
+        let found = match read(&Query::parse(query), None) {
+            Err(ApiError::Fields(errors)) => errors.iter().next().map(|(path, _)| path.to_owned()),
+            _ => None,
+        };
+        assert_eq!(found.as_deref(), refused);
+    }
+}

@@ -1,0 +1,78 @@
+//! What is done to a maintenance by name (contract 4.11.3): start, complete, cancel, extend.
+//!
+//! A state that does not fit is a conflict before anything in the body counts; the bodies of all but `extend` are not read.
+
+use crate::http::api::Api;
+use crate::http::auth::Caller;
+use crate::http::call::Call;
+use crate::http::error::{ApiError, Conflict};
+use crate::http::languages::Languages;
+use crate::http::maintenances::{extension, find, find_for_update, shown, stamp, tell_engine};
+use crate::http::reply::Reply;
+use crate::http::store_access::StoreResult as _;
+use crate::http::write::Write;
+use crate::model::maintenance::step::{Stamp, Step};
+use crate::model::maintenance::{Maintenance, Operation, WrongState};
+use crate::store::maintenances::effect as effects;
+
+pub(in crate::http) async fn start_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+    operate(call, Step::start).await
+}
+
+pub(in crate::http) async fn complete_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+    operate(call, Step::complete).await
+}
+
+pub(in crate::http) async fn cancel_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+    operate(call, Step::cancel).await
+}
+
+pub(in crate::http) async fn extend_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+    let id = find(&call).await?.id;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let write = effect.begin(&api).await?;
+    let stored = find_for_update(&write, &caller, id).await?;
+    stored.allow(Operation::Extend)?;
+    let now = api.now();
+    let extension = extension::read(&body, stored.schedule, (&caller.organisation, now))?;
+    let step = Step::extend(&stored, extension, stamp(&caller, now))?;
+    finish((&api, &caller), write, step, &languages).await
+}
+
+async fn operate(
+    call: Call<Api>,
+    act: impl FnOnce(&Maintenance, Stamp<'_>) -> Result<Step, WrongState>,
+) -> Result<Reply, ApiError> {
+    let id = find(&call).await?.id;
+    let Call { state: api, caller, headers, effect, .. } = call;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let write = effect.begin(&api).await?;
+    let stored = find_for_update(&write, &caller, id).await?;
+    let step = act(&stored, stamp(&caller, api.now()))?;
+    finish((&api, &caller), write, step, &languages).await
+}
+
+/// Stores what the act made of the maintenance, tells the engine, answers with the maintenance.
+async fn finish(
+    (api, caller): (&Api, &Caller),
+    write: Write,
+    step: Step,
+    languages: &Languages,
+) -> Result<Reply, ApiError> {
+    let now = api.now();
+    let after = Maintenance { updated_at: now, ..step.after };
+    let step = Step { after, entries: step.entries };
+    let touched = effects::carry_out(&*write, &step, now).await.or_unavailable()?;
+    let reply = shown(&*write, &step.after, languages).await?;
+    let reply = write.commit(reply).await?;
+    tell_engine(api, caller, &touched).await;
+    Ok(reply)
+}
+
+impl From<WrongState> for ApiError {
+    fn from(WrongState { status, needed }: WrongState) -> Self {
+        Self::Conflict(Conflict::Transition { status: status.as_str(), needed })
+    }
+}

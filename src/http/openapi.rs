@@ -1,0 +1,117 @@
+//! The OpenAPI 3.1 document: the API as a machine reads it.
+//!
+//! The route table decides what is in it, so it never promises an operation that is not there; the chapters say what
+//! each operation takes and gives. Tests hold both together, and the black-box tests hold every answer against it.
+
+mod components;
+mod figures;
+mod incidents;
+mod maintenances;
+mod operation;
+mod reference;
+mod refusals;
+mod render;
+mod services;
+mod settings;
+mod shape;
+mod statuspages;
+mod tags;
+
+use utoipa::openapi::path::{PathItem, PathsBuilder};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{Components, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Server};
+
+use crate::config::Config;
+use crate::http::openapi::operation::{Chapter, Operation};
+use crate::http::route::{Line, Routes, Verb};
+
+/// The paths outside `/v1`.
+const OUTSIDE: [&str; 4] = ["/healthz", "/readyz", METRICS, "/openapi.json"];
+const METRICS: &str = "/metrics";
+
+const ABOUT: &str = "Uptime monitoring and status pages.\n\n\
+    Every path below `/v1` needs an API token: `Authorization: Bearer <token>`. Answers are JSON; messages of errors are \
+    English. Every `GET` can be asked as `HEAD`, and `OPTIONS` tells the methods of a path without a token. `PUT` and \
+    `PATCH` do the same: what is left out stays as it is. Clients must ignore members that they do not know.";
+
+/// The document of a server with these routes and settings.
+#[must_use]
+pub fn document<S>(routes: &Routes<S>, config: &Config) -> OpenApi {
+    let lines: Vec<Line> = routes.lines().collect();
+    let outside = OUTSIDE.iter().filter(|path| **path != METRICS || config.metrics_listen.is_none());
+    let outside: Vec<&str> = outside.copied().collect();
+    build(&lines, &outside, config)
+}
+
+fn build(lines: &[Line], outside: &[&str], config: &Config) -> OpenApi {
+    let mut components = Components::new();
+    refusals::add(&mut components);
+    let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("An API token."));
+    components.add_security_scheme(render::TOKEN, SecurityScheme::Http(scheme.build()));
+    let (mut paths, mut tags) = (PathsBuilder::new(), Vec::new());
+    for chapter in chapters(config) {
+        let operations: Vec<_> =
+            chapter.operations.iter().map(|known| (known, served(known, lines, outside))).collect();
+        if operations.iter().any(|(_, served)| !served.is_empty()) {
+            tags.push(TagBuilder::new().name(chapter.name).description(Some(chapter.about)).build());
+        }
+        for (known, (verb, line)) in
+            operations.into_iter().flat_map(|(known, all)| all.into_iter().map(move |one| (known, one)))
+        {
+            let access = line.as_ref().map(|line| &line.access);
+            let rendered = render::render(known, verb, access, chapter.name);
+            paths = paths.path(known.path, PathItem::new(render::method(verb), rendered));
+        }
+        components
+            .schemas
+            .extend(chapter.schemas.into_iter().map(|(name, shape)| (name.into(), shape.into_schema())));
+    }
+    let licence = LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build();
+    let info = InfoBuilder::new().title("Watchkeeper").version(env!("CARGO_PKG_VERSION"));
+    let info = info.description(Some(ABOUT)).license(Some(licence)).build();
+    OpenApiBuilder::new()
+        .info(info)
+        .servers(Some([Server::new(config.base_url())]))
+        .paths(paths.build())
+        .components(Some(components))
+        .tags(Some(tags))
+        .build()
+}
+
+/// Every resource, in reading order.
+fn chapters(config: &Config) -> Vec<Chapter> {
+    vec![
+        services::chapter(),
+        figures::chapter(),
+        tags::chapter(),
+        incidents::chapter(),
+        maintenances::chapter(),
+        statuspages::chapter(&config.compat.extra_statuspage_fields),
+        components::chapter(),
+        components::domains_chapter(),
+        reference::chapter(),
+        components::pings(),
+        reference::operations_without_token(),
+    ]
+}
+
+/// The methods under which an operation is served, with the lines that serve them.
+fn served(known: &Operation, lines: &[Line], outside: &[&str]) -> Vec<(Verb, Option<Line>)> {
+    if outside.contains(&known.path) {
+        return vec![(known.verb, None)];
+    }
+    let serves =
+        |line: &&Line| line.verbs.contains(&known.verb) && shape_of(line.path).eq(shape_of(known.path));
+    let line = lines.iter().find(serves).copied();
+    let verbs = line.into_iter().flat_map(|line| line.verbs).filter(|verb| **verb != Verb::Head);
+    verbs.map(|verb| (*verb, line)).collect()
+}
+
+/// The segments of a path, whatever its parameters are called.
+fn shape_of(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! What was measured of a service (contract 4.5 to 4.8): metrics, response times, uptime, checks.
+
+use serde_json::json;
+
+use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
+use crate::http::openapi::shape::{
+    Shape, integer, list_of, named, number, object, one_of, string, text, timestamp, url,
+};
+use crate::http::route::Verb;
+
+const METRICS: &str = include_str!("examples/metrics.json");
+const CHECKS: &str = include_str!("examples/checks.json");
+
+const RANGES: [&str; 5] = ["1h", "6h", "24h", "7d", "30d"];
+const CODES: &str = "`dns_nxdomain`, `dns_servfail`, `dns_timeout`, `dns_no_records`, `connect_refused`, \
+    `connect_timeout`, `connect_reset`, `connect_unreachable`, `tls_expired`, `tls_untrusted`, `tls_hostname`, \
+    `tls_handshake`, `http_timeout`, `http_protocol`, `http_redirect_loop`, `icmp_no_reply`, `condition_failed`, \
+    `target_blocked`, `heartbeat_missed`, `heartbeat_fail`, `internal`; there may be more in future.";
+
+pub(super) fn chapter() -> Chapter {
+    let schemas = vec![
+        ("Metrics", metrics()),
+        ("ResponseTime", response_time()),
+        ("UptimeDay", uptime_day()),
+        ("Check", check()),
+        ("CheckPage", check_page()),
+    ];
+    let operations = vec![show_metrics(), list_response_times(), list_uptime(), list_checks()];
+    Chapter { name: "Measurements", about: "What was measured of a service.", schemas, operations }
+}
+
+fn show_metrics() -> Operation {
+    let body = enveloped(named("Metrics")).has("meta", object().has("range", one_of(&RANGES)));
+    Operation::new(Verb::Get, "/v1/services/{id}/metrics", "show_metrics", "Show the figures of a service")
+        .asks("range", range(), "The time that the figures cover, up to now.")
+        .answers(200, "The figures; null without data.", body, Some(example(METRICS)))
+        .refuses(&[422, 503])
+}
+
+fn list_response_times() -> Operation {
+    let meta = object().has("range", one_of(&RANGES)).has("bucket_seconds", integer().at_least(1));
+    let body = enveloped(list_of(named("ResponseTime"))).has("meta", meta);
+    let shown = json!({
+        "data": [{"timestamp": "2026-11-20T16:45:00.000Z", "avg_ms": 142.5, "min_ms": 88, "max_ms": 310,
+                  "p95_ms": 280.1, "p99_ms": 305.0}],
+        "meta": {"range": "6h", "bucket_seconds": 300},
+    });
+    let id = "list_response_times";
+    Operation::new(Verb::Get, "/v1/services/{id}/response-times", id, "List the response times of a service")
+        .asks("range", range(), "The time that the list covers, up to now.")
+        .asks_list("probe", codes(), "Only results of these locations.")
+        .answers(200, "Buckets, the oldest first; those without data are left out.", body, Some(shown))
+        .refuses(&[422, 503])
+}
+
+fn list_uptime() -> Operation {
+    let body =
+        enveloped(list_of(named("UptimeDay"))).has("meta", object().has("days", integer().range(1, 90)));
+    let shown = json!({
+        "data": [{"date": "2026-11-20", "status": "up", "uptime_percent": 99.982, "incidents": 0, "downtime_seconds": 15}],
+        "meta": {"days": 1},
+    });
+    Operation::new(
+        Verb::Get,
+        "/v1/services/{id}/uptime",
+        "list_uptime",
+        "List the uptime of a service by day",
+    )
+    .asks("days", integer().range(1, 90).default_value(30), "How many days, today included; clamped.")
+    .answers(200, "Days (UTC), the oldest first.", body, Some(shown))
+    .refuses(&[422, 503])
+}
+
+fn list_checks() -> Operation {
+    let statuses = list_of(one_of(&["up", "down", "degraded"]));
+    let rows = integer().range(1, 100).default_value(50);
+    Operation::new(Verb::Get, "/v1/services/{id}/checks", "list_checks", "List the checks of a service")
+        .says("Walk the pages by `links.next`, or by `cursor`.")
+        .asks_list("probe", codes(), "Only checks of these locations.")
+        .asks_list("status", statuses, "Only checks with these results.")
+        .period(
+            "Only checks that started at or after this time.",
+            "Only checks that started before this time.",
+        )
+        .asks("per_page", rows, "Rows per page; clamped, never refused.")
+        .asks("cursor", string(), "The next page: `meta.next_cursor` of the page before.")
+        .answers(200, "Finished checks, the newest first.", named("CheckPage"), Some(example(CHECKS)))
+        .refuses(&[422, 503])
+}
+
+fn range() -> Shape {
+    one_of(&RANGES).default_value("24h")
+}
+
+fn codes() -> Shape {
+    list_of(string().pattern("^[A-Za-z0-9._-]{1,32}$"))
+}
+
+fn metrics() -> Shape {
+    let figures = ["avg_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "min_ms", "max_ms"];
+    object()
+        .has("uptime", number().percent().nullable().says("Percent."))
+        .has_all(&figures, &number().at_least(0).nullable())
+        .has("total_checks", integer().at_least(0))
+        .has("failed_checks", integer().at_least(0).says("Checks with the status `down`."))
+}
+
+fn response_time() -> Shape {
+    let figures = ["avg_ms", "min_ms", "max_ms", "p95_ms", "p99_ms"];
+    let start = timestamp().says("Start of the bucket.");
+    object().has("timestamp", start).has_all(&figures, &number().at_least(0))
+}
+
+fn uptime_day() -> Shape {
+    let percent = "0 on days without data: never average over it.";
+    object()
+        .has("date", string().format("date"))
+        .has("status", one_of(&["up", "degraded", "down", "no_data"]))
+        .has("uptime_percent", number().percent().says(percent))
+        .has("incidents", integer().at_least(0).says("Incidents that were open on that day."))
+        .has("downtime_seconds", integer().range(0, 86_400))
+}
+
+fn check() -> Shape {
+    let phases = ["dns", "connect", "tls", "ttfb", "transfer", "total"];
+    object()
+        .has("checked_at", timestamp().says("Start of the check."))
+        .has("probe", string().says("Code of the location."))
+        .has("status", one_of(&["up", "down", "degraded"]))
+        .has("response_time_ms", integer().at_least(0).nullable())
+        .has("status_code", integer().nullable().says("Of HTTP checks."))
+        .has("error_message", text(0, 500).nullable())
+        .has("timings", object().has_all(&phases, &number().at_least(0).nullable()).says("Milliseconds."))
+        .has("scheduled_at", timestamp().says("When the check was due."))
+        .has("attempt", integer().range(1, 6).says("The attempt that decided."))
+        .has("error_code", string().nullable().says(CODES))
+}
+
+fn check_page() -> Shape {
+    let never = || url().nullable();
+    let links = object().has_all(&["first", "last", "prev"], &never()).has("next", url().nullable());
+    let cursor = text(1, 256).nullable().says("Null when nothing older exists.");
+    let meta = object().has("per_page", integer().range(1, 100)).has("next_cursor", cursor);
+    enveloped(list_of(named("Check"))).has("links", links).has("meta", meta)
+}
+
+impl Operation {
+    /// `from` and `to` (contract 1.7).
+    pub(super) fn period(self, from: &str, to: &str) -> Self {
+        let time = || string().example("2026-11-20T00:00:00Z");
+        self.asks("from", time(), from).asks("to", time(), to)
+    }
+}

@@ -1,0 +1,251 @@
+//! `/v1/incidents` and the incidents of a service (contract 4.9, 4.10).
+
+use serde_json::{Value, json};
+
+use crate::http::openapi::operation::{Chapter, Operation, example};
+use crate::http::openapi::shape::{
+    Shape, boolean, id, instant, integer, list_of, named, object, one_of, string, timestamp, translatable,
+    translations, url,
+};
+use crate::http::page::DEFAULT_PER_PAGE;
+use crate::http::route::Verb;
+
+const EXAMPLE: &str = include_str!("examples/incident.json");
+const ITEM: &str = "/v1/incidents/{id}";
+const STATUSES: [&str; 4] = ["investigating", "identified", "monitoring", "resolved"];
+const SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
+const KINDS: [&str; 3] = ["standard", "agent_liveness", "notice"];
+
+pub(super) fn chapter() -> Chapter {
+    let schemas = vec![
+        ("Incident", row().has("statuspages", list_of(named("Named")).says(PAGES)).has("updates", updates())),
+        ("IncidentRow", row()),
+        ("ServiceIncident", row().has("service_impact", service_impact())),
+        ("IncidentUpdate", update()),
+        ("CreateIncident", create()),
+        ("UpdateIncident", change()),
+        ("CreateIncidentUpdate", entry()),
+        ("ResolveIncident", resolve()),
+        ("Named", object().has("id", id()).has("name", string())),
+        ("Author", author()),
+        ("Attachment", attachment()),
+    ];
+    let mut operations = collection();
+    operations.extend(timeline());
+    let about = "What went wrong, what is done about it, and who is told.";
+    Chapter { name: "Incidents", about, schemas, operations }
+}
+
+const PAGES: &str = "The pages that were chosen explicitly.";
+
+fn collection() -> Vec<Operation> {
+    let incident = example(EXAMPLE);
+    let row = row_example();
+    let sent = json!({"title": "Checkout is slow", "message": "We are looking into slow payments.", "severity": "major",
+                      "is_published": true, "service_ids": ["rNSJxMbDTX2uHc08AiCqo"]});
+    let mut of_service = row.clone();
+    of_service["service_impact"] = json!({"impact": "partial_outage", "is_recovered": false,
+                                          "added_at": "2026-11-20T15:04:11.000Z", "recovered_at": null});
+    let operations = vec![
+        Operation::new(Verb::Get, "/v1/incidents", "list_incidents", "List incidents")
+            .incident_filters()
+            .lists("Incidents, the newest start first; internal ones too.", "IncidentRow", &row),
+        Operation::new(Verb::Post, "/v1/incidents", "create_incident", "Create an incident")
+            .takes("CreateIncident", Some(sent))
+            .creates("The new incident.", "Incident", &incident),
+        Operation::new(Verb::Get, ITEM, "show_incident", "Show an incident with its timeline").shows(
+            "The incident.",
+            "Incident",
+            &incident,
+        ),
+        Operation::new(Verb::Patch, ITEM, "update_incident", "Change an incident")
+            .says("A resolved incident is opened again by a timeline entry only: 409 here.")
+            .takes("UpdateIncident", Some(json!({"is_published": true})))
+            .shows("The changed incident.", "Incident", &incident)
+            .refuses(&[409, 422]),
+        Operation::new(Verb::Delete, ITEM, "delete_incident", "Delete an incident").deletes("It is gone."),
+        Operation::new(
+            Verb::Get,
+            "/v1/services/{id}/incidents",
+            "list_service_incidents",
+            "List incidents of a service",
+        )
+        .incident_filters()
+        .lists("Incidents of the service, and how it was hit.", "ServiceIncident", &of_service),
+    ];
+    // The answer to a delete holds no text.
+    let translated = |operation: Operation| {
+        if operation.verb == Verb::Delete { operation } else { operation.translated() }
+    };
+    operations.into_iter().map(translated).collect()
+}
+
+fn timeline() -> Vec<Operation> {
+    let incident = example(EXAMPLE);
+    let entry = json!({"status": "monitoring", "message": "A fix is live.", "notify_subscribers": true});
+    vec![
+        Operation::new(
+            Verb::Post,
+            "/v1/incidents/{id}/updates",
+            "post_incident_update",
+            "Add a timeline entry",
+        )
+        .says("With the status `resolved` the token also needs `incidents.resolve`.")
+        .takes("CreateIncidentUpdate", Some(entry))
+        .creates("The whole incident.", "Incident", &incident)
+        .translated(),
+        Operation::new(Verb::Post, "/v1/incidents/{id}/resolve", "resolve_incident", "Resolve an incident")
+            .takes("ResolveIncident", Some(json!({"message": "Payments are fast again."})))
+            .shows("The whole incident.", "Incident", &incident)
+            .refuses(&[409])
+            .translated(),
+    ]
+}
+
+/// The incident of the example as lists show it.
+fn row_example() -> Value {
+    let mut row = example(EXAMPLE);
+    if let Some(members) = row.as_object_mut() {
+        members.retain(|key, _| key != "updates" && key != "statuspages");
+    }
+    row
+}
+
+fn row() -> Shape {
+    let counts = boolean().says("Whether it counts as downtime for SLA targets.");
+    object()
+        .has("id", id())
+        .has("title", string())
+        .has("title_translations", translations())
+        .has("kind", one_of(&KINDS))
+        .has("status", one_of(&STATUSES))
+        .has("severity", one_of(&SEVERITIES))
+        .has("is_published", boolean().says("False: internal."))
+        .has("started_at", timestamp())
+        .has("resolved_at", timestamp().nullable().says("Null exactly while it is open."))
+        .has("created_at", timestamp())
+        .has("created_by", named("Author").nullable().says("Null: opened by the server."))
+        .has("services", list_of(named("Named")))
+        .has("attachments", list_of(named("Attachment")))
+        .has("sla_counts_as_downtime", counts)
+}
+
+/// Who made something.
+fn author() -> Shape {
+    object().has("id", id()).has("name", string()).has("avatar_url", string().says("Empty for tokens."))
+}
+
+fn attachment() -> Shape {
+    let shape = object().has("id", id()).has("name", string());
+    shape.has("size", integer().at_least(0)).has("url", url())
+}
+
+fn updates() -> Shape {
+    list_of(named("IncidentUpdate")).says("The timeline, the oldest entry first.")
+}
+
+fn update() -> Shape {
+    object()
+        .has("id", id())
+        .has("status", one_of(&STATUSES))
+        .has("message", string())
+        .has("message_translations", translations())
+        .has("notify_subscribers", boolean())
+        .has("created_at", timestamp())
+}
+
+fn service_impact() -> Shape {
+    object()
+        .has("impact", one_of(&["degraded", "partial_outage", "major_outage"]).nullable())
+        .has("is_recovered", boolean())
+        .has("added_at", timestamp())
+        .has("recovered_at", timestamp().nullable())
+}
+
+/// Members that create and update share.
+fn write() -> Shape {
+    object()
+        .may_have("title", translatable(1, 255))
+        .may_have("severity", one_of(&SEVERITIES).says("Always `minor` for a notice."))
+        .may_have("is_published", boolean())
+        .may_have("sla_counts_as_downtime", boolean())
+        .may_have("service_ids", service_ids())
+        .may_have("statuspage_ids", statuspage_ids())
+}
+
+fn create() -> Shape {
+    let only = "Only read with the status `resolved`.";
+    write()
+        .may_have(
+            "message",
+            translatable(1, 10_000).says("The first timeline entry: a text, or one text per language."),
+        )
+        .may_have("status", one_of(&STATUSES).default_value("investigating"))
+        .may_have("kind", one_of(&["standard", "notice"]).default_value("standard"))
+        .may_have("started_at", instant().nullable())
+        .may_have("resolved_at", instant().nullable().says(only))
+        .may_have("notify_subscribers", boolean().default_value(true))
+        .needs(&["title", "message"])
+}
+
+fn change() -> Shape {
+    let words = "Only `investigating`, `identified` or `monitoring`; resolving has an operation of its own.";
+    write()
+        .may_have("status", one_of(&STATUSES[..3]).says(words))
+        .may_have("kind", one_of(&KINDS).says("Cannot be changed after creation."))
+        .may_have("started_at", instant().nullable())
+        .may_have("resolved_at", instant())
+}
+
+fn entry() -> Shape {
+    object()
+        .has("status", one_of(&STATUSES))
+        .has("message", translatable(1, 10_000))
+        .may_have("notify_subscribers", boolean().default_value(true))
+}
+
+fn resolve() -> Shape {
+    object()
+        .has("message", translatable(1, 10_000))
+        .may_have("notify_subscribers", boolean().default_value(true))
+        .may_have("resolved_at", instant().nullable())
+}
+
+/// `service_ids` in a body.
+pub(super) fn service_ids() -> Shape {
+    list_of(id()).items(0, 500).says("Services of the organisation; replaces the list.")
+}
+
+/// `statuspage_ids` in a body.
+pub(super) fn statuspage_ids() -> Shape {
+    list_of(id().nullable())
+        .items(0, 100)
+        .says("Pages that show it; empty: every page with an affected component.")
+}
+
+impl Operation {
+    /// The filters of incidents (contract 4.10.5).
+    fn incident_filters(self) -> Self {
+        let (from, to) = (
+            "Only incidents that were open at or after this time.",
+            "Only incidents that started before this time.",
+        );
+        self.service_filter()
+            .asks("resolved", boolean(), "`true`: resolved ones, `false`: open ones; `1` and `0` do as well.")
+            .asks(
+                "is_published",
+                boolean(),
+                "`true`: published ones, `false`: internal ones; `1` and `0` do as well.",
+            )
+            .asks("kind", one_of(&KINDS), "Only incidents of this kind.")
+            .period(from, to)
+            .paged(DEFAULT_PER_PAGE)
+            .refuses(&[422])
+    }
+
+    /// `service_ids` in the query string.
+    pub(super) fn service_filter(self) -> Self {
+        let words = "Only what concerns one of these services, at most 100; unknown ids are ignored. Sent empty: nothing.";
+        self.asks_list("service_ids", list_of(id()).items(0, 100), words)
+    }
+}

@@ -1,0 +1,178 @@
+//! `/v1/maintenances` and the maintenances of a service (contract 4.9, 4.11).
+
+use serde_json::{Value, json};
+
+use crate::http::openapi::incidents::{service_ids, statuspage_ids};
+use crate::http::openapi::operation::{Chapter, Operation, example};
+use crate::http::openapi::shape::{
+    Shape, boolean, id, instant, list_of, named, object, one_of, string, timestamp, translatable,
+    translations,
+};
+use crate::http::page::DEFAULT_PER_PAGE;
+use crate::http::route::Verb;
+
+const EXAMPLE: &str = include_str!("examples/maintenance.json");
+const ITEM: &str = "/v1/maintenances/{id}";
+const STATUSES: [&str; 4] = ["scheduled", "in_progress", "completed", "cancelled"];
+const TYPES: [&str; 2] = ["planned", "emergency"];
+const NOTICES: [&str; 4] = ["notify_24h", "notify_1h", "notify_start", "notify_complete"];
+
+pub(super) fn chapter() -> Chapter {
+    let pages = list_of(named("Named")).says("The pages that were chosen explicitly.");
+    let updates = list_of(named("MaintenanceUpdate")).says("The timeline, the oldest entry first.");
+    let schemas = vec![
+        ("Maintenance", row().has("statuspages", pages).has("updates", updates)),
+        ("MaintenanceRow", row()),
+        ("MaintenanceUpdate", update()),
+        ("CreateMaintenance", create()),
+        ("UpdateMaintenance", change()),
+        ("ExtendMaintenance", extend()),
+    ];
+    let mut operations = collection();
+    operations.extend(acts());
+    let about = "Work that is announced, and does not count as an outage.";
+    Chapter { name: "Maintenances", about, schemas, operations }
+}
+
+fn collection() -> Vec<Operation> {
+    let (maintenance, row) = (example(EXAMPLE), row_example());
+    let sent = json!({"title": "Database upgrade", "message": "We upgrade the database.", "type": "planned",
+                      "scheduled_start": "2026-11-22T22:00:00Z", "scheduled_end": "2026-11-23T00:00:00Z",
+                      "service_ids": ["rNSJxMbDTX2uHc08AiCqo"]});
+    let of_service = "/v1/services/{id}/maintenances";
+    vec![
+        Operation::new(Verb::Get, "/v1/maintenances", "list_maintenances", "List maintenances")
+            .maintenance_filters()
+            .lists("Maintenances, the latest start first.", "MaintenanceRow", &row)
+            .translated(),
+        Operation::new(Verb::Post, "/v1/maintenances", "create_maintenance", "Announce a maintenance")
+            .says("A start that has been reached begins it at once, unless `auto_start` is false.")
+            .takes("CreateMaintenance", Some(sent))
+            .creates("The new maintenance.", "Maintenance", &maintenance)
+            .translated(),
+        Operation::new(Verb::Get, ITEM, "show_maintenance", "Show a maintenance with its timeline")
+            .shows("The maintenance.", "Maintenance", &maintenance)
+            .translated(),
+        Operation::new(Verb::Patch, ITEM, "update_maintenance", "Change a maintenance")
+            .says("The window of a completed or cancelled one cannot be changed: 409.")
+            .takes("UpdateMaintenance", Some(json!({"scheduled_end": "2026-11-23T01:00:00Z"})))
+            .shows("The changed maintenance.", "Maintenance", &maintenance)
+            .refuses(&[409, 422])
+            .translated(),
+        Operation::new(Verb::Delete, ITEM, "delete_maintenance", "Delete a maintenance")
+            .deletes("It is gone."),
+        Operation::new(Verb::Get, of_service, "list_service_maintenances", "List maintenances of a service")
+            .maintenance_filters()
+            .lists("Maintenances of the service.", "MaintenanceRow", &row)
+            .translated(),
+    ]
+}
+
+fn acts() -> Vec<Operation> {
+    let maintenance = example(EXAMPLE);
+    let extended = json!({"scheduled_end": "2026-11-23T02:00:00Z", "message": "We need two more hours."});
+    let act = |path, id, summary| {
+        let operation = Operation::new(Verb::Post, path, id, summary);
+        operation.shows("The maintenance.", "Maintenance", &maintenance).refuses(&[409]).translated()
+    };
+    vec![
+        act("/v1/maintenances/{id}/start", "start_maintenance", "Start a maintenance")
+            .says("Only a scheduled one; otherwise 409."),
+        act("/v1/maintenances/{id}/complete", "complete_maintenance", "Complete a maintenance")
+            .says("Only one in progress; otherwise 409."),
+        act("/v1/maintenances/{id}/extend", "extend_maintenance", "Give a maintenance more time")
+            .says("One in progress, or a completed one, which goes on; otherwise 409.")
+            .takes("ExtendMaintenance", Some(extended)),
+        act("/v1/maintenances/{id}/cancel", "cancel_maintenance", "Cancel a maintenance")
+            .says("Only a scheduled one; otherwise 409."),
+    ]
+}
+
+/// The maintenance of the example as lists show it.
+fn row_example() -> Value {
+    let mut row = example(EXAMPLE);
+    if let Some(members) = row.as_object_mut() {
+        members.retain(|key, _| key != "updates" && key != "statuspages");
+    }
+    row
+}
+
+fn row() -> Shape {
+    object()
+        .has("id", id())
+        .has("title", string())
+        .has("title_translations", translations())
+        .has("type", one_of(&TYPES).says("`planned` is left out of uptime, `emergency` is not."))
+        .has("status", one_of(&STATUSES))
+        .has("scheduled_start", timestamp())
+        .has("scheduled_end", timestamp().nullable().says("Null: open end."))
+        .has("actual_start", timestamp().nullable())
+        .has("actual_end", timestamp().nullable())
+        .has("auto_start", boolean())
+        .has("auto_complete", boolean())
+        .has_all(&NOTICES, &boolean())
+        .has("created_at", timestamp())
+        .has("created_by", named("Author").nullable().says("Null: made by the server."))
+        .has("services", list_of(named("Named")))
+        .has("attachments", list_of(named("Attachment")))
+}
+
+fn update() -> Shape {
+    object()
+        .has("id", id())
+        .has("status", one_of(&STATUSES))
+        .has("message", string())
+        .has("message_translations", translations())
+        .has("notify_subscribers", boolean())
+        .has("created_at", timestamp())
+}
+
+/// Members that create and update share.
+fn write() -> Shape {
+    object()
+        .may_have("title", translatable(1, 255))
+        .may_have("type", one_of(&TYPES))
+        .may_have("scheduled_start", instant())
+        .may_have("scheduled_end", instant().nullable().says("Later than the start; null: open end."))
+        .may_have("auto_start", boolean())
+        .may_have("auto_complete", boolean().says("Needs a planned end."))
+        .may_have("service_ids", service_ids())
+        .may_have("statuspage_ids", statuspage_ids())
+        .may_have_all(&NOTICES, &boolean())
+}
+
+fn create() -> Shape {
+    let message = translatable(1, 10_000).nullable();
+    write()
+        .may_have("message", message.says("The first timeline entry; generated when left out."))
+        .may_have("notify_announcement", boolean().default_value(true).says("Tell subscribers now."))
+        .needs(&["title", "scheduled_start"])
+}
+
+fn change() -> Shape {
+    let post = boolean().default_value(true).says("A changed window adds a timeline entry.");
+    let notify = boolean().default_value(false).says("Tell subscribers about that entry.");
+    write().may_have("post_update", post).may_have("notify_subscribers", notify)
+}
+
+fn extend() -> Shape {
+    object()
+        .has("scheduled_end", instant().nullable().says("Later than the start and than now; null: open end."))
+        .may_have("scheduled_start", instant().nullable().says("Null: unchanged."))
+        .may_have("message", translatable(1, 10_000).nullable())
+        .may_have("notify_subscribers", boolean().default_value(false))
+}
+
+impl Operation {
+    /// The filters of maintenances (contract 4.11.4).
+    fn maintenance_filters(self) -> Self {
+        let statuses = list_of(one_of(&STATUSES));
+        let (from, to) =
+            ("Only those that end at or after this time.", "Only those that start before this time.");
+        self.service_filter()
+            .asks_list("status", statuses, "Only maintenances in these states.")
+            .period(from, to)
+            .paged(DEFAULT_PER_PAGE)
+            .refuses(&[422])
+    }
+}

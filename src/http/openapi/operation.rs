@@ -1,0 +1,205 @@
+//! What a resource writes down about its operations: the part that no other operation shares.
+//!
+//! Permissions, rate limits, paging and the refusals that every operation knows are added by `render`, from the route.
+
+use serde_json::{Value, json};
+
+use crate::http::openapi::shape::{Shape, always_true, id, list_of, named, object};
+use crate::http::route::Verb;
+
+/// The id in examples.
+const EXAMPLE_ID: &str = "rNSJxMbDTX2uHc08AiCqo";
+
+/// One resource: its part of the document.
+pub(super) struct Chapter {
+    /// Its tag.
+    pub(super) name: &'static str,
+    /// What it is about.
+    pub(super) about: &'static str,
+    /// Its schemas by name.
+    pub(super) schemas: Vec<(&'static str, Shape)>,
+    /// Its operations, in reading order.
+    pub(super) operations: Vec<Operation>,
+}
+
+/// One operation: a method on a path.
+pub(super) struct Operation {
+    /// Its first method; a route with several documents all of them here.
+    pub(super) verb: Verb,
+    /// The pattern of its route.
+    pub(super) path: &'static str,
+    /// `operationId`: the handler's name.
+    pub(super) id: &'static str,
+    /// What it does, in a few words.
+    pub(super) summary: &'static str,
+    /// What else one should know.
+    pub(super) words: &'static str,
+    /// Its parameters in the query string.
+    pub(super) query: Vec<QueryParameter>,
+    /// What it wants in the body.
+    pub(super) body: Body,
+    /// Its successes.
+    pub(super) answers: Vec<Answer>,
+    /// Statuses of refusals that are its own.
+    pub(super) refusals: Vec<u16>,
+    /// Whether its answers hold texts in the reader's language.
+    pub(super) is_translated: bool,
+}
+
+/// A parameter in the query string.
+pub(super) struct QueryParameter {
+    pub(super) name: &'static str,
+    pub(super) words: String,
+    pub(super) shape: Shape,
+    /// Several values with commas between.
+    pub(super) is_list: bool,
+}
+
+/// What an operation wants in the body.
+pub(super) enum Body {
+    /// Nothing; a body is not looked at.
+    Ignored,
+    /// A JSON object of the schema with this name.
+    Json(&'static str, Option<Value>),
+    /// A form with one file; the media types of the file.
+    File(&'static str),
+}
+
+/// A success.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) words: &'static str,
+    pub(super) media_type: &'static str,
+    pub(super) shape: Shape,
+    pub(super) example: Option<Value>,
+}
+
+impl Operation {
+    /// An operation that asks for nothing yet.
+    pub(super) const fn new(verb: Verb, path: &'static str, id: &'static str, summary: &'static str) -> Self {
+        Self {
+            verb,
+            path,
+            id,
+            summary,
+            words: "",
+            query: Vec::new(),
+            body: Body::Ignored,
+            answers: Vec::new(),
+            refusals: Vec::new(),
+            is_translated: false,
+        }
+    }
+
+    /// What else one should know.
+    pub(super) const fn says(mut self, words: &'static str) -> Self {
+        self.words = words;
+        self
+    }
+
+    /// A parameter with one value.
+    pub(super) fn asks(mut self, name: &'static str, shape: Shape, words: &str) -> Self {
+        self.query.push(QueryParameter { name, words: words.into(), shape, is_list: false });
+        self
+    }
+
+    /// A parameter with several values.
+    pub(super) fn asks_list(mut self, name: &'static str, shape: Shape, words: &str) -> Self {
+        let words = format!(
+            "{words} Several values: `{name}=a,b` or `{name}[]=a&{name}[]=b`; of a plain repetition the last one counts."
+        );
+        self.query.push(QueryParameter { name, words, shape, is_list: true });
+        self
+    }
+
+    /// A JSON body of the schema with this name.
+    pub(super) fn takes(mut self, schema: &'static str, example: Option<Value>) -> Self {
+        self.body = Body::Json(schema, example);
+        self
+    }
+
+    /// A file in a form.
+    pub(super) fn takes_file(mut self, media_types: &'static str) -> Self {
+        self.body = Body::File(media_types);
+        self
+    }
+
+    /// A success with a JSON body.
+    pub(super) fn answers(
+        mut self,
+        status: u16,
+        words: &'static str,
+        shape: Shape,
+        example: Option<Value>,
+    ) -> Self {
+        self.answers.push(Answer { status, words, media_type: "application/json", shape, example });
+        self
+    }
+
+    /// A success with a body that is no JSON.
+    pub(super) fn answers_with(
+        mut self,
+        media_type: &'static str,
+        words: &'static str,
+        shape: Shape,
+    ) -> Self {
+        self.answers.push(Answer { status: 200, words, media_type, shape, example: None });
+        self
+    }
+
+    /// 200 with one resource.
+    pub(super) fn shows(self, words: &'static str, schema: &str, example: &Value) -> Self {
+        self.answers(200, words, enveloped(named(schema)), Some(json!({"data": example})))
+    }
+
+    /// 201 with one resource.
+    pub(super) fn creates(self, words: &'static str, schema: &str, example: &Value) -> Self {
+        self.answers(201, words, enveloped(named(schema)), Some(json!({"data": example})))
+    }
+
+    /// 200 with a page of resources.
+    pub(super) fn lists(self, words: &'static str, schema: &str, example: &Value) -> Self {
+        let path = self.path.replace("{id}", EXAMPLE_ID);
+        let path = format!("https://api.example.com{path}");
+        let page = json!({
+            "data": [example],
+            "links": {"first": format!("{path}?page=1"), "last": format!("{path}?page=1"), "prev": null, "next": null},
+            "meta": {"current_page": 1, "per_page": 15, "total": 1, "last_page": 1, "from": 1, "to": 1, "path": path},
+        });
+        self.answers(200, words, page_of(named(schema)), Some(page))
+    }
+
+    /// 200 with the id of what is gone.
+    pub(super) fn deletes(self, words: &'static str) -> Self {
+        let data = object().has("id", id()).has("deleted", always_true());
+        let example = json!({"data": {"id": EXAMPLE_ID, "deleted": true}});
+        self.answers(200, words, enveloped(data), Some(example))
+    }
+
+    /// Refusals of its own.
+    pub(super) fn refuses(mut self, statuses: &[u16]) -> Self {
+        self.refusals.extend(statuses);
+        self
+    }
+
+    /// Its answers hold texts in the reader's language.
+    pub(super) const fn translated(mut self) -> Self {
+        self.is_translated = true;
+        self
+    }
+}
+
+/// `{"data": …}`.
+pub(super) fn enveloped(data: Shape) -> Shape {
+    object().has("data", data)
+}
+
+/// The envelope of a page-based list (contract 1.4).
+pub(super) fn page_of(row: Shape) -> Shape {
+    enveloped(list_of(row)).has("links", named("PageLinks")).has("meta", named("PageMeta"))
+}
+
+/// An example that is kept as a file beside the code.
+pub(super) fn example(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}

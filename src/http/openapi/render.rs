@@ -1,0 +1,209 @@
+//! One operation of the document: what its resource says about it, and what follows from its route.
+//!
+//! From the route come the permission, the refusals that go with it, the parameters of the path, the headers of the
+//! answers, and the rules of `Idempotency-Key` and `Accept-Language`.
+
+use std::collections::BTreeSet;
+
+use utoipa::openapi::path::{
+    HttpMethod, Operation as Rendered, OperationBuilder, Parameter, ParameterBuilder, ParameterIn,
+    ParameterStyle,
+};
+use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
+use utoipa::openapi::{
+    ContentBuilder, RefOr, Required, Response, ResponseBuilder, ResponsesBuilder, SecurityRequirement,
+};
+
+use crate::http::openapi::operation::{Answer, Body, Operation, QueryParameter};
+use crate::http::openapi::refusals::{header_ref, outside_refusal, refusal, with_headers_of_every_answer};
+use crate::http::openapi::shape::{Shape, id, integer, named, object, one_of, string, text};
+use crate::http::page::MAX_PER_PAGE;
+use crate::http::route::{Access, Verb};
+
+/// The name of the security scheme.
+pub(super) const TOKEN: &str = "token";
+
+/// Refusals that everybody meets who needs a token.
+const FOR_EVERYBODY: [u16; 4] = [401, 429, 500, 503];
+
+/// The operation of this method.
+pub(super) fn render(operation: &Operation, verb: Verb, access: Option<&Access>, tag: &str) -> Rendered {
+    let takes_key = access.is_some() && verb == Verb::Post && !matches!(operation.body, Body::File(_));
+    let mut builder = OperationBuilder::new()
+        .tag(tag)
+        .summary(Some(operation.summary))
+        .description(Some(described(operation, access)).filter(|words| !words.is_empty()))
+        .operation_id(Some(operation_id(operation, verb)));
+    for parameter in parameters(operation, takes_key) {
+        builder = builder.parameter(parameter);
+    }
+    if let Some(access) = access {
+        let permissions = access.permissions().iter().map(|permission| permission.as_str());
+        builder = builder.security(SecurityRequirement::new(TOKEN, permissions));
+    }
+    let mut responses = ResponsesBuilder::new();
+    for answer in &operation.answers {
+        let answered = success(operation, answer, access.is_some(), takes_key);
+        responses = responses.response(answer.status.to_string(), answered);
+    }
+    for status in refusals(operation, access, takes_key) {
+        if access.is_none() {
+            responses = responses.response(status.to_string(), outside_refusal(status));
+        } else if let Some(reference) = refusal(status, takes_key) {
+            responses = responses.response(status.to_string(), RefOr::Ref(reference));
+        }
+    }
+    builder.request_body(request_body(&operation.body)).responses(responses.build()).build()
+}
+
+/// utoipa's word for a method.
+pub(super) const fn method(verb: Verb) -> HttpMethod {
+    match verb {
+        Verb::Get => HttpMethod::Get,
+        Verb::Head => HttpMethod::Head,
+        Verb::Post => HttpMethod::Post,
+        Verb::Put => HttpMethod::Put,
+        Verb::Patch => HttpMethod::Patch,
+        Verb::Delete => HttpMethod::Delete,
+    }
+}
+
+/// `PUT` does what `PATCH` does, but ids of operations are unique.
+fn operation_id(operation: &Operation, verb: Verb) -> String {
+    if verb == Verb::Put { format!("{}_by_put", operation.id) } else { operation.id.into() }
+}
+
+fn described(operation: &Operation, access: Option<&Access>) -> String {
+    let mut words = vec![operation.words.to_owned()];
+    if let Some(access) = access {
+        let quoted = |permission: &str| format!("`{permission}`");
+        let all: Vec<_> = access.permissions().iter().map(|needed| quoted(needed.as_str())).collect();
+        words.push(match all.as_slice() {
+            [] => "Permission: none, any valid token.".to_owned(),
+            all => format!("Permission: {}.", all.join(" and ")),
+        });
+        for (parameter, permission) in access.further() {
+            words.push(format!("`{parameter}=true` also needs {}.", quoted(permission.as_str())));
+        }
+    }
+    words.retain(|words| !words.is_empty());
+    words.join("\n\n")
+}
+
+fn refusals(operation: &Operation, access: Option<&Access>, takes_key: bool) -> BTreeSet<u16> {
+    let mut all: BTreeSet<u16> = operation.refusals.iter().copied().collect();
+    if let Some(access) = access {
+        all.extend(FOR_EVERYBODY);
+        if !access.is_free_of_plan() {
+            all.insert(403);
+        }
+        if operation.path.contains('{') {
+            all.insert(404);
+        }
+    }
+    if takes_key {
+        all.extend([400, 409, 422]);
+    }
+    match operation.body {
+        Body::Ignored => {}
+        Body::Json(..) => all.extend([400, 408, 413, 422]),
+        // A longer upload is not read to its end: 422.
+        Body::File(_) => all.extend([400, 408, 422]),
+    }
+    all
+}
+
+fn success(operation: &Operation, answer: &Answer, has_limits: bool, takes_key: bool) -> Response {
+    let content = ContentBuilder::new().schema(Some(answer.shape.clone().into_schema()));
+    let content = content.example(answer.example.clone()).build();
+    let mut response = ResponseBuilder::new().description(answer.words).content(answer.media_type, content);
+    if has_limits {
+        response = with_headers_of_every_answer(response);
+    }
+    let further = [
+        ("Location", answer.status == 201),
+        ("Content-Language", operation.is_translated),
+        ("Vary", operation.is_translated),
+        ("Idempotent-Replayed", takes_key),
+    ];
+    for (name, _) in further.into_iter().filter(|(_, is_there)| *is_there) {
+        response = response.header_ref(name, header_ref(name));
+    }
+    response.build()
+}
+
+fn request_body(body: &Body) -> Option<RequestBody> {
+    let (media_type, shape, example) = match body {
+        Body::Ignored => return None,
+        Body::Json(schema, example) => ("application/json", named(schema), example.clone()),
+        Body::File(media_types) => {
+            let file = string().format("binary").says(media_types);
+            ("multipart/form-data", object().has("file", file), None)
+        }
+    };
+    let content = ContentBuilder::new().schema(Some(shape.into_schema())).example(example).build();
+    Some(RequestBodyBuilder::new().required(Some(Required::True)).content(media_type, content).build())
+}
+
+fn parameters(operation: &Operation, takes_key: bool) -> Vec<Parameter> {
+    let names = operation.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let mut all: Vec<Parameter> = names.map(in_path).collect();
+    all.extend(operation.query.iter().map(in_query));
+    if takes_key {
+        let key = text(1, 255).pattern("^[!-~]{1,255}$");
+        all.push(in_header("Idempotency-Key", key, "Makes the request safe to repeat for 24 hours."));
+    }
+    if operation.is_translated {
+        let words = "The languages that the reader understands; the organisation's default when none of them is there.";
+        all.push(in_header("Accept-Language", string().example("de-AT, en;q=0.5"), words));
+    }
+    all
+}
+
+fn in_path(name: &str) -> Parameter {
+    let (shape, words): (Shape, _) = match name {
+        "secret" => (string().pattern("^[A-Za-z0-9_-]{43}$"), "The secret part of the ping address."),
+        "kind" => (one_of(&["logo", "logo-dark", "favicon"]), "Which file."),
+        _ => (id(), "An id of 21 characters."),
+    };
+    let parameter =
+        ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).required(Required::True);
+    parameter.description(Some(words)).schema(Some(shape.into_schema())).build()
+}
+
+fn in_query(parameter: &QueryParameter) -> Parameter {
+    let builder = ParameterBuilder::new().name(parameter.name).parameter_in(ParameterIn::Query);
+    let builder = builder.required(Required::False).description(Some(parameter.words.as_str()));
+    let builder = builder.schema(Some(parameter.shape.clone().into_schema()));
+    if parameter.is_list {
+        return builder.style(Some(ParameterStyle::Form)).explode(Some(false)).build();
+    }
+    builder.build()
+}
+
+fn in_header(name: &str, shape: Shape, words: &str) -> Parameter {
+    let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Header);
+    let parameter = parameter.required(Required::False).description(Some(words));
+    parameter.schema(Some(shape.into_schema())).build()
+}
+
+impl Operation {
+    /// `page` and `per_page` (contract 1.4).
+    pub(super) fn paged(self, default: u64) -> Self {
+        let most = u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX);
+        let page = integer().at_least(1).default_value(1);
+        self.asks("page", page, "Which page; what cannot be read is the first one.").asks(
+            "per_page",
+            integer().range(1, most).default_value(default),
+            "Rows per page; clamped, never refused.",
+        )
+    }
+
+    /// `page` and `per_page` of a collection that comes whole unless one of them is sent (contract 1.4).
+    pub(super) fn paged_on_demand(self) -> Self {
+        let most = u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX);
+        let words = "Without it and `per_page` all rows come in one page.";
+        let page = self.asks("page", integer().at_least(1), words);
+        page.asks("per_page", integer().range(1, most), "Rows per page, 15 when only `page` is sent.")
+    }
+}

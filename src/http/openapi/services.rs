@@ -1,0 +1,194 @@
+//! `/v1/services` (contract 4.3): the object, its settings, and everything that can be done with a service.
+
+use serde_json::{Value, json};
+
+use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
+use crate::http::openapi::settings;
+use crate::http::openapi::shape::{
+    Shape, always_true, boolean, id, integer, list_of, map_of, named, number, object, one_of, string, text,
+    timestamp, url,
+};
+use crate::http::page::DEFAULT_PER_PAGE;
+use crate::http::route::Verb;
+use crate::model::check::CheckType;
+
+const EXAMPLE: &str = include_str!("examples/service.json");
+const DELETED: &str = include_str!("examples/service_deleted.json");
+
+const ITEM: &str = "/v1/services/{id}";
+
+pub(super) fn chapter() -> Chapter {
+    let mut schemas = vec![
+        ("Service", service()),
+        ("Settings", settings::settings()),
+        ("Condition", settings::condition()),
+        ("CreateService", write(settings::sent(&["interval_seconds"])).needs(&["name", "check_type"])),
+        ("UpdateService", write(settings::sent(&[]))),
+        ("StatusOverride", status_override()),
+        ("DeletedService", deleted()),
+    ];
+    schemas.extend(settings::configs());
+    let mut operations = collection();
+    operations.extend(acts());
+    Chapter { name: "Services", about: "What is watched, and how.", schemas, operations }
+}
+
+fn collection() -> Vec<Operation> {
+    let service = example(EXAMPLE);
+    let filter = "Only services with exactly this tag: `key:value`, `key=value` or `key`. Unknown or empty: no service.";
+    let flag = |of: &str| format!("Also delete {of} that concern only this service.");
+    vec![
+        Operation::new(Verb::Get, "/v1/services", "list_services", "List services")
+            .asks("tag", string(), filter)
+            .paged(DEFAULT_PER_PAGE)
+            .lists("Services, the oldest first.", "Service", &service)
+            .refuses(&[422]),
+        Operation::new(Verb::Post, "/v1/services", "create_service", "Create a service")
+            .says("Without `settings` a service of type http, tcp, dns, icmp or ssl is stored, but not checked.")
+            .takes("CreateService", Some(sent()))
+            .creates("The new service.", "Service", &service)
+            .refuses(&[422]),
+        Operation::new(Verb::Get, ITEM, "show_service", "Show a service").shows(
+            "The service.",
+            "Service",
+            &service,
+        ),
+        Operation::new(Verb::Patch, ITEM, "update_service", "Change a service")
+            .says("What is left out stays as it is, also inside `settings` and `settings.config`.")
+            .takes("UpdateService", Some(json!({"settings": {"interval_seconds": 300}})))
+            .shows("The changed service.", "Service", &service)
+            .refuses(&[422]),
+        Operation::new(Verb::Delete, ITEM, "delete_service", "Delete a service")
+            .asks("delete_orphaned_incidents", boolean(), &flag("incidents"))
+            .asks("delete_orphaned_maintenances", boolean(), &flag("maintenances"))
+            .answers(200, "What was deleted and cleaned up.", named("DeletedService"), Some(example(DELETED)))
+            .refuses(&[422]),
+    ]
+}
+
+fn acts() -> Vec<Operation> {
+    let service = example(EXAMPLE);
+    let act = |path, id, summary| Operation::new(Verb::Post, path, id, summary);
+    let shows = |operation: Operation| operation.shows("The service.", "Service", &service);
+    let stated = json!({"status": "maintenance", "reason": "The rack moves to another room."});
+    vec![
+        shows(
+            act("/v1/services/{id}/pause", "pause_service", "Pause a service")
+                .says("A paused service is not checked and takes no place in the plan."),
+        ),
+        shows(
+            act("/v1/services/{id}/resume", "resume_service", "Resume a service")
+                .says("A check starts at once. 403 when the plan has no free place."),
+        ),
+        shows(
+            act("/v1/services/{id}/status-override", "set_status_override", "State a status by hand")
+                .says("Checks go on; the stated status is what people see until it is removed.")
+                .takes("StatusOverride", Some(stated)),
+        )
+        .refuses(&[422]),
+        shows(Operation::new(
+            Verb::Delete,
+            "/v1/services/{id}/status-override",
+            "remove_status_override",
+            "Remove the stated status",
+        )),
+        shows(
+            act("/v1/services/{id}/heartbeat/rotate", "rotate_heartbeat", "Change the ping address")
+                .says("The old address stops working at once."),
+        )
+        .refuses(&[422]),
+    ]
+}
+
+/// An entry of `check_type`.
+pub(super) fn check_type() -> Shape {
+    let slugs: Vec<&str> = CheckType::ALL.into_iter().map(CheckType::as_str).collect();
+    one_of(&slugs)
+}
+
+fn service() -> Shape {
+    let stated = ["up", "down", "degraded", "maintenance"];
+    let measured = ["unknown", "up", "down", "degraded", "paused"];
+    let effective = ["unknown", "up", "down", "degraded", "paused", "maintenance", "operational"];
+    object()
+        .has("id", id())
+        .has("name", text(1, 255))
+        .has("check_type", check_type())
+        .has("check_type_label", string())
+        .has("target", string().nullable().says("What is checked; its form depends on the check type."))
+        .has("status", one_of(&measured).says("What was measured."))
+        .has(
+            "effective_status",
+            one_of(&effective).says("What people see: an override, a pause and maintenance come first."),
+        )
+        .has("status_override", one_of(&stated).nullable())
+        .has("status_override_reason", string().nullable())
+        .has("status_override_at", timestamp().nullable())
+        .has("status_override_by", string().nullable().says("Name of the token or user."))
+        .has("is_paused", boolean())
+        .has(
+            "paused_reason",
+            string()
+                .nullable()
+                .says("`manual`, `plan_limit`; there may be more in future.")
+                .example("manual"),
+        )
+        .has("paused_at", timestamp().nullable())
+        .has("is_configured", boolean().says("False while there are no settings: then nothing is checked."))
+        .has("configured_at", timestamp().nullable())
+        .has("uptime_30d", number().percent().nullable().says("Percent over 30 days; null without data."))
+        .has("avg_response_ms", number().at_least(0).nullable())
+        .has("last_check_at", timestamp().nullable())
+        .has("favicon_url", url().nullable())
+        .has("tags", list_of(named("ServiceTag")))
+        .has("settings", named("Settings").nullable())
+        .has("heartbeat", heartbeat().nullable())
+        .has("created_at", timestamp())
+        .has("updated_at", timestamp().says("Changes with writes, not with checks."))
+}
+
+fn heartbeat() -> Shape {
+    let address = "Where the watched job reports; null for tokens without `services.edit`.";
+    object().has("ping_url", url().nullable().says(address)).has("last_ping_at", timestamp().nullable())
+}
+
+fn write(settings: Shape) -> Shape {
+    let tags = "Ids and names of tags, mixed; names that do not exist are created. Replaces the tags of the service.";
+    object()
+        .may_have("name", text(1, 255))
+        .may_have("check_type", check_type().says("Cannot be changed after creation."))
+        .may_have("target", string().nullable().says("Needed where the check type says so."))
+        .may_have("tags", list_of(string()).items(0, 50).nullable().says(tags))
+        .may_have("settings", settings)
+}
+
+fn status_override() -> Shape {
+    object()
+        .has("status", one_of(&["up", "down", "degraded", "maintenance"]))
+        .has("reason", text(1, 500).says("Internal; never shown on a status page."))
+}
+
+fn deleted() -> Shape {
+    let counts = [
+        "incidents_resolved",
+        "incidents_deleted",
+        "incidents_detached",
+        "maintenances_cancelled",
+        "maintenances_deleted",
+        "maintenances_detached",
+    ];
+    let cleanup = object().has_all(&counts, &integer().at_least(0));
+    enveloped(object().has("id", id()).has("deleted", always_true()).has("cleanup", cleanup))
+}
+
+fn sent() -> Value {
+    json!({
+        "name": "Shop front", "check_type": "http", "target": "https://shop.example.com/health", "tags": ["env:prod"],
+        "settings": {"interval_seconds": 60, "config": {"method": "GET", "headers": {"X-Api-Key": "secret"}}},
+    })
+}
+
+/// `probe_roles`.
+pub(super) fn probe_roles() -> Shape {
+    map_of(one_of(&["full", "reachability"])).nullable()
+}

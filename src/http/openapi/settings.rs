@@ -1,0 +1,153 @@
+//! `settings` of a service (contract 4.3.4) and `settings.config` by check type (4.2.2 to 4.2.4).
+
+use crate::http::openapi::services::probe_roles;
+use crate::http::openapi::shape::{
+    Shape, any_of, anything, boolean, integer, list_of, map_of, named, object, one_of, string, text,
+};
+
+const INTERVAL_WORDS: &str = "Seconds between checks; the plan and the check type can set closer bounds.";
+const PROBES_WORDS: &str = "Codes of the locations that check; null for the organisation's default.";
+const ROLES_WORDS: &str =
+    "Location code to role; `reachability` does not count for uptime and response times.";
+const CONFIG_WORDS: &str = "What is checked in detail; see `GET /v1/meta/check-types`.";
+const SECRET_WORDS: &str =
+    "Secret: read back as `__SERVICE_KEEP_UNCHANGED__`; sending that keeps the stored value.";
+const OPERATORS: [&str; 10] =
+    ["eq", "neq", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "not_contains"];
+
+/// As the server shows them: all keys are there.
+pub(super) fn settings() -> Shape {
+    object()
+        .has("interval_seconds", interval())
+        .has("timeout_seconds", timeout())
+        .has("retries", retries())
+        .has("assigned_probes", list_of(string()).nullable().says(PROBES_WORDS))
+        .has("probe_roles", probe_roles().says(ROLES_WORDS))
+        .has("config", config("").says(CONFIG_WORDS))
+}
+
+/// As a client sends them.
+pub(super) fn sent(needed: &[&str]) -> Shape {
+    let probes = list_of(string()).items(1, 50).nullable();
+    object()
+        .may_have("interval_seconds", interval())
+        .may_have("timeout_seconds", timeout().default_value(10))
+        .may_have("retries", retries().default_value(2))
+        .may_have("assigned_probes", probes.says(PROBES_WORDS))
+        .may_have("probe_roles", probe_roles().says(ROLES_WORDS))
+        .may_have("config", config("Sent").nullable().says(CONFIG_WORDS))
+        .needs(needed)
+        .nullable()
+}
+
+/// The schemas of the configurations, as shown and as sent.
+pub(super) fn configs() -> Vec<(&'static str, Shape)> {
+    vec![
+        ("HttpConfig", http(headers(), auth()).needs(&["headers", "auth", "conditions"])),
+        ("NetworkConfig", network(conditions())),
+        ("DnsConfig", dns(conditions())),
+        ("HeartbeatConfig", heartbeat(conditions())),
+        ("SentHttpConfig", lenient(http(headers().nullable(), auth().nullable()))),
+        ("SentNetworkConfig", lenient(network(conditions()))),
+        ("SentDnsConfig", lenient(dns(conditions()))),
+        ("SentHeartbeatConfig", lenient(heartbeat(conditions()))),
+    ]
+}
+
+fn interval() -> Shape {
+    integer().range(1, 604_800).says(INTERVAL_WORDS)
+}
+
+fn timeout() -> Shape {
+    integer().range(1, 60).says("Seconds per attempt.")
+}
+
+fn retries() -> Shape {
+    integer().range(0, 5).says("Further attempts before a bad result counts.")
+}
+
+fn config(prefix: &str) -> Shape {
+    let kinds = ["HttpConfig", "NetworkConfig", "DnsConfig", "HeartbeatConfig"];
+    any_of(kinds.map(|kind| named(&format!("{prefix}{kind}"))))
+}
+
+/// Everything may be left out, and `conditions` may be null.
+fn lenient(shape: Shape) -> Shape {
+    shape.needs_nothing().may_have("conditions", conditions().nullable())
+}
+
+fn http(headers: Shape, auth: Shape) -> Shape {
+    let methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"];
+    object()
+        .has("method", one_of(&methods).default_value("GET"))
+        .may_have("headers", headers)
+        .may_have("auth", auth)
+        .has("body", text(0, 65_536).default_value("").says("Sent with POST, PUT and PATCH only."))
+        .has("follow_redirects", boolean().default_value(true))
+        .has("verify_ssl", boolean().default_value(true))
+        .has("ip_version", ip_version())
+        .has("smart_dualstack", dualstack())
+        .may_have("conditions", conditions())
+        .closed()
+}
+
+fn network(conditions: Shape) -> Shape {
+    let words = "Of tcp, icmp and ssl.";
+    let shape = object().says(words).has("ip_version", ip_version()).has("smart_dualstack", dualstack());
+    shape.has("conditions", conditions).closed()
+}
+
+fn dns(conditions: Shape) -> Shape {
+    let kinds = one_of(&["A", "AAAA", "MX", "CNAME", "TXT", "NS"]).default_value("A");
+    object().has("dns_type", kinds).has("conditions", conditions).closed()
+}
+
+fn heartbeat(conditions: Shape) -> Shape {
+    let grace =
+        integer().range(0, 86_400).default_value(60).says("Further seconds before a missed ping counts.");
+    object().has("grace_seconds", grace).has("conditions", conditions).closed()
+}
+
+fn ip_version() -> Shape {
+    one_of(&["auto", "ipv4", "ipv6"]).default_value("auto")
+}
+
+fn dualstack() -> Shape {
+    boolean().default_value(false).says("With `auto`: one dead address family makes it degraded.")
+}
+
+fn headers() -> Shape {
+    map_of(string().says(SECRET_WORDS))
+        .says("Request headers; at most 50. Sending them replaces all of them.")
+}
+
+fn auth() -> Shape {
+    let secret = |min| text(min, 8192).says(SECRET_WORDS);
+    let kind = |word| object().has("type", one_of(&[word]));
+    any_of([
+        kind("none").closed(),
+        kind("bearer").has("token", secret(1)).closed(),
+        kind("basic").has("username", text(1, 1024)).has("password", secret(0)).closed(),
+        kind("api_key").has("header", text(1, 256)).has("value", secret(1)).closed(),
+    ])
+    .says("Sending it replaces the whole block.")
+}
+
+fn conditions() -> Shape {
+    list_of(named("Condition"))
+        .items(0, 20)
+        .says("The worst matching one decides; empty or null: the defaults.")
+}
+
+/// A condition (contract 4.2.4).
+pub(super) fn condition() -> Shape {
+    object()
+        .has("field", string().says("See `GET /v1/meta/check-types`.").example("status_code"))
+        .has("operator", one_of(&OPERATORS))
+        .has(
+            "value",
+            anything().says("A number, a text, a truth value or a list, as field and operator need it."),
+        )
+        .has("status", one_of(&["down", "degraded"]))
+        .closed()
+}

@@ -1,0 +1,326 @@
+//! Schemas in the words of the contract: `text(1, 255)`, `nullable`, `has`, `may_have`.
+//!
+//! A thin layer over utoipa's schema types, so that a resource's documentation reads like its table. Members stand in
+//! the order in which they are written. Nothing here knows a resource.
+
+use serde_json::Value;
+use utoipa::openapi::schema::{
+    AdditionalProperties, AnyOfBuilder, Array, Object, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat,
+    SchemaType, Type,
+};
+use utoipa::openapi::{ArrayBuilder, Ref, RefOr};
+
+/// One schema.
+#[derive(Clone)]
+pub(super) struct Shape(RefOr<Schema>);
+
+/// A string.
+pub(super) fn string() -> Shape {
+    Shape::of(Type::String)
+}
+
+/// `str(min..max)`: length in Unicode scalar values, after trimming.
+pub(super) fn text(min: usize, max: usize) -> Shape {
+    string().edit(|object| (object.min_length, object.max_length) = (Some(min), Some(max)))
+}
+
+/// A whole number.
+pub(super) fn integer() -> Shape {
+    Shape::of(Type::Integer)
+}
+
+/// A number.
+pub(super) fn number() -> Shape {
+    Shape::of(Type::Number)
+}
+
+/// `true` or `false`.
+pub(super) fn boolean() -> Shape {
+    Shape::of(Type::Boolean)
+}
+
+/// Whatever JSON can say.
+pub(super) fn anything() -> Shape {
+    Shape(ObjectBuilder::new().schema_type(SchemaType::AnyValue).build().into())
+}
+
+/// One of these strings.
+pub(super) fn one_of(words: &[&str]) -> Shape {
+    let words: Vec<Value> = words.iter().map(|word| Value::from(*word)).collect();
+    string().edit(|object| object.enum_values = Some(words))
+}
+
+/// The constant `true`.
+pub(super) fn always_true() -> Shape {
+    boolean().edit(|object| object.enum_values = Some(vec![true.into()]))
+}
+
+/// The 21 characters of an id (contract 1.5).
+pub(super) fn id() -> Shape {
+    string().pattern("^[A-Za-z0-9_-]{21}$")
+}
+
+/// A timestamp as the server writes it (contract 1.6).
+pub(super) fn timestamp() -> Shape {
+    string().format("date-time").pattern(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+}
+
+/// A timestamp as a client may write it: with any offset or none, or a plain date (contract 1.6).
+pub(super) fn instant() -> Shape {
+    string().says(
+        "ISO 8601 date-time; without offset it is UTC, a plain date is midnight UTC. Years 1970 to 2200.",
+    )
+}
+
+/// `#RRGGBB`.
+pub(super) fn color() -> Shape {
+    string().pattern("^#[0-9A-Fa-f]{6}$")
+}
+
+/// An absolute URL.
+pub(super) fn url() -> Shape {
+    string().format("uri")
+}
+
+/// An object; members follow.
+pub(super) fn object() -> Shape {
+    Shape::of(Type::Object)
+}
+
+/// An object that holds one shape under any key.
+pub(super) fn map_of(values: Shape) -> Shape {
+    let values = AdditionalProperties::RefOr(values.0);
+    object().edit(|object| object.additional_properties = Some(Box::new(values)))
+}
+
+/// A list.
+pub(super) fn list_of(items: Shape) -> Shape {
+    Shape(ArrayBuilder::new().items(items.0).build().into())
+}
+
+/// A schema of `components`.
+pub(super) fn named(name: &str) -> Shape {
+    Shape(Ref::from_schema_name(name).into())
+}
+
+/// Exactly one of these.
+pub(super) fn either(shapes: impl IntoIterator<Item = Shape>) -> Shape {
+    let builder = shapes.into_iter().fold(OneOfBuilder::new(), |builder, shape| builder.item(shape.0));
+    Shape(RefOr::T(Schema::OneOf(builder.build())))
+}
+
+/// At least one of these.
+pub(super) fn any_of(shapes: impl IntoIterator<Item = Shape>) -> Shape {
+    let builder = shapes.into_iter().fold(AnyOfBuilder::new(), |builder, shape| builder.item(shape.0));
+    Shape(RefOr::T(Schema::AnyOf(builder.build())))
+}
+
+/// A translatable text as a client sends it (contract 1.11).
+pub(super) fn translatable(min: usize, max: usize) -> Shape {
+    let translations = map_of(string().length(None, max)).edit(|object| object.min_properties = Some(1));
+    either([text(min, max), translations])
+        .says("A text in the organisation's default language, or an object with one text per language.")
+}
+
+/// All languages of a text.
+pub(super) fn translations() -> Shape {
+    map_of(string()).says("One text per language.")
+}
+
+impl Shape {
+    fn of(kind: Type) -> Self {
+        Self(ObjectBuilder::new().schema_type(SchemaType::Type(kind)).build().into())
+    }
+
+    fn edit(mut self, change: impl FnOnce(&mut Object)) -> Self {
+        if let RefOr::T(Schema::Object(object)) = &mut self.0 {
+            change(object);
+        }
+        self
+    }
+
+    fn edit_list(mut self, change: impl FnOnce(&mut Array)) -> Self {
+        if let RefOr::T(Schema::Array(array)) = &mut self.0 {
+            change(array);
+        }
+        self
+    }
+
+    fn length(self, min: Option<usize>, max: usize) -> Self {
+        self.edit(|object| (object.min_length, object.max_length) = (min, Some(max)))
+    }
+
+    /// What it means.
+    pub(super) fn says(mut self, words: &str) -> Self {
+        let words = words.to_owned();
+        match &mut self.0 {
+            RefOr::Ref(reference) => reference.description = words,
+            RefOr::T(Schema::Object(object)) => object.description = Some(words),
+            RefOr::T(Schema::Array(array)) => array.description = Some(words),
+            RefOr::T(Schema::OneOf(one_of)) => one_of.description = Some(words),
+            RefOr::T(Schema::AnyOf(any_of)) => any_of.description = Some(words),
+            RefOr::T(_) => {}
+        }
+        self
+    }
+
+    /// `null` is allowed as well.
+    pub(super) fn nullable(mut self) -> Self {
+        match &mut self.0 {
+            RefOr::T(Schema::Object(object)) => {
+                or_null(&mut object.schema_type);
+                if let Some(values) = &mut object.enum_values {
+                    values.push(Value::Null);
+                }
+                self
+            }
+            RefOr::T(Schema::Array(array)) => {
+                or_null(&mut array.schema_type);
+                self
+            }
+            RefOr::T(Schema::OneOf(either)) => {
+                either.items.push(Self::of(Type::Null).0);
+                self
+            }
+            RefOr::T(Schema::AnyOf(any_of)) => {
+                any_of.items.push(Self::of(Type::Null).0);
+                self
+            }
+            _ => either([self, Self::of(Type::Null)]),
+        }
+    }
+
+    /// What holds when it is left out.
+    pub(super) fn default_value(mut self, value: impl Into<Value>) -> Self {
+        match &mut self.0 {
+            RefOr::T(Schema::Object(object)) => object.default = Some(value.into()),
+            RefOr::T(Schema::Array(array)) => array.default = Some(value.into()),
+            RefOr::T(Schema::OneOf(one_of)) => one_of.default = Some(value.into()),
+            _ => {}
+        }
+        self
+    }
+
+    /// A regular expression that it matches.
+    pub(super) fn pattern(self, pattern: &str) -> Self {
+        self.edit(|object| object.pattern = Some(pattern.into()))
+    }
+
+    /// A format of JSON Schema.
+    pub(super) fn format(self, format: &str) -> Self {
+        self.edit(|object| object.format = Some(SchemaFormat::Custom(format.into())))
+    }
+
+    /// The smallest and the largest number.
+    pub(super) fn range(self, min: u32, max: u32) -> Self {
+        self.edit(|object| (object.minimum, object.maximum) = (Some(min.into()), Some(max.into())))
+    }
+
+    /// The smallest number.
+    pub(super) fn at_least(self, min: u32) -> Self {
+        self.edit(|object| object.minimum = Some(min.into()))
+    }
+
+    /// A percentage.
+    pub(super) fn percent(self) -> Self {
+        self.range(0, 100)
+    }
+
+    /// How many entries a list has.
+    pub(super) fn items(self, min: usize, max: usize) -> Self {
+        self.edit_list(|array| {
+            array.min_items = (min > 0).then_some(min);
+            array.max_items = Some(max);
+        })
+    }
+
+    /// What it looks like.
+    pub(super) fn example(mut self, value: impl Into<Value>) -> Self {
+        match &mut self.0 {
+            RefOr::T(Schema::Object(object)) => object.examples = vec![value.into()],
+            RefOr::T(Schema::Array(array)) => array.examples = vec![value.into()],
+            RefOr::T(Schema::OneOf(one_of)) => one_of.examples = vec![value.into()],
+            _ => {}
+        }
+        self
+    }
+
+    /// A member that is always there.
+    pub(super) fn has(self, name: &str, shape: Self) -> Self {
+        self.edit(|object| object.required.push(name.into())).may_have(name, shape)
+    }
+
+    /// A member that may be missing.
+    pub(super) fn may_have(self, name: &str, shape: Self) -> Self {
+        self.edit(|object| {
+            object.properties.insert(name.into(), shape.0);
+        })
+    }
+
+    /// Several members of one shape that are always there.
+    pub(super) fn has_all(self, names: &[&str], shape: &Self) -> Self {
+        names.iter().fold(self, |object, name| object.has(name, shape.clone()))
+    }
+
+    /// Several members of one shape that may be missing.
+    pub(super) fn may_have_all(self, names: &[&str], shape: &Self) -> Self {
+        names.iter().fold(self, |object, name| object.may_have(name, shape.clone()))
+    }
+
+    /// These members must be there.
+    pub(super) fn needs(self, names: &[&str]) -> Self {
+        self.edit(|object| object.required.extend(names.iter().map(|name| (*name).to_owned())))
+    }
+
+    /// Every member may be missing.
+    pub(super) fn needs_nothing(self) -> Self {
+        self.edit(|object| object.required.clear())
+    }
+
+    /// No other members than those named.
+    pub(super) fn closed(self) -> Self {
+        let nothing = AdditionalProperties::FreeForm(false);
+        self.edit(|object| object.additional_properties = Some(Box::new(nothing)))
+    }
+
+    /// The schema for utoipa.
+    pub(super) fn into_schema(self) -> RefOr<Schema> {
+        self.0
+    }
+}
+
+fn or_null(kind: &mut SchemaType) {
+    if let SchemaType::Type(only) = kind {
+        *kind = SchemaType::Array(vec![only.clone(), Type::Null]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shown(shape: Shape) -> Value {
+        serde_json::to_value(shape.into_schema()).unwrap()
+    }
+
+    #[test]
+    fn null_is_a_further_type_a_further_word_or_a_further_choice() {
+        assert_eq!(shown(integer().nullable()), json!({"type": ["integer", "null"]}));
+        let words = json!({"type": ["string", "null"], "enum": ["a", null]});
+        assert_eq!(shown(one_of(&["a"]).nullable()), words);
+        let list =
+            json!({"type": ["array", "null"], "items": {"type": "string"}, "minItems": 1, "maxItems": 2});
+        assert_eq!(shown(list_of(string()).items(1, 2).nullable()), list);
+        let reference = json!({"oneOf": [{"$ref": "#/components/schemas/X"}, {"type": "null"}]});
+        assert_eq!(shown(named("X").nullable()), reference);
+    }
+
+    #[test]
+    fn members_stand_as_they_were_written() {
+        let shape = object().has("b", string()).may_have("a", boolean()).closed();
+        let text = r#"{"type":"object","required":["b"],"properties":{"b":{"type":"string"},"a":{"type":"boolean"}},"additionalProperties":false}"#;
+        assert_eq!(serde_json::to_string(&shape.into_schema()).unwrap(), text);
+    }
+}

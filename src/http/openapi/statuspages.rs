@@ -1,0 +1,219 @@
+//! `/v1/statuspages` (contract 4.13) and the files of a page (4.16).
+
+use serde_json::{Map, Value, json};
+
+use crate::http::openapi::operation::{Chapter, Operation, example};
+use crate::http::openapi::shape::{
+    Shape, anything, boolean, color, id, integer, list_of, map_of, named, object, one_of, string, text,
+    timestamp, translatable, translations, url,
+};
+use crate::http::page::DEFAULT_PER_PAGE;
+use crate::http::route::Verb;
+
+const EXAMPLE: &str = include_str!("examples/statuspage.json");
+const ITEM: &str = "/v1/statuspages/{id}";
+const CHANNELS: [&str; 6] = ["email", "webhook", "slack", "teams", "discord", "telegram"];
+const FLAGS: [&str; 5] = [
+    "show_logo",
+    "show_affected_services",
+    "show_unlinked_services",
+    "show_incident_history",
+    "status_json_includes_hidden",
+];
+const ACCESS: [&str; 3] = ["public", "password", "email_whitelist"];
+const SIZES: [&str; 3] = ["small", "medium", "large"];
+const SEO_TEXTS: [(&str, usize); 3] = [("title", 70), ("description", 160), ("image_subtitle", 90)];
+const SEO_FLAGS: [&str; 3] = ["indexable", "live_status", "event_images"];
+
+/// A file of a page: its path, the ids and summaries of both operations, and what may be uploaded.
+struct File {
+    path: &'static str,
+    upload: [&'static str; 2],
+    delete: [&'static str; 2],
+    allowed: &'static str,
+}
+
+const FILES: [File; 3] = [
+    File {
+        path: "/v1/statuspages/{id}/assets/logo",
+        upload: ["upload_logo", "Upload the logo"],
+        delete: ["delete_logo", "Delete the logo"],
+        allowed: IMAGE,
+    },
+    File {
+        path: "/v1/statuspages/{id}/assets/logo-dark",
+        upload: ["upload_dark_logo", "Upload the logo for dark pages"],
+        delete: ["delete_dark_logo", "Delete the logo for dark pages"],
+        allowed: IMAGE,
+    },
+    File {
+        path: "/v1/statuspages/{id}/assets/favicon",
+        upload: ["upload_favicon", "Upload the icon"],
+        delete: ["delete_favicon", "Delete the icon"],
+        allowed: ICON,
+    },
+];
+const IMAGE: &str = "JPEG, PNG, WebP or SVG, at most 2 MiB.";
+const ICON: &str = "ICO, PNG or SVG, at most 1 MiB.";
+
+/// `extra` are the constant members that the operator has configured.
+pub(super) fn chapter(extra: &Map<String, Value>) -> Chapter {
+    let row = || extra.keys().fold(row(), |shape, name| shape.has(name, anything()));
+    let counted =
+        || row().has("components_count", integer().at_least(0).says("Groups and children included."));
+    let components = list_of(named("Component")).says("Flat, parents before children.");
+    let schemas = vec![
+        ("Statuspage", counted().has("components", components)),
+        ("StatuspageRow", counted()),
+        ("StatuspageFiles", row()),
+        ("Seo", seo()),
+        ("SentSeo", sent_seo()),
+        ("CreateStatuspage", create()),
+        ("UpdateStatuspage", write()),
+    ];
+    let mut operations = collection();
+    operations.extend(FILES.iter().flat_map(files));
+    Chapter {
+        name: "Status pages",
+        about: "What visitors see, where, and how it looks.",
+        schemas,
+        operations,
+    }
+}
+
+fn collection() -> Vec<Operation> {
+    let page = example(EXAMPLE);
+    let mut row = page.clone();
+    if let Some(members) = row.as_object_mut() {
+        members.retain(|key, _| key != "components");
+    }
+    let sent = json!({"name": "Example status", "slug": "example-status"});
+    vec![
+        Operation::new(Verb::Get, "/v1/statuspages", "list_statuspages", "List status pages")
+            .asks("slug", string(), "Exactly this page; unknown or empty: none.")
+            .paged(DEFAULT_PER_PAGE)
+            .lists("Status pages, the oldest first.", "StatuspageRow", &row)
+            .refuses(&[422])
+            .translated(),
+        Operation::new(Verb::Post, "/v1/statuspages", "create_statuspage", "Create a status page")
+            .says("It goes online at once when the plan has a free place and the token has `statuspages.publish`.")
+            .takes("CreateStatuspage", Some(sent))
+            .creates("The new page.", "Statuspage", &page)
+            .refuses(&[402])
+            .translated(),
+        Operation::new(Verb::Get, ITEM, "show_statuspage", "Show a status page")
+            .shows("The page.", "Statuspage", &page)
+            .translated(),
+        Operation::new(Verb::Patch, ITEM, "update_statuspage", "Change a status page")
+            .takes("UpdateStatuspage", Some(json!({"primary_color": "#2563eb"})))
+            .shows("The changed page.", "Statuspage", &page)
+            .refuses(&[422])
+            .translated(),
+        Operation::new(Verb::Delete, ITEM, "delete_statuspage", "Delete a status page")
+            .says("With its components and files; incidents and maintenances are kept.")
+            .deletes("It is gone."),
+        Operation::new(Verb::Post, "/v1/statuspages/{id}/publish", "publish_statuspage", "Publish a status page")
+            .shows("The page.", "Statuspage", &page)
+            .translated(),
+        Operation::new(Verb::Post, "/v1/statuspages/{id}/unpublish", "unpublish_statuspage", "Withdraw a status page")
+            .shows("The page.", "Statuspage", &page)
+            .translated(),
+    ]
+}
+
+fn files(file: &File) -> [Operation; 2] {
+    let File { path, upload: [upload, upload_summary], delete: [delete, delete_summary], allowed } = *file;
+    let mut page = example(EXAMPLE);
+    if let Some(members) = page.as_object_mut() {
+        members.retain(|key, _| key != "components" && key != "components_count");
+    }
+    [
+        Operation::new(Verb::Post, path, upload, upload_summary)
+            .says("What the file is, is decided by its content. It replaces an earlier one.")
+            .takes_file(allowed)
+            .shows("The page, without its components.", "StatuspageFiles", &page)
+            .refuses(&[422])
+            .translated(),
+        Operation::new(Verb::Delete, path, delete, delete_summary)
+            .shows("The page, without its components.", "StatuspageFiles", &page)
+            .translated(),
+    ]
+}
+
+fn row() -> Shape {
+    let locales = || list_of(string());
+    object()
+        .has("id", id())
+        .has("name", string())
+        .has("name_translations", translations())
+        .has("slug", slug())
+        .has("url", url().says("Public address; it answers 404 until the page is published."))
+        .has("is_published", boolean())
+        .has("theme", string())
+        .has("supported_locales", locales().nullable().says("Null: those of the organisation."))
+        .has("default_locale", string().nullable())
+        .has("effective_supported_locales", locales())
+        .has("effective_default_locale", string())
+        .has_all(&["primary_color", "secondary_color"], &color().nullable())
+        .has_all(&["custom_css", "imprint_url", "privacy_policy_url"], &string().nullable())
+        .has_all(&FLAGS, &boolean())
+        .has("logo_size", one_of(&SIZES))
+        .has("seo", named("Seo"))
+        .has_all(&["logo_url", "logo_dark_url", "favicon_url"], &url().nullable())
+        .has("access_type", one_of(&ACCESS))
+        .has("has_password", boolean().says("The password itself is never shown."))
+        .has("email_whitelist", list_of(string()))
+        .has("subscriber_channels", list_of(one_of(&CHANNELS)))
+        .has("created_at", timestamp())
+        .has("updated_at", timestamp())
+}
+
+fn slug() -> Shape {
+    text(1, 63).pattern("^[a-z0-9]+(-[a-z0-9]+)*$")
+}
+
+fn appearance() -> Shape {
+    one_of(&["auto", "light", "dark"]).default_value("auto")
+}
+
+fn seo() -> Shape {
+    let texts = SEO_TEXTS.map(|(name, _)| name);
+    object()
+        .has_all(&texts, &translations())
+        .has("image_appearance", appearance())
+        .has_all(&SEO_FLAGS, &boolean())
+}
+
+fn sent_seo() -> Shape {
+    let texts = SEO_TEXTS.iter().fold(object().says("Replaces the whole block."), |shape, (name, most)| {
+        shape.may_have(name, map_of(text(0, *most)))
+    });
+    let flags = boolean().default_value(true);
+    texts.may_have("image_appearance", appearance()).may_have_all(&SEO_FLAGS, &flags).closed()
+}
+
+/// Members that create and update share.
+fn write() -> Shape {
+    let address = || text(0, 500).nullable().says("`http://`, `https://` or `mailto:`.");
+    let locales = list_of(string()).items(1, 100).nullable();
+    object()
+        .may_have("name", translatable(1, 255))
+        .may_have("slug", slug().nullable().says("Null on create: derived from the name."))
+        .may_have_all(&["primary_color", "secondary_color"], &color().nullable())
+        .may_have("custom_css", text(0, 10_000).nullable().says("Dangerous parts are removed."))
+        .may_have_all(&["imprint_url", "privacy_policy_url"], &address())
+        .may_have_all(&FLAGS, &boolean())
+        .may_have("logo_size", one_of(&SIZES))
+        .may_have("access_type", one_of(&ACCESS))
+        .may_have("password", text(8, 255).nullable().says("Write-only; null removes it."))
+        .may_have("email_whitelist", list_of(string()).items(0, 500).nullable())
+        .may_have("subscriber_channels", list_of(one_of(&CHANNELS)).items(1, 6))
+        .may_have("supported_locales", locales.says("Null: those of the organisation."))
+        .may_have("default_locale", string().nullable())
+        .may_have("seo", named("SentSeo"))
+}
+
+fn create() -> Shape {
+    let published = boolean().says("False: create it unpublished.");
+    write().may_have("is_published", published).needs(&["name"])
+}

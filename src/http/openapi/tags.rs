@@ -1,0 +1,73 @@
+//! `/v1/tags` (contract 4.4).
+
+use serde_json::json;
+
+use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
+use crate::http::openapi::shape::{Shape, color, id, integer, named, object, one_of, string, text};
+use crate::http::route::Verb;
+
+const EXAMPLE: &str = include_str!("examples/tag.json");
+const ITEM: &str = "/v1/tags/{id}";
+/// Rows per page.
+const PER_PAGE: u64 = 50;
+
+pub(super) fn chapter() -> Chapter {
+    let schemas = vec![
+        ("Tag", tag().has("services_count", integer().at_least(0).says("How many services carry it."))),
+        ("ServiceTag", tag()),
+        ("CreateTag", write().needs(&["key"])),
+        ("UpdateTag", write()),
+    ];
+    Chapter { name: "Tags", about: "Labels by which services are found.", schemas, operations: operations() }
+}
+
+fn operations() -> Vec<Operation> {
+    let tag = example(EXAMPLE);
+    let one = || enveloped(named("Tag"));
+    let shown = || Some(json!({"data": tag}));
+    let sent = || Some(json!({"key": "env", "value": "prod"}));
+    vec![
+        Operation::new(Verb::Get, "/v1/tags", "list_tags", "List tags")
+            .asks("label", string(), "Exactly this tag: `key:value`, `key=value` or `key`.")
+            .asks("key", string(), "All tags with this key, whatever their value.")
+            .paged(PER_PAGE)
+            .lists("Tags by key, then value.", "Tag", &tag)
+            .refuses(&[422]),
+        Operation::new(Verb::Post, "/v1/tags", "create_tag", "Create a tag")
+            .says("422 when there is one with this key and value.")
+            .takes("CreateTag", sent())
+            .creates("The new tag.", "Tag", &tag),
+        Operation::new(Verb::Post, "/v1/tags/ensure", "ensure_tag", "Find or create a tag")
+            .takes("CreateTag", sent())
+            .answers(200, "The tag that was there, unchanged.", one(), shown())
+            .answers(201, "The new tag.", one(), shown()),
+        Operation::new(Verb::Get, ITEM, "show_tag", "Show a tag").shows("The tag.", "Tag", &tag),
+        Operation::new(Verb::Patch, ITEM, "update_tag", "Rename or recolour a tag")
+            .takes("UpdateTag", Some(json!({"color": "#16a34a"})))
+            .shows("The changed tag.", "Tag", &tag)
+            .refuses(&[422]),
+        Operation::new(Verb::Delete, ITEM, "delete_tag", "Delete a tag")
+            .says("It is taken off all services. 422 while a status page group follows it.")
+            .deletes("It is gone.")
+            .refuses(&[422]),
+    ]
+}
+
+fn tag() -> Shape {
+    object()
+        .has("id", id())
+        .has("key", string().pattern("^[a-z0-9]([a-z0-9_.-]{0,48}[a-z0-9])?$"))
+        .has("value", text(1, 100).nullable())
+        .has("color", color())
+        .has("label", string().says("`key:value`, or `key` alone."))
+        .has("source", one_of(&["user", "system"]).says("`system`: set by the server agent."))
+}
+
+fn write() -> Shape {
+    let key =
+        "Letters, digits, `_`, `.` and `-`, the first and the last a letter or digit; stored in lower case.";
+    object()
+        .may_have("key", text(1, 50).says(key))
+        .may_have("value", text(0, 100).nullable().says("Null and empty: no value."))
+        .may_have("color", color().nullable().says("Null: derived from the label."))
+}

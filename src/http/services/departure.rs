@@ -1,0 +1,33 @@
+//! What the delete of a service means for whatever concerns it (contract 4.3.9), in the transaction of the delete.
+
+use crate::http::api::Api;
+use crate::http::auth::Caller;
+use crate::http::error::ApiError;
+use crate::http::query::Query;
+use crate::http::services::DELETE_ORPHANED_INCIDENTS;
+use crate::http::store_access::StoreResult as _;
+use crate::http::write::Write;
+use crate::model::service::ServiceKey;
+use crate::model::translated::Translated;
+use crate::store::incidents::departure::{Cleanup, Departure, leave_service};
+
+/// The last entry of an incident that ends with its service; server texts are English.
+const INCIDENT_ENDS: &str = "The affected service was removed from monitoring.";
+
+/// Settles the incidents of a service that is about to be deleted.
+pub(super) async fn leave_incidents(
+    api: &Api,
+    write: &Write,
+    (caller, query): (&Caller, &Query),
+    service: ServiceKey,
+) -> Result<Cleanup, ApiError> {
+    let message = Translated::single(&caller.organisation.default_locale, INCIDENT_ENDS);
+    let departure = Departure {
+        organisation: caller.organisation.key,
+        service,
+        at: api.now(),
+        deletes_orphans: query.is_true(DELETE_ORPHANED_INCIDENTS),
+        message: &message,
+    };
+    leave_service(&**write, &departure).await.or_unavailable()
+}

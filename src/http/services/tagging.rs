@@ -1,0 +1,288 @@
+//! `tags` of a service write (contract 4.3.6): which tags the entries name, and giving them to the service.
+//!
+//! All entries are resolved before anything is stored. From the first look at the tags until the end of the transaction the
+//! organisation is locked, so that two requests that name the same new tag end with one.
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::auth::Caller;
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::fields::{Errors, Fields};
+use crate::http::rule::FieldRule;
+use crate::http::store_access::StoreResult as _;
+use crate::id::Id;
+use crate::model::service::ServiceKey;
+use crate::model::tag::{Tag, TagName, TagSource, looks_like_id};
+use crate::store::{Transaction, organisations, tags};
+
+/// Most tags of a service.
+const TAGS_MAX: usize = 50;
+
+/// What a body says about the tags of a service.
+pub(super) struct Tagging {
+    /// What is wrong with it.
+    pub(super) errors: FieldErrors,
+    /// `None` when it says nothing.
+    choice: Option<Choice>,
+}
+
+/// Tags by the rows of those that exist and the names of those that do not, without repetitions.
+struct Choice {
+    carried: Vec<Tag>,
+    known: Vec<i64>,
+    /// With the place of the entry that names it first.
+    new: Vec<(usize, TagName)>,
+}
+
+/// What one entry means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wanted {
+    /// A tag with this id, or else with this name; never a new one.
+    Existing(Id, Option<TagName>),
+    Named(TagName),
+}
+
+impl Tagging {
+    /// Reads the body of a write to a service, a new one without key, and looks the tags up.
+    pub(super) async fn read(
+        body: &Map<String, Value>,
+        transaction: &Transaction,
+        caller: &Caller,
+        service: Option<ServiceKey>,
+    ) -> Result<Self, ApiError> {
+        let (entries, errors) = read_entries(body);
+        let Some(entries) = entries else { return Ok(Self { errors, choice: None }) };
+        let organisation = caller.organisation.key;
+        organisations::lock(transaction, organisation).await.or_unavailable()?;
+        let ids: Vec<Id> = entries.iter().flatten().filter_map(Wanted::id).collect();
+        let names: Vec<TagName> = entries.iter().flatten().filter_map(Wanted::name).cloned().collect();
+        let known = tags::find_all(transaction, organisation, (&ids, &names)).await.or_unavailable()?;
+        let carried = match service {
+            Some(service) => {
+                tags::of_services(transaction, &[service]).await.or_unavailable()?.remove(&service)
+            }
+            None => None,
+        };
+        Ok(Self::resolve(&entries, &known, carried.unwrap_or_default()))
+    }
+
+    fn resolve(entries: &[Result<Wanted, FieldRule>], known: &[Tag], carried: Vec<Tag>) -> Self {
+        let mut errors = FieldErrors::default();
+        let mut choice = Choice { carried, known: Vec::new(), new: Vec::new() };
+        for (place, entry) in entries.iter().enumerate() {
+            let taken = entry.clone().and_then(|wanted| choice.take(place, wanted, known));
+            if let Err(rule) = taken {
+                errors.add(format!("tags.{place}"), rule);
+            }
+        }
+        Self { errors, choice: Some(choice) }
+    }
+
+    /// Whether the service will have other tags than before.
+    pub(super) fn is_change(&self) -> bool {
+        self.choice.as_ref().is_some_and(|choice| {
+            let before: Vec<i64> = choice.carried.iter().map(|tag| tag.row).collect();
+            let after = choice.rows();
+            !choice.new.is_empty()
+                || before.len() != after.len()
+                || before.iter().any(|row| !after.contains(row))
+        })
+    }
+
+    /// Makes the tags that are new, as far as the plan allows, and gives the service what was chosen.
+    pub(super) async fn store(
+        &self,
+        transaction: &Transaction,
+        caller: &Caller,
+        (service, now): (ServiceKey, Timestamp),
+    ) -> Result<(), ApiError> {
+        let Some(choice) = &self.choice else { return Ok(()) };
+        let organisation = caller.organisation.key;
+        if let Some(limit) = caller.limits.tags.filter(|_| !choice.new.is_empty()) {
+            let usage = tags::count_user(transaction, organisation).await.or_unavailable()?;
+            let free = usize::try_from(u64::from(limit).saturating_sub(usage)).unwrap_or(usize::MAX);
+            if let Some((place, _)) = choice.new.get(free) {
+                let rule = FieldRule::TagQuota { limit, usage };
+                return Err(ApiError::Fields(FieldErrors::of(format!("tags.{place}"), rule)));
+            }
+        }
+        let mut rows = choice.rows();
+        for (_, name) in &choice.new {
+            let tag = Tag::new(organisation, name.clone(), None, now);
+            rows.push(tags::insert(transaction, tag).await.or_unavailable()?.row);
+        }
+        tags::set_of_service(transaction, service, &rows).await.or_unavailable()
+    }
+}
+
+impl Choice {
+    fn take(&mut self, place: usize, wanted: Wanted, known: &[Tag]) -> Result<(), FieldRule> {
+        let named = |name: &TagName| known.iter().find(|tag| tag.name == *name);
+        let found = match &wanted {
+            Wanted::Existing(id, name) => {
+                let tag = known.iter().find(|tag| tag.id == *id).or_else(|| named(name.as_ref()?));
+                Some(tag.ok_or_else(|| FieldRule::TagUnknown(id.to_string()))?)
+            }
+            Wanted::Named(name) => named(name),
+        };
+        match (found, wanted) {
+            (Some(tag), _) if tag.source == TagSource::System => {
+                let is_carried = self.carried.iter().any(|carried| carried.row == tag.row);
+                return if is_carried { Ok(()) } else { Err(FieldRule::TagSystem("assigned")) };
+            }
+            (Some(tag), _) if !self.known.contains(&tag.row) => self.known.push(tag.row),
+            (None, Wanted::Named(name)) if self.new.iter().all(|(_, known)| *known != name) => {
+                self.new.push((place, name));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The tags that exist and that the service shall have; those of the server agent stay.
+    fn rows(&self) -> Vec<i64> {
+        let staying = self.carried.iter().filter(|tag| tag.source == TagSource::System).map(|tag| tag.row);
+        self.known.iter().copied().chain(staying).collect()
+    }
+}
+
+impl Wanted {
+    fn read(value: &Value) -> Result<Self, FieldRule> {
+        let text = match value {
+            Value::String(text) => text.trim(),
+            Value::Null => return Err(FieldRule::NotNull),
+            _ => return Err(FieldRule::String),
+        };
+        if text.is_empty() {
+            return Err(FieldRule::MinLength(1));
+        }
+        match text.parse().ok().filter(|_| looks_like_id(text)) {
+            Some(id) => Ok(Self::Existing(id, text.parse().ok())),
+            None => text.parse().map(Self::Named).map_err(|_| FieldRule::TagForm),
+        }
+    }
+
+    const fn id(&self) -> Option<Id> {
+        match self {
+            Self::Existing(id, _) => Some(*id),
+            Self::Named(_) => None,
+        }
+    }
+
+    const fn name(&self) -> Option<&TagName> {
+        match self {
+            Self::Existing(_, name) => name.as_ref(),
+            Self::Named(name) => Some(name),
+        }
+    }
+}
+
+type Entries = Vec<Result<Wanted, FieldRule>>;
+
+/// The entries, unless there are none to be read; then what is wrong with the whole.
+fn read_entries(body: &Map<String, Value>) -> (Option<Entries>, FieldErrors) {
+    let errors = Errors::default();
+    let fields = Fields::new(body, "", &errors);
+    let entries = fields.skippable("tags").and_then(|field| field.list(TAGS_MAX));
+    let entries = entries.map(|entries| entries.iter().map(|entry| Wanted::read(entry.value())).collect());
+    (entries, errors.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    const ID: &str = "8rumoia4tHtM30RLo1EcP";
+
+    fn tag(row: i64, name: &str, source: TagSource) -> Tag {
+        let tag = Tag::new(1, name.parse().unwrap(), None, Timestamp::from_ms(0));
+        Tag { row, source, ..tag }
+    }
+
+    /// The tags that exist: 1 env:prod, 2 env, 3 os:linux (system, carried), 4 os:bsd (system), 5 named like an id.
+    fn known() -> Vec<Tag> {
+        vec![
+            Tag { id: ID.parse().unwrap(), ..tag(1, "env:prod", TagSource::User) },
+            tag(2, "env", TagSource::User),
+            tag(3, "os:linux", TagSource::System),
+            tag(4, "os:bsd", TagSource::System),
+            tag(5, "zz93kfjw0dlqpx81mnrt5", TagSource::User),
+        ]
+    }
+
+    /// Contract 4.3.6: rows of the tags that exist, names of those to be made, errors by place.
+    #[rstest]
+    #[case(json!([]), &[3], &[], &[])]
+    #[case(json!(["env:prod"]), &[1, 3], &[], &[])]
+    #[case(json!([ID]), &[1, 3], &[], &[])]
+    #[case(json!([" ENV=prod ", ID, "env:prod"]), &[1, 3], &[], &[])]
+    #[case(json!(["env:Prod", "env:Prod"]), &[3], &["env:Prod"], &[])]
+    #[case(json!(["env", "env:"]), &[2, 3], &[], &[])]
+    #[case(json!(["new", "a:1", "a=1"]), &[3], &["new", "a:1"], &[])]
+    #[case(json!(["os:linux"]), &[3], &[], &[])]
+    #[case(json!(["Zz93kfjw0dlqpx81mnrt5"]), &[5, 3], &[], &[])]
+    #[case(json!(["zz93kfjw0dlqpx81mnrt5"]), &[5, 3], &[], &[])]
+    #[case(json!(["aaaaaaaaaaaaaaaaaaaaa"]), &[3], &["aaaaaaaaaaaaaaaaaaaaa"], &[])]
+    #[case(json!(["os:bsd"]), &[], &[], &[("tags.0", "Tags set by the server agent cannot be assigned.")])]
+    #[case(
+        json!(["env", "", 7, null, "-x", "AAAAAAAAAAAAAAAAAAAAA", "a:\u{1}b"]),
+        &[], &[],
+        &[
+            ("tags.1", "Use at least 1 characters."),
+            ("tags.2", "This value must be a string."),
+            ("tags.3", "This field must not be null."),
+            ("tags.4", "This is not a valid tag name."),
+            ("tags.5", "No tag with the ID or name AAAAAAAAAAAAAAAAAAAAA exists."),
+            ("tags.6", "This is not a valid tag name."),
+        ]
+    )]
+    fn entries_are_ids_or_names(
+        #[case] sent: Value,
+        #[case] rows: &[i64],
+        #[case] new: &[&str],
+        #[case] errors: &[(&str, &str)],
+    ) {
+        let body = json!({ "tags": sent });
+        let (entries, found) = read_entries(body.as_object().unwrap());
+        assert!(found.is_empty());
+        let carried = vec![tag(3, "os:linux", TagSource::System)];
+        let tagging = Tagging::resolve(&entries.unwrap(), &known(), carried);
+        let found = tagging.errors.iter().map(|(path, rule)| (path.to_owned(), rule.to_string()));
+        let found: Vec<_> = found.collect();
+        let expected: Vec<_> =
+            errors.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        assert_eq!(found, expected);
+        if errors.is_empty() {
+            let choice = tagging.choice.unwrap();
+            assert_eq!(choice.rows(), rows);
+            assert_eq!(choice.new.iter().map(|(_, name)| name.label()).collect::<Vec<_>>(), new);
+        }
+    }
+
+    #[test]
+    fn absent_and_null_say_nothing() {
+        for body in [json!({}), json!({"tags": null})] {
+            let (entries, errors) = read_entries(body.as_object().unwrap());
+            assert!(entries.is_none() && errors.is_empty());
+        }
+    }
+
+    #[rstest]
+    #[case(json!(["env:prod"]), false)]
+    #[case(json!([ID, "env=prod"]), false)]
+    #[case(json!(["env:prod", "env"]), true)]
+    #[case(json!(["env"]), true)]
+    #[case(json!([]), true)]
+    #[case(json!(["env:prod", "new"]), true)]
+    fn the_same_tags_are_no_change(#[case] sent: Value, #[case] expected: bool) {
+        let body = json!({ "tags": sent });
+        let (entries, _) = read_entries(body.as_object().unwrap());
+        let carried = vec![tag(1, "env:prod", TagSource::User), tag(3, "os:linux", TagSource::System)];
+        assert_eq!(Tagging::resolve(&entries.unwrap(), &known(), carried).is_change(), expected);
+    }
+}

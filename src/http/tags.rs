@@ -1,0 +1,232 @@
+//! `/v1/tags` (contract 4.4): list, read, create, find or create, change, delete.
+//!
+//! Every write locks the organisation first: names stay unique, quotas exact, and of several equal "find or create" exactly
+//! one creates. Giving tags to services is the business of the services.
+
+mod draft;
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use crate::http::api::Api;
+use crate::http::auth::Caller;
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::page::{Page, PageRequest};
+use crate::http::query::Query;
+use crate::http::reply::Reply;
+use crate::http::rule::FieldRule;
+use crate::http::store_access::StoreResult as _;
+use crate::http::tags::draft::Draft;
+use crate::http::write::Write;
+use crate::model::tag::{Tag, TagSource};
+use crate::store::tags::{self, TagFilter};
+use crate::store::{Connection, Transaction, organisations};
+
+/// Tags per page unless the client says otherwise.
+const PER_PAGE: u64 = 50;
+
+pub(super) async fn list_tags(call: Call<Api>) -> Result<Reply, ApiError> {
+    let Call { state: api, caller, query, canonical_path, .. } = call;
+    let filter = read_filter(&query).map_err(ApiError::Fields)?;
+    let request = PageRequest::read(&query, PER_PAGE);
+    let main = api.parts.databases.main.reader();
+    let window = (request.offset(), request.per_page);
+    let (rows, total) = match filter {
+        Some(filter) => tags::list(main, caller.organisation.key, &filter, window).await.or_unavailable()?,
+        None => (Vec::new(), 0),
+    };
+    let rows = counted(main, &rows).await?;
+    let path = format!("{}{canonical_path}", api.base_url);
+    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
+}
+
+pub(super) async fn show_tag(call: Call<Api>) -> Result<Reply, ApiError> {
+    let tag = find(&call).await?;
+    let main = call.state.parts.databases.main.reader();
+    Ok(Reply::data(counted_one(main, &tag).await?))
+}
+
+pub(super) async fn create_tag(call: Call<Api>) -> Result<Reply, ApiError> {
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let draft = Draft::create(&body).map_err(ApiError::Fields)?;
+    let write = begin_locked(&api, &caller, effect).await?;
+    if tags::find_named(&*write, caller.organisation.key, &draft.name).await.or_unavailable()?.is_some() {
+        return Err(refused("key", FieldRule::TagExists));
+    }
+    insert(&api, &caller, (write, draft)).await
+}
+
+pub(super) async fn ensure_tag(call: Call<Api>) -> Result<Reply, ApiError> {
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let draft = Draft::create(&body).map_err(ApiError::Fields)?;
+    let write = begin_locked(&api, &caller, effect).await?;
+    let known = tags::find_named(&*write, caller.organisation.key, &draft.name).await.or_unavailable()?;
+    match known {
+        Some(tag) => {
+            let reply = Reply::data(counted_one(&*write, &tag).await?);
+            write.commit(reply).await
+        }
+        None => insert(&api, &caller, (write, draft)).await,
+    }
+}
+
+pub(super) async fn update_tag(call: Call<Api>) -> Result<Reply, ApiError> {
+    let id = find(&call).await?.id;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = begin_locked(&api, &caller, effect).await?;
+    let organisation = caller.organisation.key;
+    let stored = tags::find(&*write, organisation, id).await.or_unavailable()?.ok_or(ApiError::NotFound)?;
+    let changed = Draft::update(&body, &stored).map_err(ApiError::Fields)?;
+    if changed.name != stored.name
+        && tags::find_named(&*write, organisation, &changed.name).await.or_unavailable()?.is_some()
+    {
+        return Err(refused("key", FieldRule::TagExists));
+    }
+    if changed != stored {
+        tags::update(&*write, &changed).await.or_unavailable()?;
+    }
+    let reply = Reply::data(counted_one(&*write, &changed).await?);
+    write.commit(reply).await
+}
+
+pub(super) async fn delete_tag(call: Call<Api>) -> Result<Reply, ApiError> {
+    let id = find(&call).await?.id;
+    let Call { state: api, caller, effect, .. } = call;
+    let write = begin_locked(&api, &caller, effect).await?;
+    let Caller { organisation, .. } = &caller;
+    let tag = tags::find(&*write, organisation.key, id).await.or_unavailable()?.ok_or(ApiError::NotFound)?;
+    if tag.source == TagSource::System {
+        return Err(refused("tag", FieldRule::TagSystem("deleted")));
+    }
+    let users = tags::users(&*write, tag.row, &organisation.default_locale).await.or_unavailable()?;
+    if !users.is_empty() {
+        return Err(refused("tag", FieldRule::TagInUse(users.join(", "))));
+    }
+    tags::delete(&*write, tag.row).await.or_unavailable()?;
+    write.commit(Reply::deleted(tag.id)).await
+}
+
+/// The tag in the path (step 8 of contract 1.8).
+async fn find(call: &Call<Api>) -> Result<Tag, ApiError> {
+    let id = call.path.id(0)?;
+    let main = call.state.parts.databases.main.reader();
+    let found = tags::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
+    found.ok_or(ApiError::NotFound)
+}
+
+/// A write during which nobody else changes the tags of the organisation.
+async fn begin_locked(
+    api: &Api,
+    caller: &Caller,
+    effect: crate::http::write::Effect,
+) -> Result<Write, ApiError> {
+    let write = effect.begin(api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
+    Ok(write)
+}
+
+async fn insert(api: &Api, caller: &Caller, (write, draft): (Write, Draft)) -> Result<Reply, ApiError> {
+    check_quota(&write, caller).await?;
+    let tag = Tag::new(caller.organisation.key, draft.name, draft.color, api.now());
+    let tag = tags::insert(&*write, tag).await.or_unavailable()?;
+    let location = format!("{}/v1/tags/{}", api.base_url, tag.id);
+    let reply = Reply::created(counted_one(&*write, &tag).await?, &location);
+    write.commit(reply).await
+}
+
+/// Passes when the plan has room for one more tag (step 13).
+async fn check_quota(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
+    let Some(limit) = caller.limits.tags else { return Ok(()) };
+    let usage = tags::count_user(transaction, caller.organisation.key).await.or_unavailable()?;
+    if usage < u64::from(limit) { Ok(()) } else { Err(refused("key", FieldRule::TagQuota { limit, usage })) }
+}
+
+fn refused(path: &str, rule: FieldRule) -> ApiError {
+    ApiError::Fields(FieldErrors::of(path, rule))
+}
+
+/// The filters `label` and `key`; `None` when they select nothing.
+fn read_filter(query: &Query) -> Result<Option<TagFilter>, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let (label, key) = (query.single("label", &mut errors), query.single("key", &mut errors));
+    let mut filter = Some(TagFilter::default());
+    if let Some(label) = label {
+        let name = label.parse().ok();
+        filter = name.map(|name| TagFilter { name: Some(name), key: None });
+    }
+    if let Some(key) = key {
+        let key = key.to_ascii_lowercase();
+        filter = filter.filter(|_| !key.is_empty()).map(|filter| TagFilter { key: Some(key), ..filter });
+    }
+    errors.into_result(filter)
+}
+
+/// A tag as it stands in a service (contract 4.3.1).
+#[must_use]
+pub(super) fn tag_json(tag: &Tag) -> Value {
+    json!({
+        "id": tag.id.as_str(),
+        "key": tag.name.key(),
+        "value": tag.name.value(),
+        "color": tag.color,
+        "label": tag.name.label(),
+        "source": tag.source.as_str(),
+    })
+}
+
+async fn counted_one(connection: &impl Connection, tag: &Tag) -> Result<Value, ApiError> {
+    let mut rows = counted(connection, std::slice::from_ref(tag)).await?;
+    rows.pop().ok_or(ApiError::NotFound)
+}
+
+/// Tags with `services_count`, with one query.
+async fn counted(connection: &impl Connection, tags: &[Tag]) -> Result<Vec<Value>, ApiError> {
+    let rows: Vec<i64> = tags.iter().map(|tag| tag.row).collect();
+    let counts: HashMap<i64, i64> = tags::services_counts(connection, &rows).await.or_unavailable()?;
+    let shown = |tag: &Tag| {
+        let mut shown = tag_json(tag);
+        shown["services_count"] = counts.get(&tag.row).copied().unwrap_or_default().into();
+        shown
+    };
+    Ok(tags.iter().map(shown).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Contract 4.4, filters; specification 4.9.
+    #[rstest]
+    #[case("", Some((None, None)))]
+    #[case("label=env%3Aprod", Some((Some("env:prod"), None)))]
+    #[case("label=ENV=prod", Some((Some("env:prod"), None)))]
+    #[case("key=+Env", Some((None, Some("env"))))]
+    #[case("label=env&key=env", Some((Some("env"), Some("env"))))]
+    #[case("label=", None)]
+    #[case("label=-", None)]
+    #[case("key=", None)]
+    #[case("label=env&key=", None)]
+    #[case("label=&key=env", None)]
+    fn filters_select(#[case] query: &str, #[case] expected: Option<(Option<&str>, Option<&str>)>) {
+        let expected = expected.map(|(name, key)| TagFilter {
+            name: name.map(|name| name.parse().unwrap()),
+            key: key.map(str::to_owned),
+        });
+        assert_eq!(read_filter(&Query::parse(query)), Ok(expected));
+    }
+
+    #[test]
+    fn filters_take_a_single_value() {
+        let refused = read_filter(&Query::parse("label[]=a&key[]=b")).unwrap_err();
+        let paths: Vec<&str> = refused.iter().map(|(path, _)| path).collect();
+        assert_eq!(paths, ["label", "key"]);
+    }
+}

@@ -1,0 +1,167 @@
+//! From a body to a tag (contract 4.4): every field is read, every problem is collected, nothing is stored.
+
+use serde_json::{Map, Value};
+
+use crate::http::field::Field;
+use crate::http::field_errors::FieldErrors;
+use crate::http::fields::{Errors, Fields, Given};
+use crate::http::rule::FieldRule;
+use crate::model::tag::{
+    KEY_MAX_LENGTH, Tag, TagName, TagSource, VALUE_MAX_LENGTH, has_no_controls, is_color, is_key,
+};
+
+/// A tag to be found or made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Draft {
+    /// Its name.
+    pub(super) name: TagName,
+    /// `None`: the derived one.
+    pub(super) color: Option<String>,
+}
+
+impl Draft {
+    /// The tag that a create request names.
+    pub(super) fn create(body: &Map<String, Value>) -> Result<Self, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let key = fields.required("key").and_then(|field| read_key(&field));
+        let value = read_value(&fields).or_stored(None);
+        let color = read_color(&fields).or_stored(None);
+        let name = key.and_then(|key| TagName::new(&key, value.as_deref()).ok());
+        let found = errors.into_inner();
+        match name {
+            Some(name) => found.into_result(Self { name, color }),
+            None => Err(found),
+        }
+    }
+
+    /// The stored tag with the changes of an update request.
+    pub(super) fn update(body: &Map<String, Value>, stored: &Tag) -> Result<Tag, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let key = fields.optional("key").and_then(|field| read_key(&field));
+        let key = key.unwrap_or_else(|| stored.name.key().to_owned());
+        refuse_rename(stored, "key", (stored.name.key(), &key), &errors);
+        let value = read_value(&fields).or_stored(stored.name.value().map(str::to_owned));
+        let before = stored.name.value().unwrap_or_default();
+        refuse_rename(stored, "value", (before, value.as_deref().unwrap_or_default()), &errors);
+        let color = read_color(&fields);
+        let found = errors.into_inner();
+        let Ok(name) = TagName::new(&key, value.as_deref()) else { return Err(found) };
+        let color = match color {
+            Given::Absent => stored.color.clone(),
+            Given::Null => name.derived_color().to_owned(),
+            Given::Value(color) => color,
+        };
+        found.into_result(Tag { name, color, ..stored.clone() })
+    }
+}
+
+fn refuse_rename(stored: &Tag, field: &str, (before, after): (&str, &str), errors: &Errors) {
+    if stored.source == TagSource::System && before != after {
+        errors.add(field, FieldRule::TagSystem("renamed"));
+    }
+}
+
+fn read_key(field: &Field<'_>) -> Option<String> {
+    let key = field.text(1..=KEY_MAX_LENGTH)?.to_ascii_lowercase();
+    if is_key(&key) { Some(key) } else { field.refuse(FieldRule::TagKey) }
+}
+
+fn read_value(fields: &Fields<'_>) -> Given<String> {
+    match fields.nullable("value") {
+        Given::Value(field) if field.is_blank() => Given::Null,
+        given => given.read(|field| {
+            let value = field.text(0..=VALUE_MAX_LENGTH)?;
+            if has_no_controls(&value) { Some(value) } else { field.refuse(FieldRule::TagForm) }
+        }),
+    }
+}
+
+fn read_color(fields: &Fields<'_>) -> Given<String> {
+    match fields.nullable("color") {
+        Given::Value(field) if field.is_blank() => Given::Null,
+        given => given.read(|field| {
+            let color = field.string()?.trim();
+            if is_color(color) { Some(color.to_owned()) } else { field.refuse(FieldRule::Color) }
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+    use crate::clock::Timestamp;
+
+    const KEY: &str =
+        r#"Use 1 to 50 letters, digits, "_", "." or "-"; the first and the last must be a letter or digit."#;
+
+    fn shown(errors: &FieldErrors) -> Vec<(String, String)> {
+        errors.iter().map(|(path, rule)| (path.to_owned(), rule.to_string())).collect()
+    }
+
+    fn owned(errors: &[(&str, &str)]) -> Vec<(String, String)> {
+        errors.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+    }
+
+    #[rstest]
+    #[case(json!({"key": " Env "}), "env", None)]
+    #[case(json!({"key": "env", "value": null, "color": null}), "env", None)]
+    #[case(json!({"key": "env", "value": " ", "color": ""}), "env", None)]
+    #[case(json!({"key": "env", "value": " Prod: 1=2 ", "color": " #ABCdef "}), "env:Prod: 1=2", Some("#ABCdef"))]
+    fn a_tag_is_read(#[case] body: Value, #[case] label: &str, #[case] color: Option<&str>) {
+        let draft = Draft::create(body.as_object().unwrap()).unwrap();
+        assert_eq!((draft.name.label(), draft.color.as_deref()), (label.to_owned(), color));
+    }
+
+    #[rstest]
+    #[case(json!({}), &[("key", "This field is required.")])]
+    #[case(json!({"key": null, "value": 1, "color": 2}), &[
+        ("key", "This field must not be null."),
+        ("value", "This value must be a string."),
+        ("color", "This value must be a string."),
+    ])]
+    #[case(json!({"key": " "}), &[("key", "Use at least 1 characters.")])]
+    #[case(json!({"key": "k".repeat(51)}), &[("key", "Use at most 50 characters.")])]
+    #[case(json!({"key": "a b"}), &[("key", KEY)])]
+    #[case(json!({"key": "a:b"}), &[("key", KEY)])]
+    #[case(json!({"key": "a", "value": "v".repeat(101)}), &[("value", "Use at most 100 characters.")])]
+    #[case(json!({"key": "a", "value": "a\tb"}), &[("value", "This is not a valid tag name.")])]
+    #[case(json!({"key": "a", "color": "red"}), &[("color", "Enter a colour as #RRGGBB.")])]
+    fn a_wrong_field_is_named(#[case] body: Value, #[case] expected: &[(&str, &str)]) {
+        let errors = Draft::create(body.as_object().unwrap()).unwrap_err();
+        assert_eq!(shown(&errors), owned(expected));
+    }
+
+    fn stored(source: TagSource) -> Tag {
+        let tag = Tag::new(1, "env:prod".parse().unwrap(), Some("#2563eb".into()), Timestamp::from_ms(0));
+        Tag { source, ..tag }
+    }
+
+    #[rstest]
+    #[case(json!({}), "env:prod", "#2563eb")]
+    #[case(json!({"key": "Stage"}), "stage:prod", "#2563eb")]
+    #[case(json!({"value": null}), "env", "#2563eb")]
+    #[case(json!({"value": null, "color": null}), "env", "#d97706")]
+    #[case(json!({"color": "#FFFFFF", "id": "x", "source": "system"}), "env:prod", "#FFFFFF")]
+    fn what_is_not_sent_stays(#[case] body: Value, #[case] label: &str, #[case] color: &str) {
+        let stored = stored(TagSource::User);
+        let changed = Draft::update(body.as_object().unwrap(), &stored).unwrap();
+        assert_eq!((changed.name.label().as_str(), changed.color.as_str()), (label, color));
+        assert_eq!((changed.id, changed.source), (stored.id, TagSource::User));
+    }
+
+    /// Contract 4.4: of a system tag only the colour may change.
+    #[rstest]
+    #[case(json!({"color": "#FFFFFF"}), &[])]
+    #[case(json!({"key": "ENV", "value": "prod"}), &[])]
+    #[case(json!({"key": "stage"}), &[("key", "Tags set by the server agent cannot be renamed.")])]
+    #[case(json!({"value": null}), &[("value", "Tags set by the server agent cannot be renamed.")])]
+    fn a_system_tag_keeps_its_name(#[case] body: Value, #[case] expected: &[(&str, &str)]) {
+        let result = Draft::update(body.as_object().unwrap(), &stored(TagSource::System));
+        assert_eq!(result.err().map(|errors| shown(&errors)).unwrap_or_default(), owned(expected));
+    }
+}

@@ -1,0 +1,118 @@
+//! Scenes of pings and time; seconds count from an arbitrary zero.
+
+use rstest::rstest;
+
+use super::*;
+use crate::model::verdict::Vote;
+
+const INTERVAL: i64 = 60;
+const GRACE: i64 = 10;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_ms(1_000_000_000 + seconds * 1_000)
+}
+
+fn seconds(moment: Timestamp) -> i64 {
+    moment.ms_since(at(0)) / 1_000
+}
+
+fn pulse(last: Option<(i64, bool)>, counts_from: Option<i64>) -> Pulse {
+    let last = last.map(|(seconds, has_failed)| Ping { at: at(seconds), has_failed });
+    let stored = Heartbeat { last, counts_from: counts_from.map(at) };
+    Pulse { interval_ms: INTERVAL * 1_000, grace_ms: GRACE * 1_000, stored }
+}
+
+/// `up@5` is an entry of the history, `>up@5` a change of the status.
+fn text(effects: &[Effect]) -> String {
+    let lines: Vec<String> = effects
+        .iter()
+        .map(|effect| match effect {
+            Effect::Record(finished) => {
+                let failure = finished.measurement.failure.as_deref();
+                let word =
+                    failure.map_or("up", |failure| failure.code.as_str().trim_start_matches("heartbeat_"));
+                format!("{word}@{}", seconds(finished.checked_at))
+            }
+            Effect::Change(change) => format!(">{}@{}", change.to.as_str(), seconds(change.at)),
+            other => format!("{other:?}"),
+        })
+        .collect();
+    lines.join(" ")
+}
+
+/// Contract 4.3.11: `PING 5`, `FAIL 5`, `WAKE 5` and what comes of each.
+#[rstest]
+#[case(&[("WAKE", 1_000, "")], None)]
+#[case(&[("PING", 5, "up@5 >up@5"), ("PING", 9, "up@9"), ("WAKE", 78, ""), ("WAKE", 79, "missed@79 >down@79")], Some(139))]
+#[case(&[("PING", 0, "up@0 >up@0"), ("WAKE", 70, "missed@70 >down@70"), ("WAKE", 130, "missed@130")], Some(190))]
+#[case(&[("PING", 0, "up@0 >up@0"), ("WAKE", 72, "missed@70 >down@70"), ("PING", 75, "up@75 >up@75")], Some(145))]
+#[case(&[("FAIL", 0, "fail@0 >down@0"), ("WAKE", 70, "missed@70"), ("FAIL", 80, "fail@80")], Some(150))]
+#[case(&[("PING", 0, "up@0 >up@0"), ("PING", 71, "missed@70 >down@70 up@71 >up@71")], Some(141))]
+#[case(&[("PING", 0, "up@0 >up@0"), ("WAKE", 500, ">no_data@70 missed@500 >down@500")], Some(550))]
+#[case(&[("PING", 5, "up@5 >up@5"), ("PING", 4, "up@4")], Some(75))]
+fn pings_and_deadlines_make_entries_and_changes(
+    #[case] moves: &[(&str, i64, &str)],
+    #[case] next: Option<i64>,
+) {
+    let (mut vigil, effects) = Vigil::begin(pulse(None, None), &Memory::default(), at(0));
+    assert_eq!(text(&effects), "");
+    for (word, when, expected) in moves {
+        let effects = match *word {
+            "WAKE" => vigil.wake(at(*when)),
+            word => vigil.ping(Ping { at: at(*when), has_failed: word == "FAIL" }, at(*when)),
+        };
+        assert_eq!(text(&effects), *expected, "{word} {when}");
+    }
+    assert_eq!(vigil.next_wake().map(seconds), next);
+}
+
+fn memory(status: MeasuredStatus, entry: Option<(i64, CheckStatus)>) -> Memory {
+    let vote = |(seconds, status)| (0, Vote { status, checked_at: at(seconds) });
+    Memory { votes: entry.map(vote).into_iter().collect(), status, status_since: Some(at(0)) }
+}
+
+/// A restart at 1000 s: what was stored, what the history knows, what is made of it, and the next deadline.
+#[rstest]
+#[case::never_pinged(None, None, (MeasuredStatus::Unknown, None), "", None)]
+#[case::in_time(Some((950, false)), None, (MeasuredStatus::Up, Some((950, CheckStatus::Up))), "", Some(1_020))]
+#[case::passed(Some((900, false)), None, (MeasuredStatus::Up, Some((900, CheckStatus::Up))), ">no_data@970 missed@1000 >down@1000", Some(1_030))]
+#[case::long_passed(Some((10, false)), None, (MeasuredStatus::Up, Some((10, CheckStatus::Up))), ">no_data@80 missed@1000 >down@1000", Some(1_040))]
+#[case::recorded_before(Some((900, false)), None, (MeasuredStatus::Down, Some((970, CheckStatus::Down))), "", Some(1_030))]
+#[case::lost_by_the_history(Some((950, false)), None, (MeasuredStatus::Unknown, None), "up@950 >up@950", Some(1_020))]
+#[case::lost_failure(Some((950, true)), None, (MeasuredStatus::Up, Some((940, CheckStatus::Up))), "fail@950 >down@950", Some(1_020))]
+#[case::resumed(Some((10, false)), Some(980), (MeasuredStatus::Unknown, Some((10, CheckStatus::Up))), "", Some(1_050))]
+#[case::resumed_without_history(Some((10, false)), Some(980), (MeasuredStatus::Unknown, None), "", Some(1_050))]
+#[case::resumed_but_never_pinged(None, Some(980), (MeasuredStatus::Unknown, None), "", None)]
+fn a_restart_goes_on(
+    #[case] last: Option<(i64, bool)>,
+    #[case] counts_from: Option<i64>,
+    #[case] (status, entry): (MeasuredStatus, Option<(i64, CheckStatus)>),
+    #[case] expected: &str,
+    #[case] next: Option<i64>,
+) {
+    let (vigil, effects) = Vigil::begin(pulse(last, counts_from), &memory(status, entry), at(1_000));
+    assert_eq!((text(&effects).as_str(), vigil.next_wake().map(seconds)), (expected, next));
+}
+
+#[test]
+fn a_ping_from_the_store_is_not_counted_twice() {
+    let (mut vigil, effects) = Vigil::begin(pulse(Some((5, false)), None), &Memory::default(), at(6));
+    assert_eq!(text(&effects), "up@5 >up@5");
+    assert_eq!(vigil.ping(Ping { at: at(5), has_failed: false }, at(6)), []);
+}
+
+#[test]
+fn a_pause_ends_what_was_reported() {
+    let (mut vigil, _) = Vigil::begin(pulse(Some((0, false)), None), &Memory::default(), at(1));
+    assert_eq!(text(&vigil.end(ChangeCause::Paused, at(5))), ">unknown@5");
+    assert_eq!(vigil.next_wake(), None);
+}
+
+#[test]
+fn new_settings_count_from_their_change() {
+    let (mut vigil, _) = Vigil::begin(pulse(Some((0, false)), None), &Memory::default(), at(1));
+    let effects = vigil.expect(Pulse { interval_ms: 20_000, ..pulse(Some((0, false)), Some(50)) }, at(50));
+    assert_eq!((text(&effects).as_str(), vigil.next_wake().map(seconds)), ("", Some(80)));
+    vigil.shift(3_600_000);
+    assert_eq!(vigil.next_wake().map(seconds), Some(3_680));
+}

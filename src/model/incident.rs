@@ -1,0 +1,329 @@
+//! What an incident is and how it goes on (contract 4.9, 4.10): its words, whom it affects how strongly, its timeline.
+//!
+//! An [`Incident`] is open until it is resolved. A [`WholeIncident`] is one with everything that hangs on it; its methods
+//! do what a change, a timeline entry and a resolution do, and nothing else. What may be asked for is decided elsewhere.
+
+use std::str::FromStr;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::service::{ServiceKey, UnknownWord};
+use crate::model::translated::Translated;
+
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name {
+            $($(#[$what])* $variant,)*
+        }
+
+        impl $name {
+            /// Every value in the order of the contract.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Their words.
+            pub const WORDS: &'static [&'static str] = &[$($word,)*];
+
+            /// The word that the API and the database use.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = UnknownWord;
+
+            fn from_str(text: &str) -> Result<Self, UnknownWord> {
+                Self::ALL.iter().copied().find(|value| value.as_str() == text).ok_or(UnknownWord)
+            }
+        }
+    };
+}
+
+words! {
+    /// What sort of incident it is; fixed at creation.
+    IncidentKind {
+        /// Something is wrong.
+        Standard = "standard",
+        /// The server agent of a machine is silent; made by the server.
+        AgentLiveness = "agent_liveness",
+        /// Somebody has something to say; it affects nothing.
+        Notice = "notice",
+    }
+}
+
+words! {
+    /// How far people have come.
+    IncidentStatus {
+        /// Open: the cause is not known yet.
+        Investigating = "investigating",
+        /// Open: the cause is known.
+        Identified = "identified",
+        /// Open: mended, and watched.
+        Monitoring = "monitoring",
+        /// Over.
+        Resolved = "resolved",
+    }
+}
+
+words! {
+    /// How bad it is.
+    Severity {
+        /// The weakest claim.
+        Minor = "minor",
+        /// Parts do not work.
+        Major = "major",
+        /// Nothing works.
+        Critical = "critical",
+    }
+}
+
+words! {
+    /// How strongly one service is hit.
+    Impact {
+        /// It works, but badly.
+        Degraded = "degraded",
+        /// Parts of it do not work.
+        PartialOutage = "partial_outage",
+        /// It does not work.
+        MajorOutage = "major_outage",
+    }
+}
+
+impl Severity {
+    /// The impact on services for which nobody said anything else.
+    #[must_use]
+    pub const fn impact(self) -> Impact {
+        match self {
+            Self::Minor => Impact::Degraded,
+            Self::Major => Impact::PartialOutage,
+            Self::Critical => Impact::MajorOutage,
+        }
+    }
+}
+
+impl IncidentKind {
+    /// The severity that such an incident really has: a notice is always minor.
+    #[must_use]
+    pub const fn severity(self, wished: Severity) -> Severity {
+        match self {
+            Self::Notice => Severity::Minor,
+            Self::Standard | Self::AgentLiveness => wished,
+        }
+    }
+
+    /// The impact that follows from the severity: a notice has none.
+    #[must_use]
+    pub const fn impact(self, severity: Severity) -> Option<Impact> {
+        match self {
+            Self::Notice => None,
+            Self::Standard | Self::AgentLiveness => Some(severity.impact()),
+        }
+    }
+}
+
+/// Who made something, as it was called then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Author {
+    /// Id of the token.
+    pub id: Id,
+    /// Its name at that time.
+    pub name: String,
+}
+
+/// An incident as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Incident {
+    /// Key of the row; 0 before it is stored.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of the organisation that owns it.
+    pub organisation: i64,
+    /// What it is called.
+    pub title: Translated,
+    /// Never changes.
+    pub kind: IncidentKind,
+    /// How far people have come.
+    pub status: IncidentStatus,
+    /// `minor` for every notice.
+    pub severity: Severity,
+    /// Whether status pages may show it.
+    pub is_published: bool,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended; `None` exactly while open.
+    pub resolved_at: Option<Timestamp>,
+    /// As the client said.
+    pub sla_counts_as_downtime: bool,
+    /// `None`: the engine.
+    pub created_by: Option<Author>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last write by a client.
+    pub updated_at: Timestamp,
+}
+
+impl Incident {
+    /// Whether it is over.
+    #[must_use]
+    pub const fn is_resolved(&self) -> bool {
+        self.resolved_at.is_some()
+    }
+}
+
+/// A service that an incident affects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Affected {
+    /// Database key of the service.
+    pub service: ServiceKey,
+    /// The id that clients see.
+    pub id: Id,
+    /// Its name.
+    pub name: String,
+    /// How strongly it is hit; `None` for notices.
+    pub impact: Option<Impact>,
+    /// Whether the impact follows the severity.
+    pub is_derived: bool,
+    /// Since when it is affected.
+    pub added_at: Timestamp,
+    /// Since when it is not any more.
+    pub recovered_at: Option<Timestamp>,
+}
+
+/// A status page that was chosen for an incident.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChosenPage {
+    /// Database key of the page.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Its name.
+    pub name: Translated,
+}
+
+/// One entry of a timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimelineEntry {
+    /// The id that clients see.
+    pub id: Id,
+    /// The status that it states.
+    pub status: IncidentStatus,
+    /// What is said.
+    pub message: Translated,
+    /// Whether subscribers are told.
+    pub notify_subscribers: bool,
+    /// Time of creation.
+    pub created_at: Timestamp,
+}
+
+/// An incident with everything that hangs on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WholeIncident {
+    /// The incident.
+    pub incident: Incident,
+    /// The services that it affects, by name.
+    pub services: Vec<Affected>,
+    /// The pages that were chosen for it, in the order of the client.
+    pub statuspages: Vec<ChosenPage>,
+    /// Its timeline, oldest first.
+    pub updates: Vec<TimelineEntry>,
+}
+
+impl WholeIncident {
+    /// Affects exactly these services (key, id, name) from `now` on. Those that it affected before stay as they are.
+    pub fn affect(&mut self, services: impl IntoIterator<Item = (ServiceKey, Id, String)>, now: Timestamp) {
+        let mut before = std::mem::take(&mut self.services);
+        let Incident { kind, severity, resolved_at, .. } = self.incident;
+        for (service, id, name) in services {
+            let known = before.iter().position(|affected| affected.service == service);
+            let affected = known.map(|at| before.swap_remove(at)).unwrap_or_else(|| Affected {
+                service,
+                id,
+                name,
+                impact: kind.impact(severity),
+                is_derived: true,
+                added_at: now,
+                recovered_at: resolved_at,
+            });
+            self.services.push(affected);
+        }
+        sort_by_name(&mut self.services);
+    }
+
+    /// Gives it this severity, as far as its kind allows; derived impacts follow.
+    pub fn weigh(&mut self, severity: Severity) {
+        let kind = self.incident.kind;
+        self.incident.severity = kind.severity(severity);
+        let impact = kind.impact(self.incident.severity);
+        for affected in self.services.iter_mut().filter(|affected| affected.is_derived) {
+            affected.impact = impact;
+        }
+    }
+
+    /// Moves the end of an incident that is over; services that recovered by its end move along.
+    pub fn move_end(&mut self, resolved_at: Timestamp) {
+        let before = self.incident.resolved_at.replace(resolved_at);
+        for affected in self.services.iter_mut().filter(|affected| affected.recovered_at == before) {
+            affected.recovered_at = Some(resolved_at);
+        }
+    }
+
+    /// Adds an entry and takes over its status (contract 4.10.4): `resolved` ends an open incident at the time of the
+    /// entry, another status opens one again that is over.
+    pub fn post(&mut self, entry: TimelineEntry) {
+        let (status, at) = (entry.status, entry.created_at);
+        self.updates.push(entry);
+        match (status, self.incident.resolved_at) {
+            (IncidentStatus::Resolved, None) => self.end(at),
+            (IncidentStatus::Resolved, Some(_)) => {}
+            (_, Some(resolved_at)) => self.reopen(resolved_at),
+            (_, None) => {}
+        }
+        self.incident.status = status;
+    }
+
+    /// Adds the last entry of an open incident and ends it.
+    pub fn resolve(&mut self, entry: TimelineEntry, resolved_at: Timestamp) {
+        self.updates.push(entry);
+        self.end(resolved_at);
+    }
+
+    /// It ends, though not before it began; what has not recovered yet has now.
+    fn end(&mut self, at: Timestamp) {
+        let at = at.max(self.incident.started_at);
+        self.incident.status = IncidentStatus::Resolved;
+        self.incident.resolved_at = Some(at);
+        for affected in &mut self.services {
+            affected.recovered_at.get_or_insert(at);
+        }
+    }
+
+    /// It was not over after all: services that recovered by its end alone have not recovered; what was measured stays.
+    fn reopen(&mut self, resolved_at: Timestamp) {
+        self.incident.resolved_at = None;
+        for affected in self.services.iter_mut().filter(|row| row.recovered_at == Some(resolved_at)) {
+            affected.recovered_at = None;
+        }
+    }
+}
+
+/// The order in which services are shown: by name, then by id.
+pub fn sort_by_name(services: &mut [Affected]) {
+    services.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
+}
+
+/// How many of these periods (start and end; no end: still open) touch the span `from`..`to`. A period without length
+/// touches the span that it lies in.
+#[must_use]
+pub fn open_within(periods: &[(Timestamp, Option<Timestamp>)], (from, to): (Timestamp, Timestamp)) -> usize {
+    let touches = |(start, end): &&(Timestamp, Option<Timestamp>)| {
+        *start < to && (*start >= from || end.is_none_or(|end| end > from))
+    };
+    periods.iter().filter(touches).count()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! What creating, changing, a timeline entry and a resolution do to an incident and to the services that it affects.
+
+use rstest::rstest;
+
+use super::*;
+
+const fn at(ms: i64) -> Timestamp {
+    Timestamp::from_ms(ms)
+}
+
+fn whole(kind: IncidentKind, severity: Severity) -> WholeIncident {
+    let incident = Incident {
+        key: 1,
+        id: Id::random(),
+        organisation: 1,
+        title: Translated::single("en", "Slow"),
+        kind,
+        status: IncidentStatus::Investigating,
+        severity: kind.severity(severity),
+        is_published: false,
+        started_at: at(100),
+        resolved_at: None,
+        sla_counts_as_downtime: false,
+        created_by: None,
+        created_at: at(100),
+        updated_at: at(100),
+    };
+    WholeIncident { incident, services: Vec::new(), statuspages: Vec::new(), updates: Vec::new() }
+}
+
+fn affecting(names: &[&str]) -> WholeIncident {
+    let mut made = whole(IncidentKind::Standard, Severity::Minor);
+    let service = |(key, name): (i64, &&str)| (key, Id::random(), (*name).to_owned());
+    made.affect((1..).zip(names).map(service), at(200));
+    made
+}
+
+fn entry(status: IncidentStatus, ms: i64) -> TimelineEntry {
+    let message = Translated::single("en", "News");
+    TimelineEntry { id: Id::random(), status, message, notify_subscribers: true, created_at: at(ms) }
+}
+
+fn recovered(whole: &WholeIncident) -> Vec<Option<i64>> {
+    whole.services.iter().map(|affected| affected.recovered_at.map(Timestamp::ms)).collect()
+}
+
+#[test]
+fn every_word_parses_back() {
+    for kind in IncidentKind::ALL {
+        assert_eq!(kind.as_str().parse(), Ok(*kind));
+    }
+    for status in IncidentStatus::ALL {
+        assert_eq!(status.as_str().parse(), Ok(*status));
+    }
+    for severity in Severity::ALL {
+        assert_eq!(severity.as_str().parse(), Ok(*severity));
+    }
+    for impact in Impact::ALL {
+        assert_eq!(impact.as_str().parse(), Ok(*impact));
+    }
+    assert_eq!("Minor".parse::<Severity>(), Err(UnknownWord));
+}
+
+/// Contract 4.9: the initial impact; it follows a changed severity.
+#[rstest]
+#[case(Severity::Minor, Impact::Degraded)]
+#[case(Severity::Major, Impact::PartialOutage)]
+#[case(Severity::Critical, Impact::MajorOutage)]
+fn impacts_follow_the_severity(#[case] severity: Severity, #[case] impact: Impact) {
+    let mut changed = affecting(&["a"]);
+    changed.weigh(severity);
+    assert_eq!(changed.services[0].impact, Some(impact));
+    let mut made = whole(IncidentKind::Standard, severity);
+    made.affect([(1, Id::random(), "a".to_owned())], at(200));
+    assert_eq!(made.services[0].impact, Some(impact));
+}
+
+#[test]
+fn an_impact_of_its_own_does_not_follow() {
+    let mut changed = affecting(&["a"]);
+    changed.services[0].is_derived = false;
+    changed.weigh(Severity::Critical);
+    assert_eq!(changed.services[0].impact, Some(Impact::Degraded));
+}
+
+/// Contract 4.10.1, 4.9: a notice is minor and hits nobody.
+#[test]
+fn a_notice_has_neither_severity_nor_impact() {
+    let mut notice = whole(IncidentKind::Notice, Severity::Critical);
+    notice.affect([(1, Id::random(), "a".to_owned())], at(200));
+    notice.weigh(Severity::Major);
+    assert_eq!((notice.incident.severity, notice.services[0].impact), (Severity::Minor, None));
+}
+
+#[test]
+fn a_replaced_list_keeps_what_is_known_of_those_that_stay() {
+    let mut changed = affecting(&["b", "a"]);
+    let kept = changed.services[1].clone();
+    assert_eq!(kept.name, "b");
+    let lists = [(9, Id::random(), "aa".to_owned()), (kept.service, kept.id, kept.name.clone())];
+    changed.affect(lists, at(900));
+    let seen: Vec<_> = changed.services.iter().map(|row| (row.name.as_str(), row.added_at.ms())).collect();
+    assert_eq!(seen, [("aa", 900), ("b", 200)]);
+    assert_eq!(changed.services[1], kept);
+}
+
+/// Contract 4.9: recovered at the latest when the incident is resolved; what was measured earlier stays.
+#[test]
+fn resolving_marks_whoever_has_not_recovered() {
+    let mut changed = affecting(&["a", "b"]);
+    changed.services[0].recovered_at = Some(at(300));
+    changed.resolve(entry(IncidentStatus::Resolved, 500), at(400));
+    assert_eq!(changed.incident.resolved_at, Some(at(400)));
+    assert_eq!(changed.incident.status, IncidentStatus::Resolved);
+    assert_eq!(recovered(&changed), [Some(300), Some(400)]);
+    changed.affect([(7, Id::random(), "c".to_owned())], at(600));
+    assert_eq!(recovered(&changed), [Some(400)], "whoever joins an incident that is over has recovered");
+}
+
+#[test]
+fn an_incident_does_not_end_before_it_began() {
+    let mut changed = affecting(&["a"]);
+    changed.post(entry(IncidentStatus::Resolved, 60));
+    assert_eq!(changed.incident.resolved_at, Some(at(100)));
+}
+
+/// Contract 4.10.4, the timeline on open and on resolved incidents.
+#[test]
+fn a_timeline_entry_moves_ends_and_reopens() {
+    let mut changed = affecting(&["a", "b"]);
+    changed.post(entry(IncidentStatus::Identified, 300));
+    assert_eq!((changed.incident.status, changed.incident.resolved_at), (IncidentStatus::Identified, None));
+    changed.services[0].recovered_at = Some(at(310));
+    changed.post(entry(IncidentStatus::Resolved, 400));
+    changed.post(entry(IncidentStatus::Resolved, 500));
+    assert_eq!(changed.incident.resolved_at, Some(at(400)), "a second end changes nothing");
+    changed.post(entry(IncidentStatus::Monitoring, 600));
+    assert_eq!((changed.incident.status, changed.incident.resolved_at), (IncidentStatus::Monitoring, None));
+    assert_eq!(recovered(&changed), [Some(310), None]);
+    assert_eq!(changed.updates.len(), 4);
+}
+
+#[test]
+fn a_moved_end_takes_those_along_that_recovered_by_it() {
+    let mut changed = affecting(&["a", "b"]);
+    changed.services[0].recovered_at = Some(at(300));
+    changed.post(entry(IncidentStatus::Resolved, 400));
+    changed.move_end(at(350));
+    assert_eq!(changed.incident.resolved_at, Some(at(350)));
+    assert_eq!(recovered(&changed), [Some(300), Some(350)]);
+}
+
+/// Contract 4.7, `incidents` of the day 100..200.
+#[rstest]
+#[case(0, None, 1)]
+#[case(0, Some(50), 0)]
+#[case(0, Some(100), 0)]
+#[case(0, Some(101), 1)]
+#[case(150, Some(160), 1)]
+#[case(150, Some(150), 1)]
+#[case(100, Some(100), 1)]
+#[case(199, None, 1)]
+#[case(200, None, 0)]
+fn a_day_counts_what_was_open_in_it(#[case] start: i64, #[case] end: Option<i64>, #[case] count: usize) {
+    assert_eq!(open_within(&[(at(start), end.map(at))], (at(100), at(200))), count);
+}

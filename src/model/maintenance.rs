@@ -1,0 +1,331 @@
+//! A maintenance: announced work on services (contract 4.11), its states, and what may be done in which state.
+//!
+//! What an act changes is decided in `step`, what it says on the timeline in `texts`. Nothing here reads a clock or knows
+//! who is covered: a [`Maintenance`] is one row.
+
+pub mod step;
+mod texts;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::service::UnknownWord;
+use crate::model::translated::Translated;
+
+/// Database key of a maintenance.
+pub type MaintenanceKey = i64;
+
+/// Whether the work was planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MaintenanceKind {
+    /// Its time is left out of uptime.
+    Planned,
+    /// Its time is measured as any other.
+    Emergency,
+}
+
+impl MaintenanceKind {
+    /// Both, in the order of the contract.
+    pub const ALL: [Self; 2] = [Self::Planned, Self::Emergency];
+
+    /// The word that the API and the database use.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Emergency => "emergency",
+        }
+    }
+}
+
+impl FromStr for MaintenanceKind {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or(UnknownWord)
+    }
+}
+
+/// The state of a maintenance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MaintenanceStatus {
+    /// It has not begun.
+    Scheduled,
+    /// It has an effect.
+    InProgress,
+    /// It has ended.
+    Completed,
+    /// It was called off.
+    Cancelled,
+}
+
+impl MaintenanceStatus {
+    /// All states in the order of the contract.
+    pub const ALL: [Self; 4] = [Self::Scheduled, Self::InProgress, Self::Completed, Self::Cancelled];
+
+    /// The word that the API and the database use.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Scheduled => "scheduled",
+            Self::InProgress => "in_progress",
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl FromStr for MaintenanceStatus {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or(UnknownWord)
+    }
+}
+
+impl fmt::Display for MaintenanceStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// When the work is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Planned start; may lie in the past.
+    pub start: Timestamp,
+    /// Planned end, later than the start; `None` = open end.
+    pub end: Option<Timestamp>,
+}
+
+/// Of what subscribers are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notices {
+    /// Of the creation, and of a cancellation.
+    pub announcement: bool,
+    /// A day before the start.
+    pub day_before: bool,
+    /// An hour before the start.
+    pub hour_before: bool,
+    /// Of the start.
+    pub start: bool,
+    /// Of the end.
+    pub complete: bool,
+}
+
+/// Who made a maintenance: a token, under its name at that time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Creator {
+    /// Id of the token.
+    pub id: Id,
+    /// Its name.
+    pub name: String,
+}
+
+/// A maintenance as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Maintenance {
+    /// Key of the row.
+    pub key: MaintenanceKey,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of the organisation that owns it.
+    pub organisation: i64,
+    /// 1..255 characters per language.
+    pub title: Translated,
+    /// `type` of the API.
+    pub kind: MaintenanceKind,
+    /// Its state.
+    pub status: MaintenanceStatus,
+    /// The planned window.
+    pub schedule: Schedule,
+    /// When it began; `None` until then.
+    pub actual_start: Option<Timestamp>,
+    /// When it ended; `None` until then, and for what never began.
+    pub actual_end: Option<Timestamp>,
+    /// Whether it begins by itself.
+    pub auto_start: bool,
+    /// Whether it ends by itself; only with a planned end.
+    pub auto_complete: bool,
+    /// Of what subscribers are told.
+    pub notices: Notices,
+    /// Who made it.
+    pub created_by: Option<Creator>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last write by a client.
+    pub updated_at: Timestamp,
+}
+
+/// An entry of the timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The id that clients see.
+    pub id: Id,
+    /// The state that it speaks of.
+    pub status: MaintenanceStatus,
+    /// 1..10000 characters per language.
+    pub message: Translated,
+    /// Whether subscribers are told.
+    pub notify_subscribers: bool,
+    /// Time of creation.
+    pub created_at: Timestamp,
+}
+
+/// What people, or the clock, do to a maintenance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Begin.
+    Start,
+    /// End.
+    Complete,
+    /// Call off.
+    Cancel,
+    /// Give it another window.
+    Extend,
+}
+
+impl Operation {
+    /// The states that it needs, as words.
+    #[must_use]
+    pub const fn needs(self) -> &'static [&'static str] {
+        const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();
+        const IN_PROGRESS: &str = MaintenanceStatus::InProgress.as_str();
+        const COMPLETED: &str = MaintenanceStatus::Completed.as_str();
+        match self {
+            Self::Start | Self::Cancel => &[SCHEDULED],
+            Self::Complete => &[IN_PROGRESS],
+            Self::Extend => &[IN_PROGRESS, COMPLETED],
+        }
+    }
+}
+
+/// The maintenance is in another state than the operation needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the maintenance is {status}")]
+pub struct WrongState {
+    /// Its state.
+    pub status: MaintenanceStatus,
+    /// The states that would have been right.
+    pub needed: &'static [&'static str],
+}
+
+impl Maintenance {
+    /// Passes when the operation is possible in the present state (contract 4.11.3).
+    ///
+    /// # Errors
+    /// [`WrongState`].
+    pub fn allow(&self, operation: Operation) -> Result<(), WrongState> {
+        let (status, needed) = (self.status, operation.needs());
+        if needed.contains(&status.as_str()) { Ok(()) } else { Err(WrongState { status, needed }) }
+    }
+
+    /// Whether an update may give it this window (contract 4.11.2). The present one is always allowed.
+    #[must_use]
+    pub fn may_move_to(&self, schedule: Schedule) -> bool {
+        match self.status {
+            MaintenanceStatus::Scheduled => true,
+            MaintenanceStatus::InProgress => schedule.start == self.schedule.start,
+            MaintenanceStatus::Completed | MaintenanceStatus::Cancelled => schedule == self.schedule,
+        }
+    }
+
+    /// Whether the services that it covers are in maintenance.
+    #[must_use]
+    pub fn is_in_progress(&self) -> bool {
+        self.status == MaintenanceStatus::InProgress
+    }
+
+    /// Whether time is left out of the uptime of the services that it covers.
+    #[must_use]
+    pub fn leaves_time_out(&self) -> bool {
+        self.is_in_progress() && self.kind == MaintenanceKind::Planned
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// A planned maintenance from 1,000 to 2,000 in this state.
+    pub(crate) fn maintenance(status: MaintenanceStatus) -> Maintenance {
+        let at = Timestamp::from_ms;
+        let ran = matches!(status, MaintenanceStatus::InProgress | MaintenanceStatus::Completed);
+        Maintenance {
+            key: 1,
+            id: Id::random(),
+            organisation: 1,
+            title: Translated::single("en", "Database upgrade"),
+            kind: MaintenanceKind::Planned,
+            status,
+            schedule: Schedule { start: at(1_000), end: Some(at(2_000)) },
+            actual_start: ran.then(|| at(1_001)),
+            actual_end: (status == MaintenanceStatus::Completed).then(|| at(1_501)),
+            auto_start: true,
+            auto_complete: false,
+            notices: Notices {
+                announcement: true,
+                day_before: true,
+                hour_before: true,
+                start: true,
+                complete: true,
+            },
+            created_by: None,
+            created_at: at(0),
+            updated_at: at(0),
+        }
+    }
+
+    /// Contract 4.11.3: every operation in every state.
+    #[rstest]
+    #[case(Operation::Start, &["scheduled"])]
+    #[case(Operation::Complete, &["in_progress"])]
+    #[case(Operation::Cancel, &["scheduled"])]
+    #[case(Operation::Extend, &["in_progress", "completed"])]
+    fn an_operation_is_possible_in_these_states_only(
+        #[case] operation: Operation,
+        #[case] needed: &'static [&'static str],
+    ) {
+        for status in MaintenanceStatus::ALL {
+            let expected =
+                if needed.contains(&status.as_str()) { Ok(()) } else { Err(WrongState { status, needed }) };
+            assert_eq!(maintenance(status).allow(operation), expected, "{operation:?} {status}");
+        }
+    }
+
+    /// Contract 4.11.2: window changes by state; (start changed, end changed) → allowed.
+    #[rstest]
+    #[case(MaintenanceStatus::Scheduled, [true, true, true, true])]
+    #[case(MaintenanceStatus::InProgress, [true, true, false, false])]
+    #[case(MaintenanceStatus::Completed, [true, false, false, false])]
+    #[case(MaintenanceStatus::Cancelled, [true, false, false, false])]
+    fn a_window_moves_as_far_as_the_state_allows(
+        #[case] status: MaintenanceStatus,
+        #[case] allowed: [bool; 4],
+    ) {
+        let at = Timestamp::from_ms;
+        let windows = [(1_000, Some(2_000)), (1_000, None), (1_001, Some(2_000)), (999, Some(3_000))];
+        for ((start, end), expected) in windows.into_iter().zip(allowed) {
+            let schedule = Schedule { start: at(start), end: end.map(at) };
+            assert_eq!(maintenance(status).may_move_to(schedule), expected, "{status} {schedule:?}");
+        }
+    }
+
+    #[rstest]
+    #[case(MaintenanceKind::Planned, MaintenanceStatus::InProgress, true)]
+    #[case(MaintenanceKind::Emergency, MaintenanceStatus::InProgress, false)]
+    #[case(MaintenanceKind::Planned, MaintenanceStatus::Scheduled, false)]
+    #[case(MaintenanceKind::Planned, MaintenanceStatus::Completed, false)]
+    #[case(MaintenanceKind::Planned, MaintenanceStatus::Cancelled, false)]
+    fn only_planned_work_in_progress_leaves_time_out(
+        #[case] kind: MaintenanceKind,
+        #[case] status: MaintenanceStatus,
+        #[case] expected: bool,
+    ) {
+        assert_eq!(Maintenance { kind, ..maintenance(status) }.leaves_time_out(), expected);
+    }
+}

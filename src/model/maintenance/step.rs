@@ -1,0 +1,184 @@
+//! What an act makes of a maintenance: its new state, and what the timeline says about it.
+//!
+//! Every act is a plain function from before to after. Whether it is allowed is asked first; an act of the clock is allowed
+//! when it is due, so doing it twice is impossible.
+
+use crate::clock::Timestamp;
+use crate::model::maintenance::{Maintenance, MaintenanceStatus, Operation, Schedule, WrongState, texts};
+use crate::model::translated::Translated;
+
+/// When an act happens, and in which language generated texts are stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp<'a> {
+    /// The moment.
+    pub at: Timestamp,
+    /// The default language of the organisation.
+    pub locale: &'a str,
+}
+
+/// A new entry of the timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewEntry {
+    /// The state that it speaks of.
+    pub status: MaintenanceStatus,
+    /// What it says.
+    pub message: Translated,
+    /// Whether subscribers are told.
+    pub notify_subscribers: bool,
+    /// Time of creation.
+    pub created_at: Timestamp,
+}
+
+/// A maintenance after an act, with the entries that the act adds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What is to be stored.
+    pub after: Maintenance,
+    /// Oldest first.
+    pub entries: Vec<NewEntry>,
+}
+
+/// Whether a changed window is put on the timeline, and whether subscribers are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Announcement {
+    /// `post_update`.
+    pub is_posted: bool,
+    /// `notify_subscribers`.
+    pub notifies: bool,
+}
+
+/// What `extend` asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extension {
+    /// The new window.
+    pub schedule: Schedule,
+    /// What the timeline says; `None` = generated.
+    pub message: Option<Translated>,
+    /// Whether subscribers are told.
+    pub notifies: bool,
+}
+
+impl Step {
+    /// A new maintenance is announced; it begins at once if its start has been reached.
+    #[must_use]
+    pub fn announce(maintenance: Maintenance, message: Option<Translated>, stamp: Stamp<'_>) -> Self {
+        let generated = || texts::announced(maintenance.schedule);
+        let notifies = maintenance.notices.announcement;
+        let entry = stamp.entry(MaintenanceStatus::Scheduled, (message, generated), notifies);
+        Self { after: maintenance, entries: vec![entry] }.begin_if_due(stamp)
+    }
+
+    /// An update made `after` of `before`; it begins at once if its start has been reached.
+    #[must_use]
+    pub fn revise(
+        before: &Maintenance,
+        after: Maintenance,
+        announcement: Announcement,
+        stamp: Stamp<'_>,
+    ) -> Self {
+        let mut entries = Vec::new();
+        if announcement.is_posted && after.schedule != before.schedule {
+            let generated = || texts::moved(after.schedule);
+            entries.push(stamp.entry(after.status, (None, generated), announcement.notifies));
+        }
+        Self { after, entries }.begin_if_due(stamp)
+    }
+
+    /// It begins.
+    ///
+    /// # Errors
+    /// [`WrongState`] unless it is scheduled.
+    pub fn start(before: &Maintenance, stamp: Stamp<'_>) -> Result<Self, WrongState> {
+        before.allow(Operation::Start)?;
+        Ok(Self { after: before.clone(), entries: Vec::new() }.begin(stamp))
+    }
+
+    /// It ends.
+    ///
+    /// # Errors
+    /// [`WrongState`] unless it is in progress.
+    pub fn complete(before: &Maintenance, stamp: Stamp<'_>) -> Result<Self, WrongState> {
+        before.allow(Operation::Complete)?;
+        let status = MaintenanceStatus::Completed;
+        let after = Maintenance { status, actual_end: Some(stamp.at), ..before.clone() };
+        let entry = stamp.entry(status, (None, || texts::COMPLETED.into()), before.notices.complete);
+        Ok(Self { after, entries: vec![entry] })
+    }
+
+    /// It is called off.
+    ///
+    /// # Errors
+    /// [`WrongState`] unless it is scheduled.
+    pub fn cancel(before: &Maintenance, stamp: Stamp<'_>) -> Result<Self, WrongState> {
+        before.allow(Operation::Cancel)?;
+        let status = MaintenanceStatus::Cancelled;
+        let after = Maintenance { status, ..before.clone() };
+        let entry = stamp.entry(status, (None, || texts::CANCELLED.into()), before.notices.announcement);
+        Ok(Self { after, entries: vec![entry] })
+    }
+
+    /// It gets another window: it goes on, or, when that begins in the future, waits again. An open end cannot be waited
+    /// for, so it takes automatic completion away.
+    ///
+    /// # Errors
+    /// [`WrongState`] unless it is in progress or completed.
+    pub fn extend(before: &Maintenance, extension: Extension, stamp: Stamp<'_>) -> Result<Self, WrongState> {
+        before.allow(Operation::Extend)?;
+        let Extension { schedule, message, notifies } = extension;
+        let waits = schedule.start > stamp.at;
+        let status = if waits { MaintenanceStatus::Scheduled } else { MaintenanceStatus::InProgress };
+        let after = Maintenance {
+            status,
+            schedule,
+            actual_start: if waits { None } else { before.actual_start.or(Some(stamp.at)) },
+            actual_end: None,
+            auto_complete: before.auto_complete && schedule.end.is_some(),
+            ..before.clone()
+        };
+        let generated = || if waits { texts::moved(schedule) } else { texts::extended(schedule) };
+        Ok(Self { entries: vec![stamp.entry(status, (message, generated), notifies)], after })
+    }
+
+    /// What the clock does to it at this moment, if anything: one transition at a time.
+    #[must_use]
+    pub fn when_due(before: &Maintenance, stamp: Stamp<'_>) -> Option<Self> {
+        if starts_by_itself(before, stamp.at) {
+            return Self::start(before, stamp).ok();
+        }
+        let is_over = before.schedule.end.is_some_and(|end| end <= stamp.at);
+        if before.auto_complete && is_over { Self::complete(before, stamp).ok() } else { None }
+    }
+
+    fn begin_if_due(self, stamp: Stamp<'_>) -> Self {
+        if starts_by_itself(&self.after, stamp.at) { self.begin(stamp) } else { self }
+    }
+
+    fn begin(mut self, stamp: Stamp<'_>) -> Self {
+        let status = MaintenanceStatus::InProgress;
+        let notifies = self.after.notices.start;
+        self.entries.push(stamp.entry(status, (None, || texts::STARTED.into()), notifies));
+        let after = Maintenance { status, actual_start: Some(stamp.at), ..self.after };
+        Self { after, entries: self.entries }
+    }
+}
+
+/// The planned window says nothing once somebody has begun or ended it.
+fn starts_by_itself(maintenance: &Maintenance, now: Timestamp) -> bool {
+    let waits = maintenance.status == MaintenanceStatus::Scheduled;
+    waits && maintenance.auto_start && maintenance.schedule.start <= now
+}
+
+impl Stamp<'_> {
+    fn entry(
+        self,
+        status: MaintenanceStatus,
+        (message, generated): (Option<Translated>, impl FnOnce() -> String),
+        notify_subscribers: bool,
+    ) -> NewEntry {
+        let message = message.unwrap_or_else(|| Translated::single(self.locale, generated()));
+        NewEntry { status, message, notify_subscribers, created_at: self.at }
+    }
+}
+
+#[cfg(test)]
+mod tests;

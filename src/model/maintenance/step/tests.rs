@@ -1,0 +1,181 @@
+//! Every act in every state, and what the timeline says.
+
+use rstest::rstest;
+
+use super::*;
+use crate::model::maintenance::MaintenanceStatus::{Cancelled, Completed, InProgress, Scheduled};
+use crate::model::maintenance::Notices;
+use crate::model::maintenance::tests::maintenance;
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_ms(ms)
+}
+
+fn stamp(ms: i64) -> Stamp<'static> {
+    Stamp { at: at(ms), locale: "de" }
+}
+
+/// Statuses, texts and notices of the new entries.
+fn said(step: &Step) -> Vec<(MaintenanceStatus, &str, bool)> {
+    let text = |entry: &NewEntry| (entry.status, entry.notify_subscribers);
+    let entries = step.entries.iter();
+    entries.map(|entry| (text(entry).0, entry.message.get("de").unwrap(), text(entry).1)).collect()
+}
+
+/// Contract 4.11.2: "start already reached".
+#[rstest]
+#[case(true, 999, Scheduled, None)]
+#[case(true, 1_000, InProgress, Some(1_000))]
+#[case(true, 9_000, InProgress, Some(9_000))]
+#[case(false, 9_000, Scheduled, None)]
+fn a_new_maintenance_begins_when_its_start_has_been_reached(
+    #[case] auto_start: bool,
+    #[case] now: i64,
+    #[case] status: MaintenanceStatus,
+    #[case] actual_start: Option<i64>,
+) {
+    let new = Maintenance { auto_start, ..maintenance(Scheduled) };
+    let step = Step::announce(new.clone(), None, stamp(now));
+    assert_eq!((step.after.status, step.after.actual_start), (status, actual_start.map(at)));
+    assert_eq!(step.after.schedule, new.schedule);
+    assert_eq!(step.entries[0].status, Scheduled);
+    assert_eq!(step.entries.len(), if status == InProgress { 2 } else { 1 });
+    let again =
+        Step::revise(&new, new.clone(), Announcement { is_posted: true, notifies: false }, stamp(now));
+    assert_eq!(again.after, step.after);
+    assert_eq!(again.entries.len(), step.entries.len() - 1, "the window has not changed");
+}
+
+#[rstest]
+#[case(true)]
+#[case(false)]
+fn what_is_said_first_is_what_was_sent_or_generated(#[case] announcement: bool) {
+    let notices = Notices { announcement, ..maintenance(Scheduled).notices };
+    let new = Maintenance { notices, ..maintenance(Scheduled) };
+    let sent = Step::announce(new.clone(), Some(Translated::single("de", "Wir arbeiten.")), stamp(0));
+    assert_eq!(said(&sent), [(Scheduled, "Wir arbeiten.", announcement)]);
+    let generated = Step::announce(new, None, stamp(0));
+    let text = "Maintenance is planned from 1970-01-01 00:00 UTC to 1970-01-01 00:00 UTC.";
+    assert_eq!(said(&generated), [(Scheduled, text, announcement)]);
+}
+
+/// Contract 4.11.2: `post_update`, `notify_subscribers`.
+#[rstest]
+#[case(Scheduled, Some(3_000), true, false, Some(false))]
+#[case(Scheduled, Some(3_000), true, true, Some(true))]
+#[case(Scheduled, Some(3_000), false, true, None)]
+#[case(InProgress, None, true, false, Some(false))]
+#[case(Scheduled, Some(2_000), true, true, None)]
+fn a_changed_window_is_told_unless_nobody_shall(
+    #[case] status: MaintenanceStatus,
+    #[case] end: Option<i64>,
+    #[case] is_posted: bool,
+    #[case] notifies: bool,
+    #[case] told: Option<bool>,
+) {
+    let before = maintenance(status);
+    let schedule = Schedule { end: end.map(at), ..before.schedule };
+    let after = Maintenance { schedule, ..before.clone() };
+    let step = Step::revise(&before, after, Announcement { is_posted, notifies }, stamp(500));
+    let entries: Vec<_> = said(&step).iter().map(|(status, _, notified)| (*status, *notified)).collect();
+    assert_eq!(entries, told.map(|notified| (status, notified)).into_iter().collect::<Vec<_>>());
+}
+
+/// Contract 4.11.3: start, complete, cancel.
+#[test]
+fn an_operation_changes_state_times_and_timeline() {
+    let planned = maintenance(Scheduled);
+    let started = Step::start(&planned, stamp(700)).unwrap();
+    let expected = Maintenance { status: InProgress, actual_start: Some(at(700)), ..planned.clone() };
+    assert_eq!(started.after, expected);
+    assert_eq!(said(&started), [(InProgress, "The maintenance has started.", true)]);
+
+    let completed = Step::complete(&expected, stamp(800)).unwrap();
+    let expected = Maintenance { status: Completed, actual_end: Some(at(800)), ..expected };
+    assert_eq!(completed.after, expected);
+    assert_eq!(said(&completed), [(Completed, "The maintenance has been completed.", true)]);
+
+    let cancelled = Step::cancel(&planned, stamp(900)).unwrap();
+    assert_eq!(cancelled.after, Maintenance { status: Cancelled, ..planned });
+    assert_eq!(said(&cancelled), [(Cancelled, "The maintenance has been cancelled.", true)]);
+}
+
+#[test]
+fn an_operation_notifies_only_of_what_subscribers_want_to_hear() {
+    let silent =
+        Notices { announcement: false, day_before: true, hour_before: true, start: false, complete: false };
+    let of = |status| Maintenance { notices: silent, ..maintenance(status) };
+    for step in [
+        Step::start(&of(Scheduled), stamp(1)),
+        Step::cancel(&of(Scheduled), stamp(1)),
+        Step::complete(&of(InProgress), stamp(1)),
+    ] {
+        assert!(!step.unwrap().entries[0].notify_subscribers);
+    }
+}
+
+/// Contract 4.11.3: the new state after `extend`.
+#[rstest]
+#[case(InProgress, 1_000, InProgress, Some(1_001))]
+#[case(Completed, 1_000, InProgress, Some(1_001))]
+#[case(Completed, 1_600, InProgress, Some(1_001))]
+#[case(InProgress, 1_601, Scheduled, None)]
+#[case(Completed, 1_601, Scheduled, None)]
+fn an_extension_goes_on_or_waits_again(
+    #[case] status: MaintenanceStatus,
+    #[case] start: i64,
+    #[case] expected: MaintenanceStatus,
+    #[case] actual_start: Option<i64>,
+) {
+    let schedule = Schedule { start: at(start), end: Some(at(9_000)) };
+    let extension = Extension { schedule, message: None, notifies: true };
+    let step = Step::extend(&maintenance(status), extension, stamp(1_600)).unwrap();
+    assert_eq!((step.after.status, step.after.schedule), (expected, schedule));
+    assert_eq!((step.after.actual_start, step.after.actual_end), (actual_start.map(at), None));
+    assert_eq!((step.entries[0].status, step.entries[0].notify_subscribers), (expected, true));
+}
+
+#[rstest]
+#[case(None, false)]
+#[case(Some(9_000), true)]
+fn an_open_end_takes_automatic_completion_away(#[case] end: Option<i64>, #[case] auto_complete: bool) {
+    let before = Maintenance { auto_complete: true, ..maintenance(InProgress) };
+    let schedule = Schedule { end: end.map(at), ..before.schedule };
+    let message = Some(Translated::single("de", "Dauert länger."));
+    let extension = Extension { schedule, message, notifies: false };
+    let step = Step::extend(&before, extension, stamp(1_600)).unwrap();
+    assert_eq!(step.after.auto_complete, auto_complete);
+    assert_eq!(said(&step), [(InProgress, "Dauert länger.", false)]);
+}
+
+/// Contract 4.11.2: automatic start and completion; (status, auto_start, auto_complete, now) → new status.
+#[rstest]
+#[case(Scheduled, true, false, 999, None)]
+#[case(Scheduled, true, false, 1_000, Some(InProgress))]
+#[case(Scheduled, true, true, 5_000, Some(InProgress))]
+#[case(Scheduled, false, true, 5_000, None)]
+#[case(InProgress, true, true, 1_999, None)]
+#[case(InProgress, true, true, 2_000, Some(Completed))]
+#[case(InProgress, true, false, 5_000, None)]
+#[case(Completed, true, true, 5_000, None)]
+#[case(Cancelled, true, true, 5_000, None)]
+fn the_clock_does_what_is_due_once(
+    #[case] status: MaintenanceStatus,
+    #[case] auto_start: bool,
+    #[case] auto_complete: bool,
+    #[case] now: i64,
+    #[case] expected: Option<MaintenanceStatus>,
+) {
+    let before = Maintenance { auto_start, auto_complete, ..maintenance(status) };
+    let step = Step::when_due(&before, stamp(now));
+    assert_eq!(step.as_ref().map(|step| step.after.status), expected);
+    let again = step.and_then(|step| Step::when_due(&step.after, stamp(now)));
+    assert_eq!(again.is_some(), expected == Some(InProgress) && auto_complete && now >= 2_000);
+}
+
+#[test]
+fn an_open_end_is_never_over() {
+    let open = Schedule { start: at(1_000), end: None };
+    let before = Maintenance { schedule: open, auto_complete: true, ..maintenance(InProgress) };
+    assert_eq!(Step::when_due(&before, stamp(i64::MAX)), None);
+}

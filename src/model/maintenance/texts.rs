@@ -1,0 +1,64 @@
+//! What the timeline says when nobody wrote it: English, whatever the language of the organisation.
+
+use crate::clock::Timestamp;
+use crate::model::maintenance::Schedule;
+
+/// The work has begun.
+pub(super) const STARTED: &str = "The maintenance has started.";
+/// The work has ended.
+pub(super) const COMPLETED: &str = "The maintenance has been completed.";
+/// The work was called off.
+pub(super) const CANCELLED: &str = "The maintenance has been cancelled.";
+
+/// The work is announced.
+pub(super) fn announced(schedule: Schedule) -> String {
+    format!("Maintenance is planned {}.", period(schedule))
+}
+
+/// An update gave the work another window.
+pub(super) fn moved(schedule: Schedule) -> String {
+    format!("The maintenance is now planned {}.", period(schedule))
+}
+
+/// The work was extended, and goes on.
+pub(super) fn extended(schedule: Schedule) -> String {
+    match schedule.end {
+        Some(end) => format!("The maintenance has been extended until {}.", minute(end)),
+        None => "The maintenance has been extended until further notice.".into(),
+    }
+}
+
+fn period(Schedule { start, end }: Schedule) -> String {
+    match end {
+        Some(end) => format!("from {} to {}", minute(start), minute(end)),
+        None => format!("from {} until further notice", minute(start)),
+    }
+}
+
+/// `2026-11-22 22:00 UTC`.
+fn minute(at: Timestamp) -> String {
+    let text = at.to_string();
+    let clock = text.split_once('T').and_then(|(_, clock)| clock.get(..5)).unwrap_or_default();
+    format!("{} {clock} UTC", at.date())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_written_for_people() {
+        let (start, end) = (Timestamp::from_ms(1_795_384_800_000), Timestamp::from_ms(1_795_392_000_000));
+        let bounded = Schedule { start, end: Some(end) };
+        let open = Schedule { start, end: None };
+        for (text, expected) in [
+            (announced(bounded), "Maintenance is planned from 2026-11-22 22:00 UTC to 2026-11-23 00:00 UTC."),
+            (announced(open), "Maintenance is planned from 2026-11-22 22:00 UTC until further notice."),
+            (moved(open), "The maintenance is now planned from 2026-11-22 22:00 UTC until further notice."),
+            (extended(bounded), "The maintenance has been extended until 2026-11-23 00:00 UTC."),
+            (extended(open), "The maintenance has been extended until further notice."),
+        ] {
+            assert_eq!(text, expected);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The catalogue entry of `heartbeat`.
+
+use super::{Definition, Field, FieldKind, IntervalBounds};
+use crate::model::check::CheckType;
+
+pub(super) static DEFINITION: Definition = Definition {
+    check_type: CheckType::Heartbeat,
+    label: "Heartbeat",
+    description: "Reports itself by calling an address; a call that does not come in time is a failure.",
+    target_required: false,
+    fields: &[Field {
+        name: "grace_seconds",
+        kind: FieldKind::Number { default: 60, min: 0, max: 86_400 },
+        label: "Grace",
+        required: false,
+        secret: false,
+        help: Some("Extra seconds before a missed ping counts."),
+    }],
+    condition_fields: &[],
+    default_conditions: &[],
+    by_subtype: None,
+    interval: Some(IntervalBounds { default: 300, min: 30, max: 604_800 }),
+};

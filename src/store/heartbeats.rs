@@ -1,0 +1,166 @@
+//! Ping addresses of heartbeat services and their last pings. The secret itself is stored sealed, and found by its hash.
+
+use std::collections::HashMap;
+
+use sea_orm::sea_query::Expr;
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use watchkeeper_entities::heartbeat::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::service;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::heartbeat::{Heartbeat, Ping};
+use crate::model::service::ServiceKey;
+use crate::store::StoreError;
+
+/// Keys bound at a time.
+const CHUNK: usize = 1_000;
+/// A stored ping that is further ahead than this was stored before the clock was set back.
+const AHEAD_MS: i64 = 1_000;
+
+/// SHA-256 of a secret.
+pub type SecretHash = [u8; 32];
+
+/// The ping address of a service, without the address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredHeartbeat {
+    /// Sealed.
+    pub secret: String,
+    /// What came.
+    pub heartbeat: Heartbeat,
+}
+
+/// Whom a ping is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pinged {
+    /// Key of the service.
+    pub service: ServiceKey,
+    /// Its id.
+    pub id: Id,
+    /// Whether pings are ignored.
+    pub is_paused: bool,
+}
+
+/// Stores the address of a new heartbeat service.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    (hash, sealed): (SecretHash, String),
+) -> Result<(), StoreError> {
+    let row = ActiveModel {
+        service_id: Set(service),
+        secret_hash: Set(hash.to_vec()),
+        secret: Set(sealed),
+        last_ping_at: Set(None),
+        last_ping_failed: Set(false),
+        counts_from: Set(None),
+    };
+    Entity::insert(row).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+/// Replaces the address; the old one stops working.
+///
+/// # Errors
+/// When the database fails.
+pub async fn rotate(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    (hash, sealed): (SecretHash, String),
+) -> Result<(), StoreError> {
+    Entity::update_many()
+        .col_expr(Column::SecretHash, Expr::value(hash.to_vec()))
+        .col_expr(Column::Secret, Expr::value(sealed))
+        .filter(Column::ServiceId.eq(service))
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// From now on deadlines count from `at`.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count_from(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    Entity::update_many()
+        .col_expr(Column::CountsFrom, Expr::value(at.ms()))
+        .filter(Column::ServiceId.eq(service))
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// The heartbeats of those of these services that have one.
+///
+/// # Errors
+/// When the database fails.
+pub async fn of_services(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+) -> Result<HashMap<ServiceKey, StoredHeartbeat>, StoreError> {
+    let mut found = HashMap::new();
+    for services in services.chunks(CHUNK) {
+        let rows =
+            Entity::find().filter(Column::ServiceId.is_in(services.iter().copied())).all(connection).await?;
+        found.extend(rows.into_iter().map(from_row));
+    }
+    Ok(found)
+}
+
+/// The service whose address has this hash. Organisations do not matter here: the secret says it all.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find_by_hash(
+    connection: &impl ConnectionTrait,
+    hash: &SecretHash,
+) -> Result<Option<Pinged>, StoreError> {
+    let with_hash = Column::SecretHash.eq(hash.to_vec());
+    let Some(row) = Entity::find().filter(with_hash).one(connection).await? else { return Ok(None) };
+    let Some(service) = service::Entity::find_by_id(row.service_id).one(connection).await? else {
+        return Ok(None);
+    };
+    let unreadable = |_| StoreError::corrupt("service", &service.id, &"its id has not the form of one");
+    let id = service.public_id.parse().map_err(unreadable)?;
+    Ok(Some(Pinged { service: service.id, id, is_paused: service.paused_at.is_some() }))
+}
+
+/// Notes a ping to the address with this hash, as it is stored: two pings never have one time. `None` when the address has gone
+/// meanwhile.
+///
+/// # Errors
+/// When the database fails.
+pub async fn ping(
+    connection: &impl ConnectionTrait,
+    hash: &SecretHash,
+    ping: Ping,
+) -> Result<Option<Ping>, StoreError> {
+    let with_hash = Column::SecretHash.eq(hash.to_vec());
+    let Some(row) = Entity::find().filter(with_hash).lock_exclusive().one(connection).await? else {
+        return Ok(None);
+    };
+    let known = row.last_ping_at.map(Timestamp::from_ms);
+    let close = known.filter(|known| (0..AHEAD_MS).contains(&known.ms_since(ping.at)));
+    let stored = Ping { at: close.map_or(ping.at, |known| known.plus_ms(1)), ..ping };
+    Entity::update_many()
+        .col_expr(Column::LastPingAt, Expr::value(stored.at.ms()))
+        .col_expr(Column::LastPingFailed, Expr::value(stored.has_failed))
+        .filter(Column::ServiceId.eq(row.service_id))
+        .exec(connection)
+        .await?;
+    Ok(Some(stored))
+}
+
+fn from_row(row: Model) -> (ServiceKey, StoredHeartbeat) {
+    let last =
+        row.last_ping_at.map(|at| Ping { at: Timestamp::from_ms(at), has_failed: row.last_ping_failed });
+    let heartbeat = Heartbeat { last, counts_from: row.counts_from.map(Timestamp::from_ms) };
+    (row.service_id, StoredHeartbeat { secret: row.secret, heartbeat })
+}

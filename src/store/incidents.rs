@@ -1,0 +1,122 @@
+//! Incidents with their timelines, the services that they affect and the pages chosen for them.
+//!
+//! What is written is the difference between two [`WholeIncident`]s, so that whoever changes one need not read it again.
+//! Lists are in `list`, what hangs on an incident in `links`, a deleted service in `departure`, measured recovery in
+//! `recovery`. Every finder is scoped by organisation, except those of `recovery`.
+
+pub mod departure;
+mod links;
+pub mod list;
+pub mod recovery;
+mod rows;
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter,
+    QuerySelect, Select,
+};
+use watchkeeper_entities::incident::{Column, Entity};
+
+use crate::id::Id;
+use crate::model::incident::{Incident, WholeIncident};
+use crate::store::StoreError;
+
+fn of_organisation(organisation: i64) -> Select<Entity> {
+    Entity::find().filter(Column::OrganisationId.eq(organisation))
+}
+
+/// The incident of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<Option<Incident>, StoreError> {
+    let row = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    row.map(rows::from_row).transpose()
+}
+
+/// Like [`find`], with everything that hangs on it; others cannot change the incident until the transaction ends.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn find_for_update(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<Option<WholeIncident>, StoreError> {
+    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
+    match query.one(connection).await? {
+        Some(row) => Ok(Some(whole(connection, rows::from_row(row)?).await?)),
+        None => Ok(None),
+    }
+}
+
+/// The incident with everything that hangs on it.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn whole(
+    connection: &impl ConnectionTrait,
+    incident: Incident,
+) -> Result<WholeIncident, StoreError> {
+    let mut affected = links::affected(connection, &[incident.key]).await?;
+    Ok(WholeIncident {
+        services: affected.remove(&incident.key).unwrap_or_default(),
+        statuspages: links::pages(connection, incident.key).await?,
+        updates: links::updates(connection, incident.key).await?,
+        incident,
+    })
+}
+
+/// Stores a new incident with everything that hangs on it; its `key` is given by the database.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident) -> Result<(), StoreError> {
+    let mut row = rows::to_row(&whole.incident);
+    row.id = NotSet;
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    whole.incident.key = key;
+    links::add_updates(connection, key, &whole.updates).await?;
+    links::add_services(connection, key, whole.services.iter()).await?;
+    links::set_pages(connection, key, (&[], &whole.statuspages)).await
+}
+
+/// Stores what has changed from `before` to `after`.
+///
+/// # Errors
+/// When the database fails.
+pub async fn save(
+    connection: &impl ConnectionTrait,
+    before: &WholeIncident,
+    after: &WholeIncident,
+) -> Result<(), StoreError> {
+    if before.incident != after.incident {
+        rows::to_row(&after.incident).update(connection).await?;
+    }
+    let key = after.incident.key;
+    // A timeline only grows.
+    links::add_updates(connection, key, after.updates.get(before.updates.len()..).unwrap_or_default())
+        .await?;
+    links::set_services(connection, key, (&before.services, &after.services)).await?;
+    links::set_pages(connection, key, (&before.statuspages, &after.statuspages)).await
+}
+
+/// Deletes the incident with everything that hangs on it. `false` when there is no such incident.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<bool, StoreError> {
+    let deleted = Entity::delete_many()
+        .filter(Column::OrganisationId.eq(organisation))
+        .filter(Column::PublicId.eq(id.as_str()))
+        .exec(connection)
+        .await?;
+    Ok(deleted.rows_affected > 0)
+}

@@ -1,0 +1,147 @@
+//! What becomes of incidents when one of their services is deleted (contract 4.3.9, incident rows).
+//!
+//! It runs in the transaction of the delete, before the service's row goes; the links of the service go with that row.
+
+use std::collections::HashSet;
+
+use sea_orm::sea_query::{CaseStatement, Expr, Query, SelectStatement};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use watchkeeper_entities::incident::{Column, Entity};
+use watchkeeper_entities::{incident_service, incident_update};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::incident::{IncidentStatus, TimelineEntry};
+use crate::model::service::ServiceKey;
+use crate::model::translated::Translated;
+use crate::store::StoreError;
+use crate::store::incidents::{links, of_organisation};
+
+/// Most incidents in one statement: far below what a statement may bind.
+const INCIDENTS_PER_STATEMENT: usize = 1_000;
+
+/// A service on its way out.
+#[derive(Clone, Debug)]
+pub struct Departure<'a> {
+    /// Its organisation.
+    pub organisation: i64,
+    /// The service.
+    pub service: ServiceKey,
+    /// Now.
+    pub at: Timestamp,
+    /// Whether incidents that concern no other service are deleted.
+    pub deletes_orphans: bool,
+    /// What the timeline of a resolved incident says.
+    pub message: &'a Translated,
+}
+
+/// How many incidents met which end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cleanup {
+    /// Were open, concerned this service alone, and are resolved.
+    pub resolved: usize,
+    /// Concerned this service alone, and are deleted.
+    pub deleted: usize,
+    /// Go on without the service.
+    pub detached: usize,
+}
+
+/// Settles the incidents of a service that is about to be deleted.
+///
+/// # Errors
+/// When the database fails.
+pub async fn leave_service(
+    connection: &impl ConnectionTrait,
+    departure: &Departure<'_>,
+) -> Result<Cleanup, StoreError> {
+    let linked: Vec<(i64, Option<i64>)> = of_organisation(departure.organisation)
+        .select_only()
+        .columns([Column::Id, Column::ResolvedAt])
+        .filter(Column::Id.in_subquery(incidents_of(departure.service)))
+        .order_by_asc(Column::Id)
+        .lock_exclusive()
+        .into_tuple()
+        .all(connection)
+        .await?;
+    if linked.is_empty() {
+        return Ok(Cleanup::default());
+    }
+    let shared = shared_incidents(connection, departure.service).await?;
+    let orphans = || linked.iter().filter(|(incident, _)| !shared.contains(incident));
+    if departure.deletes_orphans {
+        let orphans: Vec<i64> = orphans().map(|(incident, _)| *incident).collect();
+        delete(connection, &orphans).await?;
+        let detached = linked.len() - orphans.len();
+        return Ok(Cleanup { deleted: orphans.len(), detached, ..Cleanup::default() });
+    }
+    let open: Vec<i64> = orphans().filter(|(_, end)| end.is_none()).map(|(incident, _)| *incident).collect();
+    resolve(connection, &open, departure).await?;
+    Ok(Cleanup { resolved: open.len(), detached: linked.len() - open.len(), ..Cleanup::default() })
+}
+
+fn incidents_of(service: ServiceKey) -> SelectStatement {
+    Query::select()
+        .column(incident_service::Column::IncidentId)
+        .from(incident_service::Entity)
+        .and_where(incident_service::Column::ServiceId.eq(service))
+        .to_owned()
+}
+
+/// The incidents of this service that concern others, too.
+async fn shared_incidents(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+) -> Result<HashSet<i64>, StoreError> {
+    let rows: Vec<i64> = incident_service::Entity::find()
+        .select_only()
+        .column(incident_service::Column::IncidentId)
+        .distinct()
+        .filter(incident_service::Column::IncidentId.in_subquery(incidents_of(service)))
+        .filter(incident_service::Column::ServiceId.ne(service))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(rows.into_iter().collect())
+}
+
+async fn delete(connection: &impl ConnectionTrait, incidents: &[i64]) -> Result<(), StoreError> {
+    for chunk in incidents.chunks(INCIDENTS_PER_STATEMENT) {
+        Entity::delete_many().filter(Column::Id.is_in(chunk.iter().copied())).exec(connection).await?;
+    }
+    Ok(())
+}
+
+/// Ends open incidents with an entry that tells nobody.
+async fn resolve(
+    connection: &impl ConnectionTrait,
+    incidents: &[i64],
+    departure: &Departure<'_>,
+) -> Result<(), StoreError> {
+    let now = departure.at.ms();
+    for chunk in incidents.chunks(INCIDENTS_PER_STATEMENT) {
+        // Clocks differ a little: an incident must not end before it began.
+        let end = CaseStatement::new()
+            .case(Column::StartedAt.gt(now), Expr::col(Column::StartedAt))
+            .finally(Expr::value(now));
+        Entity::update_many()
+            .col_expr(Column::Status, Expr::value(IncidentStatus::Resolved.as_str()))
+            .col_expr(Column::ResolvedAt, end.into())
+            .col_expr(Column::UpdatedAt, Expr::value(now))
+            .filter(Column::Id.is_in(chunk.iter().copied()))
+            .exec(connection)
+            .await?;
+        let entries = chunk.iter().map(|incident| links::update_row(*incident, &last_entry(departure)));
+        incident_update::Entity::insert_many(entries).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+fn last_entry(departure: &Departure<'_>) -> TimelineEntry {
+    TimelineEntry {
+        id: Id::random(),
+        status: IncidentStatus::Resolved,
+        message: departure.message.clone(),
+        notify_subscribers: false,
+        created_at: departure.at,
+    }
+}

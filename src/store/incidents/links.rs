@@ -1,0 +1,225 @@
+//! What hangs on an incident: the services that it affects, the pages chosen for it, its timeline.
+//!
+//! Services are read for many incidents at once, the rest only for one: lists do not show it.
+
+use std::collections::HashMap;
+
+use sea_orm::sea_query::Expr;
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, JoinType, QueryFilter, QueryOrder,
+    QuerySelect,
+};
+use watchkeeper_entities::{incident_service, incident_statuspage, incident_update, service, statuspage};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::incident::{Affected, ChosenPage, Impact, TimelineEntry, sort_by_name};
+use crate::model::service::ServiceKey;
+use crate::model::translated::Translated;
+use crate::store::StoreError;
+
+/// The services that each of these incidents affects, by name.
+pub(super) async fn affected(
+    connection: &impl ConnectionTrait,
+    incidents: &[i64],
+) -> Result<HashMap<i64, Vec<Affected>>, StoreError> {
+    let mut found: HashMap<i64, Vec<Affected>> = HashMap::new();
+    if incidents.is_empty() {
+        return Ok(found);
+    }
+    let to_service = incident_service::Entity::belongs_to(service::Entity)
+        .from(incident_service::Column::ServiceId)
+        .to(service::Column::Id)
+        .into();
+    let rows: Vec<(incident_service::Model, Option<service::Model>)> = incident_service::Entity::find()
+        .join(JoinType::InnerJoin, to_service)
+        .select_also(service::Entity)
+        .filter(incident_service::Column::IncidentId.is_in(incidents.iter().copied()))
+        .all(connection)
+        .await?;
+    for (link, service) in rows {
+        let Some(service) = service else { continue };
+        found.entry(link.incident_id).or_default().push(to_affected(&link, service)?);
+    }
+    for services in found.values_mut() {
+        sort_by_name(services);
+    }
+    Ok(found)
+}
+
+fn to_affected(link: &incident_service::Model, service: service::Model) -> Result<Affected, StoreError> {
+    let corrupt = |problem: &str| StoreError::corrupt("incident_service", &link.service_id, &problem);
+    let impact = link.impact.as_deref().map(str::parse).transpose();
+    Ok(Affected {
+        service: link.service_id,
+        id: service.public_id.parse().map_err(|_| corrupt("the id of the service cannot be read"))?,
+        name: service.name,
+        impact: impact.map_err(|_| corrupt("unknown impact"))?,
+        is_derived: link.is_derived,
+        added_at: Timestamp::from_ms(link.added_at),
+        recovered_at: link.recovered_at.map(Timestamp::from_ms),
+    })
+}
+
+/// The pages chosen for an incident, in the order of the client.
+pub(super) async fn pages(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+) -> Result<Vec<ChosenPage>, StoreError> {
+    let to_link = statuspage::Entity::belongs_to(incident_statuspage::Entity)
+        .from(statuspage::Column::Id)
+        .to(incident_statuspage::Column::StatuspageId)
+        .into();
+    let rows: Vec<(i64, String, String)> = statuspage::Entity::find()
+        .select_only()
+        .columns([statuspage::Column::Id, statuspage::Column::PublicId, statuspage::Column::Name])
+        .join(JoinType::InnerJoin, to_link)
+        .filter(incident_statuspage::Column::IncidentId.eq(incident))
+        .order_by_asc(incident_statuspage::Column::Position)
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let page = |(key, id, name): (i64, String, String)| {
+        let corrupt = |problem: &str| StoreError::corrupt("statuspage", &key, &problem);
+        let id: Id = id.parse().map_err(|_| corrupt("its id has not the form of one"))?;
+        let name = Translated::from_stored(&name).map_err(|_| corrupt("unreadable name"))?;
+        Ok(ChosenPage { key, id, name })
+    };
+    rows.into_iter().map(page).collect()
+}
+
+/// The timeline of an incident, oldest first.
+pub(super) async fn updates(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+) -> Result<Vec<TimelineEntry>, StoreError> {
+    let rows = incident_update::Entity::find()
+        .filter(incident_update::Column::IncidentId.eq(incident))
+        .order_by_asc(incident_update::Column::Id)
+        .all(connection)
+        .await?;
+    let entry = |row: incident_update::Model| {
+        let corrupt = |problem: &str| StoreError::corrupt("incident_update", &row.id, &problem);
+        Ok(TimelineEntry {
+            id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+            status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
+            message: Translated::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,
+            notify_subscribers: row.notify_subscribers,
+            created_at: Timestamp::from_ms(row.created_at),
+        })
+    };
+    rows.into_iter().map(entry).collect()
+}
+
+/// Adds entries to a timeline.
+pub(super) async fn add_updates(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+    entries: &[TimelineEntry],
+) -> Result<(), StoreError> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let rows = entries.iter().map(|entry| update_row(incident, entry));
+    incident_update::Entity::insert_many(rows).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+/// A timeline entry as a row.
+pub(super) fn update_row(incident: i64, entry: &TimelineEntry) -> incident_update::ActiveModel {
+    incident_update::ActiveModel {
+        public_id: Set(entry.id.to_string()),
+        incident_id: Set(incident),
+        status: Set(entry.status.as_str().into()),
+        message: Set(entry.message.to_json().to_string()),
+        notify_subscribers: Set(entry.notify_subscribers),
+        created_at: Set(entry.created_at.ms()),
+        ..Default::default()
+    }
+}
+
+/// Adds services to those that an incident affects.
+pub(super) async fn add_services(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+    services: impl Iterator<Item = &Affected>,
+) -> Result<(), StoreError> {
+    let rows: Vec<_> = services
+        .map(|affected| incident_service::ActiveModel {
+            incident_id: Set(incident),
+            service_id: Set(affected.service),
+            impact: Set(affected.impact.map(|impact| impact.as_str().into())),
+            is_derived: Set(affected.is_derived),
+            added_at: Set(affected.added_at.ms()),
+            recovered_at: Set(affected.recovered_at.map(Timestamp::ms)),
+        })
+        .collect();
+    if !rows.is_empty() {
+        incident_service::Entity::insert_many(rows).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+/// Makes the stored services of an incident equal to `after`.
+pub(super) async fn set_services(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+    (before, after): (&[Affected], &[Affected]),
+) -> Result<(), StoreError> {
+    let known: HashMap<ServiceKey, &Affected> = before.iter().map(|row| (row.service, row)).collect();
+    let kept: HashMap<ServiceKey, &Affected> = after.iter().map(|row| (row.service, row)).collect();
+    let gone: Vec<ServiceKey> = known.keys().filter(|key| !kept.contains_key(key)).copied().collect();
+    if !gone.is_empty() {
+        of_incident(incident_service::Entity::delete_many(), incident, gone).exec(connection).await?;
+    }
+    add_services(connection, incident, after.iter().filter(|row| !known.contains_key(&row.service))).await?;
+    // Few different values, however many services.
+    let mut changed: HashMap<(Option<Impact>, Option<i64>), Vec<ServiceKey>> = HashMap::new();
+    for row in after.iter().filter(|row| known.get(&row.service).is_some_and(|before| before != row)) {
+        let value = (row.impact, row.recovered_at.map(Timestamp::ms));
+        changed.entry(value).or_default().push(row.service);
+    }
+    for ((impact, recovered_at), services) in changed {
+        let rows = incident_service::Entity::update_many()
+            .col_expr(incident_service::Column::Impact, Expr::value(impact.map(Impact::as_str)))
+            .col_expr(incident_service::Column::RecoveredAt, Expr::value(recovered_at));
+        of_incident(rows, incident, services).exec(connection).await?;
+    }
+    Ok(())
+}
+
+/// Narrows a statement to these services of an incident.
+fn of_incident<Q: QueryFilter>(statement: Q, incident: i64, services: Vec<ServiceKey>) -> Q {
+    statement
+        .filter(incident_service::Column::IncidentId.eq(incident))
+        .filter(incident_service::Column::ServiceId.is_in(services))
+}
+
+/// Makes the stored pages of an incident equal to `after`.
+pub(super) async fn set_pages(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+    (before, after): (&[ChosenPage], &[ChosenPage]),
+) -> Result<(), StoreError> {
+    if before == after {
+        return Ok(());
+    }
+    if !before.is_empty() {
+        incident_statuspage::Entity::delete_many()
+            .filter(incident_statuspage::Column::IncidentId.eq(incident))
+            .exec(connection)
+            .await?;
+    }
+    let rows: Vec<_> = (0..)
+        .zip(after)
+        .map(|(position, page)| incident_statuspage::ActiveModel {
+            incident_id: Set(incident),
+            statuspage_id: Set(page.key),
+            position: Set(position),
+        })
+        .collect();
+    if !rows.is_empty() {
+        incident_statuspage::Entity::insert_many(rows).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! Lists of incidents: which rows a filter selects, a page of them with the services that they affect, and when incidents
+//! of one service were open.
+
+use sea_orm::sea_query::Query;
+use sea_orm::{
+    ColumnTrait, Condition, ConnectionTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
+use watchkeeper_entities::incident::{Column, Entity};
+use watchkeeper_entities::incident_service;
+
+use crate::clock::Timestamp;
+use crate::model::incident::{Affected, Incident, IncidentKind};
+use crate::model::service::ServiceKey;
+use crate::store::StoreError;
+use crate::store::incidents::{links, of_organisation, rows};
+
+/// Which incidents are asked for; everything that is set must match (contract 4.10.5).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IncidentFilter {
+    /// Affecting this service.
+    pub of_service: Option<ServiceKey>,
+    /// Affecting at least one of these services.
+    pub services: Option<Vec<ServiceKey>>,
+    /// Over, or open.
+    pub resolved: Option<bool>,
+    /// Published, or internal.
+    pub is_published: Option<bool>,
+    /// Of this kind.
+    pub kind: Option<IncidentKind>,
+    /// Not over before this moment.
+    pub from: Option<Timestamp>,
+    /// Begun before this moment.
+    pub to: Option<Timestamp>,
+}
+
+impl IncidentFilter {
+    fn select(&self, organisation: i64) -> Select<Entity> {
+        let mut query = of_organisation(organisation);
+        if let Some(service) = self.of_service {
+            query = query.filter(affecting(&[service]));
+        }
+        if let Some(services) = &self.services {
+            query = query.filter(affecting(services));
+        }
+        if let Some(resolved) = self.resolved {
+            let end = Column::ResolvedAt;
+            query = query.filter(if resolved { end.is_not_null() } else { end.is_null() });
+        }
+        if let Some(is_published) = self.is_published {
+            query = query.filter(Column::IsPublished.eq(is_published));
+        }
+        if let Some(kind) = self.kind {
+            query = query.filter(Column::Kind.eq(kind.as_str()));
+        }
+        if let Some(from) = self.from {
+            let not_over = Condition::any().add(Column::ResolvedAt.is_null());
+            query = query.filter(not_over.add(Column::ResolvedAt.gte(from.ms())));
+        }
+        if let Some(to) = self.to {
+            query = query.filter(Column::StartedAt.lt(to.ms()));
+        }
+        query
+    }
+}
+
+/// Incidents that affect at least one of these services.
+fn affecting(services: &[ServiceKey]) -> Condition {
+    let linked = Query::select()
+        .column(incident_service::Column::IncidentId)
+        .from(incident_service::Entity)
+        .and_where(incident_service::Column::ServiceId.is_in(services.iter().copied()))
+        .to_owned();
+    Condition::all().add(Column::Id.in_subquery(linked))
+}
+
+/// `limit` incidents of the organisation after the first `offset`, the latest start first, each with the services that
+/// it affects, and how many the filter selects in all.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn page(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    filter: &IncidentFilter,
+    (offset, limit): (u64, u64),
+) -> Result<(Vec<(Incident, Vec<Affected>)>, u64), StoreError> {
+    if filter.services.as_ref().is_some_and(Vec::is_empty) {
+        return Ok((Vec::new(), 0));
+    }
+    let total = filter.select(organisation).count(connection).await?;
+    let found = filter
+        .select(organisation)
+        .order_by_desc(Column::StartedAt)
+        .order_by_asc(Column::PublicId)
+        .offset(offset)
+        .limit(limit)
+        .all(connection)
+        .await?;
+    let keys: Vec<i64> = found.iter().map(|row| row.id).collect();
+    let mut affected = links::affected(connection, &keys).await?;
+    let with_services = |row: watchkeeper_entities::incident::Model| {
+        let services = affected.remove(&row.id).unwrap_or_default();
+        Ok((rows::from_row(row)?, services))
+    };
+    let incidents: Result<Vec<_>, StoreError> = found.into_iter().map(with_services).collect();
+    Ok((incidents?, total))
+}
+
+/// Start and end of every incident of a service that is no notice and was not over by `from`, in no order.
+///
+/// # Errors
+/// When the database fails.
+pub async fn periods(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    service: ServiceKey,
+    from: Timestamp,
+) -> Result<Vec<(Timestamp, Option<Timestamp>)>, StoreError> {
+    let filter = IncidentFilter { of_service: Some(service), from: Some(from), ..IncidentFilter::default() };
+    let rows: Vec<(i64, Option<i64>)> = filter
+        .select(organisation)
+        .select_only()
+        .columns([Column::StartedAt, Column::ResolvedAt])
+        .filter(Column::Kind.ne(IncidentKind::Notice.as_str()))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let period = |(start, end): (i64, Option<i64>)| (Timestamp::from_ms(start), end.map(Timestamp::from_ms));
+    Ok(rows.into_iter().map(period).collect())
+}

@@ -1,0 +1,148 @@
+//! What ids in bodies and filters name: services and status pages of one organisation, all asked at once.
+//!
+//! For a filter the key is enough (`…_by_id`). Whoever is going to link something also gets its name, and the row is
+//! kept from being deleted until the transaction ends (`…_to_link`). Unknown and foreign ids are simply missing.
+
+use std::collections::HashMap;
+
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use watchkeeper_entities::{service, statuspage};
+
+use crate::id::Id;
+use crate::model::service::ServiceKey;
+use crate::model::translated::Translated;
+use crate::store::StoreError;
+
+/// A service that something can be linked with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkedService {
+    /// Database key.
+    pub key: ServiceKey,
+    /// The id that clients see.
+    pub id: Id,
+    /// Display name.
+    pub name: String,
+}
+
+/// A status page that something can be linked with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkedPage {
+    /// Database key.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Its name.
+    pub name: Translated,
+}
+
+/// The keys of those of these ids that are services of the organisation.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn services_by_id(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    ids: &[Id],
+) -> Result<HashMap<Id, ServiceKey>, StoreError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<(i64, String)> = service::Entity::find()
+        .select_only()
+        .columns([service::Column::Id, service::Column::PublicId])
+        .filter(service::Column::OrganisationId.eq(organisation))
+        .filter(service::Column::PublicId.is_in(texts(ids)))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    rows.into_iter().map(|(key, id)| Ok((read_id("service", key, &id)?, key))).collect()
+}
+
+/// The keys of those of these ids that are status pages of the organisation.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn statuspages_by_id(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    ids: &[Id],
+) -> Result<HashMap<Id, i64>, StoreError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<(i64, String)> = statuspage::Entity::find()
+        .select_only()
+        .columns([statuspage::Column::Id, statuspage::Column::PublicId])
+        .filter(statuspage::Column::OrganisationId.eq(organisation))
+        .filter(statuspage::Column::PublicId.is_in(texts(ids)))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    rows.into_iter().map(|(key, id)| Ok((read_id("statuspage", key, &id)?, key))).collect()
+}
+
+/// Those of these ids that are services of the organisation; they stay until the transaction ends.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn services_to_link(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    ids: &[Id],
+) -> Result<HashMap<Id, LinkedService>, StoreError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<(i64, String, String)> = service::Entity::find()
+        .select_only()
+        .columns([service::Column::Id, service::Column::PublicId, service::Column::Name])
+        .filter(service::Column::OrganisationId.eq(organisation))
+        .filter(service::Column::PublicId.is_in(texts(ids)))
+        .lock_shared()
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let linked = |(key, id, name): (i64, String, String)| {
+        let id = read_id("service", key, &id)?;
+        Ok((id, LinkedService { key, id, name }))
+    };
+    rows.into_iter().map(linked).collect()
+}
+
+/// Those of these ids that are status pages of the organisation; they stay until the transaction ends.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn statuspages_to_link(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    ids: &[Id],
+) -> Result<HashMap<Id, LinkedPage>, StoreError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<(i64, String, String)> = statuspage::Entity::find()
+        .select_only()
+        .columns([statuspage::Column::Id, statuspage::Column::PublicId, statuspage::Column::Name])
+        .filter(statuspage::Column::OrganisationId.eq(organisation))
+        .filter(statuspage::Column::PublicId.is_in(texts(ids)))
+        .lock_shared()
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let linked = |(key, id, name): (i64, String, String)| {
+        let id = read_id("statuspage", key, &id)?;
+        let name = Translated::from_stored(&name)
+            .map_err(|error| StoreError::corrupt("statuspage", &key, &error))?;
+        Ok((id, LinkedPage { key, id, name }))
+    };
+    rows.into_iter().map(linked).collect()
+}
+
+fn texts(ids: &[Id]) -> impl Iterator<Item = &str> {
+    ids.iter().map(Id::as_str)
+}
+
+fn read_id(table: &'static str, key: i64, text: &str) -> Result<Id, StoreError> {
+    text.parse().map_err(|error| StoreError::corrupt(table, &key, &error))
+}

@@ -1,0 +1,175 @@
+//! Maintenances (contract 4.11). Every finder is scoped by organisation, except those of the clock (`due`).
+//!
+//! This file keeps the rows. Which rows a list shows is in `filter`, who is covered and where it is shown in `links`,
+//! entries in `timeline`, the effect on services in `effect`, what a deleted service leaves behind in `cleanup`.
+
+pub mod cleanup;
+pub mod due;
+pub mod effect;
+pub mod filter;
+pub mod links;
+pub mod timeline;
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
+use watchkeeper_entities::maintenance::{ActiveModel, Column, Entity, Model};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::maintenance::{Creator, Maintenance, MaintenanceKey, Notices, Schedule};
+use crate::model::translated::Translated;
+use crate::store::StoreError;
+use crate::store::maintenances::filter::Filter;
+
+fn of_organisation(organisation: i64) -> Select<Entity> {
+    Entity::find().filter(Column::OrganisationId.eq(organisation))
+}
+
+/// The maintenance of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<Option<Maintenance>, StoreError> {
+    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str()));
+    query.one(connection).await?.map(from_row).transpose()
+}
+
+/// Like [`find`], and keeps others from changing the maintenance until the transaction ends.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find_for_update(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<Option<Maintenance>, StoreError> {
+    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
+    query.one(connection).await?.map(from_row).transpose()
+}
+
+/// `limit` maintenances that the filter selects after the first `offset`, the latest planned start first, and how many
+/// there are in all.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    filter: &Filter,
+    (offset, limit): (u64, u64),
+) -> Result<(Vec<Maintenance>, u64), StoreError> {
+    if filter.selects_nothing() {
+        return Ok((Vec::new(), 0));
+    }
+    let wanted = of_organisation(organisation).filter(filter.condition());
+    let total = wanted.clone().count(connection).await?;
+    let rows = wanted
+        .order_by_desc(Column::ScheduledStart)
+        .order_by_asc(Column::PublicId)
+        .offset(offset)
+        .limit(limit)
+        .all(connection)
+        .await?;
+    Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
+}
+
+/// Stores a new maintenance; its `key` is given by the database and returned in the result.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    maintenance: Maintenance,
+) -> Result<Maintenance, StoreError> {
+    let row = ActiveModel { id: NotSet, ..to_row(&maintenance) };
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(Maintenance { key, ..maintenance })
+}
+
+/// Stores all fields of the maintenance.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, maintenance: &Maintenance) -> Result<(), StoreError> {
+    to_row(maintenance).update(connection).await?;
+    Ok(())
+}
+
+/// Deletes the maintenance with its timeline and its links. Its effect must have been ended before.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, key: MaintenanceKey) -> Result<(), StoreError> {
+    Entity::delete_by_id(key).exec(connection).await?;
+    Ok(())
+}
+
+fn to_row(maintenance: &Maintenance) -> ActiveModel {
+    let creator = maintenance.created_by.as_ref();
+    ActiveModel {
+        id: Set(maintenance.key),
+        public_id: Set(maintenance.id.to_string()),
+        organisation_id: Set(maintenance.organisation),
+        title: Set(maintenance.title.to_json().to_string()),
+        kind: Set(maintenance.kind.as_str().into()),
+        status: Set(maintenance.status.as_str().into()),
+        scheduled_start: Set(maintenance.schedule.start.ms()),
+        scheduled_end: Set(maintenance.schedule.end.map(Timestamp::ms)),
+        actual_start: Set(maintenance.actual_start.map(Timestamp::ms)),
+        actual_end: Set(maintenance.actual_end.map(Timestamp::ms)),
+        auto_start: Set(maintenance.auto_start),
+        auto_complete: Set(maintenance.auto_complete),
+        notify_announcement: Set(maintenance.notices.announcement),
+        notify_24h: Set(maintenance.notices.day_before),
+        notify_1h: Set(maintenance.notices.hour_before),
+        notify_start: Set(maintenance.notices.start),
+        notify_complete: Set(maintenance.notices.complete),
+        created_by_id: Set(creator.map(|creator| creator.id.to_string())),
+        created_by_name: Set(creator.map(|creator| creator.name.clone())),
+        created_at: Set(maintenance.created_at.ms()),
+        updated_at: Set(maintenance.updated_at.ms()),
+    }
+}
+
+fn from_row(row: Model) -> Result<Maintenance, StoreError> {
+    let corrupt = |problem: &str| StoreError::corrupt("maintenance", &row.id, &problem);
+    let created_by = match (&row.created_by_id, &row.created_by_name) {
+        (Some(id), Some(name)) => Some(Creator {
+            id: id.parse().map_err(|_| corrupt("the id of its creator has not the form of one"))?,
+            name: name.clone(),
+        }),
+        _ => None,
+    };
+    Ok(Maintenance {
+        key: row.id,
+        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        organisation: row.organisation_id,
+        title: Translated::from_stored(&row.title).map_err(|_| corrupt("unreadable title"))?,
+        kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,
+        status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
+        schedule: Schedule {
+            start: Timestamp::from_ms(row.scheduled_start),
+            end: row.scheduled_end.map(Timestamp::from_ms),
+        },
+        actual_start: row.actual_start.map(Timestamp::from_ms),
+        actual_end: row.actual_end.map(Timestamp::from_ms),
+        auto_start: row.auto_start,
+        auto_complete: row.auto_complete,
+        notices: Notices {
+            announcement: row.notify_announcement,
+            day_before: row.notify_24h,
+            hour_before: row.notify_1h,
+            start: row.notify_start,
+            complete: row.notify_complete,
+        },
+        created_by,
+        created_at: Timestamp::from_ms(row.created_at),
+        updated_at: Timestamp::from_ms(row.updated_at),
+    })
+}

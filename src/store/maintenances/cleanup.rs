@@ -1,0 +1,103 @@
+//! What a deleted service leaves behind in maintenances (contract 4.3.9).
+//!
+//! Locks are taken from the maintenance to its services everywhere; whoever deletes a service calls [`lock_of`] before he
+//! locks the service, and [`detach`] after.
+
+use sea_orm::sea_query::{Expr, Query, SelectStatement};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, EntityTrait, ExprTrait as _, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect, QueryTrait as _, UpdateMany,
+};
+use watchkeeper_entities::maintenance::{Column, Entity};
+use watchkeeper_entities::maintenance_service::{Column as Link, Entity as Links};
+
+use crate::clock::Timestamp;
+use crate::model::maintenance::MaintenanceStatus;
+use crate::model::service::ServiceKey;
+use crate::store::StoreError;
+
+/// How many maintenances met which fate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Detached {
+    /// They concerned nothing else and had not ended.
+    pub cancelled: u64,
+    /// They concerned nothing else, and were to go with the service.
+    pub deleted: u64,
+    /// They stay as they are, without the service.
+    pub detached: u64,
+}
+
+/// Keeps others from changing the maintenances that cover the service until the transaction ends.
+///
+/// # Errors
+/// When the database fails.
+pub async fn lock_of(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), StoreError> {
+    let linked = Links::find()
+        .select_only()
+        .column(Link::MaintenanceId)
+        .filter(Link::ServiceId.eq(service))
+        .into_query();
+    let _: Vec<i64> = Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::Id.in_subquery(linked))
+        .order_by_asc(Column::Id)
+        .lock_exclusive()
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(())
+}
+
+/// Detaches the service from every maintenance. Those that concern nothing else are deleted if `delete_orphaned`, else
+/// cancelled unless they have ended. The windows of the service go with the service.
+///
+/// # Errors
+/// When the database fails.
+pub async fn detach(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    delete_orphaned: bool,
+    now: Timestamp,
+) -> Result<Detached, StoreError> {
+    lock_of(connection, service).await?;
+    let linked = Links::find().filter(Link::ServiceId.eq(service)).count(connection).await?;
+    if linked == 0 {
+        return Ok(Detached::default());
+    }
+    let (mut cancelled, mut deleted) = (0, 0);
+    if delete_orphaned {
+        let orphaned = Entity::delete_many()
+            .filter(Expr::exists(links_of(Expr::col(Link::ServiceId).eq(service))))
+            .filter(Expr::exists(links_of(Expr::col(Link::ServiceId).ne(service))).not());
+        deleted = orphaned.exec(connection).await?.rows_affected;
+    } else {
+        let running = orphaned_in(service, MaintenanceStatus::InProgress);
+        let running = running.col_expr(Column::ActualEnd, Expr::value(now.ms()));
+        let waiting = orphaned_in(service, MaintenanceStatus::Scheduled);
+        for ending in [running, waiting] {
+            cancelled += ending.exec(connection).await?.rows_affected;
+        }
+    }
+    Links::delete_many().filter(Link::ServiceId.eq(service)).exec(connection).await?;
+    Ok(Detached { cancelled, deleted, detached: linked - cancelled - deleted })
+}
+
+/// Cancels the maintenances in this state that concern the service alone.
+fn orphaned_in(service: ServiceKey, status: MaintenanceStatus) -> UpdateMany<Entity> {
+    Entity::update_many()
+        .col_expr(Column::Status, Expr::value(MaintenanceStatus::Cancelled.as_str()))
+        .filter(Column::Status.eq(status.as_str()))
+        .filter(Expr::exists(links_of(Expr::col(Link::ServiceId).eq(service))))
+        .filter(Expr::exists(links_of(Expr::col(Link::ServiceId).ne(service))).not())
+}
+
+/// The links of the maintenance of the surrounding statement that meet a condition.
+fn links_of(condition: sea_orm::sea_query::SimpleExpr) -> SelectStatement {
+    Query::select()
+        .expr(Expr::value(1))
+        .from(Links)
+        .and_where(Expr::col((Links, Link::MaintenanceId)).equals((Entity, Column::Id)))
+        .and_where(condition)
+        .to_owned()
+}

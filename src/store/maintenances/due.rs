@@ -1,0 +1,68 @@
+//! What the clock has to do, whichever organisation it is for. Nothing that answers a client may use it.
+
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use watchkeeper_entities::maintenance::{Column, Entity};
+
+use crate::clock::Timestamp;
+use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
+use crate::store::StoreError;
+use crate::store::maintenances::from_row;
+
+/// Maintenances that wait for their planned start.
+fn waiting() -> Condition {
+    let scheduled = Column::Status.eq(MaintenanceStatus::Scheduled.as_str());
+    Condition::all().add(scheduled).add(Column::AutoStart.eq(true))
+}
+
+/// Maintenances that run until their planned end.
+fn running() -> Condition {
+    let in_progress = Column::Status.eq(MaintenanceStatus::InProgress.as_str());
+    Condition::all().add(in_progress).add(Column::AutoComplete.eq(true))
+}
+
+/// Up to `limit` maintenances that are due at `now`, by key, after `after`.
+///
+/// # Errors
+/// When the database fails.
+pub async fn at(
+    connection: &impl ConnectionTrait,
+    now: Timestamp,
+    after: MaintenanceKey,
+    limit: u64,
+) -> Result<Vec<MaintenanceKey>, StoreError> {
+    let starts = waiting().add(Column::ScheduledStart.lte(now.ms()));
+    let ends = running().add(Column::ScheduledEnd.lte(now.ms()));
+    let keys = Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Condition::any().add(starts).add(ends))
+        .filter(Column::Id.gt(after))
+        .order_by_asc(Column::Id)
+        .limit(limit);
+    Ok(keys.into_tuple().all(connection).await?)
+}
+
+/// When the next maintenance will be due; `None` when none waits for anything.
+///
+/// # Errors
+/// When the database fails.
+pub async fn next(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, StoreError> {
+    let moment = |condition: Condition, column: Column| {
+        let moments = Entity::find().select_only().column_as(column.min(), "moment").filter(condition);
+        moments.into_tuple::<Option<i64>>().one(connection)
+    };
+    let start = moment(waiting(), Column::ScheduledStart).await?.flatten();
+    let end = moment(running(), Column::ScheduledEnd).await?.flatten();
+    Ok([start, end].into_iter().flatten().min().map(Timestamp::from_ms))
+}
+
+/// The maintenance with this key, kept from others until the transaction ends.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn claim(
+    connection: &impl ConnectionTrait,
+    key: MaintenanceKey,
+) -> Result<Option<Maintenance>, StoreError> {
+    Entity::find_by_id(key).lock_exclusive().one(connection).await?.map(from_row).transpose()
+}

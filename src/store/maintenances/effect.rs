@@ -1,0 +1,232 @@
+//! What maintenances do to services: who is covered now, and whose time is left out of uptime (contract 4.7, 4.12).
+//!
+//! A window lasts as long as a planned maintenance that covers the service is in progress, one for each maintenance. The
+//! first one that opens and the last one that closes also raise the revision of the service, so that the engine takes the
+//! news in. All of it happens in the transaction of the act.
+
+use std::collections::HashSet;
+
+use sea_orm::sea_query::{Expr, LockType};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, ExprTrait as _, QueryFilter, QueryOrder,
+    QuerySelect, QueryTrait as _,
+};
+use watchkeeper_entities::{maintenance, maintenance_service, service, service_window};
+
+use crate::clock::Timestamp;
+use crate::model::maintenance::step::Step;
+use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
+use crate::model::service::{Service, ServiceKey};
+use crate::model::window::WindowKind;
+use crate::store::maintenances::{links, timeline, update};
+use crate::store::{StoreError, services};
+
+/// Services looked at in one statement.
+const AT_ONCE: usize = 1_000;
+
+/// Those of these services that a maintenance in progress covers, planned or not.
+///
+/// # Errors
+/// When the database fails.
+pub async fn covered(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+) -> Result<HashSet<ServiceKey>, StoreError> {
+    let mut found = HashSet::new();
+    for keys in services.chunks(AT_ONCE) {
+        let running = maintenance::Entity::find()
+            .select_only()
+            .column(maintenance::Column::Id)
+            .filter(maintenance::Column::Status.eq(MaintenanceStatus::InProgress.as_str()));
+        let covered: Vec<ServiceKey> = maintenance_service::Entity::find()
+            .select_only()
+            .column(maintenance_service::Column::ServiceId)
+            .distinct()
+            .filter(maintenance_service::Column::ServiceId.is_in(keys.iter().copied()))
+            .filter(maintenance_service::Column::MaintenanceId.in_subquery(running.into_query()))
+            .into_tuple()
+            .all(connection)
+            .await?;
+        found.extend(covered);
+    }
+    Ok(found)
+}
+
+/// Stores what an act made of a maintenance: row, timeline and windows. Gives the services of which the engine must be
+/// told once this is committed.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn carry_out(
+    connection: &impl ConnectionTrait,
+    step: &Step,
+    now: Timestamp,
+) -> Result<Vec<Service>, StoreError> {
+    update(connection, &step.after).await?;
+    timeline::add(connection, step.after.key, &step.entries).await?;
+    align(connection, &step.after, now).await
+}
+
+/// Brings the windows of the maintenance in line with its present state and its present services.
+///
+/// # Errors
+/// As [`carry_out`].
+pub async fn align(
+    connection: &impl ConnectionTrait,
+    maintenance: &Maintenance,
+    now: Timestamp,
+) -> Result<Vec<Service>, StoreError> {
+    let wanted = if maintenance.leaves_time_out() {
+        links::covered_by(connection, maintenance.key).await?
+    } else {
+        Vec::new()
+    };
+    keep_open(connection, maintenance.key, &wanted, now).await
+}
+
+/// Ends every effect of a maintenance that is about to be deleted.
+///
+/// # Errors
+/// As [`carry_out`].
+pub async fn end(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+    now: Timestamp,
+) -> Result<Vec<Service>, StoreError> {
+    keep_open(connection, maintenance, &[], now).await
+}
+
+async fn keep_open(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+    wanted: &[ServiceKey],
+    now: Timestamp,
+) -> Result<Vec<Service>, StoreError> {
+    let open = open_windows(connection, maintenance).await?;
+    let closing: Vec<ServiceKey> = open.iter().copied().filter(|key| !wanted.contains(key)).collect();
+    let opening: Vec<ServiceKey> = wanted.iter().copied().filter(|key| !open.contains(key)).collect();
+    let touched = [closing.as_slice(), opening.as_slice()].concat();
+    if touched.is_empty() {
+        return Ok(Vec::new());
+    }
+    hold(connection, &touched).await?;
+    close(connection, maintenance, &closing, now).await?;
+    let row = |service: &ServiceKey| service_window::ActiveModel {
+        service_id: Set(*service),
+        kind: Set(WindowKind::Maintenance.word().into()),
+        status: Set(None),
+        from_at: Set(now.ms()),
+        to_at: Set(None),
+        maintenance_id: Set(Some(maintenance)),
+        ..service_window::ActiveModel::default()
+    };
+    if !opening.is_empty() {
+        let rows = opening.iter().map(row);
+        service_window::Entity::insert_many(rows).exec_without_returning(connection).await?;
+    }
+    mark(connection, &touched).await
+}
+
+async fn open_windows(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+) -> Result<Vec<ServiceKey>, StoreError> {
+    let rows = service_window::Entity::find()
+        .filter(service_window::Column::MaintenanceId.eq(maintenance))
+        .filter(service_window::Column::ToAt.is_null())
+        .all(connection)
+        .await?;
+    Ok(rows.into_iter().map(|row| row.service_id).collect())
+}
+
+/// Keeps others from changing or deleting these services until the transaction ends, in the order of their keys, so that
+/// two acts cannot wait for each other. Gives those that exist.
+///
+/// # Errors
+/// When the database fails.
+pub async fn hold(
+    connection: &impl ConnectionTrait,
+    keys: &[ServiceKey],
+) -> Result<HashSet<ServiceKey>, StoreError> {
+    let mut ordered = keys.to_vec();
+    ordered.sort_unstable();
+    let mut held = HashSet::new();
+    for keys in ordered.chunks(AT_ONCE) {
+        let found: Vec<ServiceKey> = service::Entity::find()
+            .select_only()
+            .column(service::Column::Id)
+            .filter(service::Column::Id.is_in(keys.iter().copied()))
+            .order_by_asc(service::Column::Id)
+            .lock(LockType::NoKeyUpdate)
+            .into_tuple()
+            .all(connection)
+            .await?;
+        held.extend(found);
+    }
+    Ok(held)
+}
+
+/// A clock that was set back must not make a window end before it began.
+async fn close(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+    keys: &[ServiceKey],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    use service_window::{Column, Entity};
+    for keys in keys.chunks(AT_ONCE) {
+        let mine = || {
+            Entity::update_many()
+                .filter(Column::MaintenanceId.eq(maintenance))
+                .filter(Column::ServiceId.is_in(keys.iter().copied()))
+                .filter(Column::ToAt.is_null())
+        };
+        mine()
+            .col_expr(Column::ToAt, Expr::value(now.ms()))
+            .filter(Column::FromAt.lte(now.ms()))
+            .exec(connection)
+            .await?;
+        mine().col_expr(Column::ToAt, Expr::col(Column::FromAt)).exec(connection).await?;
+    }
+    Ok(())
+}
+
+/// Notes at the services whether a window is open. Gives those for which that is news.
+async fn mark(connection: &impl ConnectionTrait, keys: &[ServiceKey]) -> Result<Vec<Service>, StoreError> {
+    use service::{Column, Entity};
+    let mut changed = Vec::new();
+    for keys in keys.chunks(AT_ONCE) {
+        let open: HashSet<ServiceKey> = service_window::Entity::find()
+            .filter(service_window::Column::ServiceId.is_in(keys.iter().copied()))
+            .filter(service_window::Column::MaintenanceId.is_not_null())
+            .filter(service_window::Column::ToAt.is_null())
+            .all(connection)
+            .await?
+            .into_iter()
+            .map(|row| row.service_id)
+            .collect();
+        for service in services::by_keys(connection, keys).await? {
+            let in_planned_maintenance = open.contains(&service.key);
+            if service.in_planned_maintenance != in_planned_maintenance {
+                let revision = service.revision + 1;
+                changed.push(Service { in_planned_maintenance, revision, ..service });
+            }
+        }
+    }
+    for is_open in [true, false] {
+        let keys: Vec<ServiceKey> = changed
+            .iter()
+            .filter(|service| service.in_planned_maintenance == is_open)
+            .map(|service| service.key)
+            .collect();
+        for keys in keys.chunks(AT_ONCE) {
+            Entity::update_many()
+                .col_expr(Column::InPlannedMaintenance, Expr::value(is_open))
+                .col_expr(Column::Revision, Expr::col(Column::Revision).add(1))
+                .filter(Column::Id.is_in(keys.iter().copied()))
+                .exec(connection)
+                .await?;
+        }
+    }
+    Ok(changed)
+}

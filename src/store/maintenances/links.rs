@@ -1,0 +1,176 @@
+//! What maintenances are linked with: the services that they cover, and the status pages chosen for them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
+};
+use watchkeeper_entities::{maintenance_service, maintenance_statuspage, service, statuspage};
+
+use crate::id::Id;
+use crate::model::maintenance::MaintenanceKey;
+use crate::model::service::ServiceKey;
+use crate::model::translated::Translated;
+use crate::store::StoreError;
+
+/// Maintenances looked at in one statement.
+const AT_ONCE: usize = 1_000;
+
+/// A service as others show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedService {
+    /// Its id.
+    pub id: Id,
+    /// Its name.
+    pub name: String,
+}
+
+/// A status page as others show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedPage {
+    /// Its id.
+    pub id: Id,
+    /// Its name.
+    pub name: Translated,
+}
+
+/// The keys of the services that the maintenance covers.
+///
+/// # Errors
+/// When the database fails.
+pub async fn covered_by(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+) -> Result<Vec<ServiceKey>, StoreError> {
+    let rows = maintenance_service::Entity::find()
+        .filter(maintenance_service::Column::MaintenanceId.eq(maintenance))
+        .order_by_asc(maintenance_service::Column::ServiceId)
+        .all(connection)
+        .await?;
+    Ok(rows.into_iter().map(|row| row.service_id).collect())
+}
+
+/// The services that each of these maintenances covers, by name.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn services_of(
+    connection: &impl ConnectionTrait,
+    maintenances: &[MaintenanceKey],
+) -> Result<HashMap<MaintenanceKey, Vec<NamedService>>, StoreError> {
+    let mut found: HashMap<MaintenanceKey, Vec<NamedService>> = HashMap::new();
+    for keys in maintenances.chunks(AT_ONCE) {
+        let links = maintenance_service::Entity::find()
+            .filter(maintenance_service::Column::MaintenanceId.is_in(keys.iter().copied()))
+            .all(connection)
+            .await?;
+        let services = links.iter().map(|link| link.service_id).collect();
+        let named = named_services(connection, services).await?;
+        for link in links {
+            let services = found.entry(link.maintenance_id).or_default();
+            services.extend(named.get(&link.service_id).cloned());
+        }
+    }
+    for services in found.values_mut() {
+        services.sort_by(|a, b| (&a.name, a.id.as_str()).cmp(&(&b.name, b.id.as_str())));
+    }
+    Ok(found)
+}
+
+async fn named_services(
+    connection: &impl ConnectionTrait,
+    keys: BTreeSet<ServiceKey>,
+) -> Result<HashMap<ServiceKey, NamedService>, StoreError> {
+    let keys: Vec<ServiceKey> = keys.into_iter().collect();
+    let mut found = HashMap::new();
+    for keys in keys.chunks(AT_ONCE) {
+        let rows: Vec<(ServiceKey, String, String)> = service::Entity::find()
+            .select_only()
+            .columns([service::Column::Id, service::Column::PublicId, service::Column::Name])
+            .filter(service::Column::Id.is_in(keys.iter().copied()))
+            .into_tuple()
+            .all(connection)
+            .await?;
+        for (key, id, name) in rows {
+            let unreadable = |_| StoreError::corrupt("service", &key, &"its id has not the form of one");
+            found.insert(key, NamedService { id: id.parse().map_err(unreadable)?, name });
+        }
+    }
+    Ok(found)
+}
+
+/// The pages chosen for the maintenance, in the order of the client.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn statuspages_of(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+) -> Result<Vec<NamedPage>, StoreError> {
+    let links = maintenance_statuspage::Entity::find()
+        .filter(maintenance_statuspage::Column::MaintenanceId.eq(maintenance))
+        .order_by_asc(maintenance_statuspage::Column::Position)
+        .all(connection)
+        .await?;
+    let keys: Vec<i64> = links.iter().map(|link| link.statuspage_id).collect();
+    let rows =
+        statuspage::Entity::find().filter(statuspage::Column::Id.is_in(keys.clone())).all(connection).await?;
+    let rows: HashMap<i64, statuspage::Model> = rows.into_iter().map(|row| (row.id, row)).collect();
+    let named = |row: &statuspage::Model| {
+        let corrupt = |problem: &str| StoreError::corrupt("statuspage", &row.id, &problem);
+        Ok(NamedPage {
+            id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+            name: Translated::from_stored(&row.name).map_err(|_| corrupt("unreadable name"))?,
+        })
+    };
+    keys.iter().filter_map(|key| rows.get(key)).map(named).collect()
+}
+
+/// Makes the maintenance cover exactly these services.
+///
+/// # Errors
+/// When the database fails.
+pub async fn cover(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+    services: &[ServiceKey],
+) -> Result<(), StoreError> {
+    maintenance_service::Entity::delete_many()
+        .filter(maintenance_service::Column::MaintenanceId.eq(maintenance))
+        .exec(connection)
+        .await?;
+    let row = |service: &ServiceKey| maintenance_service::ActiveModel {
+        maintenance_id: Set(maintenance),
+        service_id: Set(*service),
+    };
+    if !services.is_empty() {
+        let rows = services.iter().map(row);
+        maintenance_service::Entity::insert_many(rows).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+/// Chooses exactly these pages for the maintenance, in this order.
+///
+/// # Errors
+/// When the database fails.
+pub async fn show_on(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+    statuspages: &[i64],
+) -> Result<(), StoreError> {
+    maintenance_statuspage::Entity::delete_many()
+        .filter(maintenance_statuspage::Column::MaintenanceId.eq(maintenance))
+        .exec(connection)
+        .await?;
+    let row = |(position, page): (i32, &i64)| maintenance_statuspage::ActiveModel {
+        maintenance_id: Set(maintenance),
+        statuspage_id: Set(*page),
+        position: Set(position),
+    };
+    if !statuspages.is_empty() {
+        let rows = (0..).zip(statuspages).map(row);
+        maintenance_statuspage::Entity::insert_many(rows).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}

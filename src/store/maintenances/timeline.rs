@@ -1,0 +1,62 @@
+//! Timelines of maintenances, oldest entry first.
+
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use watchkeeper_entities::maintenance_update::{ActiveModel, Column, Entity, Model};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::maintenance::step::NewEntry;
+use crate::model::maintenance::{Entry, MaintenanceKey};
+use crate::model::translated::Translated;
+use crate::store::StoreError;
+
+/// Adds entries in this order, each under a new id.
+///
+/// # Errors
+/// When the database fails.
+pub async fn add(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+    entries: &[NewEntry],
+) -> Result<(), StoreError> {
+    for entry in entries {
+        let row = ActiveModel {
+            public_id: Set(Id::random().to_string()),
+            maintenance_id: Set(maintenance),
+            status: Set(entry.status.as_str().into()),
+            message: Set(entry.message.to_json().to_string()),
+            notify_subscribers: Set(entry.notify_subscribers),
+            created_at: Set(entry.created_at.ms()),
+            ..ActiveModel::default()
+        };
+        Entity::insert(row).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+/// The whole timeline.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+) -> Result<Vec<Entry>, StoreError> {
+    let rows = Entity::find()
+        .filter(Column::MaintenanceId.eq(maintenance))
+        .order_by_asc(Column::Id)
+        .all(connection)
+        .await?;
+    rows.iter().map(from_row).collect()
+}
+
+fn from_row(row: &Model) -> Result<Entry, StoreError> {
+    let corrupt = |problem: &str| StoreError::corrupt("maintenance_update", &row.id, &problem);
+    Ok(Entry {
+        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
+        message: Translated::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,
+        notify_subscribers: row.notify_subscribers,
+        created_at: Timestamp::from_ms(row.created_at),
+    })
+}

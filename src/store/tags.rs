@@ -1,0 +1,306 @@
+//! Tags. Every finder is scoped by organisation.
+//!
+//! Who adds a tag holds the lock of the organisation ([`organisations::lock`](crate::store::organisations::lock)):
+//! that makes "find or create" exact and quotas atomic. An empty `value` in the table stands for no value.
+
+use std::collections::HashMap;
+
+use sea_orm::sea_query::{Expr, SimpleExpr};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait,
+    DbBackend, EntityTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
+use watchkeeper_entities::tag::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::{component, service_tag, statuspage};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::service::ServiceKey;
+use crate::model::tag::{Tag, TagName, TagSource};
+use crate::model::translated::Translated;
+use crate::store::StoreError;
+
+/// Values bound at a time in lists of keys.
+const CHUNK: usize = 1_000;
+
+/// Which tags are wanted; everything that is set must match.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagFilter {
+    /// Exactly this tag.
+    pub name: Option<TagName>,
+    /// All tags with this key, lower case.
+    pub key: Option<String>,
+}
+
+fn of_organisation(organisation: i64) -> Select<Entity> {
+    Entity::find().filter(Column::OrganisationId.eq(organisation))
+}
+
+fn is_named(name: &TagName) -> Condition {
+    let value = name.value().unwrap_or_default();
+    Condition::all().add(Column::Key.eq(name.key())).add(Column::Value.eq(value))
+}
+
+/// The tag of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<Option<Tag>, StoreError> {
+    let row = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    row.map(from_row).transpose()
+}
+
+/// The tag of this organisation with this name.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find_named(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    name: &TagName,
+) -> Result<Option<Tag>, StoreError> {
+    of_organisation(organisation).filter(is_named(name)).one(connection).await?.map(from_row).transpose()
+}
+
+/// The tags of this organisation with one of these ids or names.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn find_all(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    (ids, names): (&[Id], &[TagName]),
+) -> Result<Vec<Tag>, StoreError> {
+    if ids.is_empty() && names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let with_id = Column::PublicId.is_in(ids.iter().map(Id::as_str));
+    let wanted = names.iter().fold(Condition::any().add(with_id), |any, name| any.add(is_named(name)));
+    let rows = of_organisation(organisation).filter(wanted).all(connection).await?;
+    rows.into_iter().map(from_row).collect()
+}
+
+/// `limit` tags after the first `offset`, by key, then by value, and how many there are in all.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    filter: &TagFilter,
+    (offset, limit): (u64, u64),
+) -> Result<(Vec<Tag>, u64), StoreError> {
+    let mut wanted = of_organisation(organisation);
+    if let Some(name) = &filter.name {
+        wanted = wanted.filter(is_named(name));
+    }
+    if let Some(key) = &filter.key {
+        wanted = wanted.filter(Column::Key.eq(key));
+    }
+    let total = wanted.clone().count(connection).await?;
+    let rows = wanted
+        .order_by(by_bytes(connection, Column::Key), Order::Asc)
+        .order_by(by_bytes(connection, Column::Value), Order::Asc)
+        .order_by_asc(Column::PublicId)
+        .offset(offset)
+        .limit(limit)
+        .all(connection)
+        .await?;
+    Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
+}
+
+/// The column in the order of its bytes, which is SQLite's own, whatever language a PostgreSQL database sorts by.
+fn by_bytes(connection: &impl ConnectionTrait, column: Column) -> SimpleExpr {
+    match connection.get_database_backend() {
+        DbBackend::Postgres => Expr::cust_with_expr(r#"$1 COLLATE "C""#, Expr::col(column)),
+        _ => Expr::col(column),
+    }
+}
+
+/// How many tags people have made: what the quota `tags` counts.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count_user(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, StoreError> {
+    let made = of_organisation(organisation).filter(Column::Source.eq(TagSource::User.as_str()));
+    Ok(made.count(connection).await?)
+}
+
+/// How many services carry each of these tags; a tag without services is not in the result.
+///
+/// # Errors
+/// When the database fails.
+pub async fn services_counts(
+    connection: &impl ConnectionTrait,
+    tags: &[i64],
+) -> Result<HashMap<i64, i64>, StoreError> {
+    let mut counts = HashMap::new();
+    for tags in tags.chunks(CHUNK) {
+        let rows: Vec<(i64, i64)> = service_tag::Entity::find()
+            .select_only()
+            .column(service_tag::Column::TagId)
+            .column_as(service_tag::Column::ServiceId.count(), "services")
+            .filter(service_tag::Column::TagId.is_in(tags.iter().copied()))
+            .group_by(service_tag::Column::TagId)
+            .into_tuple()
+            .all(connection)
+            .await?;
+        counts.extend(rows);
+    }
+    Ok(counts)
+}
+
+/// The tags of these services, by label; a service without tags is not in the result.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_services(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+) -> Result<HashMap<ServiceKey, Vec<Tag>>, StoreError> {
+    let mut links = Vec::new();
+    for services in services.chunks(CHUNK) {
+        let carried = service_tag::Column::ServiceId.is_in(services.iter().copied());
+        links.extend(service_tag::Entity::find().filter(carried).all(connection).await?);
+    }
+    let mut keys: Vec<i64> = links.iter().map(|link| link.tag_id).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let mut tags = HashMap::new();
+    for keys in keys.chunks(CHUNK) {
+        for row in Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await? {
+            tags.insert(row.id, from_row(row)?);
+        }
+    }
+    let mut found: HashMap<ServiceKey, Vec<Tag>> = HashMap::new();
+    for link in links {
+        if let Some(tag) = tags.get(&link.tag_id) {
+            found.entry(link.service_id).or_default().push(tag.clone());
+        }
+    }
+    for tags in found.values_mut() {
+        tags.sort_by_cached_key(|tag| tag.name.label());
+    }
+    Ok(found)
+}
+
+/// Stores a new tag; its `row` is given by the database and returned in the result.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(connection: &impl ConnectionTrait, tag: Tag) -> Result<Tag, StoreError> {
+    let mut row = to_row(&tag);
+    row.id = NotSet;
+    let row = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(Tag { row, ..tag })
+}
+
+/// Stores all fields of the tag.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, tag: &Tag) -> Result<(), StoreError> {
+    to_row(tag).update(connection).await?;
+    Ok(())
+}
+
+/// Deletes the tag and takes it off all services.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, tag: i64) -> Result<(), StoreError> {
+    let carried = service_tag::Column::TagId.eq(tag);
+    service_tag::Entity::delete_many().filter(carried).exec(connection).await?;
+    Entity::delete_by_id(tag).exec(connection).await?;
+    Ok(())
+}
+
+/// Makes these the tags of the service: what is not among them is taken off.
+///
+/// # Errors
+/// When the database fails.
+pub async fn set_of_service(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    tags: &[i64],
+) -> Result<(), StoreError> {
+    let of_service = || service_tag::Column::ServiceId.eq(service);
+    let carried = service_tag::Entity::find().filter(of_service()).all(connection).await?;
+    let carried: Vec<i64> = carried.into_iter().map(|link| link.tag_id).collect();
+    let gone: Vec<i64> = carried.iter().copied().filter(|tag| !tags.contains(tag)).collect();
+    for gone in gone.chunks(CHUNK) {
+        let gone = service_tag::Column::TagId.is_in(gone.iter().copied());
+        service_tag::Entity::delete_many().filter(of_service()).filter(gone).exec(connection).await?;
+    }
+    let new = tags.iter().filter(|tag| !carried.contains(tag));
+    let new: Vec<_> =
+        new.map(|tag| service_tag::ActiveModel { service_id: Set(service), tag_id: Set(*tag) }).collect();
+    for new in new.chunks(CHUNK) {
+        service_tag::Entity::insert_many(new.to_vec()).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+/// Names of those who refer to the tag otherwise than by carrying it, in the language `locale`: as long as there are some, it
+/// must not be deleted.
+///
+/// # Errors
+/// When the database fails.
+pub async fn users(
+    connection: &impl ConnectionTrait,
+    tag: i64,
+    locale: &str,
+) -> Result<Vec<String>, StoreError> {
+    let groups = component::Entity::find()
+        .select_only()
+        .column(component::Column::StatuspageId)
+        .filter(component::Column::SyncTagId.eq(tag));
+    let pages: Vec<i64> = groups.distinct().into_tuple().all(connection).await?;
+    let mut names = Vec::new();
+    for pages in pages.chunks(CHUNK) {
+        let stored: Vec<String> = statuspage::Entity::find()
+            .select_only()
+            .column(statuspage::Column::Name)
+            .filter(statuspage::Column::Id.is_in(pages.iter().copied()))
+            .order_by_asc(statuspage::Column::Id)
+            .into_tuple()
+            .all(connection)
+            .await?;
+        for name in stored {
+            let name = Translated::from_stored(&name)
+                .map_err(|problem| StoreError::corrupt("statuspage", &name, &problem))?;
+            names.push(format!("status page {}", name.text(locale, locale)));
+        }
+    }
+    Ok(names)
+}
+
+fn to_row(tag: &Tag) -> ActiveModel {
+    ActiveModel {
+        id: Set(tag.row),
+        public_id: Set(tag.id.to_string()),
+        organisation_id: Set(tag.organisation),
+        key: Set(tag.name.key().to_owned()),
+        value: Set(tag.name.value().unwrap_or_default().to_owned()),
+        color: Set(tag.color.clone()),
+        source: Set(tag.source.as_str().to_owned()),
+        created_at: Set(tag.created_at.ms()),
+    }
+}
+
+fn from_row(row: Model) -> Result<Tag, StoreError> {
+    let corrupt = |problem: &str| StoreError::corrupt("tag", &row.id, &problem);
+    Ok(Tag {
+        row: row.id,
+        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        organisation: row.organisation_id,
+        name: TagName::new(&row.key, Some(&row.value)).map_err(|_| corrupt("its name cannot be read"))?,
+        source: row.source.parse().map_err(|_| corrupt("unknown source"))?,
+        created_at: Timestamp::from_ms(row.created_at),
+        color: row.color,
+    })
+}

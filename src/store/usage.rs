@@ -1,0 +1,34 @@
+//! How much of its plan an organisation uses: the counts behind `GET /v1/me` (contract 4.17).
+
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use watchkeeper_entities::statuspage;
+
+use crate::store::{StoreError, services, tags};
+
+/// What the counted quotas of one organisation count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Services that are not paused.
+    pub services: u64,
+    /// Tags that people made.
+    pub tags: u64,
+    /// All status pages.
+    pub statuspages: u64,
+    /// Published status pages.
+    pub published_statuspages: u64,
+}
+
+/// Counts what the organisation has.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<Usage, StoreError> {
+    let pages = statuspage::Entity::find().filter(statuspage::Column::OrganisationId.eq(organisation));
+    let published = pages.clone().filter(statuspage::Column::IsPublished.eq(true));
+    Ok(Usage {
+        services: services::count_active(connection, organisation).await?,
+        tags: tags::count_user(connection, organisation).await?,
+        statuspages: pages.count(connection).await?,
+        published_statuspages: published.count(connection).await?,
+    })
+}

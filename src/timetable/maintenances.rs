@@ -1,0 +1,206 @@
+//! Starts and completes maintenances when they are due (contract 4.11.2).
+//!
+//! It sleeps until the next due moment, but never long, so that windows written meanwhile, clocks that are set and databases
+//! that come back are noticed. After a stop it makes up for what was missed, each transition once, at the present moment.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{
+    Actor, ActorContext as _, ActorFutureExt as _, AsyncContext as _, Context, Handler, Message,
+    ResponseActFuture, WrapFuture as _,
+};
+
+use crate::clock::{Clock, Timestamp};
+use crate::engine::Engine;
+use crate::engine::definition::Definer;
+use crate::model::access::Organisation;
+use crate::model::maintenance::MaintenanceKey;
+use crate::model::maintenance::step::{Stamp, Step};
+use crate::model::service::Service;
+use crate::store::maintenances::{due, effect};
+use crate::store::{Databases, StoreError, organisations};
+
+/// The longest sleep; also the wait after a failure.
+const LONGEST_MS: i64 = 1_000;
+/// The shortest one: a moment that has passed unnoticed is looked at again without haste.
+const SHORTEST_MS: i64 = 50;
+/// Maintenances looked up at a time.
+const PAGE: u64 = 100;
+
+/// What the clock works with.
+#[derive(Clone, Debug)]
+pub struct Works {
+    /// Where maintenances are.
+    pub databases: Databases,
+    /// Who counts the time of services.
+    pub engine: Engine,
+    /// Makes the engine's definitions.
+    pub definer: Definer,
+    /// Wall time.
+    pub clock: Clock,
+}
+
+impl Works {
+    /// Does everything that is due now. Gives the number of transitions.
+    ///
+    /// # Errors
+    /// When the database fails; what was done stays done.
+    pub async fn turn(&self) -> Result<u32, StoreError> {
+        let mut done = 0;
+        // A maintenance of which start and end have passed takes two rounds.
+        loop {
+            let before = done;
+            let mut after = MaintenanceKey::MIN;
+            loop {
+                let main = self.databases.main.reader();
+                let keys = due::at(main, self.clock.now(), after, PAGE).await?;
+                let Some(last) = keys.last() else { break };
+                after = *last;
+                for key in keys {
+                    done += u32::from(self.transit(key).await?);
+                }
+            }
+            if done == before {
+                return Ok(done);
+            }
+        }
+    }
+
+    /// Makes the transition that is due, if it still is; somebody else may have been faster.
+    async fn transit(&self, key: MaintenanceKey) -> Result<bool, StoreError> {
+        let transaction = self.databases.main.begin().await?;
+        let Some(stored) = due::claim(&transaction, key).await? else { return Ok(false) };
+        let Some(organisation) = organisations::get(&transaction, stored.organisation).await? else {
+            return Ok(false);
+        };
+        let now = self.clock.now();
+        let stamp = Stamp { at: now, locale: &organisation.default_locale };
+        let Some(step) = Step::when_due(&stored, stamp) else { return Ok(false) };
+        let touched = effect::carry_out(&transaction, &step, now).await?;
+        transaction.commit().await?;
+        tracing::info!(maintenance = %stored.id, status = %step.after.status, "a maintenance was due");
+        self.tell_engine(&touched, &organisation).await;
+        Ok(true)
+    }
+
+    /// The commit has been made: what goes wrong here is logged, and mended by the comparison with the store.
+    async fn tell_engine(&self, touched: &[Service], organisation: &Organisation) {
+        for service in touched {
+            match self.definer.define(service, organisation.id) {
+                Ok(definition) => {
+                    if self.engine.apply(Arc::new(definition)).await.is_err() {
+                        tracing::warn!(service = %service.id, "the engine has stopped");
+                    }
+                }
+                Err(error) => {
+                    tracing::error!(service = %service.id, %error, "this service cannot be watched")
+                }
+            }
+        }
+    }
+
+    /// How long nothing is due.
+    async fn pause(&self) -> Result<Duration, StoreError> {
+        let next = due::next(self.databases.main.reader()).await?;
+        Ok(wait(next, self.clock.now()))
+    }
+}
+
+fn wait(next: Option<Timestamp>, now: Timestamp) -> Duration {
+    let ms = next.map_or(LONGEST_MS, |next| next.ms_since(now).clamp(SHORTEST_MS, LONGEST_MS));
+    Duration::from_millis(ms.unsigned_abs())
+}
+
+/// The actor that looks when something is due.
+#[derive(Debug)]
+pub struct MaintenanceClock {
+    works: Works,
+    is_failing: bool,
+}
+
+impl MaintenanceClock {
+    /// A clock that works with these.
+    #[must_use]
+    pub const fn new(works: Works) -> Self {
+        Self { works, is_failing: false }
+    }
+
+    /// Says so when the database goes away and when it comes back, not in between.
+    fn note(&mut self, result: Result<Duration, StoreError>) -> Duration {
+        match result {
+            Ok(pause) => {
+                if std::mem::take(&mut self.is_failing) {
+                    tracing::info!("maintenances start and end by themselves again");
+                }
+                pause
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut self.is_failing, true) {
+                    tracing::warn!(%error, "maintenances cannot start or end by themselves");
+                }
+                wait(None, self.works.clock.now())
+            }
+        }
+    }
+}
+
+/// Look what is due.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Tick;
+
+/// Begin nothing more.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Stop;
+
+impl Actor for MaintenanceClock {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        ctx.notify(Tick);
+    }
+}
+
+impl Handler<Tick> for MaintenanceClock {
+    type Result = ResponseActFuture<Self, ()>;
+
+    fn handle(&mut self, _: Tick, _: &mut Context<Self>) -> Self::Result {
+        let works = self.works.clone();
+        let turn = async move {
+            works.turn().await?;
+            works.pause().await
+        };
+        Box::pin(turn.into_actor(self).map(|result, clock, ctx| {
+            let pause = clock.note(result);
+            ctx.notify_later(Tick, pause);
+        }))
+    }
+}
+
+impl Handler<Stop> for MaintenanceClock {
+    type Result = ();
+
+    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) {
+        ctx.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(None, 1_000)]
+    #[case(Some(10_300), 300)]
+    #[case(Some(99_000), 1_000)]
+    #[case(Some(10_000), 50)]
+    #[case(Some(0), 50)]
+    fn it_sleeps_until_the_next_moment_but_never_long(#[case] next: Option<i64>, #[case] ms: u64) {
+        let next = next.map(Timestamp::from_ms);
+        assert_eq!(wait(next, Timestamp::from_ms(10_000)), Duration::from_millis(ms));
+    }
+}

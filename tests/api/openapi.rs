@@ -1,0 +1,100 @@
+//! `/openapi.json`: the API described by itself, for everybody. That every answer is as described is seen by all other
+//! tests: the client of `support` holds each one against this document.
+
+use serde_json::{Value, json};
+
+use crate::support::client::Answer;
+use crate::support::conformance::Document;
+use crate::support::server::Server;
+use crate::support::{UNKNOWN_ID, create_unconfigured, service};
+
+#[test]
+fn the_document_is_public_and_of_this_very_server() {
+    let server = Server::start();
+    let stranger = server.client().without_token();
+    let answer = stranger.get("/openapi.json").expect(200);
+    assert_eq!(answer.header("content-type"), Some("application/json; charset=utf-8"));
+    let document = answer.json();
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1."));
+    assert_eq!(document["servers"], json!([{"url": server.base()}]));
+    assert!(document["paths"]["/v1/services"]["get"].is_object());
+    assert_eq!(stranger.send("HEAD", "/openapi.json", &[], b"").expect(200).body, "");
+}
+
+/// The command prints what the server serves, without starting one.
+#[test]
+fn the_command_prints_the_same_document() {
+    let server = Server::start();
+    let output = server.command(&["openapi", "--public-api-url", &server.base()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed, server.client().get("/openapi.json").expect(200).json());
+}
+
+/// Numbers on an address of their own are no part of what this address serves.
+#[test]
+fn what_is_not_served_here_is_not_described() {
+    let server = Server::with("", &[("WATCHKEEPER_METRICS_LISTEN", "127.0.0.1:0")]);
+    let document = server.client().get("/openapi.json").expect(200).json();
+    assert!(document["paths"].get("/metrics").is_none());
+}
+
+fn described() -> Document {
+    Document::new(Server::shared_client().get("/openapi.json").expect(200).json())
+}
+
+/// An answer that was right, changed by `spoil`, is found out.
+fn is_found_out(spoil: impl FnOnce(&mut Answer)) -> String {
+    let client = Server::shared_client();
+    let path = service(&create_unconfigured(&client));
+    let mut answer = client.get(&path).expect(200);
+    assert_eq!(described().check("GET", &path, &answer), Ok(()));
+    spoil(&mut answer);
+    described().check("GET", &path, &answer).unwrap_err()
+}
+
+fn replace(answer: &mut Answer, key: &str, value: Value) {
+    let mut body = answer.json();
+    body["data"][key] = value;
+    answer.body = body.to_string();
+}
+
+/// A check that cannot fail is worth nothing.
+#[test]
+fn an_answer_that_is_not_as_described_is_found_out() {
+    let wrong_type = is_found_out(|answer| replace(answer, "is_paused", json!("no")));
+    assert!(wrong_type.contains("/data/is_paused"), "{wrong_type}");
+    let wrong_word = is_found_out(|answer| replace(answer, "status", json!("sleeping")));
+    assert!(wrong_word.contains("/data/status"), "{wrong_word}");
+    let wrong_time = is_found_out(|answer| replace(answer, "created_at", json!("2026-11-20T16:51:00Z")));
+    assert!(wrong_time.contains("/data/created_at"), "{wrong_time}");
+    let unknown = is_found_out(|answer| replace(answer, "novelty", json!(1)));
+    assert!(unknown.contains("novelty"), "{unknown}");
+    let missing = is_found_out(|answer| {
+        let mut body = answer.json();
+        body["data"].as_object_mut().unwrap().remove("heartbeat");
+        answer.body = body.to_string();
+    });
+    assert!(missing.contains("heartbeat"), "{missing}");
+    let status = is_found_out(|answer| answer.status = 418);
+    assert!(status.contains("418"), "{status}");
+    let header = is_found_out(|answer| answer.headers.retain(|(name, _)| name != "x-ratelimit-remaining"));
+    assert!(header.contains("X-RateLimit-Remaining"), "{header}");
+    let content = is_found_out(|answer| {
+        answer.headers.retain(|(name, _)| name != "content-type");
+        answer.headers.push(("content-type".into(), "text/html".into()));
+    });
+    assert!(content.contains("text/html"), "{content}");
+}
+
+/// The other way round: a description that does not fit finds out a right answer.
+#[test]
+fn a_wrong_description_finds_out_a_right_answer() {
+    let client = Server::shared_client();
+    let mut document = client.get("/openapi.json").expect(200).json();
+    let answer = client.get(&service(UNKNOWN_ID)).expect(404);
+    let path = service(UNKNOWN_ID);
+    assert_eq!(Document::new(document.clone()).check("GET", &path, &answer), Ok(()));
+    document["components"]["schemas"]["Error"]["properties"]["message"]["maxLength"] = json!(3);
+    assert!(Document::new(document).check("GET", &path, &answer).is_err());
+}

@@ -1,0 +1,186 @@
+//! Services that report themselves: pings and deadlines, pauses and restarts, on a paused clock (contract 4.3.11).
+
+use std::sync::Arc;
+
+use rstest::rstest;
+use tokio::time::Instant;
+use watchkeeper::clock::{Clock, Timestamp};
+use watchkeeper::config::limits::EngineLimits;
+use watchkeeper::engine::definition::Definition;
+use watchkeeper::model::check::CheckType;
+use watchkeeper::model::heartbeat::{Heartbeat, Ping, Pulse};
+use watchkeeper::model::verdict::Vote;
+use watchkeeper::model::watch::Memory;
+
+use crate::facts::Facts;
+use crate::script::seconds;
+use crate::world::{World, clock, definition, id, in_paused_time};
+
+/// A scene while it is played: the store is this, the history are the facts.
+struct Stage {
+    clock: Clock,
+    origin: Instant,
+    world: Option<World>,
+    facts: Facts,
+    stored: Heartbeat,
+    interval_ms: i64,
+    revision: i64,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let (clock, origin) = (clock(), Instant::now());
+        let stored = Heartbeat::default();
+        Self { clock, origin, world: None, facts: Facts::default(), stored, interval_ms: 60_000, revision: 0 }
+    }
+
+    fn open(&mut self) {
+        self.world = Some(World::start(Vec::new(), &self.clock, EngineLimits::default()));
+    }
+
+    fn world(&self) -> &World {
+        self.world.as_ref().expect("the engine runs")
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    fn definition(&self, is_paused: bool) -> Arc<Definition> {
+        let pulse = Pulse { interval_ms: self.interval_ms, grace_ms: 10_000, stored: self.stored };
+        Arc::new(Definition {
+            check_type: CheckType::Heartbeat,
+            pulse: (!is_paused).then_some(pulse),
+            is_paused,
+            ..definition(1, self.revision, None)
+        })
+    }
+
+    async fn apply(&mut self, is_paused: bool) {
+        self.revision += 1;
+        let definition = self.definition(is_paused);
+        self.world().engine.apply(definition).await.expect("the engine runs");
+    }
+
+    async fn ping(&mut self, has_failed: bool) {
+        let ping = Ping { at: self.now(), has_failed };
+        self.stored.last = Some(ping);
+        if let Some(world) = &self.world {
+            world.engine.ping(id(1), ping).await.expect("the engine runs");
+        }
+    }
+
+    async fn close(&mut self) {
+        let world = self.world.take().expect("the engine runs");
+        let facts = world.facts.clone();
+        world.end().await;
+        self.facts.add(&facts);
+    }
+
+    async fn make(&mut self, action: &str) {
+        match action {
+            "watch" => self.apply(false).await,
+            "ping" => self.ping(false).await,
+            "fail" => self.ping(true).await,
+            "pause" => self.apply(true).await,
+            "resume" => {
+                self.stored.counts_from = Some(self.now());
+                self.apply(false).await;
+            }
+            "hurry" => {
+                (self.interval_ms, self.stored.counts_from) = (20_000, Some(self.now()));
+                self.apply(false).await;
+            }
+            "slow" => self.interval_ms = 600_000,
+            "rename" => self.apply(false).await,
+            "clock" => self.clock.set_ahead(3_600_000),
+            "stop" | "end" => self.close().await,
+            "start" => {
+                self.open();
+                let (definition, memory) = (self.definition(false), remember(&self.facts));
+                self.world().engine.resume(definition, memory).await.expect("the engine runs");
+            }
+            other => panic!("no such move: {other}"),
+        }
+    }
+}
+
+/// What the facts say, as a later process would read them back.
+fn remember(facts: &Facts) -> Memory {
+    let newest = facts.checks().into_iter().max_by_key(|check| check.checked_at);
+    let vote = newest.map(|check| Vote { status: check.measurement.status, checked_at: check.checked_at });
+    let last = facts.changes().last().copied();
+    Memory {
+        votes: vote.map(|vote| (0, vote)).into_iter().collect(),
+        status: last.map(|change| change.to).unwrap_or_default(),
+        status_since: last.map(|change| change.at),
+    }
+}
+
+fn play(moves: &str) -> String {
+    in_paused_time(async || {
+        let mut stage = Stage::new();
+        stage.open();
+        for line in moves.split(';') {
+            let (at, action) = line.trim().split_once(' ').expect("a time and a move");
+            tokio::time::sleep_until(stage.origin + seconds(at)).await;
+            stage.make(action).await;
+        }
+        stage.facts.lines().join(" | ")
+    })
+}
+
+#[rstest]
+#[case::nothing_is_expected_before_the_first_ping("0 watch; 5000 end", "")]
+#[case::a_ping_says_up("0 watch; 7 ping; 60 end", "7 push up | 7 unknown>up votes")]
+#[case::a_failure_says_down("0 watch; 7 fail; 60 end", "7 push down | 7 unknown>down votes")]
+#[case::one_entry_for_each_missed_deadline(
+    "0 watch; 0 ping; 195 end",
+    "0 push up | 0 unknown>up votes | 70 push down | 70 up>down votes | 130 push down | 190 push down"
+)]
+#[case::a_late_ping_says_up_again(
+    "0 watch; 0 ping; 80 ping; 149 end",
+    "0 push up | 0 unknown>up votes | 70 push down | 70 up>down votes | 80 push up | 80 down>up votes"
+)]
+#[case::pings_in_time_change_nothing(
+    "0 watch; 0 ping; 60 ping; 120 ping; 189 end",
+    "0 push up | 0 unknown>up votes | 60 push up | 120 push up"
+)]
+#[case::after_a_pause_deadlines_count_from_the_resumption(
+    "0 watch; 0 ping; 50 pause; 500 ping; 600 resume; 675 end",
+    "0 push up | 0 unknown>up votes | 50 up>unknown paused | 670 push down | 670 unknown>down votes"
+)]
+#[case::never_pinged_is_unknown_after_a_pause_too("0 watch; 50 pause; 60 resume; 5000 end", "")]
+#[case::a_rename_changes_nothing(
+    "0 watch; 0 ping; 65 rename; 75 end",
+    "0 push up | 0 unknown>up votes | 70 push down | 70 up>down votes"
+)]
+#[case::a_new_interval_counts_from_its_change(
+    "0 watch; 0 ping; 50 hurry; 85 end",
+    "0 push up | 0 unknown>up votes | 80 push down | 80 up>down votes"
+)]
+#[case::a_deadline_that_passed_without_us_is_told_once(
+    "0 watch; 0 ping; 30 stop; 500 start; 555 end",
+    "0 push up | 0 unknown>up votes | 500 push down due 70 | 70 up>no_data gap | 500 no_data>down votes | 550 push down"
+)]
+#[case::a_short_restart_leaves_no_trace(
+    "0 slow; 0 watch; 0 ping; 30 stop; 160 start; 620 end",
+    "0 push up | 0 unknown>up votes | 610 push down | 610 up>down votes"
+)]
+#[case::a_restart_of_a_service_that_never_pinged("0 watch; 30 stop; 500 start; 900 end", "")]
+#[case::a_stored_ping_that_the_history_lost_is_recorded(
+    "0 watch; 10 stop; 200 ping; 210 start; 269 end",
+    "200 push up | 200 unknown>up votes"
+)]
+#[case::a_clock_that_is_set_moves_the_deadline(
+    "0 watch; 0 ping; 30 clock; 69 end",
+    "0 push up | 0 unknown>up votes"
+)]
+fn services_report_themselves(#[case] moves: &str, #[case] expected: &str) {
+    let mut played: Vec<String> = play(moves).split(" | ").map(str::to_owned).collect();
+    let mut expected: Vec<&str> = expected.split(" | ").collect();
+    // Entries and changes leave in one batch, entries first.
+    played.sort();
+    expected.sort_unstable();
+    assert_eq!(played, expected);
+}

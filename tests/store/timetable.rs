@@ -1,0 +1,225 @@
+//! The clock of the maintenances: each transition once, whatever the wall clock does and however many look at it.
+
+use std::sync::Arc;
+
+use actix::{Actor, Context, Handler, System};
+use futures_util::FutureExt as _;
+use futures_util::future::LocalBoxFuture;
+use rstest::rstest;
+use watchkeeper::clock::Clock;
+use watchkeeper::config::limits::EngineLimits;
+use watchkeeper::engine::aggregator::Batch;
+use watchkeeper::engine::definition::{Definer, Roster};
+use watchkeeper::engine::location::Prober;
+use watchkeeper::engine::shard::Threads;
+use watchkeeper::engine::{Engine, EngineParts};
+use watchkeeper::model::check::Outcome;
+use watchkeeper::model::location::Location;
+use watchkeeper::model::maintenance::{Maintenance, MaintenanceStatus, Schedule};
+use watchkeeper::model::secret::Sealer;
+use watchkeeper::probe::spec::CheckSpec;
+use watchkeeper::store::maintenances::{self, due, timeline};
+use watchkeeper::timetable::maintenances::Works;
+
+use crate::support::Backend;
+use crate::support::backend::Store;
+use crate::support::planned::{maintenance, stored};
+use crate::support::rows::{at, code, service, stored_organisation, stored_service};
+
+use MaintenanceStatus::{Completed, InProgress, Scheduled};
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// Looks for ever.
+struct Unseeing;
+
+impl Prober for Unseeing {
+    fn probe(&self, _: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome> {
+        std::future::pending().boxed_local()
+    }
+}
+
+struct Deaf;
+
+impl Actor for Deaf {
+    type Context = Context<Self>;
+}
+
+impl Handler<Batch> for Deaf {
+    type Result = ();
+
+    fn handle(&mut self, _: Batch, _: &mut Context<Self>) {}
+}
+
+/// A process that looks at this store with this clock.
+fn works(store: &Store, clock: &Clock) -> Works {
+    let here =
+        Location { code: code("here"), name: "here".into(), place: String::new(), country_code: "ZZ".into() };
+    let roster = Arc::new(Roster::new(vec![here]));
+    let engine = Engine::start(&EngineParts {
+        roster: Arc::clone(&roster),
+        probers: vec![Arc::new(Unseeing)],
+        clock: clock.clone(),
+        limits: EngineLimits::default(),
+        threads: Threads::Current,
+        sink: Deaf.start().recipient(),
+    });
+    let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
+    let databases = watchkeeper::store::Databases::clone(store);
+    Works { databases, engine, definer, clock: clock.clone() }
+}
+
+async fn now_stored(store: &Store, of: &Maintenance) -> Maintenance {
+    maintenances::find(store.main.reader(), of.organisation, of.id).await.unwrap().unwrap()
+}
+
+async fn entries(store: &Store, of: &Maintenance) -> Vec<MaintenanceStatus> {
+    let timeline = timeline::of(store.main.reader(), of.key).await.unwrap();
+    timeline.into_iter().map(|entry| entry.status).collect()
+}
+
+/// From 10,000 to 20,000; the clock is moved an hour back and forth around both moments.
+#[rstest]
+fn each_transition_is_made_once_however_the_clock_is_set(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let owner = stored_organisation(&store, "owner").await;
+        let covered = stored_service(&store, service(owner.key, "a")).await;
+        let made = stored(&store, maintenance(owner.key, Scheduled), (&[covered.key], 0)).await;
+        let clock = Clock::fixed(at(9_999));
+        let works = works(&store, &clock);
+        assert_eq!(works.turn().await.unwrap(), 0);
+        assert_eq!(due::next(store.main.reader()).await.unwrap(), Some(at(10_000)));
+        for (ahead, transitions) in [(1, 1), (0, 0), (-HOUR_MS, 0), (HOUR_MS, 0)] {
+            clock.set_ahead(ahead);
+            assert_eq!(works.turn().await.unwrap(), transitions, "{ahead}");
+        }
+        let running = now_stored(&store, &made).await;
+        assert_eq!((running.status, running.actual_start), (InProgress, Some(at(10_000))));
+        assert_eq!(due::next(store.main.reader()).await.unwrap(), Some(at(20_000)));
+        for (ahead, transitions) in [(HOUR_MS, 1), (-HOUR_MS, 0), (HOUR_MS, 0)] {
+            clock.set_ahead(ahead);
+            assert_eq!(works.turn().await.unwrap(), transitions, "{ahead}");
+        }
+        let ended = now_stored(&store, &made).await;
+        assert_eq!((ended.status, ended.actual_end), (Completed, Some(at(10_000 + HOUR_MS))));
+        assert_eq!(entries(&store, &made).await, [InProgress, Completed]);
+        assert_eq!(due::next(store.main.reader()).await.unwrap(), None);
+        works.engine.stop().await;
+    });
+}
+
+/// Start and end were both missed; a hundred and more at a time.
+#[rstest]
+fn what_was_missed_is_made_up_for_in_order(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[values(1, 101)] count: usize,
+) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let owner = stored_organisation(&store, "owner").await;
+        let mut made = Vec::new();
+        for _ in 0..count {
+            made.push(stored(&store, maintenance(owner.key, Scheduled), (&[], 0)).await);
+        }
+        let works = works(&store, &Clock::fixed(at(99_000)));
+        assert_eq!(works.turn().await.unwrap() as usize, 2 * count);
+        for one in &made {
+            let ended = now_stored(&store, one).await;
+            assert_eq!((ended.actual_start, ended.actual_end), (Some(at(99_000)), Some(at(99_000))));
+            assert_eq!(entries(&store, one).await, [InProgress, Completed]);
+        }
+        works.engine.stop().await;
+    });
+}
+
+/// Several processes look at the same timetable at the same moment.
+#[rstest]
+fn several_processes_make_each_transition_once(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let owner = stored_organisation(&store, "owner").await;
+        let covered = stored_service(&store, service(owner.key, "a")).await;
+        let mut made = Vec::new();
+        for _ in 0..10 {
+            made.push(stored(&store, maintenance(owner.key, Scheduled), (&[covered.key], 0)).await);
+        }
+        let clock = Clock::fixed(at(99_000));
+        let (one, two, three) = (works(&store, &clock), works(&store, &clock), works(&store, &clock));
+        let (a, b, c) = futures_util::join!(one.turn(), two.turn(), three.turn());
+        assert_eq!(a.unwrap() + b.unwrap() + c.unwrap(), 20);
+        for maintenance in &made {
+            assert_eq!(entries(&store, maintenance).await, [InProgress, Completed]);
+        }
+        for works in [one, two, three] {
+            works.engine.stop().await;
+        }
+    });
+}
+
+/// What starts by itself or ends by itself was asked for; an open end never comes.
+#[rstest]
+fn only_what_was_asked_for_happens(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let owner = stored_organisation(&store, "owner").await;
+        let open = Schedule { start: at(10_000), end: None };
+        for quiet in [
+            Maintenance { auto_start: false, ..maintenance(owner.key, Scheduled) },
+            Maintenance { auto_complete: false, ..maintenance(owner.key, InProgress) },
+            Maintenance { schedule: open, auto_complete: false, ..maintenance(owner.key, InProgress) },
+            maintenance(owner.key, Completed),
+            maintenance(owner.key, MaintenanceStatus::Cancelled),
+        ] {
+            stored(&store, quiet, (&[], 0)).await;
+        }
+        let works = works(&store, &Clock::fixed(at(HOUR_MS)));
+        assert_eq!(works.turn().await.unwrap(), 0);
+        assert_eq!(due::next(store.main.reader()).await.unwrap(), None);
+        works.engine.stop().await;
+    });
+}
+
+/// The engine hears of planned maintenance as soon as it begins, and as soon as it ends.
+#[rstest]
+fn the_engine_is_told(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let owner = stored_organisation(&store, "owner").await;
+        let watched = stored_service(&store, service(owner.key, "watched")).await;
+        stored(&store, maintenance(owner.key, Scheduled), (&[watched.key], 0)).await;
+        let clock = Clock::fixed(at(5_000));
+        let works = works(&store, &clock);
+        works.engine.apply(Arc::new(works.definer.define(&watched, owner.id).unwrap())).await.unwrap();
+        for revision in [2, 3] {
+            clock.set_ahead(10_000);
+            assert_eq!(works.turn().await.unwrap(), 1);
+            assert_eq!(works.engine.roll().await.unwrap()[&watched.id], (watched.key, revision));
+        }
+        works.engine.stop().await;
+    });
+}
+
+/// A database that is away is an error, no panic; nothing is lost when it is back.
+#[rstest]
+fn a_database_that_is_away_stops_nothing_for_good() {
+    use sea_orm::ConnectionTrait as _;
+    System::new().block_on(async {
+        let Some(store) = Backend::Sqlite.open().await else { return };
+        let owner = stored_organisation(&store, "owner").await;
+        let made = stored(&store, maintenance(owner.key, Scheduled), (&[], 0)).await;
+        let works = works(&store, &Clock::fixed(at(12_000)));
+        let rename = |from: &str, to: &str| format!("ALTER TABLE {from} RENAME TO {to}");
+        let main = store.main.reader();
+        main.execute_unprepared(&rename("maintenance", "elsewhere")).await.unwrap();
+        assert!(works.turn().await.is_err());
+        main.execute_unprepared(&rename("elsewhere", "maintenance")).await.unwrap();
+        assert_eq!(works.turn().await.unwrap(), 1);
+        assert_eq!(now_stored(&store, &made).await.status, InProgress);
+        works.engine.stop().await;
+    });
+}
