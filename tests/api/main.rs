@@ -4,12 +4,14 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
+mod assets;
 mod auth;
 mod check_types;
 mod checks;
 mod clients;
 mod component_tree;
 mod components;
+mod custom_domains;
 mod effective_status;
 mod errors;
 mod heartbeat;
@@ -35,6 +37,7 @@ mod operation;
 mod pause;
 mod plans;
 mod probes;
+mod public_page;
 mod rate_limit;
 mod secrets;
 mod service_incidents;
