@@ -52,6 +52,12 @@ pub struct Config {
     pub public_api_url: Option<String>,
     /// Address under which pings of heartbeat services arrive; `None` = that of the API.
     pub ping_base_url: Option<String>,
+    /// Host under which status pages have their addresses, perhaps with a port; `None` = `localhost` and our port.
+    pub statuspage_host: Option<String>,
+    /// Host name that custom domains must lead to; `None` = that of the status pages.
+    pub edge_host: Option<String>,
+    /// Slugs that no status page gets.
+    pub reserved_slugs: Vec<String>,
     /// Origins that browsers may call the API from.
     pub cors_allowed_origins: Vec<String>,
     /// Filter of the log, in the syntax of `tracing`.
@@ -84,6 +90,13 @@ impl Default for Config {
             trusted_proxies: Vec::new(),
             public_api_url: None,
             ping_base_url: None,
+            statuspage_host: None,
+            edge_host: None,
+            reserved_slugs: [
+                "www", "api", "app", "admin", "mail", "static", "assets", "cdn", "edge", "status", "ping",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
             cors_allowed_origins: Vec::new(),
             log: "info".into(),
             log_format: LogFormat::Text,
@@ -108,6 +121,42 @@ impl Config {
         self.ping_base_url
             .as_ref()
             .map_or_else(|| self.base_url(), |url| url.trim_end_matches('/').to_owned())
+    }
+
+    /// `{statuspage_host}`: status pages answer at `{slug}.{statuspage_host}`.
+    #[must_use]
+    pub fn statuspage_host(&self) -> String {
+        self.statuspage_host.clone().unwrap_or_else(|| format!("localhost:{}", self.listen.port()))
+    }
+
+    /// The same without its port.
+    #[must_use]
+    pub fn statuspage_host_name(&self) -> String {
+        let host = self.statuspage_host();
+        host.split_once(':').map_or(host.as_str(), |(name, _)| name).to_owned()
+    }
+
+    /// Where custom domains must lead: `cname_target` of contract 4.15.
+    #[must_use]
+    pub fn edge_host(&self) -> String {
+        self.edge_host.clone().unwrap_or_else(|| self.statuspage_host_name())
+    }
+
+    /// Hosts of the API and of the pings, names or addresses, without ports.
+    #[must_use]
+    pub fn api_hosts(&self) -> Vec<String> {
+        let urls = [self.base_url(), self.ping_base_url()];
+        let hosts =
+            urls.iter().filter_map(|url| url::Url::parse(url).ok()?.host_str().map(str::to_lowercase));
+        hosts.collect()
+    }
+
+    /// Address of the status page with this slug. There are no certificates for `localhost`.
+    #[must_use]
+    pub fn statuspage_url(&self, slug: &str) -> String {
+        let host = self.statuspage_host();
+        let is_local = host.split(':').next() == Some("localhost");
+        format!("{}://{slug}.{host}", if is_local { "http" } else { "https" })
     }
 }
 
@@ -205,11 +254,40 @@ mod tests {
     }
 
     #[test]
+    fn custom_domains_lead_to_the_edge() {
+        let mut config = Config::default();
+        assert_eq!(config.edge_host(), "localhost");
+        assert_eq!(config.api_hosts(), ["127.0.0.1", "127.0.0.1"]);
+        config.ping_base_url = Some("https://ping.example.com".into());
+        config.statuspage_host = Some("status.example.net:444".into());
+        config.public_api_url = Some("https://API.example.com:8443/base".into());
+        assert_eq!(config.edge_host(), "status.example.net");
+        assert_eq!(config.api_hosts(), ["api.example.com", "ping.example.com"]);
+        config.edge_host = Some("edge.example.net".into());
+        assert_eq!(config.edge_host(), "edge.example.net");
+    }
+
+    #[test]
     fn pings_go_where_the_api_is_unless_told_otherwise() {
         let mut config =
             Config { public_api_url: Some("https://api.example.com/".into()), ..Config::default() };
         assert_eq!(config.ping_base_url(), "https://api.example.com");
         config.ping_base_url = Some("https://ping.example.com/in/".into());
         assert_eq!(config.ping_base_url(), "https://ping.example.com/in");
+    }
+
+    #[test]
+    fn a_page_has_an_address_below_the_configured_host() {
+        let mut config = Config::default();
+        assert_eq!(config.statuspage_url("shop"), "http://shop.localhost:8080");
+        for (host, url) in [
+            ("localhost", "http://shop.localhost"),
+            ("localhost:81", "http://shop.localhost:81"),
+            ("status.example.net", "https://shop.status.example.net"),
+            ("localhost.example.net:444", "https://shop.localhost.example.net:444"),
+        ] {
+            config.statuspage_host = Some(host.into());
+            assert_eq!(config.statuspage_url("shop"), url);
+        }
     }
 }

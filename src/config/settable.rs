@@ -113,6 +113,24 @@ impl Config {
                 |config, text| set_http_url(&mut config.ping_base_url, text),
             ),
             Settable::new(
+                "statuspage_host",
+                "HOST",
+                "Host below which status pages have their addresses [default: localhost and the port of the API]",
+                |config, text| set_host(&mut config.statuspage_host, text),
+            ),
+            Settable::new(
+                "edge_host",
+                "HOST",
+                "Host name that custom domains must lead to [default: that of the status pages]",
+                |config, text| set_host_name(&mut config.edge_host, text),
+            ),
+            Settable::new(
+                "reserved_slugs",
+                "SLUG,…",
+                "Slugs that no status page gets [default: www, api, app, admin, mail, static, …]",
+                |config, text| set_list(&mut config.reserved_slugs, text, "slugs, separated by commas"),
+            ),
+            Settable::new(
                 "cors_allowed_origins",
                 "ORIGIN,…",
                 "Origins that browsers may call from",
@@ -198,6 +216,27 @@ fn set_http_url(field: &mut Option<String>, text: &str) -> Result<(), Allowed> {
     }
     *field = (!text.is_empty()).then(|| text.to_owned());
     Ok(())
+}
+
+fn set_host(field: &mut Option<String>, text: &str) -> Result<(), Allowed> {
+    let (host, port) = text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port)));
+    let is_label = |label: &str| {
+        !label.is_empty()
+            && label.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit() || byte.is_ascii_lowercase())
+    };
+    let fits = host.split('.').all(is_label) && port.is_none_or(|port| port.parse::<u16>().is_ok());
+    if !text.is_empty() && !fits {
+        return Err("a host name in lower case, perhaps with a port, such as status.example.net");
+    }
+    *field = (!text.is_empty()).then(|| text.to_owned());
+    Ok(())
+}
+
+fn set_host_name(field: &mut Option<String>, text: &str) -> Result<(), Allowed> {
+    if text.contains(':') {
+        return Err("a host name in lower case, without a port");
+    }
+    set_host(field, text)
 }
 
 fn set_key(field: &mut Option<String>, text: &str) -> Result<(), Allowed> {

@@ -7,13 +7,17 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::Semaphore;
+
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
 use crate::config::sources::BadConfig;
 use crate::engine::Engine;
 use crate::engine::aggregator::Snapshot;
 use crate::engine::definition::Definer;
+use crate::http::assets::Studio;
 use crate::http::auth::Caller;
+use crate::http::custom_domains::Cooldowns;
 use crate::http::error::ApiError;
 use crate::http::gate::Callers;
 use crate::http::generational::Generational;
@@ -23,13 +27,17 @@ use crate::http::store_access::StoreResult as _;
 use crate::http::token::TokenHash;
 use crate::id::Id;
 use crate::model::check::CheckType;
+use crate::model::domain_names::DomainNames;
 use crate::model::heartbeat::Heartbeat;
 use crate::model::service::{Service, ServiceKey};
+use crate::probe::toolbox::Toolbox;
 use crate::store::{Databases, heartbeats, organisations, tokens};
 use crate::telemetry::Collect;
 
 /// How long a caller is remembered.
 const CALLER_MS: i64 = 1_000;
+/// Passwords hashed at a time.
+const HASHING_PLACES: usize = 2;
 /// How far times of creation may run ahead of the clock.
 const AHEAD_MS: i64 = 1_000;
 /// Services remembered at a time.
@@ -51,6 +59,10 @@ pub struct ApiParts {
     pub engine: Engine,
     /// Makes the engine's definitions; holds sealer and roster.
     pub definer: Definer,
+    /// The host names that this installation goes by.
+    pub domain_names: Arc<DomainNames>,
+    /// The way to the name servers, for looks at custom domains.
+    pub toolbox: Arc<Toolbox>,
     /// Who has numbers for `/metrics`.
     pub collectors: Vec<Arc<dyn Collect>>,
 }
@@ -65,6 +77,12 @@ pub struct Api {
     pub plans: PlanTable,
     /// Codes of the active locations.
     pub probe_codes: Vec<String>,
+    /// Where uploaded pictures are decoded.
+    pub studio: Studio,
+    /// Who asked for a look at which domain a moment ago.
+    pub cooldowns: Cooldowns,
+    /// Places for hashing passwords: each takes much memory.
+    pub hashing: Semaphore,
     callers: Mutex<HashMap<TokenHash, (Timestamp, Caller)>>,
     last_creation_ms: AtomicI64,
     /// Services as they were last read, by organisation and id.
@@ -84,6 +102,9 @@ impl Api {
             base_url: parts.config.base_url(),
             plans: PlanTable::new(&parts.config.plans)?,
             probe_codes: locations.iter().map(|location| location.code.to_string()).collect(),
+            studio: Studio::default(),
+            cooldowns: Cooldowns::default(),
+            hashing: Semaphore::new(HASHING_PLACES),
             callers: Mutex::default(),
             last_creation_ms: AtomicI64::default(),
             shown_services: Generational::new(SHOWN_SERVICES),

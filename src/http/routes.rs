@@ -6,7 +6,10 @@ use crate::http::incidents::{of_service, timeline};
 use crate::http::maintenances::operations;
 use crate::http::route::{Access, Route, RouteTableError, Routes};
 use crate::http::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
-use crate::http::{check_types, incidents, maintenances, me, probes, services, tags};
+use crate::http::statuspages::{components, publishing};
+use crate::http::{
+    assets, check_types, custom_domains, incidents, maintenances, me, probes, services, statuspages, tags,
+};
 use crate::model::access::Permission as May;
 
 /// The route table.
@@ -14,7 +17,18 @@ use crate::model::access::Permission as May;
 /// # Errors
 /// When a route declares no permission, or is there twice.
 pub fn routes() -> Result<Routes<Api>, RouteTableError> {
-    let resources = [reference(), of_services(), of_history(), of_tags(), of_incidents(), of_maintenances()];
+    let resources = [
+        reference(),
+        of_services(),
+        of_history(),
+        of_tags(),
+        of_incidents(),
+        of_maintenances(),
+        of_statuspages(),
+        of_components(),
+        of_custom_domains(),
+        of_assets(),
+    ];
     Routes::new(resources.into_iter().flatten())
 }
 
@@ -113,6 +127,63 @@ fn of_maintenances() -> Vec<Route<Api>> {
         Route::post("/v1/maintenances/{id}/complete", edit, operations::complete_maintenance),
         Route::post("/v1/maintenances/{id}/extend", edit, operations::extend_maintenance),
         Route::post("/v1/maintenances/{id}/cancel", edit, operations::cancel_maintenance),
+    ]
+}
+
+fn of_statuspages() -> Vec<Route<Api>> {
+    let view = Access::needs(&[May::StatuspagesView]);
+    let create = Access::needs(&[May::StatuspagesCreate]);
+    let edit = Access::needs(&[May::StatuspagesEdit]);
+    let delete = Access::needs(&[May::StatuspagesDelete]);
+    let publish = Access::needs(&[May::StatuspagesPublish]);
+    vec![
+        Route::get("/v1/statuspages", view, statuspages::list_statuspages),
+        Route::post("/v1/statuspages", create, statuspages::create_statuspage),
+        Route::get("/v1/statuspages/{id}", view, statuspages::show_statuspage),
+        Route::update("/v1/statuspages/{id}", edit, statuspages::update_statuspage),
+        Route::delete("/v1/statuspages/{id}", delete, statuspages::delete_statuspage),
+        Route::post("/v1/statuspages/{id}/publish", publish, publishing::publish_statuspage),
+        Route::post("/v1/statuspages/{id}/unpublish", publish, publishing::unpublish_statuspage),
+    ]
+}
+
+fn of_components() -> Vec<Route<Api>> {
+    let view = Access::needs(&[May::StatuspagesView]);
+    let edit = Access::needs(&[May::StatuspagesEdit]);
+    vec![
+        Route::get("/v1/statuspages/{id}/components", view, components::list_components),
+        Route::post("/v1/statuspages/{id}/components", edit, components::create_component),
+        Route::get("/v1/statuspages/{id}/components/{component}", view, components::show_component),
+        Route::update("/v1/statuspages/{id}/components/{component}", edit, components::update_component),
+        Route::delete("/v1/statuspages/{id}/components/{component}", edit, components::delete_component),
+    ]
+}
+
+fn of_custom_domains() -> Vec<Route<Api>> {
+    let view = Access::needs(&[May::StatuspagesView]);
+    let edit = Access::needs(&[May::StatuspagesEdit]);
+    vec![
+        Route::get("/v1/statuspages/{id}/custom-domains", view, custom_domains::list_domains),
+        Route::post("/v1/statuspages/{id}/custom-domains", edit, custom_domains::attach_domain),
+        Route::get("/v1/statuspages/{id}/custom-domains/{domain}", view, custom_domains::show_domain),
+        Route::delete("/v1/statuspages/{id}/custom-domains/{domain}", edit, custom_domains::detach_domain),
+        Route::post(
+            "/v1/statuspages/{id}/custom-domains/{domain}/verify",
+            edit,
+            custom_domains::verify_domain,
+        ),
+    ]
+}
+
+fn of_assets() -> Vec<Route<Api>> {
+    let edit = Access::needs(&[May::StatuspagesEdit]);
+    vec![
+        Route::post("/v1/statuspages/{id}/assets/logo", edit, assets::upload_logo),
+        Route::delete("/v1/statuspages/{id}/assets/logo", edit, assets::delete_logo),
+        Route::post("/v1/statuspages/{id}/assets/logo-dark", edit, assets::upload_dark_logo),
+        Route::delete("/v1/statuspages/{id}/assets/logo-dark", edit, assets::delete_dark_logo),
+        Route::post("/v1/statuspages/{id}/assets/favicon", edit, assets::upload_favicon),
+        Route::delete("/v1/statuspages/{id}/assets/favicon", edit, assets::delete_favicon),
     ]
 }
 

@@ -4,13 +4,17 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::dev::ServerHandle;
+use actix_web::body::BoxBody;
+use actix_web::dev::{ServerHandle, ServiceRequest, ServiceResponse};
+use actix_web::middleware::{Next, from_fn};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, Resource, Route, guard, web};
+use futures_util::future::LocalBoxFuture;
 use tokio::time::Instant;
 
 use crate::config::Config;
 use crate::config::limits::HttpLimits;
 use crate::http::api::{Api, ApiParts};
+use crate::http::assets::serve::serve_asset;
 use crate::http::body::BodyLimits;
 use crate::http::cors::Cors;
 use crate::http::gate::{Gate, GateRules};
@@ -27,8 +31,12 @@ pub struct Front {
     pub(super) traffic: Traffic,
     pub(super) pings: PingLimiter,
     pub(super) description: Description,
-    gate: Gate<Api>,
+    pub(super) gate: Gate<Api>,
 }
+
+/// Answers requests that are, by their host, for a status page; nothing for all others. It reads the request before it
+/// returns.
+pub type Visitors = Arc<dyn Fn(&HttpRequest) -> LocalBoxFuture<'static, Option<HttpResponse>> + Send + Sync>;
 
 /// A running server.
 pub struct Server {
@@ -44,11 +52,12 @@ impl Server {
     }
 }
 
-/// Starts to answer on `listener`, and on the separate address of the metrics if there is one.
+/// Starts to answer on `listener`, and on the separate address of the metrics if there is one. `visitors` come first:
+/// on the host of a status page there is no API.
 ///
 /// # Errors
 /// When configured plans cannot be used, a route is open, or an address is taken.
-pub fn serve(parts: ApiParts, listener: TcpListener) -> anyhow::Result<Server> {
+pub fn serve(parts: ApiParts, listener: TcpListener, visitors: &Visitors) -> anyhow::Result<Server> {
     let config = Arc::clone(&parts.config);
     let api = Arc::new(Api::new(parts)?);
     let routes = routes()?;
@@ -59,8 +68,12 @@ pub fn serve(parts: ApiParts, listener: TcpListener) -> anyhow::Result<Server> {
     let limits = &config.limits.http;
     let own_metrics = config.metrics_listen;
     let shared = front.clone();
+    let visitors = Arc::clone(visitors);
     let server = HttpServer::new(move || {
-        let app = App::new().app_data(shared.clone());
+        let visitors = Arc::clone(&visitors);
+        let door = from_fn(move |request, next| welcome(Arc::clone(&visitors), request, next));
+        let app = App::new().wrap(door).app_data(shared.clone());
+        let app = app.service(only_read("/assets/{hash}", reading().to(serve_asset)));
         let app = app.service(only_read("/healthz", reading().to(operation::healthz)));
         let app = app.service(only_read("/readyz", reading().to(operation::readyz)));
         let app = app.service(only("GET, HEAD, POST", "/ping/{secret}", pinging().to(ping::ping)));
@@ -91,6 +104,18 @@ pub fn serve(parts: ApiParts, listener: TcpListener) -> anyhow::Result<Server> {
         handles.push(serve_metrics(address, &front)?);
     }
     Ok(Server { handles })
+}
+
+/// Shows visitors of a status page in, and everybody else on.
+async fn welcome(
+    visitors: Visitors,
+    request: ServiceRequest,
+    next: Next<BoxBody>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    match visitors(request.request()).await {
+        Some(response) => Ok(request.into_response(response)),
+        None => next.call(request).await,
+    }
 }
 
 /// `GET`, and `HEAD`, with which balancers ask.

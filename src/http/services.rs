@@ -32,7 +32,7 @@ use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::Service;
 use crate::model::tag::TagName;
-use crate::store::{Transaction, heartbeats, maintenances, organisations, services, tags};
+use crate::store::{Transaction, heartbeats, maintenances, organisations, services, synced_groups, tags};
 
 /// The parameters of a delete that take incidents or maintenances along.
 pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
@@ -98,7 +98,7 @@ pub(super) async fn create_service(call: Call<Api>) -> Result<Reply, ApiError> {
         let secret = new_secret(&api, &caller, service.id)?;
         heartbeats::insert(&*write, service.key, secret).await.or_unavailable()?;
     }
-    // Groups of status pages that follow a tag are brought up to date here, within the transaction.
+    follow(&write, &caller, &service).await?;
     let location = format!("{}/v1/services/{}", api.base_url, service.id);
     let reply = Reply::created(view::one((&api, &caller), &*write, &service).await?, &location);
     let reply = write.commit(reply).await?;
@@ -111,6 +111,7 @@ pub(super) async fn update_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let stored = find_for_update(&write, &caller, id).await?;
     let tagging = Tagging::read(&body, &write, &caller, Some(stored.key)).await?;
     let draft = Draft { api: &api, caller: &caller, id, tagging: &tagging };
@@ -124,7 +125,9 @@ pub(super) async fn update_service(call: Call<Api>) -> Result<Reply, ApiError> {
     if service.settings != stored.settings {
         heartbeats::count_from(&*write, service.key, service.updated_at).await.or_unavailable()?;
     }
-    // Groups of status pages that follow a tag are brought up to date here, within the transaction.
+    if tagging.is_change() || service.name != stored.name {
+        follow(&write, &caller, &service).await?;
+    }
     let reply = Reply::data(view::changed((&api, &caller), &*write, (&stored, &service)).await?);
     let reply = write.commit(reply).await?;
     api.tell_engine(&service, caller.organisation.id).await;
@@ -140,6 +143,7 @@ pub(super) async fn delete_service(call: Call<Api>) -> Result<Reply, ApiError> {
     }
     errors.into_result(()).map_err(ApiError::Fields)?;
     let write = effect.begin(&api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     maintenances::cleanup::lock_of(&*write, key).await.or_unavailable()?;
     let service = find_for_update(&write, &caller, id).await?;
     let incidents = departure::leave_incidents(&api, &write, (&caller, &query), service.key).await?;
@@ -147,7 +151,7 @@ pub(super) async fn delete_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let left = maintenances::cleanup::detach(&*write, service.key, delete_orphaned, api.now())
         .await
         .or_unavailable()?;
-    // Components of status pages let go of the service here, within the transaction and before its row is gone.
+    synced_groups::forget_service(&*write, service.key).await.or_unavailable()?;
     services::delete(&*write, service.key).await.or_unavailable()?;
     let cleanup = json!({
         "incidents_resolved": incidents.resolved,
@@ -180,6 +184,15 @@ pub(super) async fn find(call: &Call<Api>) -> Result<Service, ApiError> {
 async fn find_for_update(transaction: &Transaction, caller: &Caller, id: Id) -> Result<Service, ApiError> {
     let found = services::find_for_update(transaction, caller.organisation.key, id).await.or_unavailable()?;
     found.ok_or(ApiError::NotFound)
+}
+
+/// Lets the groups of status pages that follow a tag follow this service (contract 4.14.4). The organisation is locked before
+/// the service everywhere, as it is by whoever writes components.
+async fn follow(transaction: &Transaction, caller: &Caller, service: &Service) -> Result<(), ApiError> {
+    let (organisation, keys) = (&caller.organisation, [service.key]);
+    synced_groups::follow_services(transaction, organisation, &keys, service.updated_at)
+        .await
+        .or_unavailable()
 }
 
 /// Passes when the plan has room for one more active service (step 13). The organisation stays locked until the

@@ -4,16 +4,26 @@
 //! "now" takes it as an argument.
 
 pub mod access;
+pub mod asset;
 pub mod check;
+pub mod component;
+pub mod css;
+pub mod domain;
+pub mod domain_names;
+pub mod email;
 pub mod heartbeat;
 pub mod history;
 pub mod incident;
+pub mod language;
 pub mod location;
 pub mod maintenance;
+pub mod password;
 pub mod period;
 pub mod schedule;
 pub mod secret;
 pub mod service;
+pub mod slug;
+pub mod statuspage;
 pub mod suspicion;
 pub mod tag;
 pub mod translated;

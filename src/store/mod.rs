@@ -6,6 +6,10 @@
 
 use std::fmt::Display;
 
+pub mod announcements;
+pub mod assets;
+pub mod components;
+pub mod custom_domains;
 pub mod database;
 pub mod heartbeats;
 pub mod history;
@@ -15,7 +19,10 @@ pub mod installation;
 pub mod linked;
 pub mod maintenances;
 pub mod organisations;
+pub mod page_facts;
 pub mod services;
+pub mod statuspages;
+pub mod synced_groups;
 pub mod tags;
 pub mod tokens;
 mod transaction;

@@ -247,7 +247,7 @@ fn roles_to_text(roles: &[(String, ProbeRole)]) -> String {
     Value::Object(object).to_string()
 }
 
-fn from_row(row: Model) -> Result<Service, StoreError> {
+pub(super) fn from_row(row: Model) -> Result<Service, StoreError> {
     let key = row.id;
     let corrupt = |problem: String| StoreError::corrupt("service", &key, &problem);
     let pause = match (&row.paused_reason, row.paused_at) {

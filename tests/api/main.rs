@@ -4,10 +4,12 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
+mod assets;
 mod auth;
 mod check_types;
 mod checks;
 mod clients;
+mod custom_domains;
 mod errors;
 mod heartbeat;
 mod history_away;
@@ -29,6 +31,7 @@ mod operation;
 mod pause;
 mod plans;
 mod probes;
+mod public_page;
 mod rate_limit;
 mod secrets;
 mod service_incidents;

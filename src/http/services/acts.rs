@@ -18,7 +18,7 @@ use crate::http::write::Write;
 use crate::model::check::CheckType;
 use crate::model::service::{OverrideStatus, Pause, PauseReason, Service, StatusOverride};
 use crate::model::window::WindowKind;
-use crate::store::{heartbeats, services, windows};
+use crate::store::{heartbeats, organisations, services, windows};
 
 pub(in crate::http) async fn pause_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let id = find(&call).await?.id;
@@ -39,6 +39,7 @@ pub(in crate::http) async fn resume_service(call: Call<Api>) -> Result<Reply, Ap
     let id = find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = effect.begin(&api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let stored = find_for_update(&write, &caller, id).await?;
     if stored.pause.is_some() {
         take_slot(&write, &caller).await?;

@@ -1,0 +1,210 @@
+//! `/v1/statuspages` (contract 4.13): list, read, create, change, delete, publish, withdraw.
+//!
+//! Reading a body is in `draft`, the object that clients see in `view`, the components in `components`. Passwords are hashed
+//! before a write begins, so that nobody waits for that in a transaction.
+
+pub(in crate::http) mod asset_urls;
+pub(in crate::http) mod components;
+mod draft;
+mod hashing;
+pub(in crate::http) mod publishing;
+mod seo;
+pub(in crate::http) mod view;
+
+use crate::http::api::Api;
+use crate::http::auth::Caller;
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::languages::Languages;
+use crate::http::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::quota::{Quota, QuotaExceeded};
+use crate::http::reply::Reply;
+use crate::http::rule::FieldRule;
+use crate::http::statuspages::draft::{Draft, Drafted, asked_slug};
+use crate::http::statuspages::view::PageView;
+use crate::http::store_access::StoreResult as _;
+use crate::http::write::Write;
+use crate::id::Id;
+use crate::model::slug;
+use crate::model::statuspage::Statuspage;
+use crate::store::statuspages::slugs;
+use crate::store::{Transaction, organisations, statuspages};
+
+pub(super) async fn list_statuspages(call: Call<Api>) -> Result<Reply, ApiError> {
+    let Call { state: api, caller, query, canonical_path, headers, .. } = call;
+    let mut errors = FieldErrors::default();
+    let slug = query.single("slug", &mut errors);
+    errors.into_result(()).map_err(ApiError::Fields)?;
+    let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
+    let main = api.parts.databases.main.reader();
+    // No page has an empty or malformed slug, so such a filter selects nothing.
+    let wanted = (caller.organisation.key, slug);
+    let (pages, total) =
+        statuspages::list(main, wanted, request.offset(), request.per_page).await.or_unavailable()?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    let rows = view.rows(main, &pages).await?;
+    let path = format!("{}{canonical_path}", api.base_url);
+    Ok(spoken(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)), &languages))
+}
+
+pub(super) async fn show_statuspage(call: Call<Api>) -> Result<Reply, ApiError> {
+    let page = find(&call).await?;
+    let Call { state: api, caller, headers, .. } = call;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    let shown = view.whole(api.parts.databases.main.reader(), &page).await?;
+    Ok(spoken(Reply::data(shown), &languages))
+}
+
+pub(super) async fn create_statuspage(call: Call<Api>) -> Result<Reply, ApiError> {
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let unavailable = unavailable_slug(&api, &caller, asked_slug(&body)).await?;
+    let draft = Draft { organisation: &caller.organisation, unavailable, now: api.created_at() };
+    let Drafted { mut page, password, publish } = draft.create(&body).map_err(ApiError::Fields)?;
+    if let Some(password) = password {
+        page.password_hash = Some(hashing::hash(&api, password).await?);
+    }
+    let write = effect.begin(&api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
+    take_slot(&write, &caller).await?;
+    page.is_published = publish && publishing::may_publish_now(&write, &caller).await?;
+    let page = insert((&api, &caller.organisation.default_locale), &write, page).await?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    let location = format!("{}/v1/statuspages/{}", api.base_url, page.id);
+    let reply = Reply::created(view.whole(&*write, &page).await?, &location);
+    write.commit(spoken(reply, &languages)).await
+}
+
+pub(super) async fn update_statuspage(call: Call<Api>) -> Result<Reply, ApiError> {
+    let seen = find(&call).await?;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let asked = asked_slug(&body).filter(|slug| *slug != seen.slug);
+    let unavailable = unavailable_slug(&api, &caller, asked).await?;
+    let draft = Draft { organisation: &caller.organisation, unavailable, now: api.now() };
+    let password = draft.update(&body, &seen).map_err(ApiError::Fields)?.password;
+    let new_hash = match password {
+        Some(password) => Some(hashing::hash(&api, password).await?),
+        None => None,
+    };
+    let write = effect.begin(&api).await?;
+    let stored = find_for_update(&write, &caller, seen.id).await?;
+    let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?.page;
+    if new_hash.is_some() {
+        changed.password_hash = new_hash;
+    }
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    if changed == stored {
+        let reply = Reply::data(view.whole(&*write, &stored).await?);
+        return write.commit(spoken(reply, &languages)).await;
+    }
+    changed.updated_at = api.now();
+    statuspages::update(&*write, &changed).await.or_unavailable()?;
+    if changed.slug != stored.slug
+        && !slugs::rename(&*write, &stored, &changed.slug, api.now()).await.or_unavailable()?
+    {
+        return Err(slug_taken());
+    }
+    let reply = Reply::data(view.whole(&*write, &changed).await?);
+    write.commit(spoken(reply, &languages)).await
+}
+
+pub(super) async fn delete_statuspage(call: Call<Api>) -> Result<Reply, ApiError> {
+    let id = find(&call).await?.id;
+    let Call { state: api, caller, effect, .. } = call;
+    let write = effect.begin(&api).await?;
+    let page = find_for_update(&write, &caller, id).await?;
+    statuspages::delete(&*write, &page, api.now()).await.or_unavailable()?;
+    write.commit(Reply::deleted(id)).await
+}
+
+/// The page in the path (step 8 of contract 1.8).
+///
+/// # Errors
+/// 404, 503, 500.
+pub(in crate::http) async fn find(call: &Call<Api>) -> Result<Statuspage, ApiError> {
+    let id = call.path.id(0)?;
+    let main = call.state.parts.databases.main.reader();
+    let found = statuspages::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
+    found.ok_or(ApiError::NotFound)
+}
+
+/// The page again, kept from others until the transaction ends.
+///
+/// # Errors
+/// 404, 503, 500.
+pub(in crate::http) async fn find_for_update(
+    transaction: &Transaction,
+    caller: &Caller,
+    id: Id,
+) -> Result<Statuspage, ApiError> {
+    let found =
+        statuspages::find_for_update(transaction, caller.organisation.key, id).await.or_unavailable()?;
+    found.ok_or(ApiError::NotFound)
+}
+
+/// The answer with the headers of translatable fields (contract 1.11).
+pub(in crate::http) fn spoken(mut reply: Reply, languages: &Languages) -> Reply {
+    reply.headers.extend(languages.headers());
+    reply
+}
+
+/// The slug that was asked for, when the caller cannot have it.
+async fn unavailable_slug(
+    api: &Api,
+    caller: &Caller,
+    asked: Option<String>,
+) -> Result<Option<String>, ApiError> {
+    let Some(slug) = asked else { return Ok(None) };
+    if api.parts.config.reserved_slugs.contains(&slug) {
+        return Ok(Some(slug));
+    }
+    let main = api.parts.databases.main.reader();
+    let taken = slugs::is_taken(main, caller.organisation.key, &slug, api.now()).await.or_unavailable()?;
+    Ok(taken.then_some(slug))
+}
+
+/// Stores a new page under the slug that it asks for, or the first free one of those that its name gives.
+async fn insert(
+    (api, default_locale): (&Api, &str),
+    write: &Write,
+    page: Statuspage,
+) -> Result<Statuspage, ApiError> {
+    let now = api.now();
+    if !page.slug.is_empty() {
+        let stored = slugs::insert(&**write, page, now).await.or_unavailable()?;
+        return stored.ok_or_else(slug_taken);
+    }
+    let base = slug::derived(page.name.text(default_locale, default_locale));
+    loop {
+        let taken =
+            slugs::taken(&**write, page.organisation, slug::stem(&base), now).await.or_unavailable()?;
+        let reserved = &api.parts.config.reserved_slugs;
+        let slug =
+            slug::first_free(&base, |slug| taken.contains(slug) || reserved.iter().any(|word| word == slug));
+        let named = Statuspage { slug, ..page.clone() };
+        // Somebody else may have taken it meanwhile; then they are seen now.
+        if let Some(stored) = slugs::insert(&**write, named, now).await.or_unavailable()? {
+            return Ok(stored);
+        }
+    }
+}
+
+fn slug_taken() -> ApiError {
+    ApiError::Fields(FieldErrors::of("slug", FieldRule::SlugTaken))
+}
+
+/// Passes when the plan has room for one more page (step 13). The organisation is locked.
+async fn take_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
+    let Some(limit) = caller.limits.statuspages else { return Ok(()) };
+    let usage = statuspages::count(transaction, caller.organisation.key).await.or_unavailable()?;
+    if usage < u64::from(limit) {
+        return Ok(());
+    }
+    Err(ApiError::Quota(QuotaExceeded { quota: Quota::Statuspages, limit, usage }))
+}

@@ -1,0 +1,156 @@
+//! `/v1/statuspages/{id}/components` (contract 4.14): list, read, create, change, delete.
+//!
+//! Every write keeps the organisation and the page to itself, in this order, so that quota, tree and synchronised groups stay
+//! right whoever else writes.
+
+mod draft;
+pub(super) mod view;
+
+use serde_json::{Map, Value};
+
+use crate::http::api::Api;
+use crate::http::auth::Caller;
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::languages::Languages;
+use crate::http::page::{Page, PageRequest};
+use crate::http::quota::{Quota, QuotaExceeded};
+use crate::http::reply::Reply;
+use crate::http::rule::FieldRule;
+use crate::http::statuspages::components::draft::{Draft, Links};
+use crate::http::statuspages::components::view::PageComponents;
+use crate::http::statuspages::{find, find_for_update, spoken};
+use crate::http::store_access::StoreResult as _;
+use crate::http::write::Write;
+use crate::id::Id;
+use crate::model::component::Component;
+use crate::model::statuspage::Statuspage;
+use crate::store::{Transaction, components, organisations, services, synced_groups};
+
+pub(in crate::http) async fn list_components(call: Call<Api>) -> Result<Reply, ApiError> {
+    let page = find(&call).await?;
+    let Call { state: api, caller, query, canonical_path, headers, .. } = call;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let found = PageComponents::load(&api, api.parts.databases.main.reader(), &page).await?;
+    let rows = found.all(&languages);
+    let total = u64::try_from(rows.len()).unwrap_or(u64::MAX);
+    let request = PageRequest::read_whole(&query, total);
+    let path = format!("{}{canonical_path}", api.base_url);
+    let envelope = Page { request, total, path: &path, query: &query }.envelope(request.cut(rows));
+    Ok(spoken(Reply::ok(envelope), &languages))
+}
+
+pub(in crate::http) async fn show_component(call: Call<Api>) -> Result<Reply, ApiError> {
+    let page = find(&call).await?;
+    let id = find_component(&call, &page).await?.id;
+    let Call { state: api, caller, headers, .. } = call;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let found = PageComponents::load(&api, api.parts.databases.main.reader(), &page).await?;
+    Ok(spoken(Reply::data(found.one(id, &languages)?), &languages))
+}
+
+pub(in crate::http) async fn create_component(call: Call<Api>) -> Result<Reply, ApiError> {
+    let page = find(&call).await?;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = effect.begin(&api).await?;
+    let page = lock(&write, &caller, page.id).await?;
+    let stored = components::of_page(&*write, page.key).await.or_unavailable()?;
+    let links = links(&write, &caller, &body).await?;
+    let draft = Draft { organisation: &caller.organisation, components: &stored, links };
+    let component = draft.create(&body, page.key, api.created_at()).map_err(ApiError::Fields)?;
+    take_slot(&caller, &stored)?;
+    let component = components::insert(&*write, component).await.or_unavailable()?;
+    if component.sync_tag.is_some() {
+        let followed = synced_groups::follow_group(&*write, &caller.organisation, &component, api.now());
+        followed.await.or_unavailable()?;
+    }
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let shown = PageComponents::load(&api, &*write, &page).await?.one(component.id, &languages)?;
+    let location = format!("{}/v1/statuspages/{}/components/{}", api.base_url, page.id, component.id);
+    write.commit(spoken(Reply::created(shown, &location), &languages)).await
+}
+
+pub(in crate::http) async fn update_component(call: Call<Api>) -> Result<Reply, ApiError> {
+    let page = find(&call).await?;
+    let id = find_component(&call, &page).await?.id;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = effect.begin(&api).await?;
+    let page = lock(&write, &caller, page.id).await?;
+    let stored = components::of_page(&*write, page.key).await.or_unavailable()?;
+    let before = stored.iter().find(|component| component.id == id).ok_or(ApiError::NotFound)?;
+    let links = links(&write, &caller, &body).await?;
+    let draft = Draft { organisation: &caller.organisation, components: &stored, links };
+    let changed = draft.update(&body, before).map_err(ApiError::Fields)?;
+    if changed != *before {
+        components::update(&*write, &changed).await.or_unavailable()?;
+        if changed.sync_tag != before.sync_tag {
+            let followed = synced_groups::follow_group(&*write, &caller.organisation, &changed, api.now());
+            followed.await.or_unavailable()?;
+        }
+    }
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let shown = PageComponents::load(&api, &*write, &page).await?.one(id, &languages)?;
+    write.commit(spoken(Reply::data(shown), &languages)).await
+}
+
+pub(in crate::http) async fn delete_component(call: Call<Api>) -> Result<Reply, ApiError> {
+    let page = find(&call).await?;
+    let id = find_component(&call, &page).await?.id;
+    let Call { state: api, caller, effect, .. } = call;
+    let write = effect.begin(&api).await?;
+    let page = lock(&write, &caller, page.id).await?;
+    let found = components::find(&*write, page.key, id).await.or_unavailable()?;
+    let component = found.ok_or(ApiError::NotFound)?;
+    if component.is_sync_managed {
+        return Err(ApiError::Fields(FieldErrors::of("component", FieldRule::Managed)));
+    }
+    components::delete(&*write, component.key).await.or_unavailable()?;
+    write.commit(Reply::deleted(id)).await
+}
+
+/// The component in the path, of the page in the path.
+async fn find_component(call: &Call<Api>, page: &Statuspage) -> Result<Component, ApiError> {
+    let id = call.path.id(1)?;
+    let main = call.state.parts.databases.main.reader();
+    components::find(main, page.key, id).await.or_unavailable()?.ok_or(ApiError::NotFound)
+}
+
+/// Keeps the organisation and then the page from others until the transaction ends.
+async fn lock(write: &Write, caller: &Caller, page: Id) -> Result<Statuspage, ApiError> {
+    let transaction: &Transaction = write;
+    organisations::lock(transaction, caller.organisation.key).await.or_unavailable()?;
+    find_for_update(transaction, caller, page).await
+}
+
+/// What the ids in a body name.
+async fn links(write: &Write, caller: &Caller, body: &Map<String, Value>) -> Result<Links, ApiError> {
+    let transaction: &Transaction = write;
+    let organisation = caller.organisation.key;
+    let id = |name: &str| body.get(name).and_then(Value::as_str).and_then(|text| text.trim().parse().ok());
+    let mut links = Links::default();
+    if let Some(id) = id("service_id") {
+        let found = services::find(transaction, organisation, id).await.or_unavailable()?;
+        links.service = found.map(|service| service.key);
+    }
+    if let Some(id) = id("sync_tag_id") {
+        links.tag = components::find_tag(transaction, organisation, id).await.or_unavailable()?;
+    }
+    if let Some(id) = id("parent_id") {
+        links.parent_exists = components::exists(transaction, organisation, id).await.or_unavailable()?;
+    }
+    Ok(links)
+}
+
+/// Passes when the plan has room for one more component on the page; what the synchronisation made does not count.
+fn take_slot(caller: &Caller, stored: &[Component]) -> Result<(), ApiError> {
+    let Some(limit) = caller.limits.components else { return Ok(()) };
+    let counted = stored.iter().filter(|component| !component.is_sync_managed).count();
+    let usage = u64::try_from(counted).unwrap_or(u64::MAX);
+    if usage < u64::from(limit) {
+        return Ok(());
+    }
+    Err(ApiError::Quota(QuotaExceeded { quota: Quota::Components, limit, usage }))
+}

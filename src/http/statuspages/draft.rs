@@ -1,0 +1,300 @@
+//! From a body to a status page (contract 4.13.2): every field is read in the order of the table, every problem is collected,
+//! nothing is stored.
+//!
+//! The rules between fields are checked where the later one of them is read, on what the page would be.
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::field::Field;
+use crate::http::field_errors::FieldErrors;
+use crate::http::fields::{Errors, Fields, Given};
+use crate::http::rule::FieldRule;
+use crate::http::statuspages::seo::read_seo;
+use crate::http::translated::read_translated;
+use crate::model::access::Organisation;
+use crate::model::css::sanitise;
+use crate::model::email::is_address;
+use crate::model::password::Password;
+use crate::model::slug::{SLUG_LENGTH, is_slug};
+use crate::model::statuspage::word::{AccessType, LogoSize, SubscriberChannel};
+use crate::model::statuspage::{Statuspage, used_locale};
+use crate::model::translated::Translated;
+
+/// Most addresses of a page.
+const WHITELIST_MAX: usize = 500;
+/// Most ways to subscribe.
+const CHANNELS_MAX: usize = 6;
+/// Most characters of a style sheet.
+const CSS_LENGTH: usize = 10_000;
+/// Most characters of an address.
+const URL_LENGTH: usize = 500;
+
+/// For whom a page is written.
+pub(super) struct Draft<'a> {
+    /// Whose page.
+    pub(super) organisation: &'a Organisation,
+    /// The slug that was asked for, when it cannot be had.
+    pub(super) unavailable: Option<String>,
+    /// Now.
+    pub(super) now: Timestamp,
+}
+
+/// What a body asks for.
+pub(super) struct Drafted {
+    /// The page; its slug is empty when it is to be derived, its password hash is the old one.
+    pub(super) page: Statuspage,
+    /// A new password.
+    pub(super) password: Option<Password>,
+    /// Whether a new page may go online at once.
+    pub(super) publish: bool,
+}
+
+/// The slug that a body asks for, when it has the form of one.
+pub(super) fn asked_slug(body: &Map<String, Value>) -> Option<String> {
+    let slug = body.get("slug")?.as_str()?.trim();
+    (is_slug(slug) && slug.len() <= SLUG_LENGTH).then(|| slug.to_owned())
+}
+
+impl Draft<'_> {
+    /// The new page of a create request.
+    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<Drafted, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let name = fields.required("name").and_then(|field| self.read_name(&field));
+        // Without a name there is an error, and the page is dropped.
+        let name = name.unwrap_or_else(|| Translated::single(&self.organisation.default_locale, ""));
+        let page = Statuspage::new(self.organisation.key, name, self.now);
+        let mut drafted = self.read(&fields, page);
+        let publish = fields.optional("is_published").and_then(|field| field.boolean());
+        drafted.publish = publish.unwrap_or(true);
+        errors.into_inner().into_result(drafted)
+    }
+
+    /// The stored page with the changes of an update request.
+    pub(super) fn update(
+        &self,
+        body: &Map<String, Value>,
+        stored: &Statuspage,
+    ) -> Result<Drafted, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let mut page = stored.clone();
+        set(&mut page.name, fields.optional("name").and_then(|field| self.read_name(&field)));
+        let drafted = self.read(&fields, page);
+        errors.into_inner().into_result(drafted)
+    }
+
+    fn read_name(&self, field: &Field<'_>) -> Option<Translated> {
+        read_translated(field, 1..=255, self.organisation)
+    }
+
+    /// Everything behind the name.
+    fn read(&self, fields: &Fields<'_>, mut page: Statuspage) -> Drafted {
+        set(&mut page.slug, fields.skippable("slug").and_then(|field| self.read_slug(&field)));
+        change(&mut page.primary_color, read_color(fields, "primary_color"));
+        change(&mut page.secondary_color, read_color(fields, "secondary_color"));
+        change(&mut page.custom_css, read_css(fields));
+        change(&mut page.imprint_url, read_url(fields, "imprint_url"));
+        change(&mut page.privacy_policy_url, read_url(fields, "privacy_policy_url"));
+        for (name, flag) in [
+            ("show_logo", &mut page.shows.logo),
+            ("show_affected_services", &mut page.shows.affected_services),
+            ("show_unlinked_services", &mut page.shows.unlinked_services),
+            ("show_incident_history", &mut page.shows.incident_history),
+            ("status_json_includes_hidden", &mut page.shows.hidden_in_json),
+        ] {
+            set(flag, fields.optional(name).and_then(|field| field.boolean()));
+        }
+        let logo_size = fields.optional("logo_size").and_then(|field| field.word(LogoSize::WORDS));
+        set(&mut page.logo_size, logo_size.and_then(|word| word.parse().ok()));
+        let password = read_access(fields, &mut page);
+        let channels = fields.optional("subscriber_channels").and_then(|field| read_channels(&field));
+        set(&mut page.subscriber_channels, channels);
+        self.read_locales(fields, &mut page);
+        set(&mut page.seo, fields.optional("seo").and_then(|field| read_seo(&field, self.organisation)));
+        Drafted { page, password, publish: false }
+    }
+
+    fn read_slug(&self, field: &Field<'_>) -> Option<String> {
+        let slug = field.text(1..=SLUG_LENGTH)?;
+        if !is_slug(&slug) {
+            return field.refuse(FieldRule::SlugForm);
+        }
+        if self.unavailable.as_ref() == Some(&slug) {
+            return field.refuse(FieldRule::SlugTaken);
+        }
+        Some(slug)
+    }
+
+    fn read_locales(&self, fields: &Fields<'_>, page: &mut Statuspage) {
+        let given = fields.nullable("supported_locales");
+        let was_given = !matches!(given, Given::Absent);
+        let supported = given.read(|field| {
+            let entries = field.list(usize::MAX)?;
+            if entries.is_empty() {
+                return field.refuse(FieldRule::MinItems(1));
+            }
+            collect(entries.iter().map(|entry| {
+                let locale = entry.text(1..=usize::MAX)?;
+                if used_locale(&locale, &self.organisation.locales).is_none() {
+                    return entry.refuse(FieldRule::LocaleUnknown(locale));
+                }
+                Some(locale)
+            }))
+        });
+        let is_sound = !was_given || !matches!(supported, Given::Absent);
+        change(&mut page.supported_locales, supported);
+        change(&mut page.default_locale, fields.nullable_text("default_locale", 1..=usize::MAX));
+        let served = page.effective_locales(self.organisation);
+        let is_served = page.default_locale.as_ref().is_none_or(|own| used_locale(own, &served).is_some());
+        // A stored default is looked at again only when something was said about languages.
+        if is_sound && !is_served && (was_given || fields.has("default_locale")) {
+            fields.refuse("default_locale", FieldRule::LocaleSubset);
+        }
+    }
+}
+
+/// `access_type`, `password` and `email_whitelist`, which depend on each other.
+fn read_access(fields: &Fields<'_>, page: &mut Statuspage) -> Option<Password> {
+    let access_type = fields.optional("access_type").and_then(|field| field.word(AccessType::WORDS));
+    let is_readable = access_type.is_some() || !fields.has("access_type");
+    set(&mut page.access_type, access_type.and_then(|word| word.parse().ok()));
+    let needs = |access_type| is_readable && page.access_type == access_type;
+    let (needs_password, needs_list) = (needs(AccessType::Password), needs(AccessType::EmailWhitelist));
+
+    let sent = match fields.nullable("password") {
+        Given::Value(field) if field.value().as_str() == Some("") => Given::Null,
+        given => given.read(|field| {
+            let text = field.string()?;
+            field.check_length(text, &(8..=255))?;
+            Some(Password::new(text.to_owned()))
+        }),
+    };
+    let password = match sent {
+        Given::Value(password) => Some(password),
+        Given::Null => {
+            page.password_hash = None;
+            if needs_password {
+                fields.refuse("password", FieldRule::PasswordNeeded);
+            }
+            None
+        }
+        Given::Absent => {
+            if needs_password && page.password_hash.is_none() {
+                fields.refuse("password", FieldRule::Required);
+            }
+            None
+        }
+    };
+
+    let given = fields.nullable("email_whitelist");
+    let list = match given {
+        Given::Null => Some(Vec::new()),
+        Given::Absent => None,
+        Given::Value(field) => read_whitelist(&field),
+    };
+    set(&mut page.email_whitelist, list);
+    if needs_list && page.email_whitelist.is_empty() {
+        fields.refuse("email_whitelist", FieldRule::WhitelistNeeded);
+    }
+    password
+}
+
+fn read_whitelist(field: &Field<'_>) -> Option<Vec<String>> {
+    collect(field.list(WHITELIST_MAX)?.iter().map(|entry| {
+        let address = entry.text(0..=usize::MAX)?;
+        if is_address(&address) { Some(address) } else { entry.refuse(FieldRule::Email) }
+    }))
+}
+
+fn read_channels(field: &Field<'_>) -> Option<Vec<SubscriberChannel>> {
+    let entries = field.list(CHANNELS_MAX)?;
+    if entries.is_empty() {
+        return field.refuse(FieldRule::MinItems(1));
+    }
+    collect(entries.iter().map(|entry| entry.word(SubscriberChannel::WORDS)?.parse().ok()))
+}
+
+fn read_color(fields: &Fields<'_>, name: &str) -> Given<String> {
+    let color = fields.nullable_text(name, 1..=usize::MAX);
+    color.read(|color| {
+        let is_color = color
+            .strip_prefix('#')
+            .is_some_and(|digits| digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        if !is_color {
+            fields.refuse(name, FieldRule::Color);
+        }
+        is_color.then_some(color)
+    })
+}
+
+fn read_css(fields: &Fields<'_>) -> Given<String> {
+    match fields.nullable_text("custom_css", 0..=CSS_LENGTH).read(|sheet| Some(sanitise(&sheet))) {
+        Given::Value(sheet) if sheet.is_empty() => Given::Null,
+        given => given,
+    }
+}
+
+fn read_url(fields: &Fields<'_>, name: &str) -> Given<String> {
+    fields.nullable_text(name, 0..=URL_LENGTH).read(|text| {
+        if !is_url(&text) {
+            fields.refuse(name, FieldRule::Url);
+            return None;
+        }
+        Some(text)
+    })
+}
+
+/// `http://`, `https://` or `mailto:`, and something behind it.
+fn is_url(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let is_plain = !text.chars().any(|c| c.is_whitespace() || c.is_control());
+    let known = ["http://", "https://", "mailto:"].iter().any(|start| lower.starts_with(start));
+    let parsed = url::Url::parse(text).ok();
+    let names_something = parsed.is_some_and(|url| url.has_host() || url.path().contains('@'));
+    is_plain && known && names_something
+}
+
+/// Every entry, or nothing when one of them is wrong; all of them are read.
+fn collect<T>(entries: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
+    let entries: Vec<Option<T>> = entries.collect();
+    entries.into_iter().collect()
+}
+
+fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}
+
+fn change<T>(field: &mut Option<T>, given: Given<T>) {
+    *field = given.or_stored(field.take());
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Contract 4.13.2: `http://`, `https://` or `mailto:`.
+    #[rstest]
+    #[case("https://example.com/imprint?a=b#c", true)]
+    #[case("http://example.com", true)]
+    #[case("mailto:legal@example.com", true)]
+    #[case("HTTPS://EXAMPLE.COM", true)]
+    #[case("ftp://example.com", false)]
+    #[case("javascript:alert(1)", false)]
+    #[case("example.com", false)]
+    #[case("//example.com", false)]
+    #[case("http://", false)]
+    #[case("https:example.com", false)]
+    #[case("mailto:", false)]
+    #[case("https://example.com/a b", false)]
+    #[case("java\tscript:alert(1)", false)]
+    #[case("https://exa\nmple.com", false)]
+    fn an_address_is_absolute_and_harmless(#[case] text: &str, #[case] fits: bool) {
+        assert_eq!(is_url(text), fits);
+    }
+}

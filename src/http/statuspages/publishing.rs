@@ -1,0 +1,64 @@
+//! Publishing and withdrawing a status page (contract 4.13.3, 3.3).
+//!
+//! The number of published pages is counted while the organisation is locked, so that a slot is given once.
+
+use crate::http::api::Api;
+use crate::http::auth::Caller;
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::languages::Languages;
+use crate::http::reply::Reply;
+use crate::http::rule::FieldRule;
+use crate::http::statuspages::view::PageView;
+use crate::http::statuspages::{find, find_for_update, spoken};
+use crate::http::store_access::StoreResult as _;
+use crate::model::access::Permission;
+use crate::model::statuspage::Statuspage;
+use crate::store::{Transaction, organisations, statuspages};
+
+pub(in crate::http) async fn publish_statuspage(call: Call<Api>) -> Result<Reply, ApiError> {
+    set_published(call, true).await
+}
+
+pub(in crate::http) async fn unpublish_statuspage(call: Call<Api>) -> Result<Reply, ApiError> {
+    set_published(call, false).await
+}
+
+async fn set_published(call: Call<Api>, is_published: bool) -> Result<Reply, ApiError> {
+    let id = find(&call).await?.id;
+    let Call { state: api, caller, headers, effect, .. } = call;
+    let write = effect.begin(&api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
+    let mut page = find_for_update(&write, &caller, id).await?;
+    if page.is_published != is_published {
+        if is_published && let Err(exceeded) = published_slot(&write, &caller).await? {
+            return Err(ApiError::Fields(FieldErrors::of("is_published", exceeded)));
+        }
+        page = Statuspage { is_published, updated_at: api.now(), ..page };
+        statuspages::update(&*write, &page).await.or_unavailable()?;
+    }
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    let reply = Reply::data(view.whole(&*write, &page).await?);
+    write.commit(spoken(reply, &languages)).await
+}
+
+/// Whether a page that is created now goes online at once. The organisation is locked.
+///
+/// # Errors
+/// 503, 500.
+pub(super) async fn may_publish_now(transaction: &Transaction, caller: &Caller) -> Result<bool, ApiError> {
+    let is_permitted = caller.token.permissions.contains(Permission::StatuspagesPublish);
+    Ok(is_permitted && published_slot(transaction, caller).await?.is_ok())
+}
+
+/// Whether the plan has room for one more published page, or else why not.
+async fn published_slot(
+    transaction: &Transaction,
+    caller: &Caller,
+) -> Result<Result<(), FieldRule>, ApiError> {
+    let Some(limit) = caller.limits.published_statuspages else { return Ok(Ok(())) };
+    let usage = statuspages::count_published(transaction, caller.organisation.key).await.or_unavailable()?;
+    Ok(if usage < u64::from(limit) { Ok(()) } else { Err(FieldRule::PublishQuota { limit, usage }) })
+}

@@ -1,0 +1,65 @@
+//! The `seo` block of a body (contract 4.13.2): it replaces the stored one; what is left out goes back to its default.
+
+use std::ops::RangeInclusive;
+
+use crate::http::field::Field;
+use crate::http::fields::Fields;
+use crate::http::rule::FieldRule;
+use crate::http::translated::read_translated;
+use crate::model::access::Organisation;
+use crate::model::statuspage::seo::Seo;
+use crate::model::statuspage::word::ImageAppearance;
+use crate::model::translated::Translated;
+
+/// The keys of the block.
+const KEYS: [&str; 7] = [
+    "title",
+    "description",
+    "image_subtitle",
+    "image_appearance",
+    "indexable",
+    "live_status",
+    "event_images",
+];
+
+/// Reads the block. What is wrong in it is noted, and stands for its default.
+pub(super) fn read_seo(field: &Field<'_>, organisation: &Organisation) -> Option<Seo> {
+    let fields = field.object()?;
+    let text = |name, length| read_texts(&fields, name, length, organisation);
+    let (title, description) = (text("title", 1..=70), text("description", 1..=160));
+    let image_subtitle = text("image_subtitle", 1..=90);
+    let appearance = fields.optional("image_appearance").and_then(|field| field.word(ImageAppearance::WORDS));
+    let flag = |name| fields.optional(name).and_then(|field| field.boolean()).unwrap_or(true);
+    let (indexable, live_status, event_images) =
+        (flag("indexable"), flag("live_status"), flag("event_images"));
+    fields.refuse_unknown(&KEYS);
+    Some(Seo {
+        title,
+        description,
+        image_subtitle,
+        image_appearance: appearance.and_then(|word| word.parse().ok()).unwrap_or(ImageAppearance::Auto),
+        indexable,
+        live_status,
+        event_images,
+    })
+}
+
+/// `{locale: text}`; `{}` means that there is none.
+fn read_texts(
+    fields: &Fields<'_>,
+    name: &str,
+    length: RangeInclusive<usize>,
+    organisation: &Organisation,
+) -> Option<Translated> {
+    let field = fields.optional(name)?;
+    let texts = field.object()?;
+    texts.each().next()?;
+    let translated = read_translated(&field, length, organisation)?;
+    for (locale, text) in texts.each() {
+        let is_clean = text.value().as_str().is_none_or(|text| !text.trim().contains(char::is_control));
+        if !is_clean {
+            texts.refuse(locale, FieldRule::String);
+        }
+    }
+    Some(translated)
+}

@@ -1,0 +1,105 @@
+//! Components and groups of a status page (contract 4.14): what is stored about one.
+//!
+//! How they form a tree is in `tree`, what visitors see of them in `status`.
+
+pub mod status;
+pub mod tree;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::service::ServiceKey;
+use crate::model::translated::Translated;
+
+/// Database key of a component.
+pub type ComponentKey = i64;
+
+/// Largest `display_order`.
+pub const ORDER_MAX: i32 = 10_000;
+/// How many groups may lie in one another.
+pub const DEPTH_MAX: usize = 5;
+
+/// A component or a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Key of the row.
+    pub key: ComponentKey,
+    /// The id that clients see.
+    pub id: Id,
+    /// Key of the page.
+    pub page: i64,
+    /// The group that it is in.
+    pub parent: Option<ComponentKey>,
+    /// The service that it shows.
+    pub service: Option<ServiceKey>,
+    /// On a group: key of the tag that fills it.
+    pub sync_tag: Option<i64>,
+    /// Display name.
+    pub name: Translated,
+    /// Whether a client has named a managed component.
+    pub has_own_name: bool,
+    /// Further words.
+    pub description: Option<Translated>,
+    /// Whether it holds others.
+    pub is_group: bool,
+    /// Whether visitors see it.
+    pub is_visible: bool,
+    /// Whether visitors see its days.
+    pub show_uptime_bars: bool,
+    /// Whether healthy children are left off.
+    pub hide_operational_children: bool,
+    /// Whether a group is shown expanded.
+    pub default_open: bool,
+    /// Whether children made by the synchronisation are visible.
+    pub sync_new_visible: bool,
+    /// Whether the synchronisation made it.
+    pub is_sync_managed: bool,
+    /// Place among its siblings, 0..10000.
+    pub display_order: i32,
+    /// Time of creation.
+    pub created_at: Timestamp,
+}
+
+impl Component {
+    /// A new component at the top of its page with every default of contract 4.14.1.
+    #[must_use]
+    pub fn new(page: i64, name: Translated, now: Timestamp) -> Self {
+        Self {
+            key: 0,
+            id: Id::random(),
+            page,
+            parent: None,
+            service: None,
+            sync_tag: None,
+            name,
+            has_own_name: false,
+            description: None,
+            is_group: false,
+            is_visible: true,
+            show_uptime_bars: true,
+            hide_operational_children: false,
+            default_open: true,
+            sync_new_visible: true,
+            is_sync_managed: false,
+            display_order: 0,
+            created_at: now,
+        }
+    }
+}
+
+/// The place behind siblings of which the last one stands at `last`.
+#[must_use]
+pub fn order_behind(last: Option<i32>) -> i32 {
+    last.map_or(0, |last| last.saturating_add(1).min(ORDER_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_component_stands_behind_its_siblings() {
+        for (last, order) in [(None, 0), (Some(0), 1), (Some(41), 42), (Some(ORDER_MAX), ORDER_MAX)] {
+            assert_eq!(order_behind(last), order);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What visitors see of a component (contract 4.14.5): derived from facts, on every read.
+//!
+//! [`statuses`] is a pure function of a page's components and of [`PageFacts`]. For the stored-looking `status` the same rules
+//! are followed as if everything were visible.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+
+use crate::model::component::tree::Tree;
+use crate::model::component::{Component, ComponentKey};
+use crate::model::service::{OverrideStatus, Service, ServiceKey, ServiceStatus};
+use crate::model::verdict::Verdict;
+
+/// What a component or a group is said to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ComponentStatus {
+    /// All is well, as far as anybody knows.
+    Operational,
+    /// It works badly.
+    Degraded,
+    /// A part of it does not work.
+    PartialOutage,
+    /// It does not work.
+    MajorOutage,
+    /// People are at work on it.
+    UnderMaintenance,
+    /// Nothing is known.
+    Unknown,
+}
+
+impl ComponentStatus {
+    /// The word that the API uses.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Operational => "operational",
+            Self::Degraded => "degraded",
+            Self::PartialOutage => "partial_outage",
+            Self::MajorOutage => "major_outage",
+            Self::UnderMaintenance => "under_maintenance",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// What an incident claims: its impact on the service, else what its severity stands for (contract 4.9).
+    #[must_use]
+    pub fn claimed(impact: Option<&str>, severity: &str) -> Self {
+        match (impact, severity) {
+            (Some("major_outage"), _) | (None, "critical") => Self::MajorOutage,
+            (Some("partial_outage"), _) | (None, "major") => Self::PartialOutage,
+            _ => Self::Degraded,
+        }
+    }
+
+    const fn rank(self) -> u8 {
+        match self {
+            Self::MajorOutage => 3,
+            Self::PartialOutage => 2,
+            Self::Degraded => 1,
+            _ => 0,
+        }
+    }
+}
+
+impl From<ServiceStatus> for ComponentStatus {
+    fn from(status: ServiceStatus) -> Self {
+        match status {
+            ServiceStatus::Up | ServiceStatus::Operational => Self::Operational,
+            ServiceStatus::Degraded => Self::Degraded,
+            ServiceStatus::Down => Self::MajorOutage,
+            ServiceStatus::Maintenance => Self::UnderMaintenance,
+            ServiceStatus::Unknown | ServiceStatus::Paused => Self::Unknown,
+        }
+    }
+}
+
+/// Everything but the measurements that decides about the components of a page.
+#[derive(Clone, Debug, Default)]
+pub struct PageFacts {
+    /// The services that components of the page show.
+    pub services: Vec<Service>,
+    /// Those of them that a maintenance in progress covers.
+    pub maintained: HashSet<ServiceKey>,
+    /// Open, published incidents of kind standard or `agent_liveness` that affect one of them.
+    pub incidents: Vec<OpenIncident>,
+}
+
+/// An open incident as far as it concerns one page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenIncident {
+    /// Which pages were chosen for it.
+    pub pages: ChosenPages,
+    /// The affected services that the page shows, and what is claimed about them; `None` for one that has recovered.
+    pub affected: Vec<(ServiceKey, Option<ComponentStatus>)>,
+}
+
+/// Whether pages were chosen for an incident, and this one among them (contract 4.10.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChosenPages {
+    /// None: every page with a visible component of an affected service shows it.
+    None,
+    /// This one.
+    This,
+    /// Only others.
+    Others,
+}
+
+/// The two statuses of a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Derived {
+    /// As if everything were visible.
+    pub status: ComponentStatus,
+    /// What visitors see; `None` when they do not see the component.
+    pub effective: Option<ComponentStatus>,
+}
+
+/// The statuses of all components of a page. A service without a verdict is unmeasured.
+#[must_use]
+pub fn statuses(
+    components: &[Component],
+    facts: &PageFacts,
+    verdicts: &HashMap<ServiceKey, Verdict>,
+) -> HashMap<ComponentKey, Derived> {
+    let tree = Tree::of(components);
+    let claims = claims(facts, &visible_services(&tree));
+    let of_services = facts.services.iter().map(|service| {
+        let verdict = verdicts.get(&service.key).copied().unwrap_or_default();
+        let in_maintenance = facts.maintained.contains(&service.key);
+        let shown = ServiceFacts {
+            stated: service.status_override.as_ref().map(|stated| stated.status),
+            in_maintenance,
+            claim: claims.get(&service.key).copied(),
+            effective: ServiceStatus::effective(service, verdict, in_maintenance),
+        };
+        (service.key, shown.status())
+    });
+    let mut walk = Walk { tree: &tree, of_services: of_services.collect(), derived: HashMap::new() };
+    for component in tree.children(None) {
+        walk.derive(component, false);
+    }
+    walk.derived
+}
+
+/// What decides about one service.
+#[derive(Clone, Copy, Debug)]
+struct ServiceFacts {
+    stated: Option<OverrideStatus>,
+    in_maintenance: bool,
+    claim: Option<ComponentStatus>,
+    effective: ServiceStatus,
+}
+
+impl ServiceFacts {
+    /// Rows 3 to 6 of the table for components.
+    fn status(&self) -> ComponentStatus {
+        match (self.stated, self.in_maintenance, self.claim) {
+            (Some(stated), _, _) => ServiceStatus::from(stated).into(),
+            (None, true, _) => ComponentStatus::UnderMaintenance,
+            (None, false, Some(claim)) => claim,
+            (None, false, None) => self.effective.into(),
+        }
+    }
+}
+
+/// The worst claim about each service in incidents that the page shows.
+fn claims(facts: &PageFacts, visible: &HashSet<ServiceKey>) -> HashMap<ServiceKey, ComponentStatus> {
+    let mut worst: HashMap<ServiceKey, ComponentStatus> = HashMap::new();
+    let is_shown = |incident: &&OpenIncident| match incident.pages {
+        ChosenPages::This => true,
+        ChosenPages::Others => false,
+        ChosenPages::None => incident.affected.iter().any(|(service, _)| visible.contains(service)),
+    };
+    for (service, claim) in facts.incidents.iter().filter(is_shown).flat_map(|incident| &incident.affected) {
+        if let Some(claim) = claim {
+            let known = worst.entry(*service).or_insert(*claim);
+            if claim.rank() > known.rank() {
+                *known = *claim;
+            }
+        }
+    }
+    worst
+}
+
+/// The services of components that visitors see.
+fn visible_services(tree: &Tree<'_>) -> HashSet<ServiceKey> {
+    let mut services = HashSet::new();
+    let mut open: Vec<&Component> = tree.children(None).to_vec();
+    while let Some(component) = open.pop() {
+        if component.is_visible {
+            services.extend(component.service);
+            open.extend(tree.children(Some(component.key)));
+        }
+    }
+    services
+}
+
+struct Walk<'a> {
+    tree: &'a Tree<'a>,
+    of_services: HashMap<ServiceKey, ComponentStatus>,
+    derived: HashMap<ComponentKey, Derived>,
+}
+
+impl Walk<'_> {
+    fn derive(&mut self, component: &Component, is_below_hidden: bool) -> Derived {
+        let is_hidden = is_below_hidden || !component.is_visible;
+        let status_if_seen = |status| if is_hidden { None } else { Some(status) };
+        let derived = if component.is_group {
+            let tree = self.tree;
+            let inside = tree.children(Some(component.key)).iter();
+            let inside: Vec<Derived> = inside.map(|child| self.derive(child, is_hidden)).collect();
+            Derived {
+                status: roll_up(inside.iter().map(|child| child.status)),
+                effective: status_if_seen(roll_up(inside.iter().filter_map(|child| child.effective))),
+            }
+        } else {
+            let shown = component.service.and_then(|service| self.of_services.get(&service));
+            let status = shown.copied().unwrap_or(ComponentStatus::Operational);
+            Derived { status, effective: status_if_seen(status) }
+        };
+        self.derived.insert(component.key, derived);
+        derived
+    }
+}
+
+/// Rows 2 to 8 of the table for groups.
+fn roll_up(inside: impl Iterator<Item = ComponentStatus>) -> ComponentStatus {
+    let inside: Vec<ComponentStatus> = inside.collect();
+    let any = |status| inside.contains(&status);
+    if inside.is_empty() {
+        ComponentStatus::Unknown
+    } else if inside.iter().all(|status| *status == ComponentStatus::MajorOutage) {
+        ComponentStatus::MajorOutage
+    } else if any(ComponentStatus::MajorOutage) || any(ComponentStatus::PartialOutage) {
+        ComponentStatus::PartialOutage
+    } else {
+        let milder =
+            [ComponentStatus::Degraded, ComponentStatus::UnderMaintenance, ComponentStatus::Operational];
+        milder.into_iter().find(|status| any(*status)).unwrap_or(ComponentStatus::Unknown)
+    }
+}

@@ -1,0 +1,71 @@
+//! E-mail addresses: the form that is accepted (the practical part of RFC 5322).
+//!
+//! Nothing is looked up and nothing is sent.
+
+/// Most characters of an address.
+const ADDRESS_LENGTH: usize = 254;
+/// Most characters before the `@`.
+const LOCAL_LENGTH: usize = 64;
+
+/// Whether the text looks like `local@domain.tld`.
+#[must_use]
+pub fn is_address(text: &str) -> bool {
+    let Some((local, domain)) = text.rsplit_once('@') else { return false };
+    text.chars().count() <= ADDRESS_LENGTH && is_local(local) && is_domain(domain)
+}
+
+/// Dot-separated words of anything that is neither blank nor a delimiter.
+fn is_local(local: &str) -> bool {
+    let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !"\"(),:;<>@[\\]".contains(c);
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(is_plain);
+    local.chars().count() <= LOCAL_LENGTH && local.split('.').all(is_word)
+}
+
+/// At least two labels of letters, digits and inner hyphens.
+fn is_domain(domain: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.chars().all(|c| c.is_alphanumeric() || c == '-')
+    };
+    domain.contains('.') && domain.split('.').all(is_label)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("ops@example.com", true)]
+    #[case("First.Last+tag@sub.example.co.uk", true)]
+    #[case("o'brien_1@xn--bcher-kva.example", true)]
+    #[case("ünal@bücher.example", true)]
+    #[case("", false)]
+    #[case("ops", false)]
+    #[case("@example.com", false)]
+    #[case("ops@", false)]
+    #[case("ops@localhost", false)]
+    #[case("ops@example..com", false)]
+    #[case("ops@.example.com", false)]
+    #[case("ops@-example.com", false)]
+    #[case("ops.@example.com", false)]
+    #[case("a..b@example.com", false)]
+    #[case("a b@example.com", false)]
+    #[case("a@b@example.com", false)]
+    #[case("<ops@example.com>", false)]
+    #[case("ops@example.com\nBcc: x@example.com", false)]
+    #[case("ops@exam ple.com", false)]
+    fn an_address_has_a_local_part_and_a_domain(#[case] text: &str, #[case] fits: bool) {
+        assert_eq!(is_address(text), fits);
+    }
+
+    #[test]
+    fn an_address_is_not_endless() {
+        assert!(is_address(&format!("{}@example.com", "a".repeat(64))));
+        assert!(!is_address(&format!("{}@example.com", "a".repeat(65))));
+        assert!(!is_address(&format!("a@{}example.com", "b.".repeat(130))));
+    }
+}

@@ -1,0 +1,63 @@
+//! Passwords of status pages: kept only as a salted Argon2id hash with its parameters.
+//!
+//! Hashing takes tens of milliseconds and about 19 MiB on purpose; callers run it beside their event loop and bound how
+//! many run at once.
+
+use argon2::Argon2;
+use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _, phc::PasswordHash};
+
+/// A password could not be hashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a password could not be hashed")]
+pub struct Unhashed;
+
+/// A password in clear: it never shows itself.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Password(String);
+
+impl std::fmt::Debug for Password {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Password(…)")
+    }
+}
+
+impl Password {
+    /// A password as somebody typed it.
+    #[must_use]
+    pub const fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The hash to keep, with a new salt.
+    ///
+    /// # Errors
+    /// When the system has no randomness or the text is beyond all bounds.
+    pub fn hash(&self) -> Result<String, Unhashed> {
+        let hash = Argon2::default().hash_password(self.0.as_bytes()).map_err(|_| Unhashed)?;
+        Ok(hash.to_string())
+    }
+
+    /// Whether this is the password behind a kept hash.
+    #[must_use]
+    pub fn fits(&self, kept: &str) -> bool {
+        let Ok(hash) = PasswordHash::new(kept) else { return false };
+        Argon2::default().verify_password(self.0.as_bytes(), &hash).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_right_password_fits_its_hash() {
+        let password = Password::new(" correct horse ".into());
+        let kept = password.hash().unwrap();
+        assert!(kept.starts_with("$argon2id$") && !kept.contains("horse"), "{kept}");
+        assert_ne!(password.hash().unwrap(), kept, "each hash has a salt of its own");
+        assert!(password.fits(&kept));
+        assert!(!Password::new("correct horse".into()).fits(&kept));
+        assert!(!password.fits("") && !password.fits("$argon2id$nonsense"));
+        assert_eq!(format!("{password:?}"), "Password(…)");
+    }
+}

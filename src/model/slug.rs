@@ -1,0 +1,141 @@
+//! Slugs of status pages: the first label of their addresses (contract 4.13.2).
+//!
+//! What a slug looks like, how one is derived from a name, and which is tried next when it is taken. Which ones are taken is
+//! the store's to know.
+
+use deunicode::deunicode;
+
+use crate::id::Id;
+
+/// Most characters of a slug: a DNS label.
+pub const SLUG_LENGTH: usize = 63;
+/// Random characters of a slug that no name gave.
+const RANDOM_LENGTH: usize = 8;
+/// How long a freed slug is kept for its organisation.
+pub const HOLD_MS: i64 = 30 * crate::clock::DAY_MS;
+
+/// Whether the text is `^[a-z0-9]+(-[a-z0-9]+)*$`.
+#[must_use]
+pub fn is_slug(text: &str) -> bool {
+    let is_word = |word: &str| {
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    text.split('-').all(is_word)
+}
+
+/// The slug that a name asks for; a random one for a name without letters and digits.
+#[must_use]
+pub fn derived(name: &str) -> String {
+    let mut slug = String::new();
+    for character in deunicode(name).chars() {
+        if character.is_ascii_alphanumeric() {
+            slug.push(character.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    let slug = cut(&slug, SLUG_LENGTH);
+    if slug.is_empty() { random() } else { slug.to_owned() }
+}
+
+/// The first of `base`, `base-2`, `base-3`, … that is not taken.
+#[must_use]
+pub fn first_free(base: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let mut slug = base.to_owned();
+    let mut number: u64 = 1;
+    while is_taken(&slug) {
+        number += 1;
+        let suffix = format!("-{number}");
+        slug = format!("{}{suffix}", cut(base, SLUG_LENGTH - suffix.len()));
+    }
+    slug
+}
+
+/// What every slug that [`first_free`] may try for `base` begins with.
+#[must_use]
+pub fn stem(base: &str) -> &str {
+    // Room for a hyphen and more digits than an installation has pages.
+    cut(base, SLUG_LENGTH - 11)
+}
+
+fn cut(slug: &str, length: usize) -> &str {
+    slug.get(..length).unwrap_or(slug).trim_end_matches('-')
+}
+
+fn random() -> String {
+    let drawn = [Id::random(), Id::random()];
+    let letters = drawn.iter().flat_map(|id| id.as_str().bytes().collect::<Vec<_>>());
+    let letters = letters.filter(u8::is_ascii_alphanumeric).map(|byte| char::from(byte.to_ascii_lowercase()));
+    letters.take(RANDOM_LENGTH).fold("page-".to_owned(), |mut slug, letter| {
+        slug.push(letter);
+        slug
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("a", true)]
+    #[case("example-status-2", true)]
+    #[case("2024", true)]
+    #[case("", false)]
+    #[case("-a", false)]
+    #[case("a-", false)]
+    #[case("a--b", false)]
+    #[case("A", false)]
+    #[case("a_b", false)]
+    #[case("a.b", false)]
+    #[case("ä", false)]
+    fn a_slug_is_words_between_single_hyphens(#[case] text: &str, #[case] fits: bool) {
+        assert_eq!(is_slug(text), fits);
+    }
+
+    /// Contract 4.13.2: transliterated, lower case, runs of other characters are one hyphen, trimmed.
+    #[rstest]
+    #[case("Example status", "example-status")]
+    #[case("  --Shop & Café!! ", "shop-cafe")]
+    #[case("Größe", "grosse")]
+    #[case("Статус", "status")]
+    #[case("A/B\u{a0}Test", "a-b-test")]
+    fn a_name_becomes_a_slug(#[case] name: &str, #[case] slug: &str) {
+        assert_eq!(derived(name), slug);
+    }
+
+    #[test]
+    fn a_derived_slug_is_always_one() {
+        let long = derived(&format!("{} {}", "a".repeat(62), "b".repeat(200)));
+        assert_eq!(long, "a".repeat(62));
+        for name in ["北京市", "☃", "ß", "🦀 status", "ﬁ", "٣", "-", &"ü".repeat(255)] {
+            let slug = derived(name);
+            assert!(is_slug(&slug) && slug.len() <= SLUG_LENGTH, "{name}: {slug}");
+        }
+    }
+
+    #[rstest]
+    #[case("!!!")]
+    #[case("- -")]
+    fn a_name_without_letters_gets_a_random_slug(#[case] name: &str) {
+        let slug = derived(name);
+        let random = slug.strip_prefix("page-").unwrap();
+        assert!(random.len() == RANDOM_LENGTH && is_slug(random), "{slug}");
+        assert_ne!(derived(name), slug);
+    }
+
+    #[test]
+    fn a_taken_slug_is_numbered() {
+        assert_eq!(first_free("shop", |_| false), "shop");
+        assert_eq!(first_free("shop", |slug| slug == "shop"), "shop-2");
+        assert_eq!(first_free("shop", |slug| slug != "shop-12"), "shop-12");
+        let long = "a".repeat(SLUG_LENGTH);
+        let second = first_free(&long, |slug| slug == long);
+        assert_eq!(second, format!("{}-2", "a".repeat(61)));
+        assert!(second.starts_with(stem(&long)));
+        let hyphen = format!("{}-bc", "a".repeat(60));
+        assert_eq!(first_free(&hyphen, |slug| slug == hyphen), format!("{}-2", "a".repeat(60)));
+        assert!("a-2".starts_with(stem("a")));
+    }
+}

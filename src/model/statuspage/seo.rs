@@ -1,0 +1,108 @@
+//! What search engines and link previews see of a status page (contract 4.13.1, `seo`).
+//!
+//! The block is written as a whole: what a client leaves out goes back to its default.
+
+use serde_json::{Value, json};
+
+use crate::model::statuspage::word::ImageAppearance;
+use crate::model::translated::Translated;
+
+/// The `seo` block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seo {
+    /// Title of the page.
+    pub title: Option<Translated>,
+    /// Description of the page.
+    pub description: Option<Translated>,
+    /// Second line of the preview image.
+    pub image_subtitle: Option<Translated>,
+    /// Colours of the preview image.
+    pub image_appearance: ImageAppearance,
+    /// Whether search engines may list the page.
+    pub indexable: bool,
+    /// Whether previews show the status of the moment.
+    pub live_status: bool,
+    /// Whether incidents have preview images of their own.
+    pub event_images: bool,
+}
+
+impl Default for Seo {
+    fn default() -> Self {
+        Self {
+            title: None,
+            description: None,
+            image_subtitle: None,
+            image_appearance: ImageAppearance::Auto,
+            indexable: true,
+            live_status: true,
+            event_images: true,
+        }
+    }
+}
+
+/// A stored block that this version cannot read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the seo block cannot be read")]
+pub struct UnreadableSeo;
+
+impl Seo {
+    /// How it is shown and how it is stored.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let texts = |text: &Option<Translated>| text.as_ref().map_or_else(|| json!({}), Translated::to_json);
+        json!({
+            "title": texts(&self.title),
+            "description": texts(&self.description),
+            "image_subtitle": texts(&self.image_subtitle),
+            "image_appearance": self.image_appearance.as_str(),
+            "indexable": self.indexable,
+            "live_status": self.live_status,
+            "event_images": self.event_images,
+        })
+    }
+
+    /// Reads what [`Seo::to_json`] wrote.
+    ///
+    /// # Errors
+    /// When a key is missing or holds something else.
+    pub fn from_stored(stored: &str) -> Result<Self, UnreadableSeo> {
+        let stored: Value = serde_json::from_str(stored).map_err(|_| UnreadableSeo)?;
+        let text = |key: &str| match stored[key].as_object() {
+            Some(texts) if texts.is_empty() => Ok(None),
+            Some(_) => Translated::from_stored(&stored[key].to_string()).map(Some).map_err(|_| UnreadableSeo),
+            None => Err(UnreadableSeo),
+        };
+        let flag = |key: &str| stored[key].as_bool().ok_or(UnreadableSeo);
+        let appearance = stored["image_appearance"].as_str().and_then(|word| word.parse().ok());
+        Ok(Self {
+            title: text("title")?,
+            description: text("description")?,
+            image_subtitle: text("image_subtitle")?,
+            image_appearance: appearance.ok_or(UnreadableSeo)?,
+            indexable: flag("indexable")?,
+            live_status: flag("live_status")?,
+            event_images: flag("event_images")?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_is_read_back() {
+        let seo = Seo {
+            title: Some(Translated::single("en", "Shop")),
+            image_appearance: ImageAppearance::Dark,
+            indexable: false,
+            ..Seo::default()
+        };
+        for seo in [seo, Seo::default()] {
+            assert_eq!(Seo::from_stored(&seo.to_json().to_string()), Ok(seo));
+        }
+        for unreadable in ["", "{}", "[]", r#"{"title": 1}"#] {
+            assert_eq!(Seo::from_stored(unreadable), Err(UnreadableSeo));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Components of a status page. The page was found in its organisation; everything here is scoped by the page.
+
+use std::collections::HashMap;
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait,
+};
+use watchkeeper_entities::component::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::{statuspage, tag};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::component::{Component, ComponentKey};
+use crate::model::translated::Translated;
+use crate::store::StoreError;
+
+/// All components of the page, in no particular order that clients see.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_page(connection: &impl ConnectionTrait, page: i64) -> Result<Vec<Component>, StoreError> {
+    let rows =
+        Entity::find().filter(Column::StatuspageId.eq(page)).order_by_asc(Column::Id).all(connection).await?;
+    rows.into_iter().map(from_row).collect()
+}
+
+/// The component of the page with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    page: i64,
+    id: Id,
+) -> Result<Option<Component>, StoreError> {
+    let query = Entity::find().filter(Column::StatuspageId.eq(page)).filter(Column::PublicId.eq(id.as_str()));
+    query.one(connection).await?.map(from_row).transpose()
+}
+
+/// Whether some page of the organisation has a component with this id.
+///
+/// # Errors
+/// When the database fails.
+pub async fn exists(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<bool, StoreError> {
+    let pages = statuspage::Entity::find()
+        .select_only()
+        .column(statuspage::Column::Id)
+        .filter(statuspage::Column::OrganisationId.eq(organisation))
+        .into_query();
+    let query = Entity::find()
+        .filter(Column::PublicId.eq(id.as_str()))
+        .filter(Column::StatuspageId.in_subquery(pages));
+    Ok(query.count(connection).await? > 0)
+}
+
+/// The key of the organisation's tag with this id.
+///
+/// # Errors
+/// When the database fails.
+pub async fn find_tag(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<Option<i64>, StoreError> {
+    let row = tag::Entity::find()
+        .filter(tag::Column::OrganisationId.eq(organisation))
+        .filter(tag::Column::PublicId.eq(id.as_str()))
+        .one(connection)
+        .await?;
+    Ok(row.map(|row| row.id))
+}
+
+/// The ids of the tags that groups of the page follow, by key.
+///
+/// # Errors
+/// When the database fails or an id cannot be read.
+pub async fn sync_tags(connection: &impl ConnectionTrait, page: i64) -> Result<HashMap<i64, Id>, StoreError> {
+    let followed = Entity::find()
+        .select_only()
+        .column(Column::SyncTagId)
+        .filter(Column::StatuspageId.eq(page))
+        .filter(Column::SyncTagId.is_not_null())
+        .into_query();
+    let rows = tag::Entity::find().filter(tag::Column::Id.in_subquery(followed)).all(connection).await?;
+    rows.into_iter()
+        .map(|row| {
+            let id = row.public_id.parse();
+            id.map(|id| (row.id, id)).map_err(|error| StoreError::corrupt("tag", &row.id, &error))
+        })
+        .collect()
+}
+
+/// Stores a new component; its `key` is given by the database and returned in the result.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    component: Component,
+) -> Result<Component, StoreError> {
+    let mut row = to_row(&component);
+    row.id = NotSet;
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(Component { key, ..component })
+}
+
+/// Stores all fields of the component.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, component: &Component) -> Result<(), StoreError> {
+    to_row(component).update(connection).await?;
+    Ok(())
+}
+
+/// Deletes the component and everything below it.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, component: ComponentKey) -> Result<(), StoreError> {
+    Entity::delete_by_id(component).exec(connection).await?;
+    Ok(())
+}
+
+pub(super) fn to_row(component: &Component) -> ActiveModel {
+    ActiveModel {
+        id: Set(component.key),
+        public_id: Set(component.id.to_string()),
+        statuspage_id: Set(component.page),
+        parent_id: Set(component.parent),
+        service_id: Set(component.service),
+        sync_tag_id: Set(component.sync_tag),
+        name: Set(component.name.to_json().to_string()),
+        has_own_name: Set(component.has_own_name),
+        description: Set(component.description.as_ref().map(|text| text.to_json().to_string())),
+        is_group: Set(component.is_group),
+        is_visible: Set(component.is_visible),
+        show_uptime_bars: Set(component.show_uptime_bars),
+        hide_operational_children: Set(component.hide_operational_children),
+        default_open: Set(component.default_open),
+        sync_new_visible: Set(component.sync_new_visible),
+        is_sync_managed: Set(component.is_sync_managed),
+        display_order: Set(component.display_order),
+        created_at: Set(component.created_at.ms()),
+    }
+}
+
+pub(super) fn from_row(row: Model) -> Result<Component, StoreError> {
+    let key = row.id;
+    let corrupt = |problem: &str| StoreError::corrupt("component", &key, &problem);
+    let description = row.description.as_deref().map(Translated::from_stored).transpose();
+    Ok(Component {
+        key,
+        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        page: row.statuspage_id,
+        parent: row.parent_id,
+        service: row.service_id,
+        sync_tag: row.sync_tag_id,
+        name: Translated::from_stored(&row.name).map_err(|_| corrupt("its name"))?,
+        has_own_name: row.has_own_name,
+        description: description.map_err(|_| corrupt("its description"))?,
+        is_group: row.is_group,
+        is_visible: row.is_visible,
+        show_uptime_bars: row.show_uptime_bars,
+        hide_operational_children: row.hide_operational_children,
+        default_open: row.default_open,
+        sync_new_visible: row.sync_new_visible,
+        is_sync_managed: row.is_sync_managed,
+        display_order: row.display_order,
+        created_at: Timestamp::from_ms(row.created_at),
+    })
+}

@@ -1,0 +1,121 @@
+//! What decides about the components of a status page, read with a constant number of questions (contract 4.14.5).
+//!
+//! The measurements are the engine's and are asked for by whoever shows the page.
+
+use std::collections::{HashMap, HashSet};
+
+use sea_orm::sea_query::SelectStatement;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
+use watchkeeper_entities::{
+    component, incident, incident_service, incident_statuspage, maintenance, maintenance_service, service,
+};
+
+use crate::model::component::status::{ChosenPages, ComponentStatus, OpenIncident, PageFacts};
+use crate::model::service::ServiceKey;
+use crate::store::{StoreError, services};
+
+/// Kinds of incidents that say something about services.
+const KINDS: [&str; 2] = ["standard", "agent_liveness"];
+
+/// The facts about one page of an organisation.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn gather(
+    connection: &impl ConnectionTrait,
+    (organisation, page): (i64, i64),
+) -> Result<PageFacts, StoreError> {
+    let services = service::Entity::find()
+        .filter(service::Column::OrganisationId.eq(organisation))
+        .filter(service::Column::Id.in_subquery(shown_services(page)))
+        .all(connection)
+        .await?;
+    if services.is_empty() {
+        return Ok(PageFacts::default());
+    }
+    Ok(PageFacts {
+        services: services.into_iter().map(services::from_row).collect::<Result<_, _>>()?,
+        maintained: maintained(connection, page).await?,
+        incidents: incidents(connection, (organisation, page)).await?,
+    })
+}
+
+/// Keys of the services that components of the page show.
+fn shown_services(page: i64) -> SelectStatement {
+    component::Entity::find()
+        .select_only()
+        .column(component::Column::ServiceId)
+        .filter(component::Column::StatuspageId.eq(page))
+        .filter(component::Column::ServiceId.is_not_null())
+        .into_query()
+}
+
+async fn maintained(connection: &impl ConnectionTrait, page: i64) -> Result<HashSet<ServiceKey>, StoreError> {
+    let running = maintenance::Entity::find()
+        .select_only()
+        .column(maintenance::Column::Id)
+        .filter(maintenance::Column::Status.eq("in_progress"))
+        .into_query();
+    let rows = maintenance_service::Entity::find()
+        .filter(maintenance_service::Column::ServiceId.in_subquery(shown_services(page)))
+        .filter(maintenance_service::Column::MaintenanceId.in_subquery(running))
+        .all(connection)
+        .await?;
+    Ok(rows.into_iter().map(|row| row.service_id).collect())
+}
+
+/// Keys of the organisation's open, published incidents that are more than notices.
+fn open_incidents(organisation: i64) -> SelectStatement {
+    incident::Entity::find()
+        .select_only()
+        .column(incident::Column::Id)
+        .filter(incident::Column::OrganisationId.eq(organisation))
+        .filter(incident::Column::ResolvedAt.is_null())
+        .filter(incident::Column::IsPublished.eq(true))
+        .filter(incident::Column::Kind.is_in(KINDS))
+        .into_query()
+}
+
+async fn incidents(
+    connection: &impl ConnectionTrait,
+    (organisation, page): (i64, i64),
+) -> Result<Vec<OpenIncident>, StoreError> {
+    let affected = incident_service::Entity::find()
+        .filter(incident_service::Column::ServiceId.in_subquery(shown_services(page)))
+        .filter(incident_service::Column::IncidentId.in_subquery(open_incidents(organisation)))
+        .all(connection)
+        .await?;
+    if affected.is_empty() {
+        return Ok(Vec::new());
+    }
+    let severities: HashMap<i64, String> = incident::Entity::find()
+        .select_only()
+        .columns([incident::Column::Id, incident::Column::Severity])
+        .filter(incident::Column::Id.in_subquery(open_incidents(organisation)))
+        .into_tuple()
+        .all(connection)
+        .await?
+        .into_iter()
+        .collect();
+    let mut chosen: HashMap<i64, ChosenPages> = HashMap::new();
+    let rows = incident_statuspage::Entity::find()
+        .filter(incident_statuspage::Column::IncidentId.in_subquery(open_incidents(organisation)))
+        .all(connection)
+        .await?;
+    for row in rows {
+        let pages = chosen.entry(row.incident_id).or_insert(ChosenPages::Others);
+        if row.statuspage_id == page {
+            *pages = ChosenPages::This;
+        }
+    }
+    let mut incidents: HashMap<i64, OpenIncident> = HashMap::new();
+    for row in affected {
+        let severity = severities.get(&row.incident_id).map_or("minor", String::as_str);
+        let claim = ComponentStatus::claimed(row.impact.as_deref(), severity);
+        let pages = chosen.get(&row.incident_id).copied().unwrap_or(ChosenPages::None);
+        let incident =
+            incidents.entry(row.incident_id).or_insert_with(|| OpenIncident { pages, affected: Vec::new() });
+        incident.affected.push((row.service_id, row.recovered_at.is_none().then_some(claim)));
+    }
+    Ok(incidents.into_values().collect())
+}

@@ -1,0 +1,119 @@
+//! Status pages. Every finder is scoped by organisation.
+//!
+//! Which slug a page gets is settled in `slugs`; what other tables add to the picture of a page is read in `shown`.
+
+pub mod row;
+pub mod shown;
+pub mod slugs;
+pub mod visitors;
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, Select,
+};
+use watchkeeper_entities::statuspage::{Column, Entity};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::statuspage::Statuspage;
+use crate::store::StoreError;
+use crate::store::statuspages::row::{from_row, to_row};
+
+fn of_organisation(organisation: i64) -> Select<Entity> {
+    Entity::find().filter(Column::OrganisationId.eq(organisation))
+}
+
+/// The page of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<Option<Statuspage>, StoreError> {
+    let row = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    row.map(from_row).transpose()
+}
+
+/// Like [`find`], and keeps others from changing the page until the transaction ends.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find_for_update(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<Option<Statuspage>, StoreError> {
+    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
+    query.one(connection).await?.map(from_row).transpose()
+}
+
+/// `limit` pages of the organisation after the first `offset`, oldest first, and how many there are in all; with a slug
+/// only the page that has it.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    (organisation, slug): (i64, Option<&str>),
+    offset: u64,
+    limit: u64,
+) -> Result<(Vec<Statuspage>, u64), StoreError> {
+    let mut wanted = of_organisation(organisation);
+    if let Some(slug) = slug {
+        wanted = wanted.filter(Column::Slug.eq(slug));
+    }
+    let total = wanted.clone().count(connection).await?;
+    let rows = wanted
+        .order_by_asc(Column::CreatedAt)
+        .order_by_asc(Column::PublicId)
+        .offset(offset)
+        .limit(limit)
+        .all(connection)
+        .await?;
+    Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
+}
+
+/// How many pages the organisation has: what the quota `statuspages` counts.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, StoreError> {
+    Ok(of_organisation(organisation).count(connection).await?)
+}
+
+/// How many of them are published: what the quota `published_statuspages` counts.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count_published(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+) -> Result<u64, StoreError> {
+    Ok(of_organisation(organisation).filter(Column::IsPublished.eq(true)).count(connection).await?)
+}
+
+/// Stores all fields of the page but its slug, which only [`slugs::rename`] changes.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, page: &Statuspage) -> Result<(), StoreError> {
+    let mut row = to_row(page);
+    row.slug = NotSet;
+    row.update(connection).await?;
+    Ok(())
+}
+
+/// Deletes the page with everything that hangs on it; its slug is kept for the organisation for a while.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(
+    connection: &impl ConnectionTrait,
+    page: &Statuspage,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    Entity::delete_by_id(page.key).exec(connection).await?;
+    slugs::hold(connection, page.organisation, &page.slug, now).await
+}

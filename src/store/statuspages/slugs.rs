@@ -1,0 +1,160 @@
+//! Which page has which slug: unique in the installation, and kept for its organisation for 30 days when it is freed
+//! (contract 4.13.2).
+//!
+//! The unique index decides between two who want the same; whoever loses learns it without harm to the transaction
+//! when creating, and as a refusal when renaming. Freed slugs are looked at after the index has decided, so that a slug that was
+//! freed meanwhile is seen.
+
+use std::collections::HashSet;
+
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DbErr,
+    EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, SqlErr,
+};
+use watchkeeper_entities::slug_hold;
+use watchkeeper_entities::statuspage::{ActiveModel, Column, Entity};
+
+use crate::clock::Timestamp;
+use crate::model::slug::HOLD_MS;
+use crate::model::statuspage::Statuspage;
+use crate::store::StoreError;
+use crate::store::statuspages::row::to_row;
+
+/// Whether an organisation must not take this slug: a page has it, or it is kept for another organisation.
+///
+/// # Errors
+/// When the database fails.
+pub async fn is_taken(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    slug: &str,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let pages = Entity::find().filter(Column::Slug.eq(slug)).count(connection).await?;
+    Ok(pages > 0 || is_held(connection, organisation, slug, now).await?)
+}
+
+/// The slugs that begin with `stem` and that an organisation must not take.
+///
+/// # Errors
+/// When the database fails.
+pub async fn taken(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    stem: &str,
+    now: Timestamp,
+) -> Result<HashSet<String>, StoreError> {
+    let pages: Vec<String> = Entity::find()
+        .select_only()
+        .column(Column::Slug)
+        .filter(Column::Slug.starts_with(stem))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let held: Vec<String> = slug_hold::Entity::find()
+        .select_only()
+        .column(slug_hold::Column::Slug)
+        .filter(slug_hold::Column::Slug.starts_with(stem))
+        .filter(held_from(organisation, now))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(pages.into_iter().chain(held).collect())
+}
+
+/// Stores a new page under its slug; its `key` is given by the database and returned in the result. `None` when another page
+/// has the slug, or it is kept for another organisation; then nothing is stored.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    page: Statuspage,
+    now: Timestamp,
+) -> Result<Option<Statuspage>, StoreError> {
+    let mut row = to_row(&page);
+    row.id = NotSet;
+    let unless_taken = OnConflict::column(Column::Slug).do_nothing().to_owned();
+    let key = match Entity::insert(row).on_conflict(unless_taken).exec(connection).await {
+        Ok(inserted) => inserted.last_insert_id,
+        Err(DbErr::RecordNotInserted) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if is_held(connection, page.organisation, &page.slug, now).await? {
+        Entity::delete_by_id(key).exec(connection).await?;
+        return Ok(None);
+    }
+    release(connection, &page.slug).await?;
+    Ok(Some(Statuspage { key, ..page }))
+}
+
+/// Gives a stored page another slug; the old one is kept for the organisation. `false` when the slug is taken; then the
+/// transaction is of no further use.
+///
+/// # Errors
+/// When the database fails.
+pub async fn rename(
+    connection: &impl ConnectionTrait,
+    page: &Statuspage,
+    slug: &str,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let row =
+        ActiveModel { id: Set(page.key), slug: Set(slug.to_owned()), ..<ActiveModel as Default>::default() };
+    match row.update(connection).await {
+        Ok(_) => {}
+        Err(error) if matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) => {
+            return Ok(false);
+        }
+        Err(error) => return Err(error.into()),
+    }
+    if is_held(connection, page.organisation, slug, now).await? {
+        return Ok(false);
+    }
+    release(connection, slug).await?;
+    hold(connection, page.organisation, &page.slug, now).await?;
+    Ok(true)
+}
+
+/// Keeps a freed slug for the organisation.
+///
+/// # Errors
+/// When the database fails.
+pub async fn hold(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    slug: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    release(connection, slug).await?;
+    let row = slug_hold::ActiveModel {
+        slug: Set(slug.to_owned()),
+        organisation_id: Set(organisation),
+        freed_at: Set(now.ms()),
+    };
+    slug_hold::Entity::insert(row).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+async fn release(connection: &impl ConnectionTrait, slug: &str) -> Result<(), StoreError> {
+    slug_hold::Entity::delete_by_id(slug.to_owned()).exec(connection).await?;
+    Ok(())
+}
+
+async fn is_held(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    slug: &str,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let holds = slug_hold::Entity::find_by_id(slug.to_owned()).filter(held_from(organisation, now));
+    Ok(holds.count(connection).await? > 0)
+}
+
+/// Kept for somebody else, and not for too long.
+fn held_from(organisation: i64, now: Timestamp) -> Condition {
+    Condition::all()
+        .add(slug_hold::Column::OrganisationId.ne(organisation))
+        .add(slug_hold::Column::FreedAt.gt(now.plus_ms(-HOLD_MS).ms()))
+}

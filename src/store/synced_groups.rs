@@ -1,0 +1,263 @@
+//! Groups that follow a tag (contract 4.14.4): one managed child per service that carries it.
+//!
+//! Both directions call in here within their own transaction: a service that was created, renamed or retagged
+//! ([`follow_services`]), a group whose tag was set, changed or cleared ([`follow_group`]). Both lock the organisation first,
+//! so that of a new group and a new service at the same moment one sees the other. Components that people put into such a
+//! group are not touched.
+
+use std::collections::{HashMap, HashSet};
+
+use sea_orm::sea_query::Expr;
+use sea_orm::{
+    ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
+    QueryTrait,
+};
+use watchkeeper_entities::component::{Column, Entity};
+use watchkeeper_entities::{service, service_tag, statuspage};
+
+use crate::clock::Timestamp;
+use crate::model::access::Organisation;
+use crate::model::component::{Component, ComponentKey, order_behind};
+use crate::model::service::ServiceKey;
+use crate::model::translated::Translated;
+use crate::store::components::{from_row, to_row};
+use crate::store::{StoreError, components, organisations};
+
+/// Values of one statement; far below what both databases take.
+const CHUNK: usize = 500;
+
+/// A service as far as its components show it.
+#[derive(Clone, Debug)]
+struct Named {
+    key: ServiceKey,
+    name: String,
+}
+
+/// Lets the groups of the organisation follow these services, which were created, renamed or given other tags.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn follow_services(
+    connection: &impl ConnectionTrait,
+    organisation: &Organisation,
+    services: &[ServiceKey],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    organisations::lock(connection, organisation.key).await?;
+    let groups = synced_groups(connection, organisation.key).await?;
+    if groups.is_empty() {
+        return Ok(());
+    }
+    for services in services.chunks(CHUNK) {
+        let keys = || services.iter().copied();
+        let named = named(connection, service::Column::Id.is_in(keys())).await?;
+        let tags = service_tag::Entity::find()
+            .filter(service_tag::Column::ServiceId.is_in(keys()))
+            .all(connection)
+            .await?;
+        let carried: HashSet<_> = tags.into_iter().map(|row| (row.service_id, row.tag_id)).collect();
+        let managed = managed(connection, Column::ServiceId.is_in(keys())).await?;
+        let plan = Plan::new(&groups, &named, &carried, &managed, &organisation.default_locale);
+        plan.carry_out(connection, now).await?;
+    }
+    Ok(())
+}
+
+/// Lets a group follow its tag, which was set, changed or cleared.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn follow_group(
+    connection: &impl ConnectionTrait,
+    organisation: &Organisation,
+    group: &Component,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    organisations::lock(connection, organisation.key).await?;
+    let Some(tag) = group.sync_tag else {
+        Entity::update_many()
+            .col_expr(Column::IsSyncManaged, Expr::value(false))
+            .filter(Column::ParentId.eq(group.key))
+            .filter(Column::IsSyncManaged.eq(true))
+            .exec(connection)
+            .await?;
+        return Ok(());
+    };
+    let tagged = service_tag::Entity::find()
+        .select_only()
+        .column(service_tag::Column::ServiceId)
+        .filter(service_tag::Column::TagId.eq(tag))
+        .into_query();
+    let named = named(connection, service::Column::Id.in_subquery(tagged)).await?;
+    let carried = named.iter().map(|service| (service.key, tag)).collect();
+    let managed = managed(connection, Column::ParentId.eq(group.key)).await?;
+    let groups = std::slice::from_ref(group);
+    let plan = Plan::new(groups, &named, &carried, &managed, &organisation.default_locale);
+    plan.carry_out(connection, now).await
+}
+
+/// Removes the components that the synchronisation made for a service, before the service itself goes. Those that people
+/// linked stay and lose their link with it.
+///
+/// # Errors
+/// When the database fails.
+pub async fn forget_service(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+) -> Result<(), StoreError> {
+    Entity::delete_many()
+        .filter(Column::ServiceId.eq(service))
+        .filter(Column::IsSyncManaged.eq(true))
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// What has to change.
+#[derive(Debug, Default)]
+struct Plan {
+    added: Vec<Component>,
+    removed: Vec<ComponentKey>,
+    renamed: Vec<Component>,
+}
+
+impl Plan {
+    #[expect(clippy::too_many_arguments, reason = "five facts that only meet here")]
+    fn new(
+        groups: &[Component],
+        services: &[Named],
+        carried: &HashSet<(ServiceKey, i64)>,
+        managed: &[Component],
+        locale: &str,
+    ) -> Self {
+        let mut plan = Self::default();
+        let tags: HashMap<ComponentKey, Option<i64>> =
+            groups.iter().map(|group| (group.key, group.sync_tag)).collect();
+        let names: HashMap<ServiceKey, &str> =
+            services.iter().map(|service| (service.key, service.name.as_str())).collect();
+        let mut present = HashSet::new();
+        for child in managed {
+            let (Some(parent), Some(service)) = (child.parent, child.service) else { continue };
+            let tag = tags.get(&parent).copied().flatten();
+            if !tag.is_some_and(|tag| carried.contains(&(service, tag))) {
+                plan.removed.push(child.key);
+                continue;
+            }
+            present.insert((parent, service));
+            let name = names.get(&service).map(|name| Translated::single(locale, *name));
+            if let Some(name) = name.filter(|name| !child.has_own_name && *name != child.name) {
+                plan.renamed.push(Component { name, ..child.clone() });
+            }
+        }
+        for group in groups {
+            let Some(tag) = group.sync_tag else { continue };
+            let missing = services.iter().filter(|service| {
+                carried.contains(&(service.key, tag)) && !present.contains(&(group.key, service.key))
+            });
+            plan.added.extend(missing.map(|service| child_of(group, service, locale)));
+        }
+        plan
+    }
+
+    async fn carry_out(self, connection: &impl ConnectionTrait, now: Timestamp) -> Result<(), StoreError> {
+        for keys in self.removed.chunks(CHUNK) {
+            let these = Entity::delete_many().filter(Column::Id.is_in(keys.iter().copied()));
+            these.exec(connection).await?;
+        }
+        for child in &self.renamed {
+            components::update(connection, child).await?;
+        }
+        if self.added.is_empty() {
+            return Ok(());
+        }
+        let groups: HashSet<ComponentKey> = self.added.iter().filter_map(|child| child.parent).collect();
+        let mut last = last_orders(connection, &groups).await?;
+        let rows = self.added.into_iter().map(|child| {
+            let group = child.parent.unwrap_or_default();
+            let display_order = order_behind(last.get(&group).copied());
+            last.insert(group, display_order);
+            let mut row = to_row(&Component { display_order, created_at: now, ..child });
+            row.id = NotSet;
+            row
+        });
+        let rows: Vec<_> = rows.collect();
+        for rows in rows.chunks(CHUNK) {
+            Entity::insert_many(rows.to_vec()).exec_without_returning(connection).await?;
+        }
+        Ok(())
+    }
+}
+
+fn child_of(group: &Component, service: &Named, locale: &str) -> Component {
+    let name = Translated::single(locale, service.name.as_str());
+    Component {
+        parent: Some(group.key),
+        service: Some(service.key),
+        is_visible: group.sync_new_visible,
+        show_uptime_bars: group.show_uptime_bars,
+        is_sync_managed: true,
+        ..Component::new(group.page, name, group.created_at)
+    }
+}
+
+/// The organisation's groups that follow a tag.
+async fn synced_groups(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+) -> Result<Vec<Component>, StoreError> {
+    let pages = statuspage::Entity::find()
+        .select_only()
+        .column(statuspage::Column::Id)
+        .filter(statuspage::Column::OrganisationId.eq(organisation))
+        .into_query();
+    let rows = Entity::find()
+        .filter(Column::SyncTagId.is_not_null())
+        .filter(Column::StatuspageId.in_subquery(pages))
+        .order_by_asc(Column::Id)
+        .all(connection)
+        .await?;
+    rows.into_iter().map(from_row).collect()
+}
+
+/// These services, oldest first.
+async fn named(
+    connection: &impl ConnectionTrait,
+    wanted: sea_orm::sea_query::SimpleExpr,
+) -> Result<Vec<Named>, StoreError> {
+    let rows: Vec<(i64, String)> = service::Entity::find()
+        .select_only()
+        .columns([service::Column::Id, service::Column::Name])
+        .filter(wanted)
+        .order_by_asc(service::Column::CreatedAt)
+        .order_by_asc(service::Column::PublicId)
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(rows.into_iter().map(|(key, name)| Named { key, name }).collect())
+}
+
+/// Components that the synchronisation made.
+async fn managed(
+    connection: &impl ConnectionTrait,
+    wanted: sea_orm::sea_query::SimpleExpr,
+) -> Result<Vec<Component>, StoreError> {
+    let query = Entity::find().filter(wanted).filter(Column::IsSyncManaged.eq(true));
+    query.all(connection).await?.into_iter().map(from_row).collect()
+}
+
+/// The largest `display_order` inside each of these groups.
+async fn last_orders(
+    connection: &impl ConnectionTrait,
+    groups: &HashSet<ComponentKey>,
+) -> Result<HashMap<ComponentKey, i32>, StoreError> {
+    let rows: Vec<(Option<i64>, Option<i32>)> = Entity::find()
+        .select_only()
+        .column(Column::ParentId)
+        .column_as(Column::DisplayOrder.max(), "last")
+        .filter(Column::ParentId.is_in(groups.iter().copied()))
+        .group_by(Column::ParentId)
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(rows.into_iter().filter_map(|(group, last)| group.zip(last)).collect())
+}
