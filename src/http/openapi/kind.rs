@@ -13,7 +13,7 @@ pub(super) fn link_of(schema: &Value) -> Option<String> {
     if let Some(name) = schema["$ref"].as_str().and_then(schema_name) {
         return Some(name.to_owned());
     }
-    let inner = [&schema["items"], &schema["additionalProperties"]].into_iter();
+    let inner = ["items", "additionalProperties"].into_iter().filter_map(|key| schema.get(key));
     inner.chain(choices(schema)).find_map(link_of)
 }
 
