@@ -12,7 +12,6 @@ mod clients;
 mod component_tree;
 mod components;
 mod custom_domains;
-mod custom_domains;
 mod effective_status;
 mod errors;
 mod heartbeat;
