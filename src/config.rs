@@ -146,7 +146,8 @@ impl Config {
     #[must_use]
     pub fn api_hosts(&self) -> Vec<String> {
         let urls = [self.base_url(), self.ping_base_url()];
-        let hosts = urls.iter().filter_map(|url| url::Url::parse(url).ok()?.host_str().map(str::to_lowercase));
+        let hosts =
+            urls.iter().filter_map(|url| url::Url::parse(url).ok()?.host_str().map(str::to_lowercase));
         hosts.collect()
     }
 

@@ -167,7 +167,11 @@ fn of_custom_domains() -> Vec<Route<Api>> {
         Route::post("/v1/statuspages/{id}/custom-domains", edit, custom_domains::attach_domain),
         Route::get("/v1/statuspages/{id}/custom-domains/{domain}", view, custom_domains::show_domain),
         Route::delete("/v1/statuspages/{id}/custom-domains/{domain}", edit, custom_domains::detach_domain),
-        Route::post("/v1/statuspages/{id}/custom-domains/{domain}/verify", edit, custom_domains::verify_domain),
+        Route::post(
+            "/v1/statuspages/{id}/custom-domains/{domain}/verify",
+            edit,
+            custom_domains::verify_domain,
+        ),
     ]
 }
 

@@ -8,6 +8,7 @@
 mod append;
 mod changes;
 mod checks;
+mod domains;
 mod erase;
 mod figures;
 mod heartbeats;
@@ -16,6 +17,8 @@ mod installation;
 mod linked;
 mod maintenances;
 mod migrations;
+#[path = "../api/support/name_server.rs"]
+mod name_server;
 mod organisations;
 mod recent;
 mod recorder;

@@ -3,9 +3,9 @@
 //! Nothing here knows the program's inside: what a test sees is what a client, an operator or a target sees.
 
 pub(crate) mod client;
-pub(crate) mod name_server;
 pub(crate) mod conformance;
 pub(crate) mod moments;
+pub(crate) mod name_server;
 pub(crate) mod planned;
 pub(crate) mod postgres;
 pub(crate) mod server;
