@@ -58,17 +58,24 @@ impl Postgres {
         self.run("pg_ctl", &["-D", &self.data(), "-l", &log, "-o", &options, "-w", "start"]);
     }
 
-    /// Holds the locks of this statement until it is told to release them.
-    pub(crate) fn hold(&self, statement: &str) -> Hold {
+    /// The answer to a question with one value.
+    pub(crate) fn ask(&self, question: &str) -> String {
+        let output = self.psql().args(["-A", "-t", "-c", question]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    fn psql(&self) -> Command {
         let beside = self.programs.join("psql");
         // Some installations put only the server's programs into one folder.
         let mut command = Command::new(if beside.is_file() { beside } else { "psql".into() });
-        let mut child = command
-            .args(["-q", "-d", &self.url()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        command.args(["-q", "-d", &self.url()]);
+        command
+    }
+
+    /// Holds the locks of this statement until it is told to release them.
+    pub(crate) fn hold(&self, statement: &str) -> Hold {
+        let mut child = self.psql().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         writeln!(input, "BEGIN; {statement}; \\echo held").unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
