@@ -26,10 +26,12 @@ use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
 use crate::http::api::ApiParts;
 use crate::http::plans::PlanTable;
-use crate::http::server::{Server, serve};
+use crate::http::server::{Server, Visitors, serve};
 use crate::model::check::Outcome;
+use crate::model::domain_names::DomainNames;
 use crate::model::location::{Location, LocationCode, PUSH};
 use crate::model::secret::Sealer;
+use crate::pages::Pages;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
 use crate::record::recorder::{Drain, RecordCounters, Recorder};
@@ -37,6 +39,7 @@ use crate::record::recovery::{self, Returned};
 use crate::record::{restore, upkeep};
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, installation};
+use crate::timetable::domains::{self, DomainClock, DomainWatch};
 use crate::timetable::maintenances::{MaintenanceClock, Stop, Works};
 
 /// The embedded databases in the data folder.
@@ -59,6 +62,7 @@ pub struct App {
     recorder_thread: Arbiter,
     maintenance_clock: Addr<MaintenanceClock>,
     background: Vec<JoinHandle<()>>,
+    domain_clock: Addr<DomainClock>,
     databases: Databases,
     /// Held until everything has stopped.
     lock: File,
@@ -122,6 +126,7 @@ impl App {
         let address = listener.local_addr()?;
         let config = Config { listen: address, ..config };
         let toolboxes = toolboxes(&config, &clock)?;
+        let looking = Arc::new(toolbox(&config, &clock, None)?);
         first_start::make_data_dir(&config.data_dir)?;
         let lock = first_start::lock(&config.data_dir)?;
         let Foundation { config, clock, databases, sealer } = Foundation::lay(config, clock).await?;
@@ -132,6 +137,7 @@ impl App {
         plan_limits::enforce(&databases.main, &plans, clock.now()).await?;
 
         let roster = Arc::new(roster(&config)?);
+        let names = Arc::new(domain_names(&config));
         let limits = config.limits.clone();
         let counters = Arc::new(RecordCounters::default());
         let recorder_thread = Arbiter::new();
@@ -149,12 +155,7 @@ impl App {
         let definer = Definer { sealer, roster, limits: limits.engine };
         let restored = restore::services(&databases, &engine, &definer).await?;
         let retry = Duration::from_millis(limits.record.retry_ms);
-        let maintenance_clock = MaintenanceClock::new(Works {
-            databases: databases.clone(),
-            engine: engine.clone(),
-            definer: definer.clone(),
-            clock: clock.clone(),
-        });
+        let works = Works::new((&databases, &engine), &definer, &clock);
         let background = vec![
             restore_figures(&databases, &engine, restored).await,
             actix::spawn(recovery::run(databases.clone(), returned, retry)),
@@ -169,14 +170,25 @@ impl App {
             vec![engine.counters(), engine.suspicions(), counters];
         let parts = ApiParts {
             config: Arc::new(config),
-            clock,
+            clock: clock.clone(),
             databases: databases.clone(),
             engine: engine.clone(),
             definer,
+            domain_names: Arc::clone(&names),
+            toolbox: Arc::clone(&looking),
             collectors,
         };
-        let maintenance_clock = maintenance_clock.start();
-        let server = serve(parts, listener)?;
+        let maintenance_clock = MaintenanceClock::new(works).start();
+        let pages = Arc::new(Pages {
+            databases: databases.clone(),
+            engine: engine.clone(),
+            clock: clock.clone(),
+            names: Arc::clone(&names),
+        });
+        let visitors: Visitors = Arc::new(move |request| pages.receive(request));
+        let server = serve(parts, listener, &visitors)?;
+        let watch = DomainWatch { databases: databases.clone(), clock, names, toolbox: looking };
+        let domain_clock = DomainClock::new(watch).start();
         Ok(Self {
             address,
             first_start,
@@ -186,6 +198,7 @@ impl App {
             recorder_thread,
             maintenance_clock,
             background,
+            domain_clock,
             databases,
             lock,
         })
@@ -201,6 +214,8 @@ impl App {
             for task in &self.background {
                 task.abort();
             }
+            // It may have ended before.
+            let _ = self.domain_clock.send(domains::Stop).await;
             if self.maintenance_clock.send(Stop).await.is_err() {
                 tracing::warn!("the clock of the maintenances had stopped before");
             }
@@ -274,6 +289,16 @@ fn database_urls(config: &Config) -> (String, String) {
         config.database_url.clone().unwrap_or_else(|| file(MAIN_FILE)),
         config.history_url.clone().unwrap_or_else(|| file(HISTORY_FILE)),
     )
+}
+
+/// The host names that this installation goes by.
+fn domain_names(config: &Config) -> DomainNames {
+    DomainNames {
+        pages: config.statuspage_host_name(),
+        edge: config.edge_host(),
+        api: config.api_hosts(),
+        txt_label: config.compat.domain_txt_label.clone(),
+    }
 }
 
 /// The locations of this process: those listed, or the one named.

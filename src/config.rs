@@ -54,6 +54,8 @@ pub struct Config {
     pub ping_base_url: Option<String>,
     /// Host under which status pages have their addresses, perhaps with a port; `None` = `localhost` and our port.
     pub statuspage_host: Option<String>,
+    /// Host name that custom domains must lead to; `None` = that of the status pages.
+    pub edge_host: Option<String>,
     /// Slugs that no status page gets.
     pub reserved_slugs: Vec<String>,
     /// Origins that browsers may call the API from.
@@ -89,6 +91,7 @@ impl Default for Config {
             public_api_url: None,
             ping_base_url: None,
             statuspage_host: None,
+            edge_host: None,
             reserved_slugs: [
                 "www", "api", "app", "admin", "mail", "static", "assets", "cdn", "edge", "status", "ping",
             ]
@@ -124,6 +127,28 @@ impl Config {
     #[must_use]
     pub fn statuspage_host(&self) -> String {
         self.statuspage_host.clone().unwrap_or_else(|| format!("localhost:{}", self.listen.port()))
+    }
+
+    /// The same without its port.
+    #[must_use]
+    pub fn statuspage_host_name(&self) -> String {
+        let host = self.statuspage_host();
+        host.split_once(':').map_or(host.as_str(), |(name, _)| name).to_owned()
+    }
+
+    /// Where custom domains must lead: `cname_target` of contract 4.15.
+    #[must_use]
+    pub fn edge_host(&self) -> String {
+        self.edge_host.clone().unwrap_or_else(|| self.statuspage_host_name())
+    }
+
+    /// Hosts of the API and of the pings, names or addresses, without ports.
+    #[must_use]
+    pub fn api_hosts(&self) -> Vec<String> {
+        let urls = [self.base_url(), self.ping_base_url()];
+        let hosts =
+            urls.iter().filter_map(|url| url::Url::parse(url).ok()?.host_str().map(str::to_lowercase));
+        hosts.collect()
     }
 
     /// Address of the status page with this slug. There are no certificates for `localhost`.
@@ -226,6 +251,20 @@ mod tests {
         assert_eq!(config.base_url(), "http://127.0.0.1:8080");
         config.public_api_url = Some("https://api.example.com/base/".into());
         assert_eq!(config.base_url(), "https://api.example.com/base");
+    }
+
+    #[test]
+    fn custom_domains_lead_to_the_edge() {
+        let mut config = Config::default();
+        assert_eq!(config.edge_host(), "localhost");
+        assert_eq!(config.api_hosts(), ["127.0.0.1", "127.0.0.1"]);
+        config.ping_base_url = Some("https://ping.example.com".into());
+        config.statuspage_host = Some("status.example.net:444".into());
+        config.public_api_url = Some("https://API.example.com:8443/base".into());
+        assert_eq!(config.edge_host(), "status.example.net");
+        assert_eq!(config.api_hosts(), ["api.example.com", "ping.example.com"]);
+        config.edge_host = Some("edge.example.net".into());
+        assert_eq!(config.edge_host(), "edge.example.net");
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub mod engine;
 pub mod http;
 pub mod id;
 pub mod model;
+pub mod pages;
 pub mod probe;
 pub mod record;
 pub mod stats;

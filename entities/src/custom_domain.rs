@@ -24,10 +24,8 @@ pub struct Model {
     pub txt_value: String,
     /// Set exactly while active.
     pub verified_at: Option<i64>,
-    /// What was wrong at the last look.
+    /// What is wrong; null before the first look and while active.
     pub last_error_code: Option<String>,
-    /// Automatic looks since it was attached.
-    pub looks: i32,
     /// When it is looked at again; null = never.
     pub next_look_at: Option<i64>,
     /// Since when an active domain is wrong.

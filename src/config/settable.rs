@@ -119,6 +119,12 @@ impl Config {
                 |config, text| set_host(&mut config.statuspage_host, text),
             ),
             Settable::new(
+                "edge_host",
+                "HOST",
+                "Host name that custom domains must lead to [default: that of the status pages]",
+                |config, text| set_host_name(&mut config.edge_host, text),
+            ),
+            Settable::new(
                 "reserved_slugs",
                 "SLUG,…",
                 "Slugs that no status page gets [default: www, api, app, admin, mail, static, …]",
@@ -224,6 +230,13 @@ fn set_host(field: &mut Option<String>, text: &str) -> Result<(), Allowed> {
     }
     *field = (!text.is_empty()).then(|| text.to_owned());
     Ok(())
+}
+
+fn set_host_name(field: &mut Option<String>, text: &str) -> Result<(), Allowed> {
+    if text.contains(':') {
+        return Err("a host name in lower case, without a port");
+    }
+    set_host(field, text)
 }
 
 fn set_key(field: &mut Option<String>, text: &str) -> Result<(), Allowed> {

@@ -15,7 +15,9 @@ use crate::config::sources::BadConfig;
 use crate::engine::Engine;
 use crate::engine::aggregator::Snapshot;
 use crate::engine::definition::Definer;
+use crate::http::assets::Studio;
 use crate::http::auth::Caller;
+use crate::http::custom_domains::Cooldowns;
 use crate::http::error::ApiError;
 use crate::http::gate::Callers;
 use crate::http::generational::Generational;
@@ -25,8 +27,10 @@ use crate::http::store_access::StoreResult as _;
 use crate::http::token::TokenHash;
 use crate::id::Id;
 use crate::model::check::CheckType;
+use crate::model::domain_names::DomainNames;
 use crate::model::heartbeat::Heartbeat;
 use crate::model::service::{Service, ServiceKey};
+use crate::probe::toolbox::Toolbox;
 use crate::store::{Databases, heartbeats, organisations, tokens};
 use crate::telemetry::Collect;
 
@@ -55,6 +59,10 @@ pub struct ApiParts {
     pub engine: Engine,
     /// Makes the engine's definitions; holds sealer and roster.
     pub definer: Definer,
+    /// The host names that this installation goes by.
+    pub domain_names: Arc<DomainNames>,
+    /// The way to the name servers, for looks at custom domains.
+    pub toolbox: Arc<Toolbox>,
     /// Who has numbers for `/metrics`.
     pub collectors: Vec<Arc<dyn Collect>>,
 }
@@ -69,6 +77,10 @@ pub struct Api {
     pub plans: PlanTable,
     /// Codes of the active locations.
     pub probe_codes: Vec<String>,
+    /// Where uploaded pictures are decoded.
+    pub studio: Studio,
+    /// Who asked for a look at which domain a moment ago.
+    pub cooldowns: Cooldowns,
     /// Places for hashing passwords: each takes much memory.
     pub hashing: Semaphore,
     callers: Mutex<HashMap<TokenHash, (Timestamp, Caller)>>,
@@ -90,6 +102,8 @@ impl Api {
             base_url: parts.config.base_url(),
             plans: PlanTable::new(&parts.config.plans)?,
             probe_codes: locations.iter().map(|location| location.code.to_string()).collect(),
+            studio: Studio::default(),
+            cooldowns: Cooldowns::default(),
             hashing: Semaphore::new(HASHING_PLACES),
             callers: Mutex::default(),
             last_creation_ms: AtomicI64::default(),

@@ -3,11 +3,15 @@
 //! It is authenticated and permitted as far as route and query can tell. What the body asks for beyond that is the
 //! handler's to check.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use actix_web::dev::Payload;
+use actix_web::error::PayloadError;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::Bytes;
+use futures_util::future::ready;
+use futures_util::stream::{self, Stream};
 use serde_json::{Map, Value};
 
 use crate::http::auth::Caller;
@@ -67,6 +71,19 @@ impl RequestBody {
     pub async fn read_object(self, headers: &HeaderMap) -> Result<Map<String, Value>, ApiError> {
         check_content_type(headers)?;
         Ok(parse_object(&self.read_bytes(headers).await?)?)
+    }
+
+    /// The bytes as they arrive, for a reader with limits of its own.
+    #[must_use]
+    pub fn into_payload(self) -> Payload {
+        match self.source {
+            Source::Stream(payload) => payload,
+            Source::Bytes(bytes) => {
+                let whole: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> =
+                    Box::pin(stream::once(ready(Ok(bytes))));
+                whole.into()
+            }
+        }
     }
 
     /// Reads it and keeps it for the next reader.

@@ -7,10 +7,8 @@ use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 use crate::model::access::Organisation;
+use crate::model::language::choose;
 use crate::model::translated::Translated;
-
-/// Most entries of `Accept-Language` that are looked at.
-const MAX_ENTRIES: usize = 50;
 
 /// The language of one answer, and the one to fall back to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,86 +55,16 @@ impl Languages {
     /// `Content-Language` and `Vary` of an answer with translatable fields.
     #[must_use]
     pub fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
-        let vary = (header::VARY, HeaderValue::from_static("Accept-Language"));
-        let language = HeaderValue::from_str(&self.chosen).map(|value| (header::CONTENT_LANGUAGE, value));
-        language.into_iter().chain([vary]).collect()
+        language_headers(&self.chosen)
     }
 }
 
-/// One entry of the header.
-struct Range<'a> {
-    tag: &'a str,
-    /// Thousandths.
-    quality: u16,
-}
-
-fn choose(text: &str, locales: &[String], default: &str) -> Option<String> {
-    let mut ranges: Vec<Range<'_>> = text
-        .split(',')
-        .map(str::trim)
-        .filter(|entry| !entry.is_empty())
-        .take(MAX_ENTRIES)
-        .map(range)
-        .collect::<Option<_>>()?;
-    let refused: Vec<&str> =
-        ranges.iter().filter(|range| range.quality == 0).map(|range| range.tag).collect();
-    let is_refused = |locale: &str| refused.iter().any(|tag| tag.eq_ignore_ascii_case(locale));
-    let refused_any = is_refused("*");
-    ranges.retain(|range| range.quality > 0);
-    ranges.sort_by_key(|range| std::cmp::Reverse(range.quality));
-    let allowed = |locale: &&String| !is_refused(locale);
-    let found = ranges.iter().find_map(|range| {
-        if range.tag == "*" {
-            return Some(default.to_owned()).filter(|locale| !is_refused(locale));
-        }
-        prefixes(range.tag).find_map(|prefix| {
-            let same = |locale: &&String| locale.eq_ignore_ascii_case(prefix);
-            locales.iter().filter(allowed).find(same).cloned()
-        })
-    });
-    if refused_any { found.filter(|locale| !is_refused(locale)) } else { found }
-}
-
-/// `de-AT;q=0.8`; `None` when it cannot be read, which makes the whole header malformed.
-fn range(entry: &str) -> Option<Range<'_>> {
-    let mut parts = entry.split(';').map(str::trim);
-    let tag = parts.next().filter(|tag| is_tag(tag))?;
-    let mut quality = 1000;
-    for parameter in parts {
-        let (name, value) = parameter.split_once('=')?;
-        if !name.trim().eq_ignore_ascii_case("q") {
-            return None;
-        }
-        quality = thousandths(value.trim())?;
-    }
-    Some(Range { tag, quality })
-}
-
-fn is_tag(tag: &str) -> bool {
-    tag == "*"
-        || tag.split('-').all(|part| {
-            (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        })
-}
-
-/// A quality of RFC 9110: `0`, `1`, or up to three decimals.
-fn thousandths(text: &str) -> Option<u16> {
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    if decimals.len() > 3 || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let decimals: u16 = format!("{decimals:0<3}").parse().ok()?;
-    match whole {
-        "0" => Some(decimals),
-        "1" if decimals == 0 => Some(1000),
-        _ => None,
-    }
-}
-
-/// The tag itself, then its shorter forms.
-fn prefixes(tag: &str) -> impl Iterator<Item = &str> {
-    let cuts = tag.match_indices('-').map(|(at, _)| at).collect::<Vec<_>>().into_iter().rev();
-    std::iter::once(tag).chain(cuts.map(move |at| &tag[..at]))
+/// `Content-Language` and `Vary` of an answer in this language.
+#[must_use]
+pub fn language_headers(language: &str) -> Vec<(HeaderName, HeaderValue)> {
+    let vary = (header::VARY, HeaderValue::from_static("Accept-Language"));
+    let language = HeaderValue::from_str(language).map(|value| (header::CONTENT_LANGUAGE, value));
+    language.into_iter().chain([vary]).collect()
 }
 
 #[cfg(test)]

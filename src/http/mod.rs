@@ -4,6 +4,7 @@
 //! `store` and `engine`, and render; rules live in `model`, measurements in `record`.
 
 pub mod api;
+pub mod assets;
 pub mod assignment;
 pub mod auth;
 pub mod body;
@@ -13,6 +14,7 @@ pub mod check_types;
 pub mod client_address;
 pub mod conditions;
 pub mod cors;
+mod custom_domains;
 pub mod error;
 pub mod field;
 pub mod field_errors;

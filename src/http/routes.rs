@@ -7,7 +7,9 @@ use crate::http::maintenances::operations;
 use crate::http::route::{Access, Route, RouteTableError, Routes};
 use crate::http::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
 use crate::http::statuspages::{components, publishing};
-use crate::http::{check_types, incidents, maintenances, me, probes, services, statuspages, tags};
+use crate::http::{
+    assets, check_types, custom_domains, incidents, maintenances, me, probes, services, statuspages, tags,
+};
 use crate::model::access::Permission as May;
 
 /// The route table.
@@ -24,6 +26,8 @@ pub fn routes() -> Result<Routes<Api>, RouteTableError> {
         of_maintenances(),
         of_statuspages(),
         of_components(),
+        of_custom_domains(),
+        of_assets(),
     ];
     Routes::new(resources.into_iter().flatten())
 }
@@ -152,6 +156,34 @@ fn of_components() -> Vec<Route<Api>> {
         Route::get("/v1/statuspages/{id}/components/{component}", view, components::show_component),
         Route::update("/v1/statuspages/{id}/components/{component}", edit, components::update_component),
         Route::delete("/v1/statuspages/{id}/components/{component}", edit, components::delete_component),
+    ]
+}
+
+fn of_custom_domains() -> Vec<Route<Api>> {
+    let view = Access::needs(&[May::StatuspagesView]);
+    let edit = Access::needs(&[May::StatuspagesEdit]);
+    vec![
+        Route::get("/v1/statuspages/{id}/custom-domains", view, custom_domains::list_domains),
+        Route::post("/v1/statuspages/{id}/custom-domains", edit, custom_domains::attach_domain),
+        Route::get("/v1/statuspages/{id}/custom-domains/{domain}", view, custom_domains::show_domain),
+        Route::delete("/v1/statuspages/{id}/custom-domains/{domain}", edit, custom_domains::detach_domain),
+        Route::post(
+            "/v1/statuspages/{id}/custom-domains/{domain}/verify",
+            edit,
+            custom_domains::verify_domain,
+        ),
+    ]
+}
+
+fn of_assets() -> Vec<Route<Api>> {
+    let edit = Access::needs(&[May::StatuspagesEdit]);
+    vec![
+        Route::post("/v1/statuspages/{id}/assets/logo", edit, assets::upload_logo),
+        Route::delete("/v1/statuspages/{id}/assets/logo", edit, assets::delete_logo),
+        Route::post("/v1/statuspages/{id}/assets/logo-dark", edit, assets::upload_dark_logo),
+        Route::delete("/v1/statuspages/{id}/assets/logo-dark", edit, assets::delete_dark_logo),
+        Route::post("/v1/statuspages/{id}/assets/favicon", edit, assets::upload_favicon),
+        Route::delete("/v1/statuspages/{id}/assets/favicon", edit, assets::delete_favicon),
     ]
 }
 

@@ -4,31 +4,39 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::dev::ServerHandle;
-use actix_web::web::Bytes;
-use actix_web::{App, HttpRequest, HttpResponse, HttpServer, Route, guard, web};
+use actix_web::body::BoxBody;
+use actix_web::dev::{ServerHandle, ServiceRequest, ServiceResponse};
+use actix_web::middleware::{Next, from_fn};
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, Resource, Route, guard, web};
+use futures_util::future::LocalBoxFuture;
 use tokio::time::Instant;
 
 use crate::config::Config;
 use crate::config::limits::HttpLimits;
 use crate::http::api::{Api, ApiParts};
+use crate::http::assets::serve::serve_asset;
 use crate::http::body::BodyLimits;
 use crate::http::cors::Cors;
 use crate::http::gate::{Gate, GateRules};
+use crate::http::openapi::{self, Description};
+use crate::http::operation;
 use crate::http::ping::{self, PingLimiter};
 use crate::http::rate_limit::RateLimiter;
 use crate::http::routes::routes;
 use crate::http::traffic::Traffic;
-use crate::http::{openapi, operation};
 
 /// What every worker shares.
 pub struct Front {
     pub(super) api: Arc<Api>,
     pub(super) traffic: Traffic,
     pub(super) pings: PingLimiter,
-    pub(super) openapi: Bytes,
-    gate: Gate<Api>,
+    pub(super) description: Description,
+    pub(super) gate: Gate<Api>,
 }
+
+/// Answers requests that are, by their host, for a status page; nothing for all others. It reads the request before it
+/// returns.
+pub type Visitors = Arc<dyn Fn(&HttpRequest) -> LocalBoxFuture<'static, Option<HttpResponse>> + Send + Sync>;
 
 /// A running server.
 pub struct Server {
@@ -44,31 +52,40 @@ impl Server {
     }
 }
 
-/// Starts to answer on `listener`, and on the separate address of the metrics if there is one.
+/// Starts to answer on `listener`, and on the separate address of the metrics if there is one. `visitors` come first:
+/// on the host of a status page there is no API.
 ///
 /// # Errors
 /// When configured plans cannot be used, a route is open, or an address is taken.
-pub fn serve(parts: ApiParts, listener: TcpListener) -> anyhow::Result<Server> {
+pub fn serve(parts: ApiParts, listener: TcpListener, visitors: &Visitors) -> anyhow::Result<Server> {
     let config = Arc::clone(&parts.config);
     let api = Arc::new(Api::new(parts)?);
     let routes = routes()?;
-    let document = openapi::document(&routes, &config);
-    let openapi = Bytes::from(document.to_json()?);
+    let description = Description::of(&openapi::document(&routes, &config))?;
     let gate = Gate::new(rules(&config, &api), routes, Arc::clone(&api));
     let (traffic, pings) = (Traffic::default(), PingLimiter::default());
-    let front = web::Data::new(Front { api, traffic, pings, openapi, gate });
+    let front = web::Data::new(Front { api, traffic, pings, description, gate });
     let limits = &config.limits.http;
     let own_metrics = config.metrics_listen;
     let shared = front.clone();
+    let visitors = Arc::clone(visitors);
     let server = HttpServer::new(move || {
-        let app = App::new().app_data(shared.clone());
-        let app = app.route("/healthz", reading().to(operation::healthz));
-        let app = app.route("/readyz", reading().to(operation::readyz));
-        let app = app.route("/ping/{secret}", pinging().to(ping::ping));
-        let app = app.route("/ping/{secret}/fail", pinging().to(ping::ping_fail));
-        let app = app.route("/openapi.json", reading().to(operation::openapi));
-        let app =
-            if own_metrics.is_none() { app.route("/metrics", reading().to(operation::metrics)) } else { app };
+        let visitors = Arc::clone(&visitors);
+        let door = from_fn(move |request, next| welcome(Arc::clone(&visitors), request, next));
+        let app = App::new().wrap(door).app_data(shared.clone());
+        let app = app.service(only_read("/assets/{hash}", reading().to(serve_asset)));
+        let app = app.service(only_read("/healthz", reading().to(operation::healthz)));
+        let app = app.service(only_read("/readyz", reading().to(operation::readyz)));
+        let app = app.service(only("GET, HEAD, POST", "/ping/{secret}", pinging().to(ping::ping)));
+        let app = app.service(only("GET, HEAD, POST", "/ping/{secret}/fail", pinging().to(ping::ping_fail)));
+        let app = app.service(only_read("/openapi.json", reading().to(operation::openapi)));
+        let app = app.service(only_read("/docs", reading().to(operation::docs)));
+        let numbers = own_metrics.is_none().then(|| only_read("/metrics", reading().to(operation::metrics)));
+        let app = app.configure(|services| {
+            if let Some(numbers) = numbers {
+                services.service(numbers);
+            }
+        });
         app.default_service(web::to(answer))
     });
     let workers = if limits.workers == 0 { cores() } else { limits.workers };
@@ -89,6 +106,18 @@ pub fn serve(parts: ApiParts, listener: TcpListener) -> anyhow::Result<Server> {
     Ok(Server { handles })
 }
 
+/// Shows visitors of a status page in, and everybody else on.
+async fn welcome(
+    visitors: Visitors,
+    request: ServiceRequest,
+    next: Next<BoxBody>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    match visitors(request.request()).await {
+        Some(response) => Ok(request.into_response(response)),
+        None => next.call(request).await,
+    }
+}
+
 /// `GET`, and `HEAD`, with which balancers ask.
 fn reading() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
@@ -97,6 +126,17 @@ fn reading() -> Route {
 /// The methods of pings.
 fn pinging() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()).or(guard::Post()))
+}
+
+/// A path that can be read.
+fn only_read(path: &str, route: Route) -> Resource {
+    only("GET, HEAD", path, route)
+}
+
+/// A path outside `/v1`; methods that its route does not take are refused (contract 1.1).
+fn only(allowed: &'static str, path: &str, route: Route) -> Resource {
+    let refuse = move |request: HttpRequest| operation::refuse_method(request, allowed);
+    web::resource(path).route(route).default_service(web::to(refuse))
 }
 
 fn cores() -> usize {

@@ -4,13 +4,17 @@
 //! "now" takes it as an argument.
 
 pub mod access;
+pub mod asset;
 pub mod check;
 pub mod component;
 pub mod css;
+pub mod domain;
+pub mod domain_names;
 pub mod email;
 pub mod heartbeat;
 pub mod history;
 pub mod incident;
+pub mod language;
 pub mod location;
 pub mod maintenance;
 pub mod password;

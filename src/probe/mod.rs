@@ -9,6 +9,7 @@ pub mod compile;
 pub mod condition;
 mod connect;
 mod dns;
+pub mod domain_look;
 pub mod endpoint;
 pub mod fact;
 mod http;

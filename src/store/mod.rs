@@ -6,7 +6,10 @@
 
 use std::fmt::Display;
 
+pub mod announcements;
+pub mod assets;
 pub mod components;
+pub mod custom_domains;
 pub mod database;
 pub mod heartbeats;
 pub mod history;

@@ -5,6 +5,7 @@
 pub mod row;
 pub mod shown;
 pub mod slugs;
+pub mod visitors;
 
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait,

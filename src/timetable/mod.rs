@@ -3,4 +3,5 @@
 //! Every transition is decided by the database row and made in one transaction, so any number of processes may look at the
 //! same timetable, and each transition is made once.
 
+pub mod domains;
 pub mod maintenances;

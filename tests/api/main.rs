@@ -4,10 +4,15 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
+mod assets;
 mod auth;
 mod check_types;
 mod checks;
 mod clients;
+mod component_tree;
+mod components;
+mod custom_domains;
+mod effective_status;
 mod errors;
 mod heartbeat;
 mod history_away;
@@ -32,6 +37,7 @@ mod operation;
 mod pause;
 mod plans;
 mod probes;
+mod public_page;
 mod rate_limit;
 mod secrets;
 mod service_incidents;
@@ -39,6 +45,10 @@ mod service_tags;
 mod services;
 mod settings;
 mod status_override;
+mod statuspage_fields;
+mod statuspage_publishing;
+mod statuspages;
 mod support;
+mod synced_groups;
 mod tags;
 mod tenants;

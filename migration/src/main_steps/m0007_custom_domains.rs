@@ -1,7 +1,7 @@
 //! Host names of status pages beside their slugs.
 
 use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema::{big_integer, big_integer_null, integer, pk_auto, string, string_null};
+use sea_orm_migration::schema::{big_integer, big_integer_null, pk_auto, string, string_null};
 
 use super::{index, reference};
 
@@ -42,7 +42,6 @@ fn custom_domain() -> TableCreateStatement {
         .col(string("txt_value"))
         .col(big_integer_null("verified_at"))
         .col(string_null("last_error_code"))
-        .col(integer("looks"))
         .col(big_integer_null("next_look_at"))
         .col(big_integer_null("wrong_since"))
         .col(big_integer_null("asked_at"))

@@ -26,6 +26,8 @@ use exchange::exchange;
 use question::Question;
 use records::DnsFacts;
 
+pub(crate) use records::{aliases, texts};
+
 /// Asks, and judges the answer.
 pub(crate) async fn run(
     check: &DnsCheck,
@@ -67,8 +69,10 @@ async fn answer(check: &DnsCheck, toolbox: &Toolbox, attempt: &Attempt) -> Resul
     let resolver = toolbox.resolver();
     let since = Instant::now();
     let mut losses = Losses::default();
+    let question = Question::about(check)
+        .ok_or_else(|| Stop::failed(ErrorCode::DnsNxdomain, "The name cannot be asked for"))?;
     let asked = {
-        let asked = pin!(ask_in_turn(check, toolbox, attempt.deadline, &mut losses));
+        let asked = pin!(ask_in_turn(&question, toolbox, attempt.deadline, &mut losses));
         let doubted = pin!(resolver.doubt(since, attempt.deadline));
         match select(asked, doubted).await {
             Either::Left((asked, _)) => asked,
@@ -84,15 +88,35 @@ async fn answer(check: &DnsCheck, toolbox: &Toolbox, attempt: &Attempt) -> Resul
     }
 }
 
+/// What came of one question outside of a check.
+pub(crate) enum Reply {
+    /// A server knows whether the name exists.
+    Answer(Box<Message>),
+    /// Servers answered, none of them with an answer; what the last one said.
+    Refusal(ResponseCode),
+    /// Nobody answered, or nobody could be asked.
+    Silence,
+}
+
+/// Asks the location's name servers one question. With `unvalidated`, signatures that do not hold are passed over.
+pub(crate) async fn ask(check: &DnsCheck, unvalidated: bool, toolbox: &Toolbox, deadline: Instant) -> Reply {
+    let question = if unvalidated { Question::unvalidated(check) } else { Question::about(check) };
+    let Some(question) = question else { return Reply::Silence };
+    let mut losses = Losses::default();
+    match ask_in_turn(&question, toolbox, deadline, &mut losses).await {
+        Some(message) => Reply::Answer(Box::new(message)),
+        None => losses.refusal.map_or(Reply::Silence, Reply::Refusal),
+    }
+}
+
 /// Asks the servers in their order, each for its share of the time that is left; one that refuses, or cannot be
 /// reached, loses its turn at once.
 async fn ask_in_turn(
-    check: &DnsCheck,
+    question: &Question,
     toolbox: &Toolbox,
     deadline: Instant,
     losses: &mut Losses,
 ) -> Option<Message> {
-    let question = Question::about(check)?;
     let pulse = toolbox.resolver().pulse();
     let mut left = u32::try_from(pulse.servers().len()).unwrap_or(u32::MAX);
     for server in pulse.servers() {
@@ -100,7 +124,7 @@ async fn ask_in_turn(
         let share_end = now + deadline.saturating_duration_since(now) / left;
         left -= 1;
         let source = toolbox.egress().source_for(server.ip());
-        let asked = exchange(&question, *server, source.map(|ip| SocketAddr::new(ip, 0)));
+        let asked = exchange(question, *server, source.map(|ip| SocketAddr::new(ip, 0)));
         match timeout_at(share_end, asked).await {
             Ok(Ok(message)) => {
                 pulse.note_answer();

@@ -25,9 +25,19 @@ impl Question {
     /// A question with an id that nobody can guess. `None` when the name cannot be encoded, which a compiled
     /// check's name always can.
     pub(super) fn about(check: &DnsCheck) -> Option<Self> {
+        Self::new(check, false)
+    }
+
+    /// The same, to be answered even if the answer's signatures do not hold (RFC 4035, section 3.2.2).
+    pub(super) fn unvalidated(check: &DnsCheck) -> Option<Self> {
+        Self::new(check, true)
+    }
+
+    fn new(check: &DnsCheck, checking_disabled: bool) -> Option<Self> {
         let query = Query::query(check.name.clone(), record_type(check.record));
         let mut message = Message::query();
         message.metadata.recursion_desired = true;
+        message.metadata.checking_disabled = checking_disabled;
         message.add_query(query.clone());
         let mut edns = Edns::new();
         edns.set_max_payload(DATAGRAM_MAX_BYTES);

@@ -86,8 +86,23 @@ const fn list_fact(record: DnsRecord) -> Option<Fact> {
     }
 }
 
+/// The records that were asked for, as texts.
+pub(crate) fn texts(check: &DnsCheck, message: &Message) -> Vec<String> {
+    DnsFacts::read(check, message, Micros::MIN).items
+}
+
+/// The names that the aliases in this answer lead to, in their order.
+pub(crate) fn aliases(name: &Name, message: &Message) -> Vec<String> {
+    chain(name, message).into_iter().skip(1).map(name_text).collect()
+}
+
 /// The name that the aliases in this answer lead to.
 fn end_of_aliases<'a>(name: &'a Name, message: &'a Message) -> &'a Name {
+    chain(name, message).last().copied().unwrap_or(name)
+}
+
+/// The name and its aliases.
+fn chain<'a>(name: &'a Name, message: &'a Message) -> Vec<&'a Name> {
     let alias_of = |name: &Name| {
         let mut records = message.answers.iter().filter(move |record| record.name == *name);
         records.find_map(|record| match &record.data {
@@ -95,14 +110,7 @@ fn end_of_aliases<'a>(name: &'a Name, message: &'a Message) -> &'a Name {
             _ => None,
         })
     };
-    let mut end = name;
-    for _ in 0..MAX_ALIASES {
-        match alias_of(end) {
-            Some(canonical) => end = canonical,
-            None => break,
-        }
-    }
-    end
+    std::iter::successors(Some(name), |name| alias_of(name)).take(MAX_ALIASES + 1).collect()
 }
 
 fn text_of(record: DnsRecord, data: &RData) -> Option<String> {

@@ -1,0 +1,99 @@
+//! Files of a status page (contract 4.16): upload, delete, and how they are served.
+//!
+//! A file is stored as it was made harmless (`picture`, `svg`); its address is the hash of its content. What the
+//! answers show is the page, without its components.
+
+pub mod picture;
+pub(super) mod serve;
+mod studio;
+pub mod svg;
+mod upload;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::http::api::Api;
+use crate::http::assets::picture::size_limit;
+use crate::http::assets::upload::{Upload, read_file};
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::languages::Languages;
+use crate::http::reply::Reply;
+use crate::http::rule::FieldRule;
+use crate::http::statuspages::view::PageView;
+use crate::http::statuspages::{self, spoken};
+use crate::http::store_access::StoreResult as _;
+use crate::model::asset::AssetKind;
+use crate::store::assets::{self, NewAsset};
+
+pub(super) use studio::Studio;
+
+pub(super) async fn upload_logo(call: Call<Api>) -> Result<Reply, ApiError> {
+    upload(call, AssetKind::Logo).await
+}
+
+pub(super) async fn upload_dark_logo(call: Call<Api>) -> Result<Reply, ApiError> {
+    upload(call, AssetKind::LogoDark).await
+}
+
+pub(super) async fn upload_favicon(call: Call<Api>) -> Result<Reply, ApiError> {
+    upload(call, AssetKind::Favicon).await
+}
+
+pub(super) async fn delete_logo(call: Call<Api>) -> Result<Reply, ApiError> {
+    delete(call, AssetKind::Logo).await
+}
+
+pub(super) async fn delete_dark_logo(call: Call<Api>) -> Result<Reply, ApiError> {
+    delete(call, AssetKind::LogoDark).await
+}
+
+pub(super) async fn delete_favicon(call: Call<Api>) -> Result<Reply, ApiError> {
+    delete(call, AssetKind::Favicon).await
+}
+
+async fn upload(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
+    let id = statuspages::find(&call).await?.id;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let (most, mebibytes) = size_limit(kind);
+    let refused = |rule| ApiError::Fields(FieldErrors::of("file", rule));
+    let bytes = match read_file(&headers, body.into_payload(), most).await? {
+        Upload::File(bytes) => bytes,
+        Upload::TooLarge => return Err(refused(FieldRule::FileSize(mebibytes))),
+        Upload::Missing => return Err(refused(FieldRule::Required)),
+    };
+    let picture = api.studio.develop(kind, bytes).await?.map_err(refused)?;
+    let write = effect.begin(&api).await?;
+    let page = statuspages::find_for_update(&write, &caller, id).await?;
+    let asset = NewAsset {
+        statuspage: page.key,
+        kind,
+        content_type: picture.content_type.into(),
+        hash: hash_of(&picture.bytes),
+        bytes: picture.bytes,
+        created_at: api.now(),
+    };
+    assets::replace(&*write, asset).await.or_unavailable()?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    let reply = Reply::data(view.bare(&*write, &page).await?);
+    write.commit(spoken(reply, &languages)).await
+}
+
+async fn delete(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
+    let id = statuspages::find(&call).await?.id;
+    let Call { state: api, caller, headers, effect, .. } = call;
+    let write = effect.begin(&api).await?;
+    let page = statuspages::find_for_update(&write, &caller, id).await?;
+    assets::delete(&*write, page.key, kind).await.or_unavailable()?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    let reply = Reply::data(view.bare(&*write, &page).await?);
+    write.commit(spoken(reply, &languages)).await
+}
+
+/// The part of a file's address that changes with its content.
+fn hash_of(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

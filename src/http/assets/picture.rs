@@ -1,0 +1,297 @@
+//! What an uploaded file is, found by its content alone, and the form in which it is kept (contract 4.16).
+//!
+//! File names and declared types are no evidence. Pictures are decoded within limits to see that they are whole. PNG and
+//! lossless WebP are written anew, which drops whatever was hidden in them and loses no pixel. Other files are kept as
+//! they came: JPEG and lossy WebP would get worse with every round and a JPEG's orientation stands in its metadata, ICO
+//! holds several pictures, and animations several frames. An SVG is rewritten by `svg`. Nothing here is async: decoding
+//! takes long, so the caller finds a thread for it.
+
+use std::io::Cursor;
+
+use image::codecs::png::{CompressionType, FilterType, PngDecoder, PngEncoder};
+use image::codecs::webp::{WebPDecoder, WebPEncoder};
+use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, ImageResult, Limits};
+
+use crate::http::assets::svg::{SvgError, sanitise};
+use crate::http::rule::FieldRule;
+use crate::model::asset::AssetKind;
+
+/// Longest side in pixels.
+const MAX_SIDE: u32 = 8_192;
+/// Most pixels in all.
+const MAX_PIXELS: u64 = 40_000_000;
+/// Most memory of a decoder: every pixel with four channels of two bytes, and as much again to work with.
+const MAX_DECODER_BYTES: u64 = MAX_PIXELS * 16;
+
+const MIB: usize = 1024 * 1024;
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileType {
+    /// `image/jpeg`
+    Jpeg,
+    /// `image/png`
+    Png,
+    /// `image/webp`
+    WebP,
+    /// `image/x-icon`
+    Ico,
+    /// `image/svg+xml`
+    Svg,
+}
+
+/// A file as it is kept and served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Found by content.
+    pub content_type: &'static str,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl FileType {
+    /// The type by its first bytes; whatever begins like XML is held to be an SVG.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        match bytes {
+            [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::WebP),
+            [0, 0, 1, 0, ..] => Some(Self::Ico),
+            _ if text.trim_ascii_start().starts_with(b"<") => Some(Self::Svg),
+            _ => None,
+        }
+    }
+
+    const fn content_type(self) -> &'static str {
+        match self {
+            Self::Jpeg => "image/jpeg",
+            Self::Png => "image/png",
+            Self::WebP => "image/webp",
+            Self::Ico => "image/x-icon",
+            Self::Svg => "image/svg+xml",
+        }
+    }
+}
+
+/// Most bytes of a file of this kind, and the same in MiB.
+#[must_use]
+pub const fn size_limit(kind: AssetKind) -> (usize, u32) {
+    match kind {
+        AssetKind::Logo | AssetKind::LogoDark => (2 * MIB, 2),
+        AssetKind::Favicon => (MIB, 1),
+    }
+}
+
+const fn allowed(kind: AssetKind) -> (&'static [FileType], &'static str) {
+    match kind {
+        AssetKind::Logo | AssetKind::LogoDark => {
+            (&[FileType::Jpeg, FileType::Png, FileType::WebP, FileType::Svg], "JPEG, PNG, WebP, SVG")
+        }
+        AssetKind::Favicon => (&[FileType::Ico, FileType::Png, FileType::Svg], "ICO, PNG, SVG"),
+    }
+}
+
+/// The file as it is kept.
+///
+/// # Errors
+/// The rule that it breaks (contract 5.3).
+pub fn accept(kind: AssetKind, bytes: Vec<u8>) -> Result<Picture, FieldRule> {
+    if bytes.is_empty() {
+        return Err(FieldRule::FileEmpty);
+    }
+    let (most, mebibytes) = size_limit(kind);
+    if bytes.len() > most {
+        return Err(FieldRule::FileSize(mebibytes));
+    }
+    let (types, names) = allowed(kind);
+    let file_type = FileType::of(&bytes).filter(|found| types.contains(found));
+    let file_type = file_type.ok_or(FieldRule::FileType(names))?;
+    let bytes = match file_type {
+        FileType::Svg => sanitise(&bytes).map_err(|error| match error {
+            SvgError::Unreadable => FieldRule::FileImage,
+            SvgError::Refused => FieldRule::FileSvg,
+        })?,
+        FileType::Png => rewritten_png(bytes)?,
+        FileType::WebP => rewritten_webp(bytes)?,
+        FileType::Jpeg => checked(bytes, ImageFormat::Jpeg)?,
+        FileType::Ico => checked(bytes, ImageFormat::Ico)?,
+    };
+    Ok(Picture { content_type: file_type.content_type(), bytes })
+}
+
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(MAX_SIDE);
+    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_alloc = Some(MAX_DECODER_BYTES);
+    limits
+}
+
+/// Passes a decoder whose header promises a picture within the limits.
+fn within_limits<D: ImageDecoder>(decoder: ImageResult<D>) -> Result<D, FieldRule> {
+    let mut decoder = decoder.map_err(|_| FieldRule::FileImage)?;
+    let (width, height) = decoder.dimensions();
+    let is_sound = width >= 1
+        && height >= 1
+        && width <= MAX_SIDE
+        && height <= MAX_SIDE
+        && u64::from(width) * u64::from(height) <= MAX_PIXELS;
+    if !is_sound || decoder.set_limits(limits()).is_err() {
+        return Err(FieldRule::FileImage);
+    }
+    Ok(decoder)
+}
+
+fn decoded(decoder: impl ImageDecoder) -> Result<DynamicImage, FieldRule> {
+    DynamicImage::from_decoder(decoder).map_err(|_| FieldRule::FileImage)
+}
+
+/// The same bytes, when they can be decoded.
+fn checked(bytes: Vec<u8>, format: ImageFormat) -> Result<Vec<u8>, FieldRule> {
+    let mut reader = ImageReader::with_format(Cursor::new(bytes.as_slice()), format);
+    reader.limits(limits());
+    decoded(within_limits(reader.into_decoder())?)?;
+    Ok(bytes)
+}
+
+fn rewritten_png(bytes: Vec<u8>) -> Result<Vec<u8>, FieldRule> {
+    let decoder = PngDecoder::with_limits(Cursor::new(bytes.as_slice()), limits());
+    let mut decoder = within_limits(decoder)?;
+    let is_animated = decoder.is_apng().map_err(|_| FieldRule::FileImage)?;
+    let colours = decoder.icc_profile().ok().flatten();
+    let image = decoded(decoder)?;
+    if is_animated {
+        return Ok(bytes);
+    }
+    let mut rewritten = Vec::new();
+    let mut encoder =
+        PngEncoder::new_with_quality(&mut rewritten, CompressionType::Best, FilterType::Adaptive);
+    let colours_kept = colours.is_none_or(|profile| encoder.set_icc_profile(profile).is_ok());
+    Ok(if colours_kept && image.write_with_encoder(encoder).is_ok() { rewritten } else { bytes })
+}
+
+fn rewritten_webp(bytes: Vec<u8>) -> Result<Vec<u8>, FieldRule> {
+    let mut decoder = within_limits(WebPDecoder::new(Cursor::new(bytes.as_slice())))?;
+    let is_animated = decoder.has_animation();
+    let colours = decoder.icc_profile().ok().flatten();
+    let image = decoded(decoder)?;
+    // The first chunk of a plain lossless file; a file with more to it begins with VP8X.
+    let is_lossless = bytes.get(12..16) == Some(b"VP8L");
+    if is_animated || !is_lossless {
+        return Ok(bytes);
+    }
+    let mut rewritten = Vec::new();
+    let mut encoder = WebPEncoder::new_lossless(&mut rewritten);
+    let colours_kept = colours.is_none_or(|profile| encoder.set_icc_profile(profile).is_ok());
+    Ok(if colours_kept && image.write_with_encoder(encoder).is_ok() { rewritten } else { bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use image::{ExtendedColorType, Rgb, RgbImage};
+    use rstest::rstest;
+
+    use super::*;
+
+    fn encoded(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
+        let image = RgbImage::from_pixel(width, height, Rgb([200, 30, 30]));
+        let image = DynamicImage::ImageRgb8(image);
+        let image =
+            if format == ImageFormat::Ico { DynamicImage::ImageRgba8(image.to_rgba8()) } else { image };
+        let mut bytes = Cursor::new(Vec::new());
+        image.write_to(&mut bytes, format).unwrap();
+        bytes.into_inner()
+    }
+
+    /// A PNG head that promises this size, with no picture behind it.
+    fn promised(width: u32, height: u32) -> Vec<u8> {
+        let mut bytes = encoded(1, 1, ImageFormat::Png);
+        bytes[16..20].copy_from_slice(&width.to_be_bytes());
+        bytes[20..24].copy_from_slice(&height.to_be_bytes());
+        let crc = crc32fast::hash(&bytes[12..29]);
+        bytes[29..33].copy_from_slice(&crc.to_be_bytes());
+        bytes
+    }
+
+    const LOGO_TYPES: FieldRule = FieldRule::FileType("JPEG, PNG, WebP, SVG");
+    const ICON_TYPES: FieldRule = FieldRule::FileType("ICO, PNG, SVG");
+
+    /// Contract 4.16: the types by place.
+    #[rstest]
+    #[case(ImageFormat::Jpeg, Ok("image/jpeg"), Err(ICON_TYPES))]
+    #[case(ImageFormat::Png, Ok("image/png"), Ok("image/png"))]
+    #[case(ImageFormat::WebP, Ok("image/webp"), Err(ICON_TYPES))]
+    #[case(ImageFormat::Ico, Err(LOGO_TYPES), Ok("image/x-icon"))]
+    fn types_are_told_by_content(
+        #[case] format: ImageFormat,
+        #[case] logo: Result<&str, FieldRule>,
+        #[case] icon: Result<&str, FieldRule>,
+    ) {
+        let bytes = encoded(3, 2, format);
+        for (kind, expected) in
+            [(AssetKind::Logo, &logo), (AssetKind::LogoDark, &logo), (AssetKind::Favicon, &icon)]
+        {
+            let found = accept(kind, bytes.clone()).map(|picture| picture.content_type);
+            assert_eq!(found, *expected, "{kind:?}");
+        }
+    }
+
+    /// Contract 4.16 and 5.3: each refusal has its own text.
+    #[rstest]
+    #[case(Vec::new(), FieldRule::FileEmpty)]
+    #[case(vec![b' '; 2 * MIB + 1], FieldRule::FileSize(2))]
+    #[case(vec![b' '; 2 * MIB], LOGO_TYPES)]
+    #[case(b"GIF89a".to_vec(), LOGO_TYPES)]
+    #[case(b"just text".to_vec(), LOGO_TYPES)]
+    #[case(b"\x89PNG\r\n\x1a\n".to_vec(), FieldRule::FileImage)]
+    #[case(encoded(9, 9, ImageFormat::Png)[..60].to_vec(), FieldRule::FileImage)]
+    #[case(encoded(9, 9, ImageFormat::Jpeg)[..99].to_vec(), FieldRule::FileImage)]
+    #[case(promised(8_193, 1), FieldRule::FileImage)]
+    #[case(promised(1, 8_193), FieldRule::FileImage)]
+    #[case(promised(8_000, 5_001), FieldRule::FileImage)]
+    #[case(promised(0, 1), FieldRule::FileImage)]
+    #[case(b"<svg><g></svg>".to_vec(), FieldRule::FileImage)]
+    #[case(b"<html></html>".to_vec(), FieldRule::FileSvg)]
+    #[case(b"<!DOCTYPE svg><svg/>".to_vec(), FieldRule::FileSvg)]
+    fn a_bad_file_is_refused(#[case] bytes: Vec<u8>, #[case] rule: FieldRule) {
+        assert_eq!(accept(AssetKind::Logo, bytes), Err(rule));
+    }
+
+    #[rstest]
+    #[case(8_192, 1)]
+    #[case(1, 8_192)]
+    fn the_longest_sides_are_taken(#[case] width: u32, #[case] height: u32) {
+        accept(AssetKind::Logo, encoded(width, height, ImageFormat::Png)).unwrap();
+    }
+
+    #[test]
+    fn what_is_hidden_in_a_png_is_gone_and_its_pixels_stay() {
+        let mut bytes = encoded(5, 4, ImageFormat::Png);
+        bytes.extend_from_slice(b"<script>alert(1)</script>");
+        let kept = accept(AssetKind::Logo, bytes.clone()).unwrap().bytes;
+        assert!(!kept.windows(7).any(|part| part == b"<script"));
+        let pixels = |bytes: &[u8]| image::load_from_memory(bytes).unwrap().to_rgba8();
+        assert_eq!(pixels(&kept), pixels(&bytes));
+        assert_eq!(
+            accept(AssetKind::Logo, kept.clone()).unwrap().bytes,
+            kept,
+            "a second time it stays the same"
+        );
+    }
+
+    #[test]
+    fn sixteen_bits_a_channel_stay() {
+        let mut bytes = Vec::new();
+        PngEncoder::new(&mut bytes).write_image(&[1, 2, 3, 4, 5, 6], 1, 1, ExtendedColorType::Rgb16).unwrap();
+        let kept = accept(AssetKind::Logo, bytes.clone()).unwrap().bytes;
+        assert_eq!(image::load_from_memory(&kept).unwrap(), image::load_from_memory(&bytes).unwrap());
+    }
+
+    #[test]
+    fn an_svg_is_cleaned() {
+        let picture = accept(AssetKind::Favicon, b"  <svg onload='x'/>".to_vec()).unwrap();
+        assert_eq!((picture.content_type, picture.bytes.as_slice()), ("image/svg+xml", &b"<svg/>"[..]));
+    }
+}

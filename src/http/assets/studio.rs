@@ -1,0 +1,39 @@
+//! Where pictures are developed: on threads of their own, and few at a time, because each may take a lot of memory.
+
+use tokio::sync::Semaphore;
+
+use crate::http::assets::picture::{Picture, accept};
+use crate::http::error::ApiError;
+use crate::http::rule::FieldRule;
+use crate::model::asset::AssetKind;
+
+/// Pictures that are decoded at a time; a large one takes several hundred megabytes.
+const AT_A_TIME: usize = 2;
+
+/// Decodes uploaded files.
+#[derive(Debug)]
+pub struct Studio {
+    places: Semaphore,
+}
+
+impl Default for Studio {
+    fn default() -> Self {
+        Self { places: Semaphore::new(AT_A_TIME) }
+    }
+}
+
+impl Studio {
+    /// The file as it is kept, or the rule that it breaks.
+    ///
+    /// # Errors
+    /// 500 when a decoder panics; 503 when the process is stopping.
+    pub(super) async fn develop(
+        &self,
+        kind: AssetKind,
+        bytes: Vec<u8>,
+    ) -> Result<Result<Picture, FieldRule>, ApiError> {
+        let _place = self.places.acquire().await.map_err(|_| ApiError::Unavailable)?;
+        let work = tokio::task::spawn_blocking(move || accept(kind, bytes));
+        work.await.map_err(|error| ApiError::Internal(error.into()))
+    }
+}

@@ -1,0 +1,223 @@
+//! The parts of an SVG: which elements, attributes and styles are harmless.
+//!
+//! Everything that decides is here; `svg` walks the tree.
+
+use quick_xml::XmlVersion;
+use quick_xml::errors::Error;
+use quick_xml::escape::EscapeError;
+use quick_xml::events::BytesStart;
+
+/// More attributes than any drawing has; reading them is quadratic.
+const MAX_ATTRIBUTES: usize = 512;
+
+const SVG_NAMESPACE: &str = "http://www.w3.org/2000/svg";
+/// Elements of these vocabularies do things that a picture does not.
+const FOREIGN_NAMESPACES: [&str; 2] = ["www.w3.org/1999/xhtml", "www.w3.org/1998/math"];
+/// What such a vocabulary is called afterwards: its elements mean nothing.
+const INERT_NAMESPACE: &str = "urn:removed";
+
+const FORBIDDEN_ELEMENTS: [&str; 8] =
+    ["script", "foreignobject", "iframe", "embed", "object", "audio", "video", "handler"];
+
+/// What makes a style reach out of the file; looked for after escapes and comments are gone.
+const HARMFUL_STYLES: [&str; 6] =
+    ["@import", "image-set(", "expression(", "-moz-binding", "behavior:", "javascript:"];
+
+/// Why a part cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// It is not well-formed.
+    Unreadable,
+    /// It uses an entity that it would have to define.
+    Entity,
+}
+
+/// The start of an element with its harmless attributes.
+pub(super) struct Tag {
+    /// As written, with its prefix.
+    pub(super) name: String,
+    attributes: Vec<(String, String)>,
+    /// The target of an animation.
+    animates: Option<String>,
+    /// The namespace that the element's own prefix is declared as, where it stands on the element itself.
+    namespace: Option<String>,
+}
+
+impl Tag {
+    /// Reads a start tag and drops its harmful attributes.
+    pub(super) fn read(start: &BytesStart<'_>) -> Result<Self, Refused> {
+        let name = start.name().0.to_owned();
+        if !is_name(&name) {
+            return Err(Refused::Unreadable);
+        }
+        let declaration = match name.split_once(':') {
+            Some((prefix, _)) => format!("xmlns:{prefix}"),
+            None => "xmlns".to_owned(),
+        };
+        let mut tag = Self { name, attributes: Vec::new(), animates: None, namespace: None };
+        for (at, attribute) in start.attributes().enumerate() {
+            let attribute = attribute.map_err(|_| Refused::Unreadable)?;
+            let key = attribute.key.0;
+            if at >= MAX_ATTRIBUTES || !is_name(key) {
+                return Err(Refused::Unreadable);
+            }
+            let value =
+                attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| refusal(&error))?;
+            if !is_xml_text(&value) {
+                return Err(Refused::Unreadable);
+            }
+            if key == declaration {
+                tag.namespace = Some(value.clone().into_owned());
+            }
+            if local(key) == "attributename" {
+                tag.animates = Some(local(value.trim()));
+            }
+            if let Some(value) = harmless_value(key, &value) {
+                tag.attributes.push((key.to_owned(), value.to_owned()));
+            }
+        }
+        Ok(tag)
+    }
+
+    /// Whether it may be the outermost element.
+    pub(super) fn is_svg_root(&self) -> bool {
+        let name = self.name.rsplit(':').next().unwrap_or_default();
+        name == "svg" && self.namespace.as_deref().is_none_or(|namespace| namespace == SVG_NAMESPACE)
+    }
+
+    /// Writes it as XML.
+    pub(super) fn write(&self, out: &mut String, is_empty: bool) {
+        out.push('<');
+        out.push_str(&self.name);
+        for (key, value) in &self.attributes {
+            out.push(' ');
+            out.push_str(key);
+            out.push_str("=\"");
+            out.push_str(&quick_xml::escape::escape(value.as_str()).replace('\n', "&#10;"));
+            out.push('"');
+        }
+        out.push_str(if is_empty { "/>" } else { ">" });
+    }
+}
+
+/// Whether the element goes, with everything inside.
+pub(super) fn is_forbidden_element(tag: &Tag) -> bool {
+    let name = local(&tag.name);
+    let is_animation = name.starts_with("animate") || name == "set" || name == "discard";
+    let target = tag.animates.as_deref().unwrap_or_default();
+    FORBIDDEN_ELEMENTS.contains(&&*name) || (is_animation && (target == "href" || target.starts_with("on")))
+}
+
+/// Whether the element holds a style sheet.
+pub(super) fn is_style_element(tag: &Tag) -> bool {
+    local(&tag.name) == "style"
+}
+
+/// Whether a style sheet or a style attribute could load something.
+pub(super) fn is_harmful_style(text: &str) -> bool {
+    let text = plain_css(text);
+    HARMFUL_STYLES.iter().any(|part| text.contains(part)) || reaches_out(&text)
+}
+
+/// Whether XML can hold this text (XML 1.0, section 2.2).
+pub(super) fn is_xml_text(text: &str) -> bool {
+    let is_allowed = |character: char| match character {
+        '\t' | '\n' | '\r' => true,
+        '\u{fffe}' | '\u{ffff}' => false,
+        other => other >= ' ',
+    };
+    text.chars().all(is_allowed)
+}
+
+/// The value as it may stay; `None` when the attribute goes.
+fn harmless_value<'v>(key: &str, value: &'v str) -> Option<&'v str> {
+    let name = local(key);
+    if key == "xmlns" || key.starts_with("xmlns:") {
+        let lower = value.to_lowercase();
+        let is_foreign = FOREIGN_NAMESPACES.iter().any(|foreign| lower.contains(foreign));
+        return Some(if is_foreign { INERT_NAMESPACE } else { value });
+    }
+    let stays = match &*name {
+        // Would move what `#fragment` means to another file.
+        "base" => false,
+        "href" | "src" => is_harmless_reference(value),
+        "style" => !is_harmful_style(value),
+        _ => !name.starts_with("on") && !reaches_out(&plain_css(value)),
+    };
+    stays.then_some(value)
+}
+
+/// `#fragment`, or a picture that stands in the value itself.
+fn is_harmless_reference(value: &str) -> bool {
+    // Browsers pass over white space and control characters, wherever they stand.
+    let dense: String =
+        value.chars().filter(|character| !character.is_whitespace() && !character.is_control()).collect();
+    let dense = dense.to_lowercase();
+    let picture =
+        ["png", "jpeg", "webp"].iter().find_map(|kind| dense.strip_prefix("data:image/")?.strip_prefix(kind));
+    dense.starts_with('#') || picture.is_some_and(|rest| rest.starts_with([';', ',']))
+}
+
+/// Whether there is a `url(` that leads to anything but a part of the file.
+fn reaches_out(css: &str) -> bool {
+    let leads_out = |(at, function): (usize, &str)| {
+        let target = css[at + function.len()..]
+            .trim_start_matches(|c: char| c.is_whitespace() || c == '"' || c == '\'');
+        !target.starts_with('#')
+    };
+    css.match_indices("url(").any(leads_out)
+}
+
+/// Lower case, without comments, escapes resolved: as a style engine understands it.
+fn plain_css(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        if let Some(comment) = rest.strip_prefix("/*") {
+            rest = comment.split_once("*/").map_or("", |(_, after)| after);
+            continue;
+        }
+        rest = &rest[character.len_utf8()..];
+        if character == '\\' {
+            let (escaped, after) = unescaped(rest);
+            plain.extend(escaped);
+            rest = after;
+        } else {
+            plain.push(character);
+        }
+    }
+    plain.to_lowercase()
+}
+
+/// What stands behind a backslash: up to six hexadecimal digits and one blank, or one character.
+fn unescaped(rest: &str) -> (Option<char>, &str) {
+    let digits = rest.bytes().take(6).take_while(u8::is_ascii_hexdigit).count();
+    if digits == 0 {
+        let mut characters = rest.chars();
+        let escaped = characters.next().filter(|character| *character != '\n');
+        return (escaped, characters.as_str());
+    }
+    let escaped = u32::from_str_radix(&rest[..digits], 16).ok().and_then(char::from_u32);
+    let after = &rest[digits..];
+    (escaped, after.strip_prefix([' ', '\t', '\n', '\r', '\u{c}']).unwrap_or(after))
+}
+
+/// The name without prefix, in lower case.
+fn local(name: &str) -> String {
+    name.rsplit(':').next().unwrap_or_default().to_lowercase()
+}
+
+/// Letters, digits and the four signs: what drawings call their parts.
+fn is_name(name: &str) -> bool {
+    let is_inner =
+        |character: char| character.is_alphanumeric() || matches!(character, '_' | ':' | '-' | '.');
+    let begins = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
+    begins && name.chars().all(is_inner) && name.matches(':').count() <= 1 && !name.ends_with(':')
+}
+
+fn refusal(error: &Error) -> Refused {
+    match error {
+        Error::Escape(EscapeError::UnrecognizedEntity(..)) => Refused::Entity,
+        _ => Refused::Unreadable,
+    }
+}

@@ -1,0 +1,151 @@
+//! `/v1/statuspages/{id}/custom-domains` (contract 4.15): list, read, attach, detach, verify.
+//!
+//! A look at the DNS happens outside of any transaction; what it saw is then applied to the domain as it is by that time.
+
+mod cooldown;
+
+use serde_json::{Value, json};
+
+use crate::http::api::Api;
+use crate::http::call::Call;
+use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
+use crate::http::fields::{Errors, Fields};
+use crate::http::page::{Page, PageRequest};
+use crate::http::quota::{Quota, QuotaExceeded};
+use crate::http::reply::Reply;
+use crate::http::rule::FieldRule;
+use crate::http::statuspages;
+use crate::http::store_access::StoreResult as _;
+use crate::id::Id;
+use crate::model::domain::{Domain, DomainStatus};
+use crate::model::domain_names::is_hostname;
+use crate::model::statuspage::Statuspage;
+use crate::probe::domain_look::look;
+use crate::store::{Transaction, custom_domains, organisations};
+
+pub(super) use cooldown::Cooldowns;
+
+pub(super) async fn list_domains(call: Call<Api>) -> Result<Reply, ApiError> {
+    let page = statuspages::find(&call).await?;
+    let Call { state: api, query, canonical_path, .. } = call;
+    let main = api.parts.databases.main.reader();
+    let domains = custom_domains::list(main, page.key).await.or_unavailable()?;
+    let total = u64::try_from(domains.len()).unwrap_or(u64::MAX);
+    let request = PageRequest::read_whole(&query, total);
+    let rows = request.cut(domains).iter().map(|domain| view(&api, &page, domain)).collect();
+    let path = format!("{}{canonical_path}", api.base_url);
+    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
+}
+
+pub(super) async fn show_domain(call: Call<Api>) -> Result<Reply, ApiError> {
+    let (page, domain) = find(&call).await?;
+    Ok(Reply::data(view(&call.state, &page, &domain)))
+}
+
+pub(super) async fn attach_domain(call: Call<Api>) -> Result<Reply, ApiError> {
+    let id = statuspages::find(&call).await?.id;
+    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let errors = Errors::default();
+    let hostname = Fields::new(&body, "", &errors).required("hostname").and_then(|field| field.text(1..=253));
+    let hostname = hostname.filter(|hostname| {
+        if !is_hostname(hostname) {
+            errors.add("hostname", FieldRule::HostnameForm);
+        } else if api.parts.domain_names.is_reserved(hostname) {
+            errors.add("hostname", FieldRule::HostnameTaken);
+        }
+        true
+    });
+    let hostname = errors.into_inner().into_result(hostname.unwrap_or_default())?;
+    let write = effect.begin(&api).await?;
+    let page = statuspages::find_for_update(&write, &caller, id).await?;
+    if custom_domains::is_attached(&*write, &hostname).await.or_unavailable()? {
+        return Err(taken());
+    }
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
+    take_slot(&write, &page, caller.limits.custom_domains).await?;
+    let domain = Domain::attached(page.key, hostname, api.now());
+    let inserted = custom_domains::insert(&*write, domain).await.or_unavailable()?;
+    let domain = inserted.ok_or_else(taken)?;
+    let location = format!("{}/v1/statuspages/{}/custom-domains/{}", api.base_url, page.id, domain.id);
+    write.commit(Reply::created(view(&api, &page, &domain), &location)).await
+}
+
+pub(super) async fn detach_domain(call: Call<Api>) -> Result<Reply, ApiError> {
+    let (page, domain) = find(&call).await?;
+    let Call { state: api, effect, .. } = call;
+    let write = effect.begin(&api).await?;
+    let domain = find_for_update(&write, &page, domain.id).await?;
+    custom_domains::delete(&*write, domain.key).await.or_unavailable()?;
+    write.commit(Reply::deleted(domain.id)).await
+}
+
+pub(super) async fn verify_domain(call: Call<Api>) -> Result<Reply, ApiError> {
+    let (page, domain) = find(&call).await?;
+    let Call { state: api, effect, .. } = call;
+    demand_waiting(&domain)?;
+    let asked_at = api.now();
+    api.cooldowns.claim(&domain, asked_at).map_err(ApiError::VerifyCooldown)?;
+    let sight = look(&api.parts.domain_names.records(&domain), &api.parts.toolbox).await;
+    let write = effect.begin(&api).await?;
+    // Somebody else may have looked meanwhile, or taken the domain away.
+    let stored = find_for_update(&write, &page, domain.id).await?;
+    let changed = Domain { asked_at: Some(asked_at), ..stored.looked_at(sight, api.now()) };
+    custom_domains::update(&*write, &changed).await.or_unavailable()?;
+    write.commit(Reply::data(view(&api, &page, &changed))).await
+}
+
+/// Page and domain in the path (step 8 of contract 1.8).
+async fn find(call: &Call<Api>) -> Result<(Statuspage, Domain), ApiError> {
+    let page = statuspages::find(call).await?;
+    let id = call.path.id(1)?;
+    let main = call.state.parts.databases.main.reader();
+    let found = custom_domains::find(main, page.key, id).await.or_unavailable()?;
+    Ok((page, found.ok_or(ApiError::NotFound)?))
+}
+
+/// The domain again, kept from others until the transaction ends.
+async fn find_for_update(transaction: &Transaction, page: &Statuspage, id: Id) -> Result<Domain, ApiError> {
+    let found = custom_domains::find_for_update(transaction, page.key, id).await.or_unavailable()?;
+    found.ok_or(ApiError::NotFound)
+}
+
+fn demand_waiting(domain: &Domain) -> Result<(), ApiError> {
+    if domain.status == DomainStatus::PendingVerification {
+        return Ok(());
+    }
+    Err(FieldErrors::of("domain", FieldRule::DomainState).into())
+}
+
+fn taken() -> ApiError {
+    FieldErrors::of("hostname", FieldRule::HostnameTaken).into()
+}
+
+/// Passes when the plan has room for one more domain of this page (step 13).
+async fn take_slot(transaction: &Transaction, page: &Statuspage, limit: Option<u32>) -> Result<(), ApiError> {
+    let Some(limit) = limit else { return Ok(()) };
+    let usage = custom_domains::count(transaction, page.key).await.or_unavailable()?;
+    if usage < u64::from(limit) {
+        return Ok(());
+    }
+    Err(ApiError::Quota(QuotaExceeded { quota: Quota::CustomDomains, limit, usage }))
+}
+
+/// The object that clients see. This server issues no certificates, so there is none to speak of.
+fn view(api: &Api, page: &Statuspage, domain: &Domain) -> Value {
+    let records = api.parts.domain_names.records(domain);
+    json!({
+        "id": domain.id.as_str(),
+        "hostname": domain.hostname,
+        "status": domain.status.as_str(),
+        "cname_target": records.cname_target,
+        "txt_record_name": records.txt_name,
+        "txt_record_value": records.txt_value,
+        "verified": domain.status == DomainStatus::Active,
+        "verified_at": domain.verified_at.map(|at| at.to_string()),
+        "last_error_code": domain.problem.map(|problem| problem.as_str()),
+        "statuspage_id": page.id.as_str(),
+        "certificate": {"status": "none", "not_after": null, "last_error": null},
+    })
+}

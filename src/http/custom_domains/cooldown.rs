@@ -1,0 +1,55 @@
+//! Who asked for a look at which domain a moment ago (contract 4.15): resolvers are not to be hammered.
+//!
+//! Of two simultaneous requests one looks and the other is told to wait; that needs a memory which is quicker than the
+//! database. What it forgets at a restart stands there.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::clock::Timestamp;
+use crate::model::domain::Domain;
+
+/// Claims at a time; far more than clients can make in ten seconds.
+const CLAIMS: usize = 10_000;
+
+/// The looks of the last seconds.
+#[derive(Debug, Default)]
+pub struct Cooldowns(Mutex<HashMap<i64, Timestamp>>);
+
+impl Cooldowns {
+    /// Claims the next look at the domain.
+    ///
+    /// # Errors
+    /// Whole seconds to wait.
+    pub(super) fn claim(&self, domain: &Domain, now: Timestamp) -> Result<(), u64> {
+        let mut claims = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let claimed_at = claims.get(&domain.key).copied();
+        let asked = Domain { asked_at: claimed_at.max(domain.asked_at), ..domain.clone() };
+        if let Some(seconds) = asked.cooldown_seconds(now) {
+            return Err(seconds);
+        }
+        if claims.len() >= CLAIMS {
+            claims.clear();
+        }
+        claims.insert(domain.key, now);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_look_has_to_wait() {
+        let start = Timestamp::from_ms(1_000_000);
+        let domain = Domain::attached(1, "status.example.com".into(), start);
+        let cooldowns = Cooldowns::default();
+        assert_eq!(cooldowns.claim(&domain, start), Ok(()));
+        assert_eq!(cooldowns.claim(&domain, start.plus_ms(1)), Err(10));
+        assert_eq!(cooldowns.claim(&Domain { key: 7, ..domain.clone() }, start), Ok(()));
+        assert_eq!(cooldowns.claim(&domain, start.plus_ms(10_000)), Ok(()));
+        let remembered = Domain { asked_at: Some(start), ..domain };
+        assert_eq!(Cooldowns::default().claim(&remembered, start.plus_ms(4_000)), Err(6));
+    }
+}

@@ -1,0 +1,391 @@
+//! A host name of a status page's own (contract 4.15): when it is looked at, and what a look makes of it.
+//!
+//! A look that could not see anything changes nothing but the time of the next one: our own trouble never fails a domain.
+
+use std::str::FromStr;
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::id::Id;
+use crate::model::service::UnknownWord;
+
+/// Characters of the value of a TXT record.
+pub const TXT_VALUE_LENGTH: usize = 40;
+
+const MINUTE_MS: i64 = 60_000;
+/// Minutes after the domain was attached; after the last of them, hourly.
+const FIRST_LOOKS_MINUTES: [i64; 5] = [1, 2, 5, 10, 30];
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+/// How long a domain may wait for its records, and how long an active one may be without them.
+const PATIENCE_MS: i64 = 7 * DAY_MS;
+/// Least time between two looks that a client asks for.
+const COOLDOWN_MS: i64 = 10_000;
+
+const TXT_ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// Where a domain stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DomainStatus {
+    /// Its records have not been seen.
+    PendingVerification,
+    /// It is served.
+    Active,
+    /// Given up.
+    Failed,
+}
+
+impl DomainStatus {
+    const ALL: [Self; 3] = [Self::PendingVerification, Self::Active, Self::Failed];
+
+    /// The word of the API and the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PendingVerification => "pending_verification",
+            Self::Active => "active",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl FromStr for DomainStatus {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or(UnknownWord)
+    }
+}
+
+/// What is wrong with a domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DomainProblem {
+    /// The host name does not resolve.
+    NoRecords,
+    /// It resolves to something else.
+    WrongTarget,
+    /// The TXT record is absent or different.
+    OwnershipMissing,
+    /// DNSSEC validation fails.
+    Dnssec,
+    /// Never right within a week.
+    VerificationTimeout,
+    /// Wrong for a week after it had been right.
+    StaleTimeout,
+}
+
+impl DomainProblem {
+    const ALL: [Self; 6] = [
+        Self::NoRecords,
+        Self::WrongTarget,
+        Self::OwnershipMissing,
+        Self::Dnssec,
+        Self::VerificationTimeout,
+        Self::StaleTimeout,
+    ];
+
+    /// The word of the API and the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoRecords => "no_records",
+            Self::WrongTarget => "wrong_target",
+            Self::OwnershipMissing => "ownership_missing",
+            Self::Dnssec => "dnssec",
+            Self::VerificationTimeout => "verification_timeout",
+            Self::StaleTimeout => "stale_timeout",
+        }
+    }
+}
+
+impl FromStr for DomainProblem {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        Self::ALL.into_iter().find(|problem| problem.as_str() == text).ok_or(UnknownWord)
+    }
+}
+
+/// What a look at a domain's records saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// Both records are right.
+    Right,
+    /// Something is wrong.
+    Wrong(DomainProblem),
+    /// Nothing could be seen, and that is not the domain's fault.
+    Nothing,
+}
+
+/// A host name attached to a status page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    /// Database key.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of the page.
+    pub statuspage: i64,
+    /// The host name.
+    pub hostname: String,
+    /// Where it stands.
+    pub status: DomainStatus,
+    /// What the TXT record must say.
+    pub txt_value: String,
+    /// Since when it is active; `None` unless it is.
+    pub verified_at: Option<Timestamp>,
+    /// What is wrong; `None` before the first look and while active.
+    pub problem: Option<DomainProblem>,
+    /// When it is looked at again; `None` = never.
+    pub next_look_at: Option<Timestamp>,
+    /// Since when an active domain's records are wrong.
+    pub wrong_since: Option<Timestamp>,
+    /// When a client last asked for a look.
+    pub asked_at: Option<Timestamp>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+}
+
+impl Domain {
+    /// A domain that has just been attached; `key` is the database's to give.
+    #[must_use]
+    pub fn attached(statuspage: i64, hostname: String, now: Timestamp) -> Self {
+        Self {
+            key: 0,
+            id: Id::random(),
+            statuspage,
+            hostname,
+            status: DomainStatus::PendingVerification,
+            txt_value: txt_value(),
+            verified_at: None,
+            problem: None,
+            next_look_at: Some(next_pending_look(now, now)),
+            wrong_since: None,
+            asked_at: None,
+            created_at: now,
+        }
+    }
+
+    /// The domain after a look.
+    #[must_use]
+    pub fn looked_at(&self, sight: Sight, now: Timestamp) -> Self {
+        match self.status {
+            DomainStatus::PendingVerification => self.waited(sight, now),
+            DomainStatus::Active => self.checked(sight, now),
+            DomainStatus::Failed => self.clone(),
+        }
+    }
+
+    fn waited(&self, sight: Sight, now: Timestamp) -> Self {
+        let next_look_at = Some(next_pending_look(self.created_at, now));
+        let is_late = now.ms_since(self.created_at) >= PATIENCE_MS;
+        match sight {
+            Sight::Right => Self {
+                status: DomainStatus::Active,
+                verified_at: Some(now),
+                problem: None,
+                next_look_at: Some(now.plus_ms(DAY_MS)),
+                ..self.clone()
+            },
+            Sight::Wrong(_) if is_late => self.failed(DomainProblem::VerificationTimeout),
+            Sight::Wrong(problem) => Self { problem: Some(problem), next_look_at, ..self.clone() },
+            // To its owner, a name that was never seen does not resolve; what was known before stays.
+            Sight::Nothing => {
+                let problem = self.problem.or(Some(DomainProblem::NoRecords));
+                Self { problem, next_look_at, ..self.clone() }
+            }
+        }
+    }
+
+    fn checked(&self, sight: Sight, now: Timestamp) -> Self {
+        let tomorrow = now.plus_ms(DAY_MS);
+        match sight {
+            Sight::Right => Self { wrong_since: None, next_look_at: Some(tomorrow), ..self.clone() },
+            Sight::Wrong(_) => {
+                let since = self.wrong_since.unwrap_or(now);
+                if now.ms_since(since) >= PATIENCE_MS {
+                    return self.failed(DomainProblem::StaleTimeout);
+                }
+                let next_look_at = Some(tomorrow.min(since.plus_ms(PATIENCE_MS)));
+                Self { wrong_since: Some(since), next_look_at, ..self.clone() }
+            }
+            Sight::Nothing => Self { next_look_at: Some(now.plus_ms(HOUR_MS)), ..self.clone() },
+        }
+    }
+
+    fn failed(&self, problem: DomainProblem) -> Self {
+        Self {
+            status: DomainStatus::Failed,
+            verified_at: None,
+            problem: Some(problem),
+            next_look_at: None,
+            wrong_since: None,
+            ..self.clone()
+        }
+    }
+
+    /// Whole seconds until a client may ask for a look again; `None` = now.
+    #[must_use]
+    pub fn cooldown_seconds(&self, now: Timestamp) -> Option<u64> {
+        let since_ms = now.ms_since(self.asked_at?);
+        let left_ms = u64::try_from(COOLDOWN_MS - since_ms).ok().filter(|left| *left > 0)?;
+        // A clock that was set back must not lock the domain.
+        (since_ms >= 0).then(|| left_ms.div_ceil(1_000))
+    }
+}
+
+/// When a domain that waits for its records is looked at next.
+fn next_pending_look(created_at: Timestamp, now: Timestamp) -> Timestamp {
+    let deadline = created_at.plus_ms(PATIENCE_MS);
+    let mut first = FIRST_LOOKS_MINUTES.into_iter().map(|minutes| created_at.plus_ms(minutes * MINUTE_MS));
+    let next = first.find(|at| *at > now).unwrap_or_else(|| {
+        let hours_from = created_at.plus_ms(FIRST_LOOKS_MINUTES[FIRST_LOOKS_MINUTES.len() - 1] * MINUTE_MS);
+        let past_hours = now.ms_since(hours_from) / HOUR_MS;
+        hours_from.plus_ms((past_hours + 1) * HOUR_MS)
+    });
+    if deadline > now { next.min(deadline) } else { next }
+}
+
+/// Draws 40 random letters and digits.
+fn txt_value() -> String {
+    std::iter::repeat_with(|| Id::random().stable_hash())
+        .flat_map(u64::to_le_bytes)
+        .filter_map(|byte| TXT_ALPHABET.get(usize::from(byte & 63)))
+        .take(TXT_VALUE_LENGTH)
+        .map(|letter| char::from(*letter))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_ms(1_000_000);
+
+    fn after_minutes(minutes: i64) -> Timestamp {
+        START.plus_ms(minutes * MINUTE_MS)
+    }
+
+    fn pending() -> Domain {
+        Domain::attached(1, "status.example.com".into(), START)
+    }
+
+    fn active() -> Domain {
+        pending().looked_at(Sight::Right, after_minutes(1))
+    }
+
+    const WRONG: Sight = Sight::Wrong(DomainProblem::WrongTarget);
+
+    /// Contract 4.15: after 1, 2, 5, 10, 30 minutes, then hourly.
+    #[rstest]
+    #[case(0, 1)]
+    #[case(1, 2)]
+    #[case(2, 5)]
+    #[case(3, 5)]
+    #[case(5, 10)]
+    #[case(10, 30)]
+    #[case(30, 90)]
+    #[case(89, 90)]
+    #[case(90, 150)]
+    #[case(10_050, 10_080)]
+    #[case(10_080, 10_110)]
+    fn a_waiting_domain_is_looked_at_less_and_less_often(#[case] now: i64, #[case] next: i64) {
+        let looked = pending().looked_at(Sight::Nothing, after_minutes(now));
+        assert_eq!(looked.next_look_at, Some(after_minutes(next)));
+        assert_eq!(pending().next_look_at, Some(after_minutes(1)));
+    }
+
+    #[test]
+    fn both_records_make_it_active_and_keep_it_so() {
+        let active = active();
+        assert_eq!(
+            (active.status, active.verified_at, active.problem),
+            (DomainStatus::Active, Some(after_minutes(1)), None)
+        );
+        assert_eq!(active.next_look_at, Some(after_minutes(1).plus_ms(DAY_MS)));
+        let later = active.looked_at(Sight::Right, after_minutes(1_441));
+        assert_eq!(later.verified_at, Some(after_minutes(1)), "it keeps the time of the first success");
+        assert_eq!(later.next_look_at, Some(after_minutes(1_441).plus_ms(DAY_MS)));
+    }
+
+    #[test]
+    fn a_waiting_domain_says_what_is_wrong() {
+        let wrong = pending().looked_at(WRONG, after_minutes(1));
+        assert_eq!(
+            (wrong.status, wrong.problem),
+            (DomainStatus::PendingVerification, Some(DomainProblem::WrongTarget))
+        );
+        let unseen = wrong.looked_at(Sight::Nothing, after_minutes(2));
+        assert_eq!(unseen.problem, Some(DomainProblem::WrongTarget), "what was known stays");
+        let never_seen = pending().looked_at(Sight::Nothing, after_minutes(1));
+        assert_eq!(never_seen.problem, Some(DomainProblem::NoRecords));
+    }
+
+    /// Contract 4.15, the deadlines: a week, and only for what was seen.
+    #[rstest]
+    #[case(WRONG, 7 * 1_440 - 1, DomainStatus::PendingVerification)]
+    #[case(WRONG, 7 * 1_440, DomainStatus::Failed)]
+    #[case(Sight::Nothing, 30 * 1_440, DomainStatus::PendingVerification)]
+    #[case(Sight::Right, 30 * 1_440, DomainStatus::Active)]
+    fn a_waiting_domain_fails_after_a_week(
+        #[case] sight: Sight,
+        #[case] minutes: i64,
+        #[case] status: DomainStatus,
+    ) {
+        let looked = pending().looked_at(sight, after_minutes(minutes));
+        assert_eq!(looked.status, status);
+        if status == DomainStatus::Failed {
+            assert_eq!(
+                (looked.problem, looked.next_look_at),
+                (Some(DomainProblem::VerificationTimeout), None)
+            );
+            assert_eq!(looked.looked_at(Sight::Right, after_minutes(minutes + 1)), looked, "failed is final");
+        }
+    }
+
+    #[test]
+    fn an_active_domain_is_given_a_week() {
+        let days = |days: i64| after_minutes(1).plus_ms(days * DAY_MS);
+        let wrong = active().looked_at(WRONG, days(1));
+        assert_eq!(
+            (wrong.status, wrong.problem, wrong.wrong_since),
+            (DomainStatus::Active, None, Some(days(1)))
+        );
+        let healed = wrong.looked_at(Sight::Right, days(2));
+        assert_eq!((healed.wrong_since, healed.next_look_at), (None, Some(days(3))));
+        let still = wrong.looked_at(WRONG, days(7));
+        assert_eq!((still.status, still.next_look_at), (DomainStatus::Active, Some(days(8))));
+        let blind = still.looked_at(Sight::Nothing, days(8));
+        assert_eq!((blind.status, blind.wrong_since), (DomainStatus::Active, Some(days(1))));
+        let failed = still.looked_at(WRONG, days(8));
+        assert_eq!(
+            (failed.status, failed.problem),
+            (DomainStatus::Failed, Some(DomainProblem::StaleTimeout))
+        );
+        assert_eq!((failed.verified_at, failed.next_look_at), (None, None));
+    }
+
+    /// Contract 4.15: less than 10 s after the previous one; `Retry-After` 1..10.
+    #[rstest]
+    #[case(None, None)]
+    #[case(Some(0), Some(10))]
+    #[case(Some(1), Some(10))]
+    #[case(Some(9_000), Some(1))]
+    #[case(Some(9_999), Some(1))]
+    #[case(Some(10_000), None)]
+    #[case(Some(-5_000), None)]
+    fn clients_may_ask_every_ten_seconds(#[case] ms_ago: Option<i64>, #[case] seconds: Option<u64>) {
+        let asked_at = ms_ago.map(|ms| START.plus_ms(-ms));
+        assert_eq!(Domain { asked_at, ..pending() }.cooldown_seconds(START), seconds);
+    }
+
+    #[test]
+    fn every_domain_has_a_value_of_its_own() {
+        let value = pending().txt_value;
+        assert!(
+            value.len() == TXT_VALUE_LENGTH && value.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+            "{value}"
+        );
+        assert_ne!(value, pending().txt_value);
+    }
+}

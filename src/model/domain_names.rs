@@ -1,0 +1,207 @@
+//! Host names of status pages (contract 4.15): their form, which ones are ours, and which records a custom domain needs.
+
+use crate::model::domain::Domain;
+
+/// The host names that this installation goes by, without ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DomainNames {
+    /// Status pages are below it.
+    pub pages: String,
+    /// Where custom domains must lead.
+    pub edge: String,
+    /// Where the API answers and pings arrive; may be addresses.
+    pub api: Vec<String>,
+    /// First label of verification records.
+    pub txt_label: String,
+}
+
+/// The records that a custom domain must have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedRecords {
+    /// The custom domain.
+    pub hostname: String,
+    /// Where it must lead: by CNAME, or by the same addresses.
+    pub cname_target: String,
+    /// Where the TXT record stands.
+    pub txt_name: String,
+    /// What it must say.
+    pub txt_value: String,
+}
+
+impl DomainNames {
+    /// Whether nobody may attach the name, because it is one of ours or below one.
+    #[must_use]
+    pub fn is_reserved(&self, hostname: &str) -> bool {
+        self.own().any(|ours| is_within(hostname, ours))
+    }
+
+    /// Whether the name is one of ours, and no page's.
+    #[must_use]
+    pub fn is_own(&self, hostname: &str) -> bool {
+        self.own().any(|ours| hostname == ours)
+    }
+
+    fn own(&self) -> impl Iterator<Item = &str> {
+        [&self.pages, &self.edge].into_iter().chain(&self.api).map(String::as_str)
+    }
+
+    /// The records that the domain needs.
+    #[must_use]
+    pub fn records(&self, domain: &Domain) -> WantedRecords {
+        WantedRecords {
+            hostname: domain.hostname.clone(),
+            cname_target: self.edge.clone(),
+            txt_name: format!("{}.{}", self.txt_label, domain.hostname),
+            txt_value: domain.txt_value.clone(),
+        }
+    }
+
+    /// The slug of the page that this host name belongs to, if it is below the pages' name.
+    #[must_use]
+    pub fn slug<'h>(&self, hostname: &'h str) -> Option<&'h str> {
+        hostname.strip_suffix(self.pages.as_str())?.strip_suffix('.')
+    }
+}
+
+/// The host of a `Host` header in lower case, without port and trailing dot; `None` when it cannot be a host.
+#[must_use]
+pub fn host_of_header(value: &str) -> Option<String> {
+    let host = match value.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?.0,
+        None => value.split_once(':').map_or(value, |(host, _)| host),
+    };
+    let host = host.strip_suffix('.').unwrap_or(host);
+    (!host.is_empty() && host.len() <= 253).then(|| host.to_ascii_lowercase())
+}
+
+/// Whether the text is a host name in lower case with at least two labels, the last beginning with a letter.
+#[must_use]
+pub fn is_hostname(text: &str) -> bool {
+    let labels: Vec<&str> = text.split('.').collect();
+    let is_label = |label: &&str| {
+        let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        (1..=63).contains(&label.len())
+            && label.bytes().all(inner)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    let ends_in_letter = labels.last().is_some_and(|last| last.starts_with(|c: char| c.is_ascii_lowercase()));
+    text.len() <= 253 && labels.len() >= 2 && labels.iter().all(is_label) && ends_in_letter
+}
+
+/// Whether `name` is `zone`, or lies below it.
+fn is_within(name: &str, zone: &str) -> bool {
+    let rest = name.strip_suffix(zone);
+    !zone.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::clock::Timestamp;
+
+    fn names() -> DomainNames {
+        DomainNames {
+            pages: "status.example.net".into(),
+            edge: "edge.example.org".into(),
+            api: vec!["api.example.com".into(), "192.0.2.1".into()],
+            txt_label: "_status-verify".into(),
+        }
+    }
+
+    /// Contract 4.15: equal to or below the host of the pages, the edge or the API.
+    #[rstest]
+    #[case("status.example.net", true)]
+    #[case("shop.status.example.net", true)]
+    #[case("edge.example.org", true)]
+    #[case("a.b.edge.example.org", true)]
+    #[case("api.example.com", true)]
+    #[case("v1.api.example.com", true)]
+    #[case("example.net", false)]
+    #[case("mystatus.example.net", false)]
+    #[case("status.example.com", false)]
+    fn our_own_names_are_reserved(#[case] hostname: &str, #[case] expected: bool) {
+        assert_eq!(names().is_reserved(hostname), expected);
+    }
+
+    #[test]
+    fn a_domain_needs_two_records() {
+        let domain = Domain::attached(1, "status.example.com".into(), Timestamp::from_ms(0));
+        let records = names().records(&domain);
+        assert_eq!(records.cname_target, "edge.example.org");
+        assert_eq!(records.txt_name, "_status-verify.status.example.com");
+        assert_eq!(records.txt_value, domain.txt_value);
+    }
+
+    #[rstest]
+    #[case("shop.status.example.net", Some("shop"))]
+    #[case("a.b.status.example.net", Some("a.b"))]
+    #[case("status.example.net", None)]
+    #[case("shopstatus.example.net", None)]
+    #[case("shop.example.com", None)]
+    fn pages_are_below_their_name(#[case] hostname: &str, #[case] slug: Option<&str>) {
+        assert_eq!(names().slug(hostname), slug);
+    }
+
+    #[rstest]
+    #[case("Shop.Example.com:8080", Some("shop.example.com"))]
+    #[case("shop.example.com.", Some("shop.example.com"))]
+    #[case("shop.example.com.:80", Some("shop.example.com"))]
+    #[case("127.0.0.1:8080", Some("127.0.0.1"))]
+    #[case("[::1]:8080", Some("::1"))]
+    #[case("[::1", None)]
+    #[case("", None)]
+    #[case(":80", None)]
+    #[case(".", None)]
+    fn a_host_header_names_a_host(#[case] value: &str, #[case] host: Option<&str>) {
+        assert_eq!(host_of_header(value).as_deref(), host);
+    }
+
+    /// Contract 4.15, the pattern.
+    #[rstest]
+    #[case("status.example.com", true)]
+    #[case("a.b", true)]
+    #[case("1-2.3.x1", true)]
+    #[case("xn--bcher-kva.example", true)]
+    #[case("example.xn--p1ai", true)]
+    #[case("localhost", false)]
+    #[case("Status.example.com", false)]
+    #[case("bücher.example", false)]
+    #[case("status.example.com.", false)]
+    #[case(".example.com", false)]
+    #[case("a..com", false)]
+    #[case("-a.com", false)]
+    #[case("a-.com", false)]
+    #[case("a_b.com", false)]
+    #[case("*.example.com", false)]
+    #[case("192.0.2.1", false)]
+    #[case("example.1com", false)]
+    #[case("https://example.com", false)]
+    #[case("example.com:443", false)]
+    #[case("", false)]
+    fn host_names_have_a_form(#[case] text: &str, #[case] expected: bool) {
+        assert_eq!(is_hostname(text), expected);
+    }
+
+    #[test]
+    fn labels_and_names_have_a_length() {
+        let label = "a".repeat(63);
+        assert!(is_hostname(&format!("{label}.com")));
+        assert!(!is_hostname(&format!("{label}a.com")));
+        let longest = format!("{label}.{label}.{label}.{}", "b".repeat(61));
+        assert_eq!((longest.len(), is_hostname(&longest)), (253, true));
+        assert!(!is_hostname(&format!("{longest}b")));
+    }
+
+    #[rstest]
+    #[case("status.example.net", "status.example.net", true)]
+    #[case("a.status.example.net", "status.example.net", true)]
+    #[case("mystatus.example.net", "status.example.net", false)]
+    #[case("example.net", "status.example.net", false)]
+    #[case("example.net", "", false)]
+    fn names_lie_within_zones(#[case] name: &str, #[case] zone: &str, #[case] expected: bool) {
+        assert_eq!(is_within(name, zone), expected);
+    }
+}

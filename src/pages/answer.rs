@@ -1,0 +1,99 @@
+//! How pages are sent: the headers that keep a browser from doing anything but show them.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header;
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use askama::Template;
+
+use crate::pages::view::NoticeView;
+
+/// Nothing runs, nothing is framed, nothing is sent; styles and pictures come from the page's own host.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
+                      form-action 'none'; frame-ancestors 'none'";
+/// The same for a page with a style sheet of its owner, which may name pictures and fonts elsewhere (contract 4.13.4).
+const POLICY_WITH_OWN_STYLE: &str = "default-src 'none'; style-src 'self'; img-src 'self' data: https:; \
+                                     font-src https: data:; base-uri 'none'; form-action 'none'; \
+                                     frame-ancestors 'none'";
+
+const STYLE: &str = include_str!("../../templates/style.css");
+
+/// A page in one language.
+pub(super) fn page(html: String, locale: &str, has_own_style: bool, is_indexable: bool) -> HttpResponse {
+    let policy = if has_own_style { POLICY_WITH_OWN_STYLE } else { POLICY };
+    let mut answer = guarded(StatusCode::OK, policy);
+    answer
+        .insert_header((header::VARY, "Accept-Language"))
+        .insert_header((header::CACHE_CONTROL, "no-cache"))
+        .insert_header((header::CONTENT_LANGUAGE, locale));
+    if !is_indexable {
+        answer.insert_header(("x-robots-tag", "noindex, nofollow"));
+    }
+    answer.content_type("text/html; charset=utf-8").body(html)
+}
+
+/// The style of every page.
+pub(super) fn style() -> HttpResponse {
+    sheet(STYLE.to_owned(), "public, max-age=300")
+}
+
+/// The style of one page.
+pub(super) fn own_style(text: String) -> HttpResponse {
+    sheet(text, "no-cache")
+}
+
+/// What search engines may read.
+pub(super) fn robots(is_indexable: bool) -> HttpResponse {
+    let rule = if is_indexable { "Allow: /" } else { "Disallow: /" };
+    let text = format!("User-agent: *\n{rule}\n");
+    guarded(StatusCode::OK, POLICY).content_type("text/plain; charset=utf-8").body(text)
+}
+
+/// There is no such page, for whatever reason; the request is not echoed.
+pub(super) fn not_found() -> HttpResponse {
+    notice(StatusCode::NOT_FOUND, "Page not found", "There is no status page at this address.")
+}
+
+/// Not everybody may see the page.
+pub(super) fn restricted() -> HttpResponse {
+    notice(StatusCode::FORBIDDEN, "Access restricted", "This status page is not open to everybody.")
+}
+
+/// We cannot read what we should show.
+pub(super) fn unavailable() -> HttpResponse {
+    let text = "This status page cannot be shown at the moment. Please try again in a few seconds.";
+    let mut answer = notice(StatusCode::SERVICE_UNAVAILABLE, "Not available", text);
+    answer.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("5"));
+    answer
+}
+
+/// Pages are only read.
+pub(super) fn wrong_method() -> HttpResponse {
+    let mut answer = notice(StatusCode::METHOD_NOT_ALLOWED, "Not possible", "Status pages can only be read.");
+    answer.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static("GET, HEAD"));
+    answer
+}
+
+fn notice(status: StatusCode, title: &'static str, text: &'static str) -> HttpResponse {
+    // A template of two fixed texts cannot fail; the text alone would do.
+    let html = NoticeView { title, text }.render().unwrap_or_else(|_| text.to_owned());
+    guarded(status, POLICY)
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .content_type("text/html; charset=utf-8")
+        .body(html)
+}
+
+fn sheet(text: String, caching: &'static str) -> HttpResponse {
+    guarded(StatusCode::OK, POLICY)
+        .insert_header((header::CACHE_CONTROL, caching))
+        .content_type("text/css; charset=utf-8")
+        .body(text)
+}
+
+fn guarded(status: StatusCode, policy: &'static str) -> HttpResponseBuilder {
+    let mut answer = HttpResponse::build(status);
+    answer
+        .insert_header((header::CONTENT_SECURITY_POLICY, policy))
+        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header((header::REFERRER_POLICY, "no-referrer"));
+    answer
+}

@@ -1,0 +1,91 @@
+//! Public status pages: what visitors without a token see, at `{slug}.{statuspage_host}` and at active custom domains.
+//!
+//! The host of a request decides. Whoever comes to the host of a page meets nothing but the page: no API, no metrics. An
+//! unknown, unpublished or deleted page is one and the same plain 404. Everything is rendered on the server, nothing
+//! runs in the browser. Pages that are not open to everybody show nothing at all.
+
+mod answer;
+mod show;
+mod view;
+mod visit;
+mod words;
+
+use std::sync::Arc;
+
+use actix_web::http::Method;
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::FutureExt as _;
+use futures_util::future::{LocalBoxFuture, ready};
+
+use crate::clock::Clock;
+use crate::engine::Engine;
+use crate::model::domain_names::DomainNames;
+use crate::model::statuspage::Statuspage;
+use crate::model::statuspage::word::AccessType;
+use crate::pages::visit::{Host, Visit};
+use crate::store::statuspages::visitors;
+use crate::store::{Databases, StoreError};
+
+/// What pages are made from.
+#[derive(Clone)]
+pub struct Pages {
+    /// Pages, components, announcements.
+    pub databases: Databases,
+    /// What is measured at the moment.
+    pub engine: Engine,
+    /// Wall time.
+    pub clock: Clock,
+    /// The host names that this installation goes by.
+    pub names: Arc<DomainNames>,
+}
+
+impl Pages {
+    /// The answer to a request for a page; nothing when it is for somebody else. The request is read at once.
+    pub fn receive(&self, request: &HttpRequest) -> LocalBoxFuture<'static, Option<HttpResponse>> {
+        match Visit::read(request, &self.names) {
+            None => ready(None).boxed_local(),
+            Some(visit) => {
+                let pages = self.clone();
+                async move { pages.answer(&visit).await }.boxed_local()
+            }
+        }
+    }
+
+    async fn answer(&self, visit: &Visit) -> Option<HttpResponse> {
+        let main = self.databases.main.reader();
+        let found = match &visit.host {
+            Host::Slug(slug) => visitors::by_slug(main, slug).await.map(Some),
+            // A name that is nobody's domain may be one that the API is reached by.
+            Host::Custom(name) => match visitors::by_domain(main, name).await {
+                Ok(None) => return None,
+                found => found.map(Some),
+            },
+        };
+        let page = found.map(|found| found.flatten().filter(|page| page.is_published));
+        let answer = match page {
+            Ok(Some(page)) => self.open(visit, &page).await,
+            Ok(None) => Ok(answer::not_found()),
+            Err(error) => Err(error),
+        };
+        Some(answer.unwrap_or_else(|error| {
+            tracing::error!(%error, "a status page cannot be shown");
+            answer::unavailable()
+        }))
+    }
+
+    /// A published page.
+    async fn open(&self, visit: &Visit, page: &Statuspage) -> Result<HttpResponse, StoreError> {
+        if visit.method != Method::GET && visit.method != Method::HEAD {
+            return Ok(answer::wrong_method());
+        }
+        let is_open = page.access_type == AccessType::Public;
+        Ok(match visit.path.as_str() {
+            "/style.css" => answer::style(),
+            "/robots.txt" => answer::robots(is_open && page.seo.indexable),
+            _ if !is_open => answer::restricted(),
+            "/" => self.show(visit, page).await?,
+            "/custom.css" if show::has_own_style(page) => answer::own_style(show::own_style(page)),
+            _ => answer::not_found(),
+        })
+    }
+}

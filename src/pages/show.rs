@@ -1,0 +1,173 @@
+//! From a stored page to what visitors see of it: everything is read from the database and the engine, once a request.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use actix_web::HttpResponse;
+use askama::Template as _;
+
+use crate::model::asset::AssetKind;
+use crate::model::component::status::{ComponentStatus, Derived, statuses};
+use crate::model::component::tree::Tree;
+use crate::model::component::{Component, ComponentKey};
+use crate::model::language::choose;
+use crate::model::service::{Service, ServiceKey};
+use crate::model::statuspage::Statuspage;
+use crate::model::verdict::Verdict;
+use crate::pages::view::{Announcement, Head, Moment, PageView, Part, Reader, Update, paragraphs};
+use crate::pages::visit::Visit;
+use crate::pages::words::Words;
+use crate::pages::{Pages, answer};
+use crate::store::announcements::{self, Announced, Announcer};
+use crate::store::{StoreError, assets, components, organisations, page_facts};
+
+/// Whether a page looks other than all others.
+pub(super) const fn has_own_style(page: &Statuspage) -> bool {
+    page.custom_css.is_some() || page.primary_color.is_some() || page.secondary_color.is_some()
+}
+
+/// The colours and the style sheet of one page.
+pub(super) fn own_style(page: &Statuspage) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    if let Some(colour) = &page.primary_color {
+        let _ =
+            writeln!(text, ":root {{ --accent: {colour}; }}\nbody {{ border-top: .35rem solid {colour}; }}");
+    }
+    if let Some(colour) = &page.secondary_color {
+        let _ = writeln!(text, "h2 {{ border-bottom: .2rem solid {colour}; padding-bottom: .25rem; }}");
+    }
+    text + page.custom_css.as_deref().unwrap_or_default()
+}
+
+impl Pages {
+    /// What is measured of these services. An engine that has stopped knows nothing, and a visitor need not wait for it.
+    async fn verdicts(&self, services: &[Service]) -> HashMap<ServiceKey, Verdict> {
+        let keys: Vec<_> = services.iter().map(|service| (service.id, service.key)).collect();
+        let snapshots = self.engine.snapshots(&keys).await.unwrap_or_default();
+        services.iter().zip(&snapshots).map(|(service, snapshot)| (service.key, snapshot.verdict)).collect()
+    }
+
+    /// The page in the language of the visitor.
+    pub(super) async fn show(&self, visit: &Visit, page: &Statuspage) -> Result<HttpResponse, StoreError> {
+        let main = self.databases.main.reader();
+        let Some(organisation) = organisations::get(main, page.organisation).await? else {
+            return Ok(answer::not_found());
+        };
+        let default = page.effective_default_locale(&organisation);
+        let locales = page.effective_locales(&organisation);
+        let chosen = choose(&visit.accept_language, &locales, &default).unwrap_or_else(|| default.clone());
+        let reader = Reader { chosen: &chosen, default: &default, words: Words::of(&chosen) };
+        let view = self.view(&reader, page).await?;
+        let html = view.render().unwrap_or_else(|error| {
+            tracing::error!(%error, "a template failed");
+            String::new()
+        });
+        Ok(answer::page(html, &chosen, has_own_style(page), page.seo.indexable))
+    }
+}
+
+impl Pages {
+    async fn view(&self, reader: &Reader<'_>, page: &Statuspage) -> Result<PageView, StoreError> {
+        let main = self.databases.main.reader();
+        let components = components::of_page(main, page.key).await?;
+        let facts = page_facts::gather(main, (page.organisation, page.key)).await?;
+        let verdicts = self.verdicts(&facts.services).await;
+        let derived = statuses(&components, &facts, &verdicts);
+        let ordered = Tree::of(&components).depth_first();
+        let parts: Vec<Part<'_>> = ordered.into_iter().map(|component| part(component, &derived)).collect();
+        let visible = components.iter().filter(|component| is_seen(component, &derived));
+        let linked: HashMap<ServiceKey, String> = visible
+            .filter_map(|component| Some((component.service?, reader.text(&component.name))))
+            .collect();
+        let announcer = Announcer {
+            organisation: page.organisation,
+            statuspage: page.key,
+            services: linked.keys().copied().collect(),
+        };
+        let incidents = announcements::incidents(main, &announcer).await?;
+        let maintenances = announcements::maintenances(main, &announcer).await?;
+        let announce = |announced: Vec<Announced>| {
+            announced
+                .into_iter()
+                .map(|announced| announcement(reader, page, &linked, announced))
+                .collect::<Vec<_>>()
+        };
+        let mut hashes = assets::hashes(main, page.key).await?;
+        let mut file = |kind: AssetKind| hashes.remove(&kind).map(|hash| format!("/assets/{hash}"));
+        let icon = file(AssetKind::Favicon);
+        let logo = file(AssetKind::Logo).filter(|_| page.shows.logo);
+        let logo_dark = file(AssetKind::LogoDark).filter(|_| logo.is_some());
+        let name = reader.text(&page.name);
+        let head = Head {
+            locale: reader.chosen.to_owned(),
+            title: page.seo.title.as_ref().map_or_else(|| name.clone(), |title| reader.text(title)),
+            description: page.seo.description.as_ref().map(|text| reader.text(text)),
+            is_indexable: page.seo.indexable,
+            icon,
+            has_own_style: has_own_style(page),
+        };
+        Ok(PageView {
+            words: reader.words,
+            head,
+            name,
+            logo,
+            logo_dark,
+            logo_size: page.logo_size.as_str(),
+            overall: reader.overall(&parts),
+            entries: reader.entries(&parts),
+            incidents: announce(incidents),
+            maintenances: announce(maintenances),
+            imprint: page.imprint_url.clone(),
+            privacy: page.privacy_policy_url.clone(),
+        })
+    }
+}
+
+fn part<'a>(component: &'a Component, derived: &HashMap<ComponentKey, Derived>) -> Part<'a> {
+    let status = derived.get(&component.key).and_then(|derived| derived.effective);
+    Part {
+        key: component.key,
+        parent: component.parent,
+        name: &component.name,
+        description: component.description.as_ref(),
+        status: status.map(ComponentStatus::as_str),
+        is_group: component.is_group,
+        hides_operational: component.hide_operational_children,
+        is_open_at_first: component.default_open,
+    }
+}
+
+/// Whether visitors see a component.
+fn is_seen(component: &Component, derived: &HashMap<ComponentKey, Derived>) -> bool {
+    derived.get(&component.key).is_some_and(|derived| derived.effective.is_some())
+}
+
+/// An incident or a maintenance. `linked` are the names under which visitors know services.
+fn announcement(
+    reader: &Reader<'_>,
+    page: &Statuspage,
+    linked: &HashMap<i64, String>,
+    announced: Announced,
+) -> Announcement {
+    let visible_name = |(key, name): (i64, String)| match linked.get(&key) {
+        Some(known) => Some(known.clone()),
+        None => Some(name).filter(|_| page.shows.unlinked_services),
+    };
+    let services = announced.services.into_iter().filter(|_| page.shows.affected_services);
+    let is_maintenance = matches!(announced.status.as_str(), "scheduled" | "in_progress");
+    let updates = announced.entries.iter().rev().map(|entry| Update {
+        state: reader.words.state(&entry.status),
+        at: Moment::from(entry.at),
+        paragraphs: paragraphs(&reader.text(&entry.message)),
+    });
+    Announcement {
+        title: reader.text(&announced.title),
+        state: reader.words.state(&announced.status),
+        start: announced.start.into(),
+        end: announced.end.map(Moment::from),
+        has_open_end: is_maintenance && announced.end.is_none(),
+        affected: services.filter_map(visible_name).collect(),
+        updates: updates.collect(),
+    }
+}

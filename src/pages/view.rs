@@ -1,0 +1,262 @@
+//! A status page as visitors see it: plain values, ready for the templates, which escape every one of them.
+//!
+//! What is not shown is not here: hidden components are left out before a template sees anything.
+
+use askama::Template;
+
+use crate::clock::Timestamp;
+use crate::model::translated::Translated;
+use crate::pages::words::Words;
+
+/// The whole page.
+#[derive(Template)]
+#[template(path = "page.html")]
+pub(super) struct PageView {
+    pub(super) words: &'static Words,
+    pub(super) head: Head,
+    pub(super) name: String,
+    /// Addresses of the logos; a dark one without a light one is none.
+    pub(super) logo: Option<String>,
+    pub(super) logo_dark: Option<String>,
+    /// `small`, `medium` or `large`.
+    pub(super) logo_size: &'static str,
+    pub(super) overall: Badge,
+    pub(super) entries: Vec<Entry>,
+    pub(super) incidents: Vec<Announcement>,
+    pub(super) maintenances: Vec<Announcement>,
+    pub(super) imprint: Option<String>,
+    pub(super) privacy: Option<String>,
+}
+
+/// What stands in the head of the page.
+pub(super) struct Head {
+    /// Language of the page.
+    pub(super) locale: String,
+    pub(super) title: String,
+    pub(super) description: Option<String>,
+    pub(super) is_indexable: bool,
+    /// Address of the icon.
+    pub(super) icon: Option<String>,
+    /// Whether the page has colours or a style sheet of its own.
+    pub(super) has_own_style: bool,
+}
+
+/// A plain page with one sentence.
+#[derive(Template)]
+#[template(path = "notice.html")]
+pub(super) struct NoticeView {
+    pub(super) title: &'static str,
+    pub(super) text: &'static str,
+}
+
+/// A status as a word; the colour beside it says nothing more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Badge {
+    /// Class of the style sheet.
+    pub(super) class: &'static str,
+    pub(super) text: &'static str,
+}
+
+/// A component, or a group with what is in it.
+#[derive(Debug, PartialEq, Eq, Template)]
+#[template(path = "entry.html")]
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    pub(super) badge: Badge,
+    pub(super) is_group: bool,
+    pub(super) is_open: bool,
+    pub(super) children: Vec<Self>,
+}
+
+/// An incident or a maintenance.
+pub(super) struct Announcement {
+    pub(super) title: String,
+    pub(super) state: &'static str,
+    /// Start, and for a maintenance its planned end.
+    pub(super) start: Moment,
+    pub(super) end: Option<Moment>,
+    pub(super) has_open_end: bool,
+    /// Names of affected services.
+    pub(super) affected: Vec<String>,
+    /// Newest first.
+    pub(super) updates: Vec<Update>,
+}
+
+/// An entry of a timeline.
+pub(super) struct Update {
+    pub(super) state: &'static str,
+    pub(super) at: Moment,
+    pub(super) paragraphs: Vec<String>,
+}
+
+/// A moment for people and for machines.
+pub(super) struct Moment {
+    pub(super) exact: String,
+    pub(super) text: String,
+}
+
+impl From<Timestamp> for Moment {
+    fn from(at: Timestamp) -> Self {
+        let exact = at.to_string();
+        let text = format!("{} {} UTC", &exact[..10], &exact[11..16]);
+        Self { exact, text }
+    }
+}
+
+/// A component as it is stored, with what it shows at the moment.
+#[derive(Clone, Debug)]
+pub(super) struct Part<'a> {
+    pub(super) key: i64,
+    pub(super) parent: Option<i64>,
+    pub(super) name: &'a Translated,
+    pub(super) description: Option<&'a Translated>,
+    /// The component status; `None` = visitors do not see it.
+    pub(super) status: Option<&'static str>,
+    pub(super) is_group: bool,
+    pub(super) hides_operational: bool,
+    pub(super) is_open_at_first: bool,
+}
+
+/// The languages of a visitor: the chosen one, and the page's default.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader<'a> {
+    pub(super) chosen: &'a str,
+    pub(super) default: &'a str,
+    pub(super) words: &'static Words,
+}
+
+impl Reader<'_> {
+    pub(super) fn text(&self, text: &Translated) -> String {
+        text.text(self.chosen, self.default).to_owned()
+    }
+
+    fn badge(&self, status: &'static str) -> Badge {
+        let text = match status {
+            "operational" => self.words.operational,
+            "degraded" => self.words.degraded,
+            "partial_outage" => self.words.partial_outage,
+            "major_outage" => self.words.major_outage,
+            "under_maintenance" => self.words.under_maintenance,
+            _ => self.words.unknown,
+        };
+        Badge { class: status, text }
+    }
+
+    /// What stands above everything.
+    pub(super) fn overall(&self, parts: &[Part<'_>]) -> Badge {
+        let shown: Vec<&str> =
+            parts.iter().filter(|part| part.parent.is_none()).filter_map(|part| part.status).collect();
+        let any = |status: &str| shown.contains(&status);
+        let (class, text) = if any("major_outage") || any("partial_outage") {
+            ("major_outage", self.words.some_outage)
+        } else if any("degraded") {
+            ("degraded", self.words.some_trouble)
+        } else if any("under_maintenance") {
+            ("under_maintenance", self.words.some_work)
+        } else if any("operational") {
+            ("operational", self.words.all_well)
+        } else {
+            ("unknown", self.words.all_unknown)
+        };
+        Badge { class, text }
+    }
+
+    /// The tree of what is shown; `parts` are in display order.
+    pub(super) fn entries(&self, parts: &[Part<'_>]) -> Vec<Entry> {
+        self.below(None, false, parts)
+    }
+
+    fn below(&self, parent: Option<i64>, hides_operational: bool, parts: &[Part<'_>]) -> Vec<Entry> {
+        let children = parts.iter().filter(|part| part.parent == parent);
+        children
+            .filter_map(|part| {
+                let status = part.status?;
+                let is_left_off = hides_operational && status == "operational";
+                (!is_left_off).then(|| self.entry(part, status, parts))
+            })
+            .collect()
+    }
+
+    fn entry(&self, part: &Part<'_>, status: &'static str, parts: &[Part<'_>]) -> Entry {
+        let is_trouble = !matches!(status, "operational" | "unknown");
+        let children = if part.is_group {
+            self.below(Some(part.key), part.hides_operational, parts)
+        } else {
+            Vec::new()
+        };
+        Entry {
+            name: self.text(part.name),
+            description: part.description.map(|text| self.text(text)),
+            badge: self.badge(status),
+            is_group: part.is_group,
+            is_open: part.is_open_at_first || is_trouble,
+            children,
+        }
+    }
+}
+
+/// The paragraphs of a message: blank lines part them.
+pub(super) fn paragraphs(message: &str) -> Vec<String> {
+    let message = message.replace("\r\n", "\n");
+    let parts = message.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
+    parts.map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READER: fn() -> Reader<'static> = || Reader { chosen: "en", default: "en", words: Words::of("en") };
+
+    fn part<'a>(
+        key: i64,
+        parent: Option<i64>,
+        name: &'a Translated,
+        status: Option<&'static str>,
+    ) -> Part<'a> {
+        Part {
+            key,
+            parent,
+            name,
+            description: None,
+            status,
+            is_group: false,
+            hides_operational: false,
+            is_open_at_first: false,
+        }
+    }
+
+    #[test]
+    fn hidden_components_and_healthy_children_of_quiet_groups_are_left_off() {
+        let name = Translated::single("en", "Shop");
+        let parts = [
+            Part { is_group: true, hides_operational: true, ..part(1, None, &name, Some("partial_outage")) },
+            part(2, Some(1), &name, Some("operational")),
+            part(3, Some(1), &name, Some("major_outage")),
+            part(4, Some(1), &name, None),
+            part(5, None, &name, None),
+            Part { is_group: true, ..part(6, None, &name, Some("operational")) },
+            part(7, Some(6), &name, Some("operational")),
+        ];
+        let entries = READER().entries(&parts);
+        let shape: Vec<_> = entries.iter().map(|entry| (entry.is_open, entry.children.len())).collect();
+        assert_eq!(shape, [(true, 1), (false, 1)]);
+        assert_eq!(READER().overall(&parts).class, "major_outage");
+        assert_eq!(READER().overall(&[]).class, "unknown");
+    }
+
+    #[test]
+    fn hostile_names_are_text() {
+        let name = Translated::single("en", "<script>alert('&')</script>\"");
+        let parts =
+            [Part { is_group: true, description: Some(&name), ..part(1, None, &name, Some("operational")) }];
+        let html = READER().entries(&parts)[0].render().unwrap();
+        assert!(!html.contains("<script") && html.contains("&#60;script&#62;"), "{html}");
+    }
+
+    #[test]
+    fn messages_keep_their_paragraphs() {
+        assert_eq!(paragraphs("a\nb\r\n\r\nc\n\n\n\n d "), ["a\nb", "c", "d"]);
+    }
+}

@@ -1,0 +1,123 @@
+//! What a visitor asks for: which page, by the host; which part of it, by the path; in which language.
+//!
+//! Only the one `Host` header counts: what else a client or a proxy writes about hosts is not read.
+
+use std::net::IpAddr;
+
+use actix_web::HttpRequest;
+use actix_web::http::Method;
+use actix_web::http::header::{self, HeaderMap};
+
+use crate::model::domain_names::{DomainNames, host_of_header, is_hostname};
+
+/// A request for a status page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Visit {
+    /// Whose host it was sent to.
+    pub(super) host: Host,
+    /// The method.
+    pub(super) method: Method,
+    /// The path, as it was sent.
+    pub(super) path: String,
+    /// `Accept-Language`, where it can be read.
+    pub(super) accept_language: String,
+}
+
+/// Whose host a request was sent to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Host {
+    /// Below the pages' name; may be no page's.
+    Slug(String),
+    /// A name that may be somebody's custom domain.
+    Custom(String),
+}
+
+/// Files of all pages: the API serves them on every host.
+const FILES: &str = "/assets/";
+
+impl Visit {
+    /// Reads a request; `None` when it is not for a page, whatever else may be found out about its host.
+    pub(super) fn read(request: &HttpRequest, names: &DomainNames) -> Option<Self> {
+        let host = host(request.headers(), names)?;
+        let path = request.uri().path();
+        if path.starts_with(FILES) {
+            return None;
+        }
+        let lines = request.headers().get_all(header::ACCEPT_LANGUAGE).map(|line| line.to_str());
+        let accept_language =
+            lines.collect::<Result<Vec<_>, _>>().map(|lines| lines.join(",")).unwrap_or_default();
+        Some(Self { host, method: request.method().clone(), path: path.to_owned(), accept_language })
+    }
+}
+
+fn host(headers: &HeaderMap, names: &DomainNames) -> Option<Host> {
+    let mut lines = headers.get_all(header::HOST);
+    let (only, none) = (lines.next()?, lines.next());
+    if none.is_some() {
+        return None;
+    }
+    let host = host_of_header(only.to_str().ok()?)?;
+    if names.is_own(&host) || host == "localhost" || host.parse::<IpAddr>().is_ok() {
+        return None;
+    }
+    if let Some(slug) = names.slug(&host) {
+        return Some(Host::Slug(slug.to_owned()));
+    }
+    is_hostname(&host).then_some(Host::Custom(host))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn visit(hosts: &[&str], path: &str) -> Option<Visit> {
+        let names = DomainNames {
+            pages: "status.example.net".into(),
+            edge: "edge.example.net".into(),
+            api: vec!["api.status.example.net".into(), "ping.status.example.net".into()],
+            txt_label: "_verify".into(),
+        };
+        let mut request = TestRequest::with_uri(path);
+        for host in hosts {
+            request = request.append_header((header::HOST, *host));
+        }
+        Visit::read(&request.to_http_request(), &names)
+    }
+
+    #[rstest]
+    #[case(&["shop.status.example.net"], Some("shop"))]
+    #[case(&["SHOP.Status.Example.NET:8080"], Some("shop"))]
+    #[case(&["shop.status.example.net."], Some("shop"))]
+    #[case(&["a.shop.status.example.net"], Some("a.shop"))]
+    #[case(&["<script>.status.example.net"], Some("<script>"))]
+    #[case(&["status.shop.example"], Some("custom status.shop.example"))]
+    #[case(&["Status.Shop.example.:443"], Some("custom status.shop.example"))]
+    #[case(&["api.status.example.net"], None)]
+    #[case(&["ping.status.example.net"], None)]
+    #[case(&["status.example.net"], None)]
+    #[case(&["edge.example.net"], None)]
+    #[case(&["localhost:8080"], None)]
+    #[case(&["127.0.0.1:8080"], None)]
+    #[case(&["[::1]:8080"], None)]
+    #[case(&["watchkeeper:8080"], None)]
+    #[case(&["not a host"], None)]
+    #[case(&["shop.status.example.net", "shop.status.example.net"], None)]
+    #[case(&[], None)]
+    fn the_host_says_whose_page_is_meant(#[case] hosts: &[&str], #[case] expected: Option<&str>) {
+        let found = visit(hosts, "/").map(|visit| match visit.host {
+            Host::Slug(slug) => slug,
+            Host::Custom(name) => format!("custom {name}"),
+        });
+        assert_eq!(found.as_deref(), expected);
+    }
+
+    #[test]
+    fn files_are_served_by_the_api_on_every_host() {
+        assert_eq!(visit(&["shop.status.example.net"], "/assets/abc"), None);
+        assert!(visit(&["shop.status.example.net"], "/metrics").is_some());
+        assert!(visit(&["shop.status.example.net"], "/v1/services").is_some());
+    }
+}

@@ -1,0 +1,161 @@
+//! The words of the pages themselves, by language; what people wrote is translated by them.
+//!
+//! A language without words of its own is served in English.
+
+/// The fixed words of one language.
+#[derive(Debug)]
+pub(super) struct Words {
+    /// The language itself.
+    pub(super) locale: &'static str,
+    pub(super) operational: &'static str,
+    pub(super) degraded: &'static str,
+    pub(super) partial_outage: &'static str,
+    pub(super) major_outage: &'static str,
+    pub(super) under_maintenance: &'static str,
+    pub(super) unknown: &'static str,
+    /// The heading when all is well, when something is not, and when nothing is known.
+    pub(super) all_well: &'static str,
+    pub(super) some_trouble: &'static str,
+    pub(super) some_outage: &'static str,
+    pub(super) some_work: &'static str,
+    pub(super) all_unknown: &'static str,
+    /// Headings of the parts.
+    pub(super) components: &'static str,
+    pub(super) incidents: &'static str,
+    pub(super) maintenances: &'static str,
+    pub(super) affected: &'static str,
+    pub(super) no_components: &'static str,
+    /// States of incidents and maintenances.
+    pub(super) investigating: &'static str,
+    pub(super) identified: &'static str,
+    pub(super) monitoring: &'static str,
+    pub(super) resolved: &'static str,
+    pub(super) scheduled: &'static str,
+    pub(super) in_progress: &'static str,
+    pub(super) completed: &'static str,
+    pub(super) cancelled: &'static str,
+    pub(super) open_end: &'static str,
+    /// Links.
+    pub(super) imprint: &'static str,
+    pub(super) privacy: &'static str,
+    pub(super) skip: &'static str,
+}
+
+const ENGLISH: Words = Words {
+    locale: "en",
+    operational: "Operational",
+    degraded: "Degraded",
+    partial_outage: "Partial outage",
+    major_outage: "Major outage",
+    under_maintenance: "Under maintenance",
+    unknown: "Unknown",
+    all_well: "All systems operational",
+    some_trouble: "Some systems are degraded",
+    some_outage: "Some systems are down",
+    some_work: "Maintenance in progress",
+    all_unknown: "Status unknown",
+    components: "Systems",
+    incidents: "Current incidents",
+    maintenances: "Maintenance",
+    affected: "Affected:",
+    no_components: "Nothing is listed here yet.",
+    investigating: "Investigating",
+    identified: "Identified",
+    monitoring: "Monitoring",
+    resolved: "Resolved",
+    scheduled: "Scheduled",
+    in_progress: "In progress",
+    completed: "Completed",
+    cancelled: "Cancelled",
+    open_end: "open end",
+    imprint: "Imprint",
+    privacy: "Privacy",
+    skip: "Skip to the content",
+};
+
+const GERMAN: Words = Words {
+    locale: "de",
+    operational: "In Betrieb",
+    degraded: "Beeinträchtigt",
+    partial_outage: "Teilausfall",
+    major_outage: "Ausfall",
+    under_maintenance: "In Wartung",
+    unknown: "Unbekannt",
+    all_well: "Alle Systeme in Betrieb",
+    some_trouble: "Einige Systeme sind beeinträchtigt",
+    some_outage: "Einige Systeme sind ausgefallen",
+    some_work: "Wartungsarbeiten laufen",
+    all_unknown: "Status unbekannt",
+    components: "Systeme",
+    incidents: "Aktuelle Störungen",
+    maintenances: "Wartungsarbeiten",
+    affected: "Betroffen:",
+    no_components: "Hier ist noch nichts aufgeführt.",
+    investigating: "In Untersuchung",
+    identified: "Ursache gefunden",
+    monitoring: "Unter Beobachtung",
+    resolved: "Behoben",
+    scheduled: "Geplant",
+    in_progress: "Läuft",
+    completed: "Abgeschlossen",
+    cancelled: "Abgesagt",
+    open_end: "Ende offen",
+    imprint: "Impressum",
+    privacy: "Datenschutz",
+    skip: "Zum Inhalt",
+};
+
+const FRENCH: Words = Words {
+    locale: "fr",
+    operational: "Opérationnel",
+    degraded: "Dégradé",
+    partial_outage: "Panne partielle",
+    major_outage: "Panne majeure",
+    under_maintenance: "En maintenance",
+    unknown: "Inconnu",
+    all_well: "Tous les systèmes sont opérationnels",
+    some_trouble: "Certains systèmes sont dégradés",
+    some_outage: "Certains systèmes sont en panne",
+    some_work: "Maintenance en cours",
+    all_unknown: "État inconnu",
+    components: "Systèmes",
+    incidents: "Incidents en cours",
+    maintenances: "Maintenance",
+    affected: "Concerné :",
+    no_components: "Rien n’est encore listé ici.",
+    investigating: "En cours d’analyse",
+    identified: "Identifié",
+    monitoring: "Sous surveillance",
+    resolved: "Résolu",
+    scheduled: "Prévu",
+    in_progress: "En cours",
+    completed: "Terminé",
+    cancelled: "Annulé",
+    open_end: "fin ouverte",
+    imprint: "Mentions légales",
+    privacy: "Confidentialité",
+    skip: "Aller au contenu",
+};
+
+impl Words {
+    /// The words of this language, or of its shorter forms.
+    pub(super) fn of(locale: &str) -> &'static Self {
+        let language = locale.split('-').next().unwrap_or_default();
+        let known: [&'static Self; 3] = [&ENGLISH, &GERMAN, &FRENCH];
+        known.into_iter().find(|words| words.locale.eq_ignore_ascii_case(language)).unwrap_or(&ENGLISH)
+    }
+
+    /// The state of an incident or a maintenance.
+    pub(super) fn state(&self, status: &str) -> &'static str {
+        match status {
+            "identified" => self.identified,
+            "monitoring" => self.monitoring,
+            "resolved" => self.resolved,
+            "scheduled" => self.scheduled,
+            "in_progress" => self.in_progress,
+            "completed" => self.completed,
+            "cancelled" => self.cancelled,
+            _ => self.investigating,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Files of status pages. They are found by page, which is scoped by organisation, and by the hash in their address,
+//! which is nobody's secret and nobody's guess.
+
+use std::collections::HashMap;
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
+    QueryFilter, QuerySelect,
+};
+use watchkeeper_entities::asset::{ActiveModel, Column, Entity};
+
+use crate::clock::Timestamp;
+use crate::model::asset::AssetKind;
+use crate::store::StoreError;
+
+/// A file to store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewAsset {
+    /// Database key of the page.
+    pub statuspage: i64,
+    /// Its place on the page.
+    pub kind: AssetKind,
+    /// Media type.
+    pub content_type: String,
+    /// Hash of the content.
+    pub hash: String,
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// Time of the upload.
+    pub created_at: Timestamp,
+}
+
+/// A file as it is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFile {
+    /// Media type.
+    pub content_type: String,
+    /// The file.
+    pub bytes: Vec<u8>,
+}
+
+/// The hashes of a page's files.
+///
+/// # Errors
+/// When the database fails.
+pub async fn hashes(
+    connection: &impl ConnectionTrait,
+    statuspage: i64,
+) -> Result<HashMap<AssetKind, String>, StoreError> {
+    let rows: Vec<(String, String)> = Entity::find()
+        .select_only()
+        .columns([Column::Kind, Column::Hash])
+        .filter(Column::StatuspageId.eq(statuspage))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(rows.into_iter().filter_map(|(kind, hash)| Some((kind.parse().ok()?, hash))).collect())
+}
+
+/// Stores a page's file in the place of an earlier one.
+///
+/// # Errors
+/// When the database fails.
+pub async fn replace(connection: &impl ConnectionTrait, asset: NewAsset) -> Result<(), StoreError> {
+    delete(connection, asset.statuspage, asset.kind).await?;
+    let row = ActiveModel {
+        statuspage_id: Set(asset.statuspage),
+        kind: Set(asset.kind.as_str().into()),
+        content_type: Set(asset.content_type),
+        hash: Set(asset.hash),
+        bytes: Set(asset.bytes),
+        created_at: Set(asset.created_at.ms()),
+        id: NotSet,
+    };
+    row.insert(connection).await?;
+    Ok(())
+}
+
+/// Deletes a page's file, and says whether there was one.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(
+    connection: &impl ConnectionTrait,
+    statuspage: i64,
+    kind: AssetKind,
+) -> Result<bool, StoreError> {
+    let deleted = Entity::delete_many()
+        .filter(Column::StatuspageId.eq(statuspage))
+        .filter(Column::Kind.eq(kind.as_str()))
+        .exec(connection)
+        .await?;
+    Ok(deleted.rows_affected > 0)
+}
+
+/// The file with this hash, whichever page it belongs to. For visitors.
+///
+/// # Errors
+/// When the database fails.
+pub async fn find_by_hash(
+    connection: &impl ConnectionTrait,
+    hash: &str,
+) -> Result<Option<StoredFile>, StoreError> {
+    let row = Entity::find().filter(Column::Hash.eq(hash)).one(connection).await?;
+    Ok(row.map(|row| StoredFile { content_type: row.content_type, bytes: row.bytes }))
+}

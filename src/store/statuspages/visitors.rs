@@ -1,0 +1,40 @@
+//! Pages as visitors find them: by the address, whichever organisation they belong to.
+
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use watchkeeper_entities::custom_domain;
+use watchkeeper_entities::statuspage::{Column, Entity};
+
+use super::row::from_row;
+use crate::model::domain::DomainStatus;
+use crate::model::statuspage::Statuspage;
+use crate::store::StoreError;
+
+/// The page with this slug, published or not.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn by_slug(
+    connection: &impl ConnectionTrait,
+    slug: &str,
+) -> Result<Option<Statuspage>, StoreError> {
+    Entity::find().filter(Column::Slug.eq(slug)).one(connection).await?.map(from_row).transpose()
+}
+
+/// The page of an active custom domain, published or not.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn by_domain(
+    connection: &impl ConnectionTrait,
+    hostname: &str,
+) -> Result<Option<Statuspage>, StoreError> {
+    let active = custom_domain::Entity::find()
+        .filter(custom_domain::Column::Hostname.eq(hostname))
+        .filter(custom_domain::Column::Status.eq(DomainStatus::Active.as_str()));
+    match active.one(connection).await? {
+        Some(domain) => {
+            Entity::find_by_id(domain.statuspage_id).one(connection).await?.map(from_row).transpose()
+        }
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,131 @@
+//! Looks at custom domains when they are due (contract 4.15), and stores what came of it.
+//!
+//! A domain that is deleted or changed while it is looked at keeps what the others made of it: the result of the look
+//! is applied to the row as it is by then. A look that cannot be stored is made again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, ActorContext as _, AsyncContext as _, Context, Handler, Message, ResponseFuture};
+use futures_util::{StreamExt as _, stream};
+
+use crate::clock::Clock;
+use crate::model::domain::Domain;
+use crate::model::domain_names::DomainNames;
+use crate::probe::domain_look::look;
+use crate::probe::toolbox::Toolbox;
+use crate::store::{Databases, StoreError, custom_domains};
+
+/// How often due domains are looked for.
+const EVERY: Duration = Duration::from_secs(10);
+/// Domains that are looked at in one round.
+const ROUND: u64 = 200;
+/// Domains that are looked at at the same time.
+const AT_A_TIME: usize = 16;
+
+/// What looking at domains takes.
+#[derive(Clone, Debug)]
+pub struct DomainWatch {
+    /// The domains.
+    pub databases: Databases,
+    /// Wall time.
+    pub clock: Clock,
+    /// Where domains must lead.
+    pub names: Arc<DomainNames>,
+    /// The way to the name servers.
+    pub toolbox: Arc<Toolbox>,
+}
+
+/// The actor.
+#[derive(Debug)]
+pub struct DomainClock {
+    watch: DomainWatch,
+}
+
+/// Look for due domains.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+struct Tick;
+
+/// Ends the actor; a look under way is dropped.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Stop;
+
+impl DomainClock {
+    /// A clock for these domains.
+    #[must_use]
+    pub const fn new(watch: DomainWatch) -> Self {
+        Self { watch }
+    }
+}
+
+impl Actor for DomainClock {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        ctx.notify(Tick);
+    }
+}
+
+impl Handler<Tick> for DomainClock {
+    type Result = ();
+
+    fn handle(&mut self, _: Tick, ctx: &mut Context<Self>) {
+        let watch = self.watch.clone();
+        let round = async move {
+            if let Err(error) = watch.round().await {
+                tracing::warn!(%error, "looking at custom domains is put off");
+            }
+        };
+        let round = actix::fut::wrap_future::<_, Self>(round);
+        // The next round is arranged when this one is over: rounds never overlap.
+        ctx.spawn(actix::ActorFutureExt::map(round, |(), _, ctx: &mut Context<Self>| {
+            ctx.notify_later(Tick, EVERY);
+        }));
+    }
+}
+
+impl Handler<Stop> for DomainClock {
+    type Result = ResponseFuture<()>;
+
+    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) -> ResponseFuture<()> {
+        ctx.stop();
+        Box::pin(std::future::ready(()))
+    }
+}
+
+impl DomainWatch {
+    /// Looks at every domain that is due, at most [`ROUND`] of them.
+    ///
+    /// # Errors
+    /// When the database fails; what was stored stays stored.
+    pub async fn round(&self) -> Result<(), StoreError> {
+        let due = custom_domains::due(self.databases.main.reader(), self.clock.now(), ROUND).await?;
+        let looks = due.into_iter().map(|domain| self.look_at(domain));
+        let results: Vec<_> = stream::iter(looks).buffer_unordered(AT_A_TIME).collect().await;
+        results.into_iter().collect()
+    }
+
+    async fn look_at(&self, domain: Domain) -> Result<(), StoreError> {
+        let due_at = domain.next_look_at;
+        let sight = look(&self.names.records(&domain), &self.toolbox).await;
+        let write = self.databases.main.begin().await?;
+        let Some(stored) = custom_domains::get_for_update(&write, domain.key).await? else { return Ok(()) };
+        if stored.next_look_at != due_at {
+            // A client's look came first.
+            return Ok(());
+        }
+        let changed = stored.looked_at(sight, self.clock.now());
+        note(&stored, &changed);
+        custom_domains::update(&write, &changed).await?;
+        Ok(write.commit().await?)
+    }
+}
+
+fn note(before: &Domain, after: &Domain) {
+    if before.status != after.status {
+        let (from, to) = (before.status.as_str(), after.status.as_str());
+        tracing::info!(hostname = after.hostname, from, to, "a custom domain has changed");
+    }
+}

@@ -1,0 +1,309 @@
+//! Public status pages, as visitors see them: by the host of the request, without a token.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::support::client::{Answer, Client, exchange};
+use crate::support::name_server::NameServer;
+use crate::support::server::Server;
+use crate::support::{create, service};
+
+/// Asks on another host than the server's own.
+fn visit(client: &Client, method: &str, host: &str, path: &str, lines: &[&str]) -> Answer {
+    let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+    for line in lines {
+        head += &format!("{line}\r\n");
+    }
+    exchange(client.address, format!("{head}\r\n").as_bytes())
+}
+
+fn get(client: &Client, host: &str, path: &str) -> Answer {
+    visit(client, "GET", host, path, &[])
+}
+
+fn create_page(client: &Client, body: &Value) -> (String, String) {
+    let made = client.post("/v1/statuspages", body).expect(201).data();
+    assert_eq!(made["is_published"], true);
+    let slug = made["slug"].as_str().unwrap();
+    (format!("/v1/statuspages/{}", made["id"].as_str().unwrap()), format!("{slug}.localhost"))
+}
+
+fn add_component(client: &Client, page: &str, body: &Value) -> String {
+    let made = client.post(&format!("{page}/components"), body).expect(201);
+    made.data()["id"].as_str().unwrap().to_owned()
+}
+
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+#[test]
+fn a_published_page_is_shown_at_its_slug() {
+    let client = Server::shared_client();
+    let (_, host) = create_page(&client, &json!({"name": "Corner shop"}));
+    let port = client.address.port();
+    let shown = get(&client, &format!("{host}:{port}"), "/").expect(200);
+    assert!(
+        shown.body.contains("<h1>Corner shop</h1>") && shown.body.contains("<html lang=\"en\">"),
+        "{}",
+        shown.body
+    );
+    for (name, value) in [
+        ("content-type", "text/html; charset=utf-8"),
+        ("content-security-policy", POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("content-language", "en"),
+        ("vary", "Accept-Language"),
+    ] {
+        assert_eq!(shown.header(name), Some(value), "{name}");
+    }
+    assert!(!shown.body.contains("<script") && !shown.body.contains("style="));
+    for spelling in [host.to_uppercase(), format!("{host}."), host.clone()] {
+        assert_eq!(get(&client, &spelling, "/").expect(200).body, shown.body, "{spelling}");
+    }
+    let head = visit(&client, "HEAD", &host, "/", &[]).expect(200);
+    assert_eq!(
+        (head.body.as_str(), head.header("content-length")),
+        ("", Some(&*shown.body.len().to_string()))
+    );
+    let style = get(&client, &host, "/style.css").expect(200);
+    assert_eq!(style.header("content-type"), Some("text/css; charset=utf-8"));
+}
+
+/// Specification 2.6: unpublished addresses answer 404; all absent pages look the same.
+#[test]
+fn unpublished_and_unknown_pages_are_one_and_the_same_404() {
+    let client = Server::shared_client();
+    let (page, host) = create_page(&client, &json!({"name": "Secret plans"}));
+    client.post(&format!("{page}/unpublish"), &json!({})).expect(200);
+    let hidden = get(&client, &host, "/").expect(404);
+    assert!(!hidden.body.contains("Secret") && !hidden.body.contains(&host), "{}", hidden.body);
+    assert_eq!(hidden.header("content-type"), Some("text/html; charset=utf-8"));
+    for (host, path) in [
+        ("nobody-has-this-slug.localhost", "/"),
+        ("<script>alert(1)<script>.localhost", "/%3Cscript%3E"),
+        ("a.b.localhost", "/"),
+        (host.as_str(), "/v1/services"),
+        (host.as_str(), "/custom.css"),
+    ] {
+        let answer = get(&client, host, path).expect(404);
+        assert_eq!(
+            (answer.body, answer.headers.len()),
+            (hidden.body.clone(), hidden.headers.len()),
+            "{host}{path}"
+        );
+    }
+    client.post(&format!("{page}/publish"), &json!({})).expect(200);
+    get(&client, &host, "/").expect(200);
+    client.delete(&page).expect(200);
+    assert_eq!(get(&client, &host, "/").expect(404).body, hidden.body);
+}
+
+/// On the host of a page there is nothing but the page; on every other host the API answers as ever.
+#[test]
+fn the_host_keeps_pages_and_api_apart() {
+    let client = Server::shared_client();
+    let (_, host) = create_page(&client, &json!({"name": "Apart"}));
+    for path in ["/metrics", "/healthz", "/readyz", "/v1/me", "/v1/services", "/index.html"] {
+        let answer = get(&client, &host, path).expect(404);
+        assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
+    }
+    for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
+        let answer = visit(&client, method, &host, "/", &[]).expect(405);
+        assert_eq!(answer.header("allow"), Some("GET, HEAD"), "{method}");
+    }
+    let port = client.address.port();
+    for api in
+        [format!("127.0.0.1:{port}"), format!("localhost:{port}"), "[::1]:1".into(), "watchkeeper".into()]
+    {
+        assert_eq!(
+            get(&client, &api, "/v1/me").expect(401).header("www-authenticate"),
+            Some("Bearer"),
+            "{api}"
+        );
+        get(&client, &api, "/healthz").expect(200);
+        get(&client, &api, "/").expect(404).json();
+    }
+    get(&client, "unknown.example.com", "/v1/me").expect(401);
+}
+
+const HOSTILE: &str = "</title><script>alert('1')</script>\"&";
+
+/// Whatever people write is text.
+#[test]
+fn hostile_words_are_escaped_everywhere() {
+    let client = Server::shared_client();
+    let page = json!({"name": HOSTILE, "slug": "hostile-words", "seo": {
+        "title": {"en": "</title><b>"}, "description": {"en": "\"><script>alert(2)</script>"}}});
+    let (page, host) = create_page(&client, &page);
+    let group =
+        add_component(&client, &page, &json!({"name": HOSTILE, "description": HOSTILE, "is_group": true}));
+    let shop = create(&client, &json!({"name": HOSTILE, "check_type": "manual"}));
+    add_component(&client, &page, &json!({"name": HOSTILE, "service_id": shop, "parent_id": group}));
+    client.patch(&page, &json!({"imprint_url": "https://example.com/\"><script>"})).expect(200);
+    let html = get(&client, &host, "/").expect(200).body;
+    assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
+    assert_eq!(html.matches("&#60;script&#62;alert(&#39;1&#39;)").count(), 4, "{html}");
+}
+
+/// Contract 4.14.5: visitors see the effective status as a word, and nothing hidden.
+#[test]
+fn components_are_shown_with_their_status() {
+    let client = Server::shared_client();
+    let (page, host) = create_page(&client, &json!({"name": "Components"}));
+    let till = create(&client, &json!({"name": "Till", "check_type": "manual"}));
+    let shop = add_component(
+        &client,
+        &page,
+        &json!({"name": "Shop group", "is_group": true, "default_open": false,
+        "hide_operational_children": true}),
+    );
+    add_component(&client, &page, &json!({"name": "Visible till", "service_id": till, "parent_id": shop}));
+    add_component(&client, &page, &json!({"name": "Healthy door", "parent_id": shop}));
+    add_component(&client, &page, &json!({"name": "Hidden cellar", "is_visible": false}));
+    let html = get(&client, &host, "/").expect(200).body;
+    assert!(html.contains("All systems operational") && html.contains("<details>"), "{html}");
+    assert!(!html.contains("Hidden cellar") && !html.contains("Healthy door"), "{html}");
+    let stated = json!({"status": "down", "reason": "It fell"});
+    client.post(&format!("{}/status-override", service(&till)), &stated).expect(200);
+    let html = get(&client, &host, "/").expect(200).body;
+    assert!(html.contains("Some systems are down") && html.contains("<details open>"), "{html}");
+    assert!(html.contains("Visible till") && html.contains("Major outage"), "{html}");
+    assert!(!html.contains("Healthy door") && !html.contains("It fell"), "{html}");
+}
+
+/// Contract 4.10.2, 4.11.2: open published incidents and coming work of visible services, with their public timeline.
+#[test]
+fn incidents_and_maintenances_are_announced() {
+    let client = Server::shared_client();
+    let (page, host) = create_page(&client, &json!({"name": "Announcements"}));
+    let (_, other_host) = create_page(&client, &json!({"name": "Elsewhere"}));
+    let till = create(&client, &json!({"name": "Internal till 7", "check_type": "manual"}));
+    add_component(&client, &page, &json!({"name": "Public till", "service_id": till}));
+    let announce = |title: &str, is_published: bool| {
+        let body = json!({"title": title, "message": "First line\nsecond line\n\n<b>New</b> paragraph",
+            "service_ids": [till], "is_published": is_published, "severity": "major"});
+        client.post("/v1/incidents", &body).expect(201).data()["id"].as_str().unwrap().to_owned()
+    };
+    announce("Internal trouble", false);
+    let incident = announce("Till <jammed>", true);
+    let work =
+        json!({"title": "New drawer", "scheduled_start": "2199-01-02T03:04:05Z", "service_ids": [till]});
+    client.post("/v1/maintenances", &work).expect(201);
+    let html = get(&client, &host, "/").expect(200).body;
+    for text in [
+        "Till &#60;jammed&#62;",
+        "<p class=\"message\">First line\nsecond line</p>",
+        "<p class=\"message\">&#60;b&#62;New&#60;/b&#62; paragraph</p>",
+        "Affected: Public till",
+        "Investigating",
+        "New drawer",
+        "<time datetime=\"2199-01-02T03:04:05.000Z\">2199-01-02 03:04 UTC</time> – open end",
+    ] {
+        assert!(html.contains(text), "{text}: {html}");
+    }
+    assert!(!html.contains("Internal"), "{html}");
+    let elsewhere = get(&client, &other_host, "/").expect(200).body;
+    assert!(!elsewhere.contains("jammed") && !elsewhere.contains("New drawer"), "{elsewhere}");
+    client.post(&format!("/v1/incidents/{incident}/resolve"), &json!({"message": "Oiled"})).expect(200);
+    assert!(!get(&client, &host, "/").expect(200).body.contains("jammed"));
+}
+
+/// Contract 1.11: the language is the visitor's, among those of the page; the words of the page follow.
+#[test]
+fn a_page_speaks_the_language_of_its_visitor() {
+    let server = Server::shared();
+    let create = ["org", "create", "--name", "Polyglot", "--plan", "business", "--locales", "en,de"];
+    let organisation = server.command_json(&create)[0]["id"].as_str().unwrap().to_owned();
+    let client = server.member(&organisation, "all");
+    let (_, host) = create_page(&client, &json!({"name": {"en": "Tongues", "de": "Zungen"}}));
+    for (accept, locale, texts) in [
+        ("de-AT, fr;q=0.5", "de", ["<h1>Zungen</h1>", "Status unbekannt"]),
+        ("fr", "en", ["<h1>Tongues</h1>", "Status unknown"]),
+    ] {
+        let shown = visit(&client, "GET", &host, "/", &[&format!("Accept-Language: {accept}")]).expect(200);
+        assert_eq!(shown.header("content-language"), Some(locale));
+        assert!(shown.body.contains(&format!("<html lang=\"{locale}\">")), "{}", shown.body);
+        assert!(texts.iter().all(|text| shown.body.contains(text)), "{}", shown.body);
+    }
+}
+
+/// Pages that are not open to everybody show nothing, not even their name.
+#[rstest]
+#[case(json!({"access_type": "password", "password": "correct horse"}))]
+#[case(json!({"access_type": "email_whitelist", "email_whitelist": ["ann@example.com"]}))]
+fn a_restricted_page_shows_nothing(#[case] access: Value) {
+    let client = Server::shared_client();
+    let (page, host) = create_page(&client, &json!({"name": "Board room", "custom_css": "h1{color:red}"}));
+    client.patch(&page, &access).expect(200);
+    for path in ["/", "/custom.css", "/anything"] {
+        let shown = get(&client, &host, path).expect(403);
+        assert!(!shown.body.contains("Board room") && !shown.body.contains("color:red"), "{}", shown.body);
+    }
+    assert!(get(&client, &host, "/robots.txt").expect(200).body.contains("Disallow: /"));
+}
+
+#[test]
+fn own_colours_and_styles_are_a_sheet_of_their_own() {
+    let client = Server::shared_client();
+    let style = json!({"name": "Styled", "primary_color": "#Ab12cD", "custom_css": "h1 { color: teal }"});
+    let (_, host) = create_page(&client, &style);
+    let html = get(&client, &host, "/").expect(200);
+    assert!(html.body.contains("<link rel=\"stylesheet\" href=\"/custom.css\">"));
+    assert!(html.header("content-security-policy").unwrap().contains("style-src 'self';"));
+    let sheet = get(&client, &host, "/custom.css").expect(200);
+    assert!(
+        sheet.body.contains("--accent: #Ab12cD") && sheet.body.contains("h1 { color: teal }"),
+        "{}",
+        sheet.body
+    );
+    assert_eq!(sheet.header("content-type"), Some("text/css; charset=utf-8"));
+}
+
+#[test]
+fn search_engines_are_told_what_the_owner_wants() {
+    let client = Server::shared_client();
+    let (page, host) = create_page(&client, &json!({"name": "Found", "seo": {"title": {"en": "Found it"}}}));
+    let open = get(&client, &host, "/").expect(200);
+    assert!(open.body.contains("<title>Found it</title>") && !open.body.contains("noindex"));
+    assert!(get(&client, &host, "/robots.txt").expect(200).body.contains("Allow: /"));
+    client.patch(&page, &json!({"seo": {"indexable": false}})).expect(200);
+    let hidden = get(&client, &host, "/").expect(200);
+    assert!(hidden.body.contains("noindex") && hidden.header("x-robots-tag").is_some());
+    assert!(get(&client, &host, "/robots.txt").expect(200).body.contains("Disallow: /"));
+}
+
+/// An active custom domain shows the page, another one does not exist.
+#[test]
+fn an_active_custom_domain_shows_its_page() {
+    let names = NameServer::start();
+    let server = Server::with(
+        "",
+        &[
+            ("WATCHKEEPER_PROBE__DNS_SERVERS", &names.address.to_string()),
+            ("WATCHKEEPER_STATUSPAGE_HOST", "pages.example.test"),
+        ],
+    );
+    let client = server.client();
+    let made =
+        client.post("/v1/statuspages", &json!({"name": "Two doors", "slug": "doors"})).expect(201).data();
+    let page = format!("/v1/statuspages/{}", made["id"].as_str().unwrap());
+    let host = "status.doors.example";
+    let domains = format!("{page}/custom-domains");
+    let domain = client.post(&domains, &json!({"hostname": host})).expect(201).data();
+    let shown = get(&client, "doors.pages.example.test", "/").expect(200).body;
+    assert!(get(&client, host, "/").expect(404).body.starts_with('{'), "not active yet");
+    names.alias(host, "pages.example.test");
+    names.text(domain["txt_record_name"].as_str().unwrap(), domain["txt_record_value"].as_str().unwrap());
+    let path = format!("{domains}/{}", domain["id"].as_str().unwrap());
+    let active = client.post(&format!("{path}/verify"), &json!({})).expect(200).data();
+    assert_eq!(active["status"], "active");
+    assert_eq!(get(&client, "Status.Doors.Example:443", "/").expect(200).body, shown);
+    get(&client, host, "/v1/me").expect(404);
+    get(&client, host, "/metrics").expect(404);
+    client.post(&format!("{page}/unpublish"), &json!({})).expect(200);
+    assert!(get(&client, host, "/").expect(404).body.starts_with("<!doctype"));
+    client.post(&format!("{page}/publish"), &json!({})).expect(200);
+    client.delete(&path).expect(200);
+    assert!(get(&client, host, "/").expect(404).body.starts_with('{'), "detached");
+}
