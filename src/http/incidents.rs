@@ -50,7 +50,7 @@ pub(super) async fn create_incident(call: Call<Api>) -> Result<Reply, ApiError> 
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&api).await?;
-    let links = Links::find(&*write, caller.organisation.key, &body).await?;
+    let links = Links::find(&write, caller.organisation.key, &body).await?;
     let draft = Draft { caller: &caller, links: &links, now: api.now() };
     let mut made = draft.create(&body).map_err(ApiError::Fields)?;
     incidents::insert(&*write, &mut made).await.or_unavailable()?;
@@ -65,7 +65,7 @@ pub(super) async fn update_incident(call: Call<Api>) -> Result<Reply, ApiError> 
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&api).await?;
     // Services before incidents: the order in which a deleted service takes its locks.
-    let links = Links::find(&*write, caller.organisation.key, &body).await?;
+    let links = Links::find(&write, caller.organisation.key, &body).await?;
     let stored = find_for_update(&write, &caller, id).await?;
     if stored.incident.is_resolved() && states_open(&body) {
         return Err(Conflict::IncidentResolved.into());

@@ -110,12 +110,12 @@ mod tests {
         errors
     }
 
-    fn check(value: &Value, expected: Result<Vec<&str>, FieldErrors>) {
+    fn check(value: &Value, expected: &Result<Vec<&str>, FieldErrors>) {
         let errors = Errors::default();
         let ids = LinkedIds::read(&Field::new(value, "service_ids", &errors), 3, NullEntries::Ignored);
         let known = HashMap::from([(A.parse().unwrap(), "a")]);
         let keys = ids.map(|ids| ids.resolve("service", &known, &errors)).unwrap_or_default();
-        assert_eq!(errors.into_inner().into_result(keys), expected);
+        assert_eq!(&errors.into_inner().into_result(keys), expected);
     }
 
     #[rstest]
@@ -131,7 +131,7 @@ mod tests {
         Err(FieldErrors::of("service_ids.1", FieldRule::UnknownId { kind: "service", id: B.into() }))
     )]
     fn ids_of_a_body_must_exist(#[case] value: Value, #[case] expected: Result<Vec<&str>, FieldErrors>) {
-        check(&value, expected);
+        check(&value, &expected);
     }
 
     #[test]
