@@ -380,3 +380,34 @@ fn refusals_come_in_the_order_of_the_contract() {
     client.send("POST", &format!("{done}/extend"), &[], b"[]").expect(400);
     client.send("POST", PATH, &[], b"[]").expect(400);
 }
+
+/// Contract 4.11.1: chosen pages stand in the order of the client, in single responses alone; an update replaces them.
+#[test]
+fn pages_are_chosen_in_order() {
+    let server = Server::shared();
+    let client = server.tenant("business");
+    let page = |name: &str| {
+        let slug = format!(
+            "{}-{}",
+            name.to_lowercase(),
+            moment(0).replace([':', '.', 'T', 'Z'], "-").trim_matches('-')
+        );
+        id_of(&client.post("/v1/statuspages", &json!({"name": name, "slug": slug})).expect(201).data())
+    };
+    let (b, a) = (page("B"), page("A"));
+    let made = planned(&client, &json!({"statuspage_ids": [b, null, a, b]}));
+    assert_eq!(made["statuspages"], json!([{"id": b, "name": "B"}, {"id": a, "name": "A"}]));
+    let path = maintenance(&id_of(&made));
+    let kept = client.patch(&path, &json!({"title": "Other"})).expect(200).data();
+    assert_eq!(kept["statuspages"], made["statuspages"]);
+    let replaced = client.patch(&path, &json!({"statuspage_ids": [a]})).expect(200).data();
+    assert_eq!(replaced["statuspages"], json!([{"id": a, "name": "A"}]));
+    assert_eq!(client.get(PATH).expect(200).data()[0].get("statuspages"), None);
+    let foreign = server
+        .tenant("business")
+        .post(PATH, &json!({"title": "x", "scheduled_start": moment(9), "statuspage_ids": [a]}));
+    assert_eq!(
+        foreign.errors(),
+        [("statuspage_ids.0".to_owned(), format!("No status page with the ID {a} exists."))]
+    );
+}
