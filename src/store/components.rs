@@ -22,7 +22,7 @@ use crate::store::StoreError;
 pub async fn of_page(connection: &impl ConnectionTrait, page: i64) -> Result<Vec<Component>, StoreError> {
     let rows =
         Entity::find().filter(Column::StatuspageId.eq(page)).order_by_asc(Column::Id).all(connection).await?;
-    rows.into_iter().map(from_row).collect()
+    rows.iter().map(from_row).collect()
 }
 
 /// The component of the page with this id.
@@ -35,7 +35,7 @@ pub async fn find(
     id: Id,
 ) -> Result<Option<Component>, StoreError> {
     let query = Entity::find().filter(Column::StatuspageId.eq(page)).filter(Column::PublicId.eq(id.as_str()));
-    query.one(connection).await?.map(from_row).transpose()
+    query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
 /// Whether some page of the organisation has a component with this id.
@@ -150,7 +150,7 @@ pub(super) fn to_row(component: &Component) -> ActiveModel {
     }
 }
 
-pub(super) fn from_row(row: Model) -> Result<Component, StoreError> {
+pub(super) fn from_row(row: &Model) -> Result<Component, StoreError> {
     let key = row.id;
     let corrupt = |problem: &str| StoreError::corrupt("component", &key, &problem);
     let description = row.description.as_deref().map(Translated::from_stored).transpose();

@@ -122,7 +122,6 @@ struct Plan {
 }
 
 impl Plan {
-    #[expect(clippy::too_many_arguments, reason = "five facts that only meet here")]
     fn new(
         groups: &[Component],
         services: &[Named],
@@ -216,7 +215,7 @@ async fn synced_groups(
         .order_by_asc(Column::Id)
         .all(connection)
         .await?;
-    rows.into_iter().map(from_row).collect()
+    rows.iter().map(from_row).collect()
 }
 
 /// These services, oldest first.
@@ -242,7 +241,7 @@ async fn managed(
     wanted: sea_orm::sea_query::SimpleExpr,
 ) -> Result<Vec<Component>, StoreError> {
     let query = Entity::find().filter(wanted).filter(Column::IsSyncManaged.eq(true));
-    query.all(connection).await?.into_iter().map(from_row).collect()
+    query.all(connection).await?.iter().map(from_row).collect()
 }
 
 /// The largest `display_order` inside each of these groups.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::pages::{
     all, bilingual, component, components, create_component, id_of, keys, new_component, new_page, shown,
-    statuspage,
+    statuspage, tenant,
 };
 use crate::support::server::Server;
 use crate::support::{UNKNOWN_ID, create_unconfigured, service};
@@ -150,7 +150,7 @@ fn errors_stand_in_the_order_of_the_table() {
 /// Contract 1.5: what another organisation has cannot be linked.
 #[test]
 fn a_foreign_service_or_tag_is_unknown() {
-    let (client, other) = (Server::shared_client(), Server::shared().tenant("business"));
+    let (client, other) = (Server::shared_client(), tenant());
     let page = new_page(&client);
     let foreign = create_unconfigured(&other);
     let tag = id_of(&other.post("/v1/tags", &json!({"key": "env"})).expect(201).data());

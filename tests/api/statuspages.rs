@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::UNKNOWN_ID;
 use crate::support::pages::{
-    bilingual, create_page, fresh, id_of, keys, new_component, new_page, statuspage,
+    bilingual, create_page, fresh, id_of, keys, new_component, new_page, statuspage, tenant,
 };
 use crate::support::server::Server;
 
@@ -67,7 +67,7 @@ fn a_page_is_changed_by_put_and_patch(#[values("PUT", "PATCH")] method: &str) {
 /// Contract 1.4, 4.13.1: oldest first, paged, without `components`.
 #[test]
 fn pages_are_listed_oldest_first() {
-    let client = Server::shared().tenant("business");
+    let client = tenant();
     let empty = client.get(PATH).expect(200).json();
     assert_eq!((&empty["data"], &empty["meta"]["total"]), (&json!([]), &json!(0)));
     let ids: Vec<String> = (0..3).map(|_| new_page(&client)).collect();
@@ -89,7 +89,7 @@ fn pages_are_listed_oldest_first() {
 /// Contract 4.13.3, specification 4.9: the `slug` filter is exact; what no page can have selects nothing.
 #[test]
 fn the_slug_filter_finds_exactly_one_page() {
-    let (client, other) = (Server::shared_client(), Server::shared().tenant("business"));
+    let (client, other) = (Server::shared_client(), tenant());
     let slug = fresh("wanted");
     let id = id_of(&create_page(&client, &json!({ "slug": slug })));
     create_page(&client, &json!({"slug": format!("{slug}-2")}));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::client::Client;
 use crate::support::pages::{
     all, component, components, create_component, fresh, id_of, keys, new_component, new_page, shown,
-    statuspage,
+    statuspage, tenant,
 };
 use crate::support::server::Server;
 use crate::support::{create, service};
@@ -193,10 +193,7 @@ fn a_managed_child_is_bound_to_its_service_and_group() {
     }
     let refused = client.delete(&path);
     assert_eq!(refused.errors(), [("component".to_owned(), MANAGED.to_owned())]);
-    assert_eq!(
-        keys(&client.patch(&component(&page, &group), &json!({"is_group": false}))),
-        ["is_group", "sync_tag_id"]
-    );
+    assert_eq!(keys(&client.patch(&component(&page, &group), &json!({"is_group": false}))), ["is_group"]);
     client.delete(&component(&page, &group)).expect(200);
     client.get(&path).expect(404);
 }
@@ -250,7 +247,7 @@ fn a_tag_that_fills_a_group_is_in_use() {
 /// A group and many services at the same moment: nobody is missed.
 #[test]
 fn nobody_is_missed_when_group_and_services_come_together() {
-    let client = Server::shared().tenant("business");
+    let client = tenant();
     let (page, (tag, name)) = (new_page(&client), new_tag(&client));
     std::thread::scope(|scope| {
         for _ in 0..6 {

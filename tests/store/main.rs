@@ -25,6 +25,7 @@ mod recent;
 mod recorder;
 mod restore;
 mod services;
+mod statuspages;
 mod support;
 mod tags;
 mod timetable;

@@ -1,0 +1,111 @@
+//! Slugs that are unique and held, and groups that follow a tag, on both kinds of databases.
+
+use rstest::rstest;
+use sea_orm::{ActiveValue::Set, EntityTrait as _};
+use watchkeeper::id::Id;
+use watchkeeper::model::component::Component;
+use watchkeeper::model::slug::HOLD_MS;
+use watchkeeper::model::statuspage::Statuspage;
+use watchkeeper::model::translated::Translated;
+use watchkeeper::store::statuspages::{shown, slugs};
+use watchkeeper::store::{components, page_facts, statuspages, synced_groups};
+use watchkeeper_entities::{service_tag, tag};
+
+use crate::support::Backend;
+use crate::support::backend::Store;
+use crate::support::rows::{at, service, stored_organisation, stored_service};
+
+fn page(organisation: i64, slug: &str) -> Statuspage {
+    let new = Statuspage::new(organisation, Translated::single("en", "Shop"), at(0));
+    Statuspage { slug: slug.into(), ..new }
+}
+
+async fn stored_page(store: &Store, page: Statuspage, now: i64) -> Option<Statuspage> {
+    let write = store.main.begin().await.unwrap();
+    let stored = slugs::insert(&write, page, at(now)).await.unwrap();
+    write.commit().await.unwrap();
+    stored
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_slug_has_one_page_and_is_held(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let mine = stored_organisation(&store, "mine").await.key;
+    let theirs = stored_organisation(&store, "theirs").await.key;
+    let stored = stored_page(&store, page(mine, "shop"), 0).await.unwrap();
+    let found = statuspages::find(store.main.reader(), mine, stored.id).await.unwrap();
+    assert_eq!(found, Some(stored.clone()));
+    assert_eq!(statuspages::find(store.main.reader(), theirs, stored.id).await.unwrap(), None);
+    assert_eq!(
+        stored_page(&store, page(theirs, "shop"), 0).await,
+        None,
+        "taken, and the transaction goes on"
+    );
+    let other = stored_page(&store, page(theirs, "till"), 0).await.unwrap();
+
+    let write = store.main.begin().await.unwrap();
+    assert!(!slugs::rename(&write, &other, "shop", at(0)).await.unwrap());
+    drop(write);
+    let write = store.main.begin().await.unwrap();
+    statuspages::delete(&write, &stored, at(100)).await.unwrap();
+    write.commit().await.unwrap();
+    let reader = store.main.reader();
+    assert!(slugs::is_taken(reader, theirs, "shop", at(100)).await.unwrap());
+    assert!(!slugs::is_taken(reader, mine, "shop", at(100)).await.unwrap());
+    assert_eq!(stored_page(&store, page(theirs, "shop"), 100).await, None, "held");
+    assert!(slugs::taken(reader, theirs, "sh", at(100)).await.unwrap().contains("shop"));
+    assert!(stored_page(&store, page(theirs, "shop"), 100 + HOLD_MS).await.is_some(), "30 days later");
+    let write = store.main.begin().await.unwrap();
+    assert!(slugs::rename(&write, &other, "kiosk", at(0)).await.unwrap());
+    write.commit().await.unwrap();
+    assert!(slugs::is_taken(reader, mine, "till", at(1)).await.unwrap());
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_group_follows_its_tag(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let one = stored_service(&store, service(owner.key, "one")).await;
+    let page = stored_page(&store, page(owner.key, "shop"), 0).await.unwrap();
+    let write = store.main.begin().await.unwrap();
+    let row = tag::ActiveModel {
+        public_id: Set(Id::tag().to_string()),
+        organisation_id: Set(owner.key),
+        key: Set("env".into()),
+        value: Set(String::new()),
+        color: Set("#000000".into()),
+        source: Set("user".into()),
+        created_at: Set(0),
+        ..Default::default()
+    };
+    let tag = tag::Entity::insert(row).exec(&write).await.unwrap().last_insert_id;
+    let carried = service_tag::ActiveModel { service_id: Set(one.key), tag_id: Set(tag) };
+    service_tag::Entity::insert(carried).exec_without_returning(&write).await.unwrap();
+    let group = Component {
+        is_group: true,
+        sync_tag: Some(tag),
+        ..Component::new(page.key, Translated::single("en", "All"), at(0))
+    };
+    let group = components::insert(&write, group).await.unwrap();
+    synced_groups::follow_group(&write, &owner, &group, at(1)).await.unwrap();
+    synced_groups::follow_services(&write, &owner, &[one.key], at(2)).await.unwrap();
+    write.commit().await.unwrap();
+
+    let reader = store.main.reader();
+    let all = components::of_page(reader, page.key).await.unwrap();
+    let child = &all[1];
+    assert_eq!((all.len(), child.service, child.parent), (2, Some(one.key), Some(group.key)));
+    assert!(child.is_sync_managed);
+    assert_eq!(components::sync_tags(reader, page.key).await.unwrap().len(), 1);
+    let facts = page_facts::gather(reader, (owner.key, page.key)).await.unwrap();
+    assert_eq!(facts.services, [one.clone()]);
+    assert_eq!(shown::of_pages(reader, &[page.key]).await.unwrap()[&page.key].components_count, 2);
+
+    let write = store.main.begin().await.unwrap();
+    synced_groups::forget_service(&write, one.key).await.unwrap();
+    components::delete(&write, group.key).await.unwrap();
+    write.commit().await.unwrap();
+    assert_eq!(components::of_page(reader, page.key).await.unwrap(), []);
+}
