@@ -213,7 +213,7 @@ fn incidents_and_maintenances_are_announced() {
 #[test]
 fn a_page_speaks_the_language_of_its_visitor() {
     let server = Server::shared();
-    let create = ["org", "create", "--name", "Polyglot", "--plan", "business", "--locales", "en,de"];
+    let create = ["org", "create", "--name", "Polyglot", "--plan", "business", "--languages", "en,de"];
     let organisation = server.command_json(&create)[0]["id"].as_str().unwrap().to_owned();
     let client = server.member(&organisation, "all");
     let (_, host) = create_page(&client, &json!({"name": {"en": "Tongues", "de": "Zungen"}}));
