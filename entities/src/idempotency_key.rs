@@ -27,6 +27,8 @@ pub struct Model {
     pub status: Option<i16>,
     /// `Location` of the stored answer.
     pub location: Option<String>,
+    /// `Content-Language` of the stored answer.
+    pub language: Option<String>,
     /// Sealed body of the stored answer.
     pub body: Option<String>,
 }

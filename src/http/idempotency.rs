@@ -19,6 +19,7 @@ use crate::http::error::{ApiError, Malformed};
 use crate::http::field_errors::FieldErrors;
 use crate::http::fingerprint::fingerprint;
 use crate::http::gate::guarded;
+use crate::http::languages::language_headers;
 use crate::http::reply::Reply;
 use crate::http::route::Handler;
 use crate::http::rule::FieldRule;
@@ -26,7 +27,7 @@ use crate::http::store_access::StoreResult as _;
 use crate::http::write::Effect;
 use crate::id::Id;
 use crate::model::secret::{Sealer, SecretPlace};
-use crate::store::idempotency_keys::{self as keys, Claimed, Fingerprint, Run, StoredAnswer};
+use crate::store::idempotency_keys::{self as keys, AnswerHead, Claimed, Fingerprint, Run, StoredAnswer};
 
 /// The header.
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -174,11 +175,13 @@ impl Api {
         let place = claim.run.token.to_string();
         let body = self.parts.definer.sealer.open(claim.place(&place), &answer.body);
         let body = body.map_err(|error| ApiError::Internal(error.into()))?;
-        let status = StatusCode::from_u16(answer.status);
+        let AnswerHead { status, location, language } = answer.head;
+        let status = StatusCode::from_u16(status);
         let status = status.map_err(|error| ApiError::Internal(error.into()))?;
-        let location = answer.location.and_then(|location| HeaderValue::from_str(&location).ok());
+        let location = location.and_then(|location| HeaderValue::from_str(&location).ok());
         let mut headers = vec![(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"))];
         headers.extend(location.map(|location| (header::LOCATION, location)));
+        headers.extend(language.iter().flat_map(|language| language_headers(language)));
         Ok(Reply::stored(status, headers, body))
     }
 }
@@ -202,7 +205,7 @@ impl Keys for Api {
     async fn settle(&self, claim: &Claim, reply: &Reply) -> Result<(), ApiError> {
         let write = self.parts.databases.main.begin().await.or_unavailable()?;
         let body = claim.seal(&self.parts.definer.sealer, &reply.text());
-        keys::settle(&write, &claim.run, reply.status_and_location(), body).await.or_unavailable()?;
+        keys::settle(&write, &claim.run, reply.head(), body).await.or_unavailable()?;
         write.commit().await.or_unavailable()
     }
 

@@ -55,10 +55,16 @@ impl Languages {
     /// `Content-Language` and `Vary` of an answer with translatable fields.
     #[must_use]
     pub fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
-        let vary = (header::VARY, HeaderValue::from_static("Accept-Language"));
-        let language = HeaderValue::from_str(&self.chosen).map(|value| (header::CONTENT_LANGUAGE, value));
-        language.into_iter().chain([vary]).collect()
+        language_headers(&self.chosen)
     }
+}
+
+/// `Content-Language` and `Vary` of an answer in this language.
+#[must_use]
+pub fn language_headers(language: &str) -> Vec<(HeaderName, HeaderValue)> {
+    let vary = (header::VARY, HeaderValue::from_static("Accept-Language"));
+    let language = HeaderValue::from_str(language).map(|value| (header::CONTENT_LANGUAGE, value));
+    language.into_iter().chain([vary]).collect()
 }
 
 #[cfg(test)]

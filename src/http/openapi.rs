@@ -6,8 +6,10 @@
 mod components;
 mod figures;
 mod incidents;
+mod kind;
 mod maintenances;
 mod operation;
+mod page;
 mod reference;
 mod refusals;
 mod render;
@@ -17,6 +19,7 @@ mod shape;
 mod statuspages;
 mod tags;
 
+use bytes::Bytes;
 use utoipa::openapi::path::{PathItem, PathsBuilder};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
@@ -27,13 +30,40 @@ use crate::http::openapi::operation::{Chapter, Operation};
 use crate::http::route::{Line, Routes, Verb};
 
 /// The paths outside `/v1`.
-const OUTSIDE: [&str; 4] = ["/healthz", "/readyz", METRICS, "/openapi.json"];
+const OUTSIDE: [&str; 7] =
+    ["/ping/{secret}", "/ping/{secret}/fail", "/healthz", "/readyz", METRICS, "/openapi.json", "/docs"];
 const METRICS: &str = "/metrics";
 
 const ABOUT: &str = "Uptime monitoring and status pages.\n\n\
     Every path below `/v1` needs an API token: `Authorization: Bearer <token>`. Answers are JSON; messages of errors are \
     English. Every `GET` can be asked as `HEAD`, and `OPTIONS` tells the methods of a path without a token. `PUT` and \
     `PATCH` do the same: what is left out stays as it is. Clients must ignore members that they do not know.";
+
+/// The document as a server hands it out.
+pub struct Description {
+    /// For machines.
+    pub json: Bytes,
+    /// For people.
+    pub page: Bytes,
+    /// What the page may do: nothing.
+    pub policy: String,
+}
+
+impl Description {
+    /// Renders a document, once for all requests.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub fn of(document: &OpenApi) -> anyhow::Result<Self> {
+        let value = serde_json::to_value(document)?;
+        let page = page::render(&value)?;
+        Ok(Self {
+            json: value.to_string().into(),
+            page: page.into(),
+            policy: page::content_security_policy(),
+        })
+    }
+}
 
 /// The document of a server with these routes and settings.
 #[must_use]

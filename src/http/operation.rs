@@ -1,9 +1,12 @@
 //! What the process says without a token: is it alive, can it serve, what are its numbers, what can be asked.
 
 use actix_web::http::header;
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::json;
 
+use crate::http::error::ApiError;
+use crate::http::openapi::Description;
+use crate::http::request_id::request_id;
 use crate::http::server::Front;
 use crate::telemetry::{Collect as _, Exposition};
 
@@ -39,7 +42,23 @@ pub(super) async fn readyz(front: web::Data<Front>) -> HttpResponse {
 pub(super) async fn openapi(front: web::Data<Front>) -> HttpResponse {
     let mut response = HttpResponse::Ok();
     response.insert_header((header::CACHE_CONTROL, "no-cache"));
-    response.content_type("application/json; charset=utf-8").body(front.openapi.clone())
+    response.content_type("application/json; charset=utf-8").body(front.description.json.clone())
+}
+
+/// The description as a page for people, which may load nothing and run nothing.
+pub(super) async fn docs(front: web::Data<Front>) -> HttpResponse {
+    let Description { page, policy, .. } = &front.description;
+    let mut response = HttpResponse::Ok();
+    response.insert_header((header::CACHE_CONTROL, "no-cache"));
+    response.insert_header((header::CONTENT_SECURITY_POLICY, policy.as_str()));
+    response.insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
+    response.insert_header((header::REFERRER_POLICY, "no-referrer"));
+    response.content_type("text/html; charset=utf-8").body(page.clone())
+}
+
+/// Another method than those allowed here.
+pub(super) async fn refuse_method(request: HttpRequest, allowed: &'static str) -> HttpResponse {
+    ApiError::MethodNotAllowed(allowed.into()).to_response(&request_id(request.headers()))
 }
 
 /// The numbers of everybody who has some, in the Prometheus text format.

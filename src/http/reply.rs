@@ -9,6 +9,7 @@ use actix_web::http::header::{self, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 
 use crate::id::Id;
+use crate::store::idempotency_keys::AnswerHead;
 
 /// What a handler answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,10 +78,13 @@ impl Reply {
 
     /// What is kept of it beside its body (contract 1.10).
     #[must_use]
-    pub fn status_and_location(&self) -> (u16, Option<String>) {
-        let location = self.headers.iter().find(|(name, _)| *name == header::LOCATION);
-        let location = location.and_then(|(_, value)| value.to_str().ok());
-        (self.status.as_u16(), location.map(str::to_owned))
+    pub fn head(&self) -> AnswerHead {
+        let value = |wanted: HeaderName| {
+            let found = self.headers.iter().find(|(name, _)| *name == wanted);
+            found.and_then(|(_, value)| value.to_str().ok()).map(str::to_owned)
+        };
+        let (location, language) = (value(header::LOCATION), value(header::CONTENT_LANGUAGE));
+        AnswerHead { status: self.status.as_u16(), location, language }
     }
 
     /// The answer on the wire.

@@ -7,8 +7,7 @@ use std::time::Duration;
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServerHandle, ServiceRequest, ServiceResponse};
 use actix_web::middleware::{Next, from_fn};
-use actix_web::web::Bytes;
-use actix_web::{App, HttpRequest, HttpResponse, HttpServer, Route, guard, web};
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, Resource, Route, guard, web};
 use futures_util::future::LocalBoxFuture;
 use tokio::time::Instant;
 
@@ -19,18 +18,19 @@ use crate::http::assets::serve::serve_asset;
 use crate::http::body::BodyLimits;
 use crate::http::cors::Cors;
 use crate::http::gate::{Gate, GateRules};
+use crate::http::openapi::{self, Description};
+use crate::http::operation;
 use crate::http::ping::{self, PingLimiter};
 use crate::http::rate_limit::RateLimiter;
 use crate::http::routes::routes;
 use crate::http::traffic::Traffic;
-use crate::http::{openapi, operation};
 
 /// What every worker shares.
 pub struct Front {
     pub(super) api: Arc<Api>,
     pub(super) traffic: Traffic,
     pub(super) pings: PingLimiter,
-    pub(super) openapi: Bytes,
+    pub(super) description: Description,
     pub(super) gate: Gate<Api>,
 }
 
@@ -61,11 +61,10 @@ pub fn serve(parts: ApiParts, listener: TcpListener, visitors: &Visitors) -> any
     let config = Arc::clone(&parts.config);
     let api = Arc::new(Api::new(parts)?);
     let routes = routes()?;
-    let document = openapi::document(&routes, &config);
-    let openapi = Bytes::from(document.to_json()?);
+    let description = Description::of(&openapi::document(&routes, &config))?;
     let gate = Gate::new(rules(&config, &api), routes, Arc::clone(&api));
     let (traffic, pings) = (Traffic::default(), PingLimiter::default());
-    let front = web::Data::new(Front { api, traffic, pings, openapi, gate });
+    let front = web::Data::new(Front { api, traffic, pings, description, gate });
     let limits = &config.limits.http;
     let own_metrics = config.metrics_listen;
     let shared = front.clone();
@@ -74,14 +73,19 @@ pub fn serve(parts: ApiParts, listener: TcpListener, visitors: &Visitors) -> any
         let visitors = Arc::clone(&visitors);
         let door = from_fn(move |request, next| welcome(Arc::clone(&visitors), request, next));
         let app = App::new().wrap(door).app_data(shared.clone());
-        let app = app.route("/assets/{hash}", reading().to(serve_asset));
-        let app = app.route("/healthz", reading().to(operation::healthz));
-        let app = app.route("/readyz", reading().to(operation::readyz));
-        let app = app.route("/ping/{secret}", pinging().to(ping::ping));
-        let app = app.route("/ping/{secret}/fail", pinging().to(ping::ping_fail));
-        let app = app.route("/openapi.json", reading().to(operation::openapi));
-        let app =
-            if own_metrics.is_none() { app.route("/metrics", reading().to(operation::metrics)) } else { app };
+        let app = app.service(only_read("/assets/{hash}", reading().to(serve_asset)));
+        let app = app.service(only_read("/healthz", reading().to(operation::healthz)));
+        let app = app.service(only_read("/readyz", reading().to(operation::readyz)));
+        let app = app.service(only("GET, HEAD, POST", "/ping/{secret}", pinging().to(ping::ping)));
+        let app = app.service(only("GET, HEAD, POST", "/ping/{secret}/fail", pinging().to(ping::ping_fail)));
+        let app = app.service(only_read("/openapi.json", reading().to(operation::openapi)));
+        let app = app.service(only_read("/docs", reading().to(operation::docs)));
+        let numbers = own_metrics.is_none().then(|| only_read("/metrics", reading().to(operation::metrics)));
+        let app = app.configure(|services| {
+            if let Some(numbers) = numbers {
+                services.service(numbers);
+            }
+        });
         app.default_service(web::to(answer))
     });
     let workers = if limits.workers == 0 { cores() } else { limits.workers };
@@ -122,6 +126,17 @@ fn reading() -> Route {
 /// The methods of pings.
 fn pinging() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()).or(guard::Post()))
+}
+
+/// A path that can be read.
+fn only_read(path: &str, route: Route) -> Resource {
+    only("GET, HEAD", path, route)
+}
+
+/// A path outside `/v1`; methods that its route does not take are refused (contract 1.1).
+fn only(allowed: &'static str, path: &str, route: Route) -> Resource {
+    let refuse = move |request: HttpRequest| operation::refuse_method(request, allowed);
+    web::resource(path).route(route).default_service(web::to(refuse))
 }
 
 fn cores() -> usize {

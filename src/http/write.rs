@@ -60,8 +60,7 @@ impl Write {
     pub async fn commit(self, reply: Reply) -> Result<Reply, ApiError> {
         if let Some((claim, sealer)) = &self.claim {
             let body = claim.seal(sealer, &reply.text());
-            let settled =
-                idempotency_keys::settle(&self.transaction, &claim.run, reply.status_and_location(), body);
+            let settled = idempotency_keys::settle(&self.transaction, &claim.run, reply.head(), body);
             if !settled.await.or_unavailable()? {
                 return Err(ApiError::KeyRunning);
             }

@@ -36,12 +36,21 @@ pub struct Run {
 pub struct StoredAnswer {
     /// The request that it answers.
     pub fingerprint: Fingerprint,
+    /// What stands above its body.
+    pub head: AnswerHead,
+    /// Sealed body.
+    pub body: String,
+}
+
+/// What is kept of an answer beside its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswerHead {
     /// Status.
     pub status: u16,
     /// `Location`.
     pub location: Option<String>,
-    /// Sealed body.
-    pub body: String,
+    /// `Content-Language`: a repeated answer speaks the language of the first.
+    pub language: Option<String>,
 }
 
 /// What became of a claim.
@@ -74,6 +83,7 @@ pub async fn claim(
         accepted_at: Set(now.ms()),
         status: Set(None),
         location: Set(None),
+        language: Set(None),
         body: Set(None),
     };
     let mut nothing = OnConflict::columns([Column::TokenId, Column::Key]);
@@ -113,9 +123,12 @@ fn state_of(row: Model) -> Result<Claimed, StoreError> {
             .as_slice()
             .try_into()
             .map_err(|_| corrupt("its fingerprint is too short"))?,
-        status: u16::try_from(status).map_err(|_| corrupt("its status is negative"))?,
+        head: AnswerHead {
+            status: u16::try_from(status).map_err(|_| corrupt("its status is negative"))?,
+            location: row.location.clone(),
+            language: row.language.clone(),
+        },
         body: row.body.clone().ok_or_else(|| corrupt("its body is missing"))?,
-        location: row.location.clone(),
     }))
 }
 
@@ -126,12 +139,13 @@ fn state_of(row: Model) -> Result<Claimed, StoreError> {
 pub async fn settle(
     connection: &impl ConnectionTrait,
     run: &Run,
-    (status, location): (u16, Option<String>),
+    head: AnswerHead,
     body: String,
 ) -> Result<bool, StoreError> {
     let settled = mine(Entity::update_many(), run)
-        .col_expr(Column::Status, Expr::value(i16::try_from(status).unwrap_or(i16::MAX)))
-        .col_expr(Column::Location, Expr::value(location))
+        .col_expr(Column::Status, Expr::value(i16::try_from(head.status).unwrap_or(i16::MAX)))
+        .col_expr(Column::Location, Expr::value(head.location))
+        .col_expr(Column::Language, Expr::value(head.language))
         .col_expr(Column::Body, Expr::value(body))
         .exec(connection)
         .await?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::support::client::{Answer, Client};
-use crate::support::server::Server;
+use crate::support::server::{Server, failing_start};
 use crate::support::{UNKNOWN_ID, create, create_unconfigured, eventually, ms_of_day, service, until_checks};
 
 fn tenant() -> Client {
@@ -168,6 +168,13 @@ fn push_is_no_location() {
     assert_eq!(errors[0].1, "No active location with the code push exists.");
 }
 
+#[test]
+fn no_location_is_called_push() {
+    let (code, said) = failing_start("", &[("WATCHKEEPER_LOCATION", "push")]);
+    assert_ne!(code, Some(0));
+    assert!(said.contains("no location can have the code 'push'"), "{said}");
+}
+
 /// Contract 4.3.11: an unknown secret is not there, in whatever form.
 #[rstest]
 #[case("/ping/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")]
@@ -180,7 +187,7 @@ fn an_unknown_secret_is_not_there(#[case] path: &str) {
     let answer = ping(&client, "GET", path).expect(404);
     assert_eq!(answer.message(), "The requested resource does not exist.");
     let known = address(&heartbeat(&client));
-    ping(&client, "DELETE", &known).expect(404);
+    assert_eq!(ping(&client, "DELETE", &known).expect(405).header("allow"), Some("GET, HEAD, POST"));
     ping(&client, "GET", &format!("{known}/other")).expect(404);
 }
 

@@ -219,6 +219,25 @@ fn sent(client: &Client, request: &[u8]) -> bool {
         && answer.ends_with(b"}")
 }
 
+/// Contract 1.11: a repeated answer holds the texts of the first, so it names the language of the first.
+#[test]
+fn a_replay_speaks_the_language_of_the_first_answer() {
+    let server = Server::shared();
+    let made = server.command_json(&["org", "create", "--name", "Example Ltd", "--languages", "en,de"]);
+    let client = server.member(made[0]["id"].as_str().unwrap(), "all");
+    let body = json!({"title": {"en": "Slow", "de": "Langsam"}, "message": "x"}).to_string();
+    let send = |language: &str| {
+        let lines = ["Idempotency-Key: a", "Content-Type: application/json", language];
+        client.send("POST", "/v1/incidents", &lines, body.as_bytes()).expect(201)
+    };
+    let first = send("Accept-Language: de");
+    let again = send("Accept-Language: en");
+    assert_eq!(first.data()["title"], "Langsam");
+    assert_eq!(again.body, first.body);
+    assert_eq!(again.header("content-language"), Some("de"));
+    assert_eq!(again.header("vary"), Some("Accept-Language"));
+}
+
 /// A request whose database waits is running; a client that has gone away does not stop it.
 #[tokio::test]
 async fn a_running_request_is_409_and_survives_its_client() {

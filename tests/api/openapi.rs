@@ -39,6 +39,35 @@ fn what_is_not_served_here_is_not_described() {
     assert!(document["paths"].get("/metrics").is_none());
 }
 
+/// The same for people: nothing is loaded from elsewhere, and nothing runs.
+#[test]
+fn the_page_for_people_loads_and_runs_nothing() {
+    let answer = Server::shared_client().without_token().get("/docs").expect(200);
+    assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
+    let policy = answer.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+    assert!(!policy.contains("unsafe"), "{policy}");
+    for foreign in ["<script", "<link", "<img", "src=", "style=", "@import", "url("] {
+        assert!(!answer.body.contains(foreign), "{foreign}");
+    }
+    for shown in
+        ["id=\"create_service\"", "href=\"#schema-Service\"", "id=\"schema-Service\"", "services.create"]
+    {
+        assert!(answer.body.contains(shown), "{shown}");
+    }
+}
+
+/// Contract 1.1: outside `/v1`, too, a wrong method is told which ones are right.
+#[test]
+fn what_can_only_be_read_refuses_other_methods() {
+    let client = Server::shared_client().without_token();
+    for path in ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"] {
+        let refused = client.send("POST", path, &[], b"").expect(405);
+        assert_eq!(refused.header("allow"), Some("GET, HEAD"), "{path}");
+        assert_eq!(refused.message(), "This method is not allowed here. Allowed: GET, HEAD.");
+    }
+}
+
 fn described() -> Document {
     Document::new(Server::shared_client().get("/openapi.json").expect(200).json())
 }

@@ -3,7 +3,7 @@
 use rstest::rstest;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::id::Id;
-use watchkeeper::store::idempotency_keys::{self as keys, Claimed, Run, StoredAnswer};
+use watchkeeper::store::idempotency_keys::{self as keys, AnswerHead, Claimed, Run, StoredAnswer};
 use watchkeeper::store::{Database, tokens};
 
 use crate::support::Backend;
@@ -32,19 +32,21 @@ async fn claim(database: &Database, run: &Run, now: Timestamp) -> Claimed {
 
 async fn settle(database: &Database, run: &Run) -> bool {
     let transaction = database.begin().await.unwrap();
-    let location = Some("https://api.example.com/v1/tags/1".to_owned());
-    let settled = keys::settle(&transaction, run, (201, location), "sealed".into()).await.unwrap();
+    let settled = keys::settle(&transaction, run, head(), "sealed".into()).await.unwrap();
     transaction.commit().await.unwrap();
     settled
 }
 
-fn answer() -> Claimed {
-    Claimed::Answered(StoredAnswer {
-        fingerprint: PRINT,
+fn head() -> AnswerHead {
+    AnswerHead {
         status: 201,
         location: Some("https://api.example.com/v1/tags/1".into()),
-        body: "sealed".into(),
-    })
+        language: Some("de-AT".into()),
+    }
+}
+
+fn answer() -> Claimed {
+    Claimed::Answered(StoredAnswer { fingerprint: PRINT, head: head(), body: "sealed".into() })
 }
 
 #[rstest]

@@ -39,6 +39,7 @@ fn idempotency_key() -> TableCreateStatement {
         .col(big_integer("accepted_at"))
         .col(small_integer_null("status"))
         .col(text_null("location"))
+        .col(text_null("language"))
         .col(text_null("body"))
         .primary_key(Index::create().col("token_id").col("key"))
         .foreign_key(&mut reference(("idempotency_key", "token_id"), "token", ForeignKeyAction::Cascade))

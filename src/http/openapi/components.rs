@@ -169,7 +169,7 @@ pub(super) fn pings() -> Chapter {
     let ping = |verb, path, id, summary| {
         let words = "No token: the secret is in the address. At most 10 per second and secret.";
         let operation = Operation::new(verb, path, id, summary).says(words);
-        operation.answers(200, "Heard.", answer(), Some(json!({"ok": true}))).refuses(&[404, 429])
+        operation.answers(200, "Heard.", answer(), Some(json!({"ok": true}))).refuses(&[404, 429, 500, 503])
     };
     let operations = vec![
         ping(Verb::Get, "/ping/{secret}", "ping", "Report that a job has run"),

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
 use crate::http::openapi::shape::{
-    Shape, integer, list_of, named, number, object, one_of, string, text, timestamp, url,
+    Shape, any_of, integer, list_of, named, number, object, one_of, string, text, timestamp, url,
 };
 use crate::http::route::Verb;
 
@@ -147,7 +147,7 @@ fn check_page() -> Shape {
 impl Operation {
     /// `from` and `to` (contract 1.7).
     pub(super) fn period(self, from: &str, to: &str) -> Self {
-        let time = || string().example("2026-11-20T00:00:00Z");
+        let time = || any_of([string().format("date-time"), string().format("date")]);
         self.asks("from", time(), from).asks("to", time(), to)
     }
 }

@@ -67,9 +67,8 @@ pub(super) fn timestamp() -> Shape {
 
 /// A timestamp as a client may write it: with any offset or none, or a plain date (contract 1.6).
 pub(super) fn instant() -> Shape {
-    string().says(
-        "ISO 8601 date-time; without offset it is UTC, a plain date is midnight UTC. Years 1970 to 2200.",
-    )
+    let forms = any_of([string().format("date-time"), string().format("date")]);
+    forms.says("ISO 8601; without offset it is UTC, a plain date is midnight UTC. Years 1970 to 2200.")
 }
 
 /// `#RRGGBB`.

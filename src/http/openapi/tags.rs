@@ -67,7 +67,7 @@ fn write() -> Shape {
     let key =
         "Letters, digits, `_`, `.` and `-`, the first and the last a letter or digit; stored in lower case.";
     object()
-        .may_have("key", text(1, 50).says(key))
+        .may_have("key", text(1, 50).pattern("^[A-Za-z0-9]([A-Za-z0-9_.-]{0,48}[A-Za-z0-9])?$").says(key))
         .may_have("value", text(0, 100).nullable().says("Null and empty: no value."))
         .may_have("color", color().nullable().says("Null: derived from the label."))
 }
