@@ -13,9 +13,9 @@ use watchkeeper::store::statuspages::{slugs, visitors};
 use watchkeeper::store::{Databases, custom_domains};
 use watchkeeper::timetable::domains::DomainWatch;
 
-use crate::name_server::NameServer;
 use crate::support::Backend;
 use crate::support::backend::Store;
+use crate::support::name_server::NameServer;
 use crate::support::rows::{at, stored_organisation};
 
 const START: Timestamp = at(1_700_000_000_000);

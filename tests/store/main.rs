@@ -5,8 +5,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test that meets an error has failed it")]
 
-#[path = "../api/support/name_server.rs"]
-
 mod append;
 mod changes;
 mod checks;
@@ -20,7 +18,6 @@ mod installation;
 mod linked;
 mod maintenances;
 mod migrations;
-mod name_server;
 mod organisations;
 mod recent;
 mod recorder;
