@@ -4,6 +4,7 @@
 
 pub mod first_start;
 mod plan_limits;
+mod public;
 pub mod reconcile;
 
 use std::fs::File;
@@ -11,27 +12,27 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, Addr, Arbiter};
+use actix::{Actor, Addr, Arbiter, Recipient};
 use anyhow::{Context as _, bail};
 use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
+use crate::config::limits::EngineLimits;
 use crate::config::sources::BadConfig;
 use crate::config::{Config, EgressChoice, LocationConfig};
+use crate::engine::aggregator::Batch;
 use crate::engine::definition::{Definer, Roster};
 use crate::engine::location::Prober;
 use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
 use crate::http::api::ApiParts;
 use crate::http::plans::PlanTable;
-use crate::http::server::{Server, Visitors, serve};
+use crate::http::server::{Server, serve};
 use crate::model::check::Outcome;
-use crate::model::domain_names::DomainNames;
 use crate::model::location::{Location, LocationCode, PUSH};
 use crate::model::secret::Sealer;
-use crate::pages::Pages;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
 use crate::record::recorder::{Drain, RecordCounters, Recorder};
@@ -39,7 +40,7 @@ use crate::record::recovery::{self, Returned};
 use crate::record::{restore, upkeep};
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, installation};
-use crate::timetable::domains::{self, DomainClock, DomainWatch};
+use crate::timetable::domains::{self, DomainClock};
 use crate::timetable::maintenances::{MaintenanceClock, Stop, Works};
 
 /// The embedded databases in the data folder.
@@ -120,9 +121,7 @@ impl App {
     /// # Errors
     /// What cannot be used, in one line.
     pub async fn start(config: Config, clock: Clock) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind(config.listen).with_context(|| {
-            format!("cannot listen on {}; is another Watchkeeper running?", config.listen)
-        })?;
+        let listener = listen(&config)?;
         let address = listener.local_addr()?;
         let config = Config { listen: address, ..config };
         let toolboxes = toolboxes(&config, &clock)?;
@@ -133,62 +132,43 @@ impl App {
         demand_egress_choice(&config, &databases).await?;
         free_keys(&config, &databases).await?;
         let first_start = first_start::once(&config, &clock, &databases).await?;
-        let plans = PlanTable::new(&config.plans)?;
-        plan_limits::enforce(&databases.main, &plans, clock.now()).await?;
+        plan_limits::enforce(&databases.main, &PlanTable::new(&config.plans)?, clock.now()).await?;
 
         let roster = Arc::new(roster(&config)?);
-        let names = Arc::new(domain_names(&config));
         let limits = config.limits.clone();
         let counters = Arc::new(RecordCounters::default());
         let recorder_thread = Arbiter::new();
         let returned = Arc::new(Returned::default());
         let recorder =
             start_recorder(&recorder_thread, &databases, (&config, &roster), (&counters, &returned));
-        let engine = Engine::start(&EngineParts {
-            roster: Arc::clone(&roster),
-            probers: toolboxes,
-            clock: clock.clone(),
-            limits: limits.engine.clone(),
-            threads: Threads::Own(limits.engine.shards),
-            sink: recorder.clone().recipient(),
-        });
+        let engine = start_engine((&roster, toolboxes), &clock, &limits.engine, recorder.clone().recipient());
         let definer = Definer { sealer, roster, limits: limits.engine };
         let restored = restore::services(&databases, &engine, &definer).await?;
         let retry = Duration::from_millis(limits.record.retry_ms);
+        let every = Duration::from_millis(limits.record.upkeep_ms);
         let works = Works::new((&databases, &engine), &definer, &clock);
         let background = vec![
             restore_figures(&databases, &engine, restored).await,
             actix::spawn(recovery::run(databases.clone(), returned, retry)),
             actix::spawn(reconcile::run(databases.clone(), engine.clone(), definer.clone())),
-            actix::spawn(upkeep::run(
-                databases.clone(),
-                clock.clone(),
-                Duration::from_millis(limits.record.upkeep_ms),
-            )),
+            actix::spawn(upkeep::run(databases.clone(), clock.clone(), every)),
         ];
         let collectors: Vec<Arc<dyn crate::telemetry::Collect>> =
             vec![engine.counters(), engine.suspicions(), counters];
         let parts = ApiParts {
+            domain_names: Arc::new(public::domain_names(&config)),
+            toolbox: looking,
             config: Arc::new(config),
-            clock: clock.clone(),
+            clock,
             databases: databases.clone(),
             engine: engine.clone(),
             definer,
-            domain_names: Arc::clone(&names),
-            toolbox: Arc::clone(&looking),
             collectors,
         };
         let maintenance_clock = MaintenanceClock::new(works).start();
-        let pages = Arc::new(Pages {
-            databases: databases.clone(),
-            engine: engine.clone(),
-            clock: clock.clone(),
-            names: Arc::clone(&names),
-        });
-        let visitors: Visitors = Arc::new(move |request| pages.receive(request));
+        let domain_clock = DomainClock::new(public::domain_watch(&parts)).start();
+        let visitors = public::visitors(&parts);
         let server = serve(parts, listener, &visitors)?;
-        let watch = DomainWatch { databases: databases.clone(), clock, names, toolbox: looking };
-        let domain_clock = DomainClock::new(watch).start();
         Ok(Self {
             address,
             first_start,
@@ -291,14 +271,25 @@ fn database_urls(config: &Config) -> (String, String) {
     )
 }
 
-/// The host names that this installation goes by.
-fn domain_names(config: &Config) -> DomainNames {
-    DomainNames {
-        pages: config.statuspage_host_name(),
-        edge: config.edge_host(),
-        api: config.api_hosts(),
-        txt_label: config.compat.domain_txt_label.clone(),
-    }
+fn listen(config: &Config) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(config.listen)
+        .with_context(|| format!("cannot listen on {}; is another Watchkeeper running?", config.listen))
+}
+
+fn start_engine(
+    (roster, probers): (&Arc<Roster>, Vec<Arc<dyn Prober>>),
+    clock: &Clock,
+    limits: &EngineLimits,
+    sink: Recipient<Batch>,
+) -> Engine {
+    Engine::start(&EngineParts {
+        roster: Arc::clone(roster),
+        probers,
+        clock: clock.clone(),
+        limits: limits.clone(),
+        threads: Threads::Own(limits.shards),
+        sink,
+    })
 }
 
 /// The locations of this process: those listed, or the one named.

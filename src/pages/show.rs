@@ -31,8 +31,7 @@ pub(super) fn own_style(page: &Statuspage) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     if let Some(colour) = &page.primary_color {
-        let _ =
-            writeln!(text, ":root {{ --accent: {colour}; }}\nbody {{ border-top: .35rem solid {colour}; }}");
+        let _ = writeln!(text, "html {{ border-top: .35rem solid {colour}; }}");
     }
     if let Some(colour) = &page.secondary_color {
         let _ = writeln!(text, "h2 {{ border-bottom: .2rem solid {colour}; padding-bottom: .25rem; }}");

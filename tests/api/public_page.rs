@@ -253,7 +253,7 @@ fn own_colours_and_styles_are_a_sheet_of_their_own() {
     assert!(html.header("content-security-policy").unwrap().contains("style-src 'self';"));
     let sheet = get(&client, &host, "/custom.css").expect(200);
     assert!(
-        sheet.body.contains("--accent: #Ab12cD") && sheet.body.contains("h1 { color: teal }"),
+        sheet.body.contains("solid #Ab12cD") && sheet.body.contains("h1 { color: teal }"),
         "{}",
         sheet.body
     );

@@ -13,9 +13,9 @@ use watchkeeper::store::statuspages::{slugs, visitors};
 use watchkeeper::store::{Databases, custom_domains};
 use watchkeeper::timetable::domains::DomainWatch;
 
-use crate::name_server::NameServer;
 use crate::support::Backend;
 use crate::support::backend::Store;
+use crate::support::name_server::NameServer;
 use crate::support::rows::{at, stored_organisation};
 
 const START: Timestamp = at(1_700_000_000_000);
@@ -84,6 +84,11 @@ async fn the_clock_looks_at_domains_that_are_due(
     let servers = NameServer::start();
     let (right, wrong) =
         (attached(&store, "right.example.com").await, attached(&store, "wrong.example.com").await);
+    let signed = attached(&store, "signed.example.com").await;
+    let quiet = attached(&store, "quiet.example.com").await;
+    servers.address_of("edge.example.net", [192, 0, 2, 1]);
+    servers.sign_badly("signed.example.com");
+    servers.fall_silent_about("quiet.example.com");
     servers.alias("right.example.com", "edge.example.net");
     servers.text("_status-verify.right.example.com", &right.txt_value);
     let clock = Clock::fixed(START);
@@ -112,6 +117,7 @@ async fn the_clock_looks_at_domains_that_are_due(
     let looked = read(&store, &wrong).await;
     assert_eq!(looked.problem, Some(DomainProblem::NoRecords));
     assert_eq!(looked.next_look_at, Some(START.plus_ms(2 * MINUTE_MS)));
+    assert_eq!(read(&store, &signed).await.problem, Some(DomainProblem::Dnssec));
     clock.set_ahead(7 * 1_440 * MINUTE_MS);
     watch.round().await.unwrap();
     let failed = read(&store, &wrong).await;
@@ -120,4 +126,6 @@ async fn the_clock_looks_at_domains_that_are_due(
         (DomainStatus::Failed, Some(DomainProblem::VerificationTimeout))
     );
     assert_eq!(read(&store, &right).await.status, DomainStatus::Active);
+    let unseen = read(&store, &quiet).await;
+    assert_eq!(unseen.status, DomainStatus::PendingVerification, "our own trouble fails no domain");
 }

@@ -2,6 +2,8 @@
 
 pub(crate) mod backend;
 pub(crate) mod chance;
+#[path = "../../api/support/name_server.rs"]
+pub(crate) mod name_server;
 pub(crate) mod planned;
 pub(crate) mod postgres;
 pub(crate) mod rows;

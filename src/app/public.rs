@@ -1,0 +1,41 @@
+//! Wires what the public meets: status pages by host, and the looks at their custom domains.
+
+use std::sync::Arc;
+
+use crate::config::Config;
+use crate::http::api::ApiParts;
+use crate::http::server::Visitors;
+use crate::model::domain_names::DomainNames;
+use crate::pages::Pages;
+use crate::timetable::domains::DomainWatch;
+
+/// Who answers on the hosts of status pages.
+pub(super) fn visitors(parts: &ApiParts) -> Visitors {
+    let pages = Pages {
+        databases: parts.databases.clone(),
+        engine: parts.engine.clone(),
+        clock: parts.clock.clone(),
+        names: Arc::clone(&parts.domain_names),
+    };
+    Arc::new(move |request| pages.receive(request))
+}
+
+/// What looks at custom domains.
+pub(super) fn domain_watch(parts: &ApiParts) -> DomainWatch {
+    DomainWatch {
+        databases: parts.databases.clone(),
+        clock: parts.clock.clone(),
+        names: Arc::clone(&parts.domain_names),
+        toolbox: Arc::clone(&parts.toolbox),
+    }
+}
+
+/// The host names that this installation goes by.
+pub(super) fn domain_names(config: &Config) -> DomainNames {
+    DomainNames {
+        pages: config.statuspage_host_name(),
+        edge: config.edge_host(),
+        api: config.api_hosts(),
+        txt_label: config.compat.domain_txt_label.clone(),
+    }
+}

@@ -1,0 +1,125 @@
+//! When a domain is looked at, what becomes of it, and how often clients may ask.
+
+use rstest::rstest;
+
+use super::*;
+
+const START: Timestamp = Timestamp::from_ms(1_000_000);
+
+fn after_minutes(minutes: i64) -> Timestamp {
+    START.plus_ms(minutes * MINUTE_MS)
+}
+
+fn pending() -> Domain {
+    Domain::attached(1, "status.example.com".into(), START)
+}
+
+fn active() -> Domain {
+    pending().looked_at(Sight::Right, after_minutes(1))
+}
+
+const WRONG: Sight = Sight::Wrong(DomainProblem::WrongTarget);
+
+/// Contract 4.15: after 1, 2, 5, 10, 30 minutes, then hourly.
+#[rstest]
+#[case(0, 1)]
+#[case(1, 2)]
+#[case(2, 5)]
+#[case(3, 5)]
+#[case(5, 10)]
+#[case(10, 30)]
+#[case(30, 90)]
+#[case(89, 90)]
+#[case(90, 150)]
+#[case(10_050, 10_080)]
+#[case(10_080, 10_110)]
+fn a_waiting_domain_is_looked_at_less_and_less_often(#[case] now: i64, #[case] next: i64) {
+    let looked = pending().looked_at(Sight::Nothing, after_minutes(now));
+    assert_eq!(looked.next_look_at, Some(after_minutes(next)));
+    assert_eq!(pending().next_look_at, Some(after_minutes(1)));
+}
+
+#[test]
+fn both_records_make_it_active_and_keep_it_so() {
+    let active = active();
+    assert_eq!(
+        (active.status, active.verified_at, active.problem),
+        (DomainStatus::Active, Some(after_minutes(1)), None)
+    );
+    assert_eq!(active.next_look_at, Some(after_minutes(1).plus_ms(DAY_MS)));
+    let later = active.looked_at(Sight::Right, after_minutes(1_441));
+    assert_eq!(later.verified_at, Some(after_minutes(1)), "it keeps the time of the first success");
+    assert_eq!(later.next_look_at, Some(after_minutes(1_441).plus_ms(DAY_MS)));
+}
+
+#[test]
+fn a_waiting_domain_says_what_is_wrong() {
+    let wrong = pending().looked_at(WRONG, after_minutes(1));
+    assert_eq!(
+        (wrong.status, wrong.problem),
+        (DomainStatus::PendingVerification, Some(DomainProblem::WrongTarget))
+    );
+    let unseen = wrong.looked_at(Sight::Nothing, after_minutes(2));
+    assert_eq!(unseen.problem, Some(DomainProblem::WrongTarget), "what was known stays");
+    let never_seen = pending().looked_at(Sight::Nothing, after_minutes(1));
+    assert_eq!(never_seen.problem, Some(DomainProblem::NoRecords));
+}
+
+/// Contract 4.15, the deadlines: a week, and only for what was seen.
+#[rstest]
+#[case(WRONG, 7 * 1_440 - 1, DomainStatus::PendingVerification)]
+#[case(WRONG, 7 * 1_440, DomainStatus::Failed)]
+#[case(Sight::Nothing, 30 * 1_440, DomainStatus::PendingVerification)]
+#[case(Sight::Right, 30 * 1_440, DomainStatus::Active)]
+fn a_waiting_domain_fails_after_a_week(
+    #[case] sight: Sight,
+    #[case] minutes: i64,
+    #[case] status: DomainStatus,
+) {
+    let looked = pending().looked_at(sight, after_minutes(minutes));
+    assert_eq!(looked.status, status);
+    if status == DomainStatus::Failed {
+        assert_eq!((looked.problem, looked.next_look_at), (Some(DomainProblem::VerificationTimeout), None));
+        assert_eq!(looked.looked_at(Sight::Right, after_minutes(minutes + 1)), looked, "failed is final");
+    }
+}
+
+#[test]
+fn an_active_domain_is_given_a_week() {
+    let days = |days: i64| after_minutes(1).plus_ms(days * DAY_MS);
+    let wrong = active().looked_at(WRONG, days(1));
+    assert_eq!((wrong.status, wrong.problem, wrong.wrong_since), (DomainStatus::Active, None, Some(days(1))));
+    let healed = wrong.looked_at(Sight::Right, days(2));
+    assert_eq!((healed.wrong_since, healed.next_look_at), (None, Some(days(3))));
+    let still = wrong.looked_at(WRONG, days(7));
+    assert_eq!((still.status, still.next_look_at), (DomainStatus::Active, Some(days(8))));
+    let blind = still.looked_at(Sight::Nothing, days(8));
+    assert_eq!((blind.status, blind.wrong_since), (DomainStatus::Active, Some(days(1))));
+    let failed = still.looked_at(WRONG, days(8));
+    assert_eq!((failed.status, failed.problem), (DomainStatus::Failed, Some(DomainProblem::StaleTimeout)));
+    assert_eq!((failed.verified_at, failed.next_look_at), (None, None));
+}
+
+/// Contract 4.15: less than 10 s after the previous one; `Retry-After` 1..10.
+#[rstest]
+#[case(None, None)]
+#[case(Some(0), Some(10))]
+#[case(Some(1), Some(10))]
+#[case(Some(9_000), Some(1))]
+#[case(Some(9_999), Some(1))]
+#[case(Some(10_000), None)]
+#[case(Some(-5_000), None)]
+fn clients_may_ask_every_ten_seconds(#[case] ms_ago: Option<i64>, #[case] seconds: Option<u64>) {
+    let asked_at = ms_ago.map(|ms| START.plus_ms(-ms));
+    assert_eq!(Domain { asked_at, ..pending() }.cooldown_seconds(START), seconds);
+}
+
+#[test]
+fn every_domain_has_a_value_of_its_own() {
+    let value = pending().txt_value;
+    assert!(
+        value.len() == TXT_VALUE_LENGTH && value.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+        "{value}"
+    );
+    assert_ne!(value, pending().txt_value);
+}
