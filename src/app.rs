@@ -155,12 +155,7 @@ impl App {
         let definer = Definer { sealer, roster, limits: limits.engine };
         let restored = restore::services(&databases, &engine, &definer).await?;
         let retry = Duration::from_millis(limits.record.retry_ms);
-        let maintenance_clock = MaintenanceClock::new(Works {
-            databases: databases.clone(),
-            engine: engine.clone(),
-            definer: definer.clone(),
-            clock: clock.clone(),
-        });
+        let works = Works::new((&databases, &engine), &definer, &clock);
         let background = vec![
             restore_figures(&databases, &engine, restored).await,
             actix::spawn(recovery::run(databases.clone(), returned, retry)),
@@ -183,7 +178,7 @@ impl App {
             toolbox: Arc::clone(&looking),
             collectors,
         };
-        let maintenance_clock = maintenance_clock.start();
+        let maintenance_clock = MaintenanceClock::new(works).start();
         let pages = Arc::new(Pages {
             databases: databases.clone(),
             engine: engine.clone(),

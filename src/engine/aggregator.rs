@@ -280,6 +280,7 @@ impl Handler<Present> for Aggregator {
         let live = self.services.entry(definition.key).or_insert_with(|| Live::new(now));
         if let Some((status, verdict, last_result_at)) = known {
             live.go_on(status, verdict, last_result_at);
+            live.back_until(definition.pulse.and_then(|pulse| pulse.deadline()));
         }
         let is_left_out = definition.is_paused || definition.in_planned_maintenance;
         live.take_decision(definition.revision, (is_left_out, definition.stated), now);

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::clock::Timestamp;
 use crate::http::api::Api;
@@ -70,10 +71,12 @@ async fn answer(
     request: &HttpRequest,
     (secret, has_failed): (String, bool),
 ) -> HttpResponse {
+    let started = Instant::now();
     let id = request_id(request.headers());
+    let shared = front.clone();
     let task = actix_web::rt::spawn(async move {
         let hash = read_secret(&secret).ok_or(ApiError::NotFound)?;
-        take(&front.api, &front.pings, (hash, has_failed)).await
+        take(&shared.api, &shared.pings, (hash, has_failed)).await
     });
     let taken = task.await.unwrap_or_else(|error| Err(ApiError::Internal(error.into())));
     let mut response = match taken {
@@ -86,6 +89,7 @@ async fn answer(
     }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    front.traffic.note(response.status().as_u16(), started.elapsed());
     response
 }
 

@@ -94,8 +94,12 @@ impl Vigil {
     /// Begins, or goes on where an earlier process stopped: a stored ping that the history has lost is recorded, and so is a
     /// deadline that passed meanwhile.
     #[must_use]
-    pub fn begin(pulse: Pulse, memory: &Memory, now: Timestamp) -> (Self, Vec<Effect>) {
+    pub fn begin(mut pulse: Pulse, memory: &Memory, now: Timestamp) -> (Self, Vec<Effect>) {
         let newest = memory.votes.iter().map(|(_, vote)| vote).max_by_key(|vote| vote.checked_at);
+        // An actor that starts again after a panic has an old view of the store.
+        let told = newest.filter(|vote| vote.status == CheckStatus::Up);
+        let told = told.map(|vote| Ping { at: vote.checked_at, has_failed: false });
+        pulse.stored.last = newer(pulse.stored.last, told);
         let mut vigil = Self {
             deadline: pulse.deadline(),
             last_entry_at: newest.map(|vote| vote.checked_at),
@@ -118,8 +122,7 @@ impl Vigil {
 
     /// Expects something else from now on; what was seen stays.
     pub fn expect(&mut self, pulse: Pulse, now: Timestamp) -> Vec<Effect> {
-        let last =
-            [self.pulse.stored.last, pulse.stored.last].into_iter().flatten().max_by_key(|ping| ping.at);
+        let last = newer(self.pulse.stored.last, pulse.stored.last);
         let mut effects = self.wake(now);
         self.pulse = Pulse { stored: Heartbeat { last, ..pulse.stored }, ..pulse };
         self.deadline = self.pulse.deadline();
@@ -245,6 +248,10 @@ impl Vigil {
         self.status = to;
         self.status_since = Some(at);
     }
+}
+
+fn newer(one: Option<Ping>, other: Option<Ping>) -> Option<Ping> {
+    [one, other].into_iter().flatten().max_by_key(|ping| ping.at)
 }
 
 #[cfg(test)]

@@ -246,6 +246,25 @@ mod tests {
         assert_eq!(per_day(&[span]), [(0, down(10)), (1, down(5))]);
     }
 
+    /// Contract 4.7, 4.12: overlapping maintenances leave their time out once; a statement of a person wins over them.
+    #[test]
+    fn planned_maintenance_is_left_out_once_and_an_override_wins() {
+        let window =
+            |kind, from, to: Option<i64>| Window { service: 1, kind, from: at(from), to: to.map(at) };
+        let decided = [
+            window(WindowKind::Maintenance, 10, Some(30)),
+            window(WindowKind::Override(OverrideStatus::Up), 25, Some(28)),
+            window(WindowKind::Maintenance, 20, Some(40)),
+            window(WindowKind::Pause, 35, Some(45)),
+            window(WindowKind::Maintenance, 90, None),
+        ];
+        let mut spans = measured(&[change(0, MeasuredStatus::Down)], at(100), (at(0), at(100)));
+        for covering in covers(&decided, at(100)) {
+            spans = cover(&spans, covering);
+        }
+        assert_eq!(total(&spans), Availability { up_ms: 3, down_ms: 10 + 45 });
+    }
+
     const STATUSES: [MeasuredStatus; 5] = MeasuredStatus::ALL;
     const COUNTS: [Counts; 3] = [Counts::Up, Counts::Down, Counts::Nothing];
 

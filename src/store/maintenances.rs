@@ -37,7 +37,7 @@ pub async fn find(
     id: Id,
 ) -> Result<Option<Maintenance>, StoreError> {
     let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str()));
-    query.one(connection).await?.map(from_row).transpose()
+    query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
 /// Like [`find`], and keeps others from changing the maintenance until the transaction ends.
@@ -50,7 +50,7 @@ pub async fn find_for_update(
     id: Id,
 ) -> Result<Option<Maintenance>, StoreError> {
     let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
-    query.one(connection).await?.map(from_row).transpose()
+    query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
 /// `limit` maintenances that the filter selects after the first `offset`, the latest planned start first, and how many
@@ -76,7 +76,7 @@ pub async fn list(
         .limit(limit)
         .all(connection)
         .await?;
-    Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
+    Ok((rows.iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
 /// Stores a new maintenance; its `key` is given by the database and returned in the result.
@@ -137,7 +137,7 @@ fn to_row(maintenance: &Maintenance) -> ActiveModel {
     }
 }
 
-fn from_row(row: Model) -> Result<Maintenance, StoreError> {
+fn from_row(row: &Model) -> Result<Maintenance, StoreError> {
     let corrupt = |problem: &str| StoreError::corrupt("maintenance", &row.id, &problem);
     let created_by = match (&row.created_by_id, &row.created_by_name) {
         (Some(id), Some(name)) => Some(Creator {

@@ -3,6 +3,7 @@
 //! It sleeps until the next due moment, but never long, so that windows written meanwhile, clocks that are set and databases
 //! that come back are noticed. After a stop it makes up for what was missed, each transition once, at the present moment.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use actix::{
     Actor, ActorContext as _, ActorFutureExt as _, AsyncContext as _, Context, Handler, Message,
     ResponseActFuture, WrapFuture as _,
 };
+use futures_util::FutureExt as _;
 
 use crate::clock::{Clock, Timestamp};
 use crate::engine::Engine;
@@ -42,12 +44,23 @@ pub struct Works {
 }
 
 impl Works {
+    /// Copies of what everybody shares.
+    #[must_use]
+    pub fn new((databases, engine): (&Databases, &Engine), definer: &Definer, clock: &Clock) -> Self {
+        Self {
+            databases: databases.clone(),
+            engine: engine.clone(),
+            definer: definer.clone(),
+            clock: clock.clone(),
+        }
+    }
+
     /// Does everything that is due now. Gives the number of transitions.
     ///
     /// # Errors
-    /// When the database fails; what was done stays done.
+    /// When the database fails; what was done stays done, and one maintenance that fails does not stop the others.
     pub async fn turn(&self) -> Result<u32, StoreError> {
-        let mut done = 0;
+        let (mut done, mut failed) = (0, None);
         // A maintenance of which start and end have passed takes two rounds.
         loop {
             let before = done;
@@ -58,11 +71,15 @@ impl Works {
                 let Some(last) = keys.last() else { break };
                 after = *last;
                 for key in keys {
-                    done += u32::from(self.transit(key).await?);
+                    match self.transit(key).await {
+                        Ok(is_made) => done += u32::from(is_made),
+                        Err(error) if error.is_unreachable() => return Err(error),
+                        Err(error) => failed = Some(error),
+                    }
                 }
             }
             if done == before {
-                return Ok(done);
+                return failed.map_or(Ok(done), Err);
             }
         }
     }
@@ -94,7 +111,7 @@ impl Works {
                     }
                 }
                 Err(error) => {
-                    tracing::error!(service = %service.id, %error, "this service cannot be watched")
+                    tracing::error!(service = %service.id, %error, "this service cannot be watched");
                 }
             }
         }
@@ -172,8 +189,16 @@ impl Handler<Tick> for MaintenanceClock {
             works.turn().await?;
             works.pause().await
         };
+        // A panic ends this turn, not the clock: its transaction is undone, and the next turn begins anew.
+        let turn = AssertUnwindSafe(turn).catch_unwind();
         Box::pin(turn.into_actor(self).map(|result, clock, ctx| {
-            let pause = clock.note(result);
+            let pause = match result {
+                Ok(result) => clock.note(result),
+                Err(_) => {
+                    tracing::error!("the clock of the maintenances panicked; it goes on");
+                    wait(None, clock.works.clock.now())
+                }
+            };
             ctx.notify_later(Tick, pause);
         }))
     }

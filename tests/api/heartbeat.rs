@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::support::client::{Answer, Client};
-use crate::support::server::Server;
+use crate::support::server::{Server, failing_start};
 use crate::support::{UNKNOWN_ID, create, create_unconfigured, eventually, ms_of_day, service, until_checks};
 
 fn tenant() -> Client {
@@ -166,6 +166,13 @@ fn push_is_no_location() {
     let body = json!({"name": "x", "check_type": "heartbeat", "settings": settings});
     let errors = client.post("/v1/services", &body).errors();
     assert_eq!(errors[0].1, "No active location with the code push exists.");
+}
+
+#[test]
+fn no_location_is_called_push() {
+    let (code, said) = failing_start("", &[("WATCHKEEPER_LOCATION", "push")]);
+    assert_ne!(code, Some(0));
+    assert!(said.contains("no location can have the code 'push'"), "{said}");
 }
 
 /// Contract 4.3.11: an unknown secret is not there, in whatever form.

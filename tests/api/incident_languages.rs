@@ -13,7 +13,8 @@ fn bilingual() -> Client {
     let server = Server::shared();
     let create = ["org", "create", "--name", "Example Ltd", "--plan", "business", "--languages", "en,de"];
     let made = server.command_json(&create);
-    server.member(made[0]["id"].as_str().unwrap(), "all")
+    let client = server.member(made[0]["id"].as_str().unwrap(), "all");
+    Client { _server: Some(server), ..client }
 }
 
 fn body() -> Value {

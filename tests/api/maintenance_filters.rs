@@ -196,7 +196,7 @@ fn a_service_lists_its_maintenances() {
     let mut found = ids(&client, &path);
     found.sort();
     assert_eq!(found, all);
-    assert_eq!(ids(&client, &format!("{path}?service_ids={b}")), [of_both.clone()]);
+    assert_eq!(ids(&client, &format!("{path}?service_ids={b}")), [of_both]);
     assert_eq!(ids(&client, &format!("{path}?status=completed")), [of_a]);
     assert_eq!(ids(&client, &format!("{path}?service_ids=")), Vec::<String>::new());
     let list = client.get(&format!("{path}?per_page=1")).expect(200).json();

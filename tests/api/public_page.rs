@@ -172,6 +172,62 @@ fn components_are_shown_with_their_status() {
     assert!(!html.contains("Healthy door") && !html.contains("It fell"), "{html}");
 }
 
+/// Contract 4.10.2, 4.11.2: open published incidents and coming work of visible services, with their public timeline.
+#[test]
+fn incidents_and_maintenances_are_announced() {
+    let client = Server::shared_client();
+    let (page, host) = create_page(&client, &json!({"name": "Announcements"}));
+    let (_, other_host) = create_page(&client, &json!({"name": "Elsewhere"}));
+    let till = create(&client, &json!({"name": "Internal till 7", "check_type": "manual"}));
+    add_component(&client, &page, &json!({"name": "Public till", "service_id": till}));
+    let announce = |title: &str, is_published: bool| {
+        let body = json!({"title": title, "message": "First line\nsecond line\n\n<b>New</b> paragraph",
+            "service_ids": [till], "is_published": is_published, "severity": "major"});
+        client.post("/v1/incidents", &body).expect(201).data()["id"].as_str().unwrap().to_owned()
+    };
+    announce("Internal trouble", false);
+    let incident = announce("Till <jammed>", true);
+    let work =
+        json!({"title": "New drawer", "scheduled_start": "2199-01-02T03:04:05Z", "service_ids": [till]});
+    client.post("/v1/maintenances", &work).expect(201);
+    let html = get(&client, &host, "/").expect(200).body;
+    for text in [
+        "Till &#60;jammed&#62;",
+        "<p class=\"message\">First line\nsecond line</p>",
+        "<p class=\"message\">&#60;b&#62;New&#60;/b&#62; paragraph</p>",
+        "Affected: Public till",
+        "Investigating",
+        "New drawer",
+        "<time datetime=\"2199-01-02T03:04:05.000Z\">2199-01-02 03:04 UTC</time> – open end",
+    ] {
+        assert!(html.contains(text), "{text}: {html}");
+    }
+    assert!(!html.contains("Internal"), "{html}");
+    let elsewhere = get(&client, &other_host, "/").expect(200).body;
+    assert!(!elsewhere.contains("jammed") && !elsewhere.contains("New drawer"), "{elsewhere}");
+    client.post(&format!("/v1/incidents/{incident}/resolve"), &json!({"message": "Oiled"})).expect(200);
+    assert!(!get(&client, &host, "/").expect(200).body.contains("jammed"));
+}
+
+/// Contract 1.11: the language is the visitor's, among those of the page; the words of the page follow.
+#[test]
+fn a_page_speaks_the_language_of_its_visitor() {
+    let server = Server::shared();
+    let create = ["org", "create", "--name", "Polyglot", "--plan", "business", "--locales", "en,de"];
+    let organisation = server.command_json(&create)[0]["id"].as_str().unwrap().to_owned();
+    let client = server.member(&organisation, "all");
+    let (_, host) = create_page(&client, &json!({"name": {"en": "Tongues", "de": "Zungen"}}));
+    for (accept, locale, texts) in [
+        ("de-AT, fr;q=0.5", "de", ["<h1>Zungen</h1>", "Status unbekannt"]),
+        ("fr", "en", ["<h1>Tongues</h1>", "Status unknown"]),
+    ] {
+        let shown = visit(&client, "GET", &host, "/", &[&format!("Accept-Language: {accept}")]).expect(200);
+        assert_eq!(shown.header("content-language"), Some(locale));
+        assert!(shown.body.contains(&format!("<html lang=\"{locale}\">")), "{}", shown.body);
+        assert!(texts.iter().all(|text| shown.body.contains(text)), "{}", shown.body);
+    }
+}
+
 /// Pages that are not open to everybody show nothing, not even their name.
 #[rstest]
 #[case(json!({"access_type": "password", "password": "correct horse"}))]

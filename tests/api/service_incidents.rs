@@ -4,7 +4,7 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::incidents::{id_of, incident, open_incident};
+use crate::incidents::{id_of, incident, open_incident, tenant};
 use crate::support::client::Client;
 use crate::support::server::Server;
 use crate::support::target::Target;
@@ -99,7 +99,7 @@ fn resolving_recovers_and_reopening_does_not() {
 /// has recovered while the incident goes on. A notice affects nothing, so nothing recovers from it.
 #[tokio::test]
 async fn a_service_that_is_up_again_has_recovered() {
-    let (client, mut target) = (Server::shared().tenant("business"), Target::start());
+    let (client, mut target) = (tenant(), Target::start());
     let watched = json!({"interval_seconds": 30, "timeout_seconds": 1});
     target.stop();
     let id = create_watched(&client, &target.url(), &watched);
@@ -167,7 +167,7 @@ fn count_today(client: &Client, id: &str, days: u8) -> Vec<Value> {
 /// Contract 4.7: incidents that were open at any moment of a day, without notices; newest day first here.
 #[test]
 fn days_count_the_incidents_that_were_open() {
-    let client = Server::shared().tenant("business");
+    let client = tenant();
     let (id, other) = (create_unconfigured(&client), create_unconfigured(&client));
     assert_eq!(count_today(&client, &id, 2), [0, 0]);
     let days = client.get(&format!("{}/uptime?days=4", service(&id))).expect(200).data();
@@ -197,7 +197,7 @@ struct Left {
 
 impl Left {
     fn new() -> Self {
-        let client = Server::shared().tenant("business");
+        let client = tenant();
         let (id, other) = (create_unconfigured(&client), create_unconfigured(&client));
         let make = |fields: Value| open_incident(&client, &fields);
         Self {

@@ -1,7 +1,9 @@
 //! `/v1/tags` (contract 4.4): list, read, create, find or create, change, delete.
 
 use rstest::rstest;
+use sea_orm::{ActiveValue::Set, ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use serde_json::{Value, json};
+use watchkeeper_entities::{component, statuspage, tag};
 
 use crate::support::client::{Answer, Client};
 use crate::support::postgres::Postgres;
@@ -241,6 +243,75 @@ fn a_deleted_tag_is_taken_off() {
     assert_eq!(deleted, json!({"id": tag["id"], "deleted": true}));
     client.delete(&path(&tag)).expect(404);
     assert_eq!(client.get(&service(&id)).expect(200).data()["tags"], json!([]));
+}
+
+/// A status page with a group that follows this tag.
+async fn store_synced_group(server: &Server, tag: &Value) {
+    let url = format!("sqlite://{}", server.data().join("main.db").display());
+    let database = sea_orm::Database::connect(url).await.unwrap();
+    let followed = tag::Entity::find().filter(tag::Column::PublicId.eq(tag["id"].as_str().unwrap()));
+    let followed = followed.one(&database).await.unwrap().unwrap();
+    let page = statuspage::ActiveModel {
+        public_id: Set("PageThatFollowsOneTag".into()),
+        organisation_id: Set(followed.organisation_id),
+        name: Set(r#"{"en":"Shop"}"#.into()),
+        slug: Set("shop".into()),
+        is_published: Set(true),
+        show_logo: Set(true),
+        logo_size: Set("medium".into()),
+        show_affected_services: Set(true),
+        show_unlinked_services: Set(true),
+        show_incident_history: Set(true),
+        status_json_includes_hidden: Set(true),
+        seo: Set("{}".into()),
+        access_type: Set("public".into()),
+        email_whitelist: Set("[]".into()),
+        subscriber_channels: Set("[]".into()),
+        created_at: Set(1),
+        updated_at: Set(1),
+        ..statuspage::ActiveModel::default()
+    };
+    let page = statuspage::Entity::insert(page).exec(&database).await.unwrap().last_insert_id;
+    let group = component::ActiveModel {
+        public_id: Set("GroupThatFollowsATag0".into()),
+        statuspage_id: Set(page),
+        sync_tag_id: Set(Some(followed.id)),
+        name: Set(r#"{"en":"Group"}"#.into()),
+        has_own_name: Set(true),
+        is_group: Set(true),
+        is_visible: Set(true),
+        show_uptime_bars: Set(true),
+        hide_operational_children: Set(false),
+        default_open: Set(true),
+        sync_new_visible: Set(true),
+        is_sync_managed: Set(false),
+        display_order: Set(0),
+        created_at: Set(1),
+        ..component::ActiveModel::default()
+    };
+    component::Entity::insert(group).exec_without_returning(&database).await.unwrap();
+    database.close().await.unwrap();
+}
+
+/// Contract 4.4: a tag that a synced group follows stays; services that carry it do not count.
+#[tokio::test]
+async fn a_tag_in_use_is_kept() {
+    let server = Server::start();
+    let client = server.client();
+    let (used, free) = (make(&client, &json!({"key": "env"})), make(&client, &json!({"key": "os"})));
+    create(&client, &json!({"name": "x", "check_type": "manual", "tags": ["env", "os"]}));
+    store_synced_group(&server, &used).await;
+    let refused = client.delete(&path(&used)).errors();
+    let text = "This tag is still in use: status page Shop.";
+    assert_eq!(refused, [("tag".to_owned(), text.to_owned())]);
+    assert_eq!(client.get(&path(&used)).expect(200).data()["services_count"], 1);
+    client.delete(&path(&free)).expect(200);
+    let limits = client.get("/v1/me").expect(200).json()["limits"].clone();
+    let usage = |key: &str| limits[key]["usage"].clone();
+    assert_eq!(
+        (usage("statuspages"), usage("published_statuspages"), usage("tags")),
+        (json!(1), json!(1), json!(1))
+    );
 }
 
 /// Contract 1.5: an unknown id, one of the wrong form and a foreign one are not there.

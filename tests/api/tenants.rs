@@ -23,6 +23,7 @@ fn a_foreign_id_answers_like_an_unknown_one() {
         ("POST", "/resume", ""),
         ("POST", "/status-override", r#"{"status": "down", "reason": "x"}"#),
         ("DELETE", "/status-override", ""),
+        ("POST", "/heartbeat/rotate", ""),
         ("GET", "/metrics", ""),
         ("GET", "/response-times?range=x", ""),
         ("GET", "/uptime", ""),

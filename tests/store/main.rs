@@ -5,17 +5,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test that meets an error has failed it")]
 
+#[path = "../api/support/name_server.rs"]
+
 mod append;
 mod changes;
 mod checks;
+mod domains;
 mod erase;
 mod figures;
 mod heartbeats;
 mod idempotency_keys;
+mod incidents;
 mod installation;
 mod linked;
 mod maintenances;
 mod migrations;
+mod name_server;
 mod organisations;
 mod recent;
 mod recorder;

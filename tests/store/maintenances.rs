@@ -122,7 +122,11 @@ async fn lists_are_ordered_and_cut(#[values(Backend::Sqlite, Backend::Postgres)]
     let all = list(&store, owner.key, &Filter::default()).await;
     let starts: Vec<i64> = all.iter().map(|one| one.schedule.start.ms()).collect();
     assert_eq!(starts, [7, 7, 6, 5]);
-    assert!(all[0].id.as_str() < all[1].id.as_str() && all.iter().all(|one| one.organisation == owner.key));
+    assert!(all.iter().all(|one| one.organisation == owner.key));
+    // In which order a PostgreSQL sorts text is the choice of whoever made the database.
+    if matches!(backend, Backend::Sqlite) {
+        assert!(all[0].id.as_str() < all[1].id.as_str());
+    }
     let (page, total) =
         maintenances::list(store.main.reader(), owner.key, &Filter::default(), (1, 2)).await.unwrap();
     assert_eq!((page.as_slice(), total), (&all[1..3], 4));

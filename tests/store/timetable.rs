@@ -65,8 +65,7 @@ fn works(store: &Store, clock: &Clock) -> Works {
         sink: Deaf.start().recipient(),
     });
     let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
-    let databases = watchkeeper::store::Databases::clone(store);
-    Works { databases, engine, definer, clock: clock.clone() }
+    Works::new((store, &engine), &definer, clock)
 }
 
 async fn now_stored(store: &Store, of: &Maintenance) -> Maintenance {
@@ -200,6 +199,24 @@ fn the_engine_is_told(#[values(Backend::Sqlite, Backend::Postgres)] backend: Bac
             assert_eq!(works.turn().await.unwrap(), 1);
             assert_eq!(works.engine.roll().await.unwrap()[&watched.id], (watched.key, revision));
         }
+        works.engine.stop().await;
+    });
+}
+
+/// A row that cannot be read is an error, but the others have their turn.
+#[rstest]
+fn one_that_fails_does_not_stop_the_others(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    use sea_orm::ConnectionTrait as _;
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let owner = stored_organisation(&store, "owner").await;
+        let broken = stored(&store, maintenance(owner.key, Scheduled), (&[], 0)).await;
+        let sound = stored(&store, maintenance(owner.key, Scheduled), (&[], 0)).await;
+        let statement = format!("UPDATE maintenance SET kind = 'odd' WHERE id = {}", broken.key);
+        store.main.reader().execute_unprepared(&statement).await.unwrap();
+        let works = works(&store, &Clock::fixed(at(12_000)));
+        assert!(works.turn().await.is_err());
+        assert_eq!(now_stored(&store, &sound).await.status, InProgress);
         works.engine.stop().await;
     });
 }

@@ -87,6 +87,11 @@ impl Live {
         self.last_result_at = last_result_at;
     }
 
+    /// The status that goes on is backed until `deadline`, if nothing else comes.
+    pub(super) fn back_until(&mut self, deadline: Option<Timestamp>) {
+        self.measured_until = deadline.map_or(self.measured_until, |at| at.max(self.measured_until));
+    }
+
     pub(super) fn take_result(&mut self, record: &CheckRecord, measured_until: Option<Timestamp>) {
         self.last_result_at = self.last_result_at.max(Some(record.checked_at));
         self.measured_until = measured_until.unwrap_or(record.checked_at);

@@ -80,6 +80,7 @@ fn memory(status: MeasuredStatus, entry: Option<(i64, CheckStatus)>) -> Memory {
 #[case::recorded_before(Some((900, false)), None, (MeasuredStatus::Down, Some((970, CheckStatus::Down))), "", Some(1_030))]
 #[case::lost_by_the_history(Some((950, false)), None, (MeasuredStatus::Unknown, None), "up@950 >up@950", Some(1_020))]
 #[case::lost_failure(Some((950, true)), None, (MeasuredStatus::Up, Some((940, CheckStatus::Up))), "fail@950 >down@950", Some(1_020))]
+#[case::an_old_view_of_the_store(Some((10, false)), None, (MeasuredStatus::Up, Some((950, CheckStatus::Up))), "", Some(1_020))]
 #[case::resumed(Some((10, false)), Some(980), (MeasuredStatus::Unknown, Some((10, CheckStatus::Up))), "", Some(1_050))]
 #[case::resumed_without_history(Some((10, false)), Some(980), (MeasuredStatus::Unknown, None), "", Some(1_050))]
 #[case::resumed_but_never_pinged(None, Some(980), (MeasuredStatus::Unknown, None), "", None)]

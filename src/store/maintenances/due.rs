@@ -64,5 +64,5 @@ pub async fn claim(
     connection: &impl ConnectionTrait,
     key: MaintenanceKey,
 ) -> Result<Option<Maintenance>, StoreError> {
-    Entity::find_by_id(key).lock_exclusive().one(connection).await?.map(from_row).transpose()
+    Entity::find_by_id(key).lock_exclusive().one(connection).await?.as_ref().map(from_row).transpose()
 }

@@ -1,0 +1,86 @@
+//! Status pages and components to be tested.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::support::client::{Answer, Client};
+use crate::support::server::Server;
+
+/// The path of a status page.
+pub(crate) fn statuspage(id: &str) -> String {
+    format!("/v1/statuspages/{id}")
+}
+
+/// The path of the components of a page.
+pub(crate) fn components(page: &str) -> String {
+    format!("/v1/statuspages/{page}/components")
+}
+
+/// The path of a component.
+pub(crate) fn component(page: &str, id: &str) -> String {
+    format!("/v1/statuspages/{page}/components/{id}")
+}
+
+/// A word that no other test uses: slugs are unique in the installation.
+pub(crate) fn fresh(word: &str) -> String {
+    static WORDS: AtomicU32 = AtomicU32::new(0);
+    format!("{word}{}", WORDS.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The id of what was answered.
+pub(crate) fn id_of(data: &Value) -> String {
+    data["id"].as_str().unwrap().to_owned()
+}
+
+/// Creates a page with these fields beside a name, and gives it.
+pub(crate) fn create_page(client: &Client, fields: &Value) -> Value {
+    client.post("/v1/statuspages", &with_name(fields, "Example status")).expect(201).data()
+}
+
+/// Creates a page and gives its id.
+pub(crate) fn new_page(client: &Client) -> String {
+    id_of(&create_page(client, &json!({})))
+}
+
+/// Creates a component with these fields beside a name, and gives it.
+pub(crate) fn create_component(client: &Client, page: &str, fields: &Value) -> Value {
+    client.post(&components(page), &with_name(fields, "Shop")).expect(201).data()
+}
+
+/// Creates a component and gives its id.
+pub(crate) fn new_component(client: &Client, page: &str, fields: &Value) -> String {
+    id_of(&create_component(client, page, fields))
+}
+
+/// The component as it is now.
+pub(crate) fn shown(client: &Client, page: &str, id: &str) -> Value {
+    client.get(&component(page, id)).expect(200).data()
+}
+
+/// All components of a page, in order.
+pub(crate) fn all(client: &Client, page: &str) -> Vec<Value> {
+    client.get(&components(page)).expect(200).data().as_array().unwrap().clone()
+}
+
+/// A client of an organisation with two languages, English first.
+pub(crate) fn bilingual() -> Client {
+    let server = Server::shared();
+    let create = ["org", "create", "--name", "Example Ltd", "--plan", "business", "--languages", "en,de"];
+    let made = server.command_json(&create);
+    server.member(made[0]["id"].as_str().unwrap(), "all")
+}
+
+/// The keys of a 422, in the order of the answer.
+#[track_caller]
+pub(crate) fn keys(answer: &Answer) -> Vec<String> {
+    answer.errors().into_iter().map(|(key, _)| key).collect()
+}
+
+fn with_name(fields: &Value, name: &str) -> Value {
+    let mut body = json!({ "name": name });
+    for (key, value) in fields.as_object().unwrap() {
+        body[key] = value.clone();
+    }
+    body
+}

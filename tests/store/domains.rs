@@ -1,0 +1,123 @@
+//! Custom domains: rows survive, host names are unique, and the clock looks at what is due and at nothing else.
+
+use std::sync::Arc;
+
+use rstest::rstest;
+use watchkeeper::clock::{Clock, Timestamp};
+use watchkeeper::model::domain::{Domain, DomainProblem, DomainStatus, Sight};
+use watchkeeper::model::domain_names::DomainNames;
+use watchkeeper::model::statuspage::Statuspage;
+use watchkeeper::model::translated::Translated;
+use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
+use watchkeeper::store::statuspages::{slugs, visitors};
+use watchkeeper::store::{Databases, custom_domains};
+use watchkeeper::timetable::domains::DomainWatch;
+
+use crate::name_server::NameServer;
+use crate::support::Backend;
+use crate::support::backend::Store;
+use crate::support::rows::{at, stored_organisation};
+
+const START: Timestamp = at(1_700_000_000_000);
+const MINUTE_MS: i64 = 60_000;
+
+/// Attaches a domain to a new page.
+async fn attached(store: &Store, hostname: &str) -> Domain {
+    let owner = stored_organisation(store, hostname).await;
+    let name = Translated::single("en", "Shop");
+    let slug = hostname.replace('.', "-");
+    let page = Statuspage { slug, ..Statuspage::new(owner.key, name, START) };
+    let transaction = store.main.begin().await.unwrap();
+    let page = slugs::insert(&transaction, page, START).await.unwrap().unwrap();
+    let domain = Domain::attached(page.key, hostname.into(), START);
+    let domain = custom_domains::insert(&transaction, domain).await.unwrap().unwrap();
+    transaction.commit().await.unwrap();
+    domain
+}
+
+async fn read(store: &Store, domain: &Domain) -> Domain {
+    custom_domains::find(store.main.reader(), domain.statuspage, domain.id).await.unwrap().unwrap()
+}
+
+#[rstest]
+#[tokio::test]
+async fn every_field_survives(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let domain = attached(&store, "status.example.com").await;
+    assert_eq!(read(&store, &domain).await, domain);
+    let wrong = domain.looked_at(Sight::Wrong(DomainProblem::OwnershipMissing), START.plus_ms(1));
+    let active = domain.looked_at(Sight::Right, START.plus_ms(2));
+    let stale = active.looked_at(Sight::Wrong(DomainProblem::WrongTarget), START.plus_ms(3));
+    for changed in [Domain { asked_at: Some(START), ..wrong }, active, stale] {
+        let transaction = store.main.begin().await.unwrap();
+        custom_domains::update(&transaction, &changed).await.unwrap();
+        transaction.commit().await.unwrap();
+        assert_eq!(read(&store, &domain).await, changed);
+    }
+    let shown = visitors::by_domain(store.main.reader(), "status.example.com").await.unwrap();
+    assert_eq!(shown.map(|page| page.key), Some(domain.statuspage));
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_host_name_is_attached_once(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let domain = attached(&store, "status.example.com").await;
+    let transaction = store.main.begin().await.unwrap();
+    let second = Domain::attached(domain.statuspage, domain.hostname.clone(), START);
+    assert_eq!(custom_domains::insert(&transaction, second).await.unwrap(), None);
+    custom_domains::delete(&transaction, domain.key).await.unwrap();
+    let again = Domain::attached(domain.statuspage, domain.hostname.clone(), START);
+    assert!(custom_domains::insert(&transaction, again).await.unwrap().is_some());
+    transaction.commit().await.unwrap();
+    let hidden = visitors::by_domain(store.main.reader(), "status.example.com").await.unwrap();
+    assert_eq!(hidden, None, "a domain that is not active shows nothing");
+}
+
+/// Contract 4.15: the first look is after a minute; an active domain is looked at daily.
+#[rstest]
+#[tokio::test]
+async fn the_clock_looks_at_domains_that_are_due(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let servers = NameServer::start();
+    let (right, wrong) =
+        (attached(&store, "right.example.com").await, attached(&store, "wrong.example.com").await);
+    servers.alias("right.example.com", "edge.example.net");
+    servers.text("_status-verify.right.example.com", &right.txt_value);
+    let clock = Clock::fixed(START);
+    let watch = DomainWatch {
+        databases: Databases::clone(&store),
+        clock: clock.clone(),
+        names: Arc::new(DomainNames {
+            pages: "pages.example.net".into(),
+            edge: "edge.example.net".into(),
+            api: Vec::new(),
+            txt_label: "_status-verify".into(),
+        }),
+        toolbox: Arc::new(
+            Toolbox::new(ToolboxConfig { dns_servers: vec![servers.address], ..ToolboxConfig::default() })
+                .unwrap(),
+        ),
+    };
+    clock.set_ahead(MINUTE_MS - 1);
+    watch.round().await.unwrap();
+    assert_eq!(read(&store, &right).await, right, "not due yet");
+    clock.set_ahead(1);
+    watch.round().await.unwrap();
+    let looked = read(&store, &right).await;
+    assert_eq!((looked.status, looked.verified_at), (DomainStatus::Active, Some(START.plus_ms(MINUTE_MS))));
+    assert_eq!(looked.next_look_at, Some(START.plus_ms(1_441 * MINUTE_MS)));
+    let looked = read(&store, &wrong).await;
+    assert_eq!(looked.problem, Some(DomainProblem::NoRecords));
+    assert_eq!(looked.next_look_at, Some(START.plus_ms(2 * MINUTE_MS)));
+    clock.set_ahead(7 * 1_440 * MINUTE_MS);
+    watch.round().await.unwrap();
+    let failed = read(&store, &wrong).await;
+    assert_eq!(
+        (failed.status, failed.problem),
+        (DomainStatus::Failed, Some(DomainProblem::VerificationTimeout))
+    );
+    assert_eq!(read(&store, &right).await.status, DomainStatus::Active);
+}

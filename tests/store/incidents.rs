@@ -1,0 +1,285 @@
+//! Incidents: every field and link survives, a difference is all that is written, a deleted service and a measured recovery
+//! leave the right rows.
+
+use rstest::rstest;
+use watchkeeper::id::Id;
+use watchkeeper::model::access::Organisation;
+use watchkeeper::model::history::MeasuredStatus::{Down, NoData, Up};
+use watchkeeper::model::incident::{
+    Author, ChosenPage, Incident, IncidentKind, IncidentStatus, Severity, TimelineEntry, WholeIncident,
+};
+use watchkeeper::model::service::Service;
+use watchkeeper::model::translated::Translated;
+use watchkeeper::record::recovery::once;
+use watchkeeper::store::incidents::departure::{Cleanup, Departure, leave_service};
+use watchkeeper::store::incidents::list::{IncidentFilter, page, periods};
+use watchkeeper::store::{incidents, services};
+
+use crate::linked::stored_page;
+use crate::support::Backend;
+use crate::support::backend::Store;
+use crate::support::rows::{append_changes, at, change, service, stored_organisation, stored_service};
+
+/// An open incident of this organisation that began at 100 and affects these services since 110.
+fn made(owner: &Organisation, affected: &[&Service]) -> WholeIncident {
+    let text = |en: &str| Translated::from_stored(&format!(r#"{{"de":"ä","en":"{en}"}}"#)).unwrap();
+    let incident = Incident {
+        key: 0,
+        id: Id::random(),
+        organisation: owner.key,
+        title: text("Slow"),
+        kind: IncidentKind::Standard,
+        status: IncidentStatus::Identified,
+        severity: Severity::Major,
+        is_published: true,
+        started_at: at(100),
+        resolved_at: None,
+        sla_counts_as_downtime: true,
+        created_by: Some(Author { id: Id::random(), name: "Bot".into() }),
+        created_at: at(110),
+        updated_at: at(110),
+    };
+    let first = entry(IncidentStatus::Identified, 110);
+    let mut made =
+        WholeIncident { incident, services: Vec::new(), statuspages: Vec::new(), updates: vec![first] };
+    made.affect(affected.iter().map(|row| (row.key, row.id, row.name.clone())), at(110));
+    made
+}
+
+fn entry(status: IncidentStatus, ms: i64) -> TimelineEntry {
+    let message = Translated::single("en", "News");
+    TimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at: at(ms) }
+}
+
+async fn stored(store: &Store, mut whole: WholeIncident) -> WholeIncident {
+    let transaction = store.main.begin().await.unwrap();
+    incidents::insert(&transaction, &mut whole).await.unwrap();
+    transaction.commit().await.unwrap();
+    whole
+}
+
+async fn read(store: &Store, whole: &WholeIncident) -> Option<WholeIncident> {
+    let Incident { organisation, id, .. } = whole.incident;
+    let incident = incidents::find(store.main.reader(), organisation, id).await.unwrap()?;
+    Some(incidents::whole(store.main.reader(), incident).await.unwrap())
+}
+
+async fn saved(store: &Store, before: &WholeIncident, after: &WholeIncident) {
+    let transaction = store.main.begin().await.unwrap();
+    let Incident { organisation, id, .. } = before.incident;
+    let locked = incidents::find_for_update(&transaction, organisation, id).await.unwrap();
+    assert_eq!(locked.as_ref(), Some(before));
+    incidents::save(&transaction, before, after).await.unwrap();
+    transaction.commit().await.unwrap();
+}
+
+async fn three_services(store: &Store) -> (Organisation, [Service; 3]) {
+    let owner = stored_organisation(store, "owner").await;
+    let mut made = Vec::new();
+    for name in ["c", "a", "b"] {
+        made.push(stored_service(store, service(owner.key, name)).await);
+    }
+    (owner, made.try_into().unwrap())
+}
+
+#[rstest]
+#[tokio::test]
+async fn every_field_and_link_survives(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let (owner, [c, a, b]) = three_services(&store).await;
+    let mut whole = made(&owner, &[&c, &a]);
+    for name in ["Zwei", "Eins"] {
+        let page = stored_page(&store, owner.key, name).await;
+        whole.statuspages.push(ChosenPage { key: page.key, id: page.id, name: page.name });
+    }
+    let first = stored(&store, whole).await;
+    assert_eq!(read(&store, &first).await.as_ref(), Some(&first));
+    let foreign = incidents::find(store.main.reader(), owner.key + 1, first.incident.id).await.unwrap();
+    assert_eq!(foreign, None);
+
+    let mut second = first.clone();
+    second.weigh(Severity::Critical);
+    second.affect([&b, &a].map(|row| (row.key, row.id, row.name.clone())), at(200));
+    second.statuspages.reverse();
+    second.incident.title = Translated::single("en", "New");
+    second.incident.created_by = None;
+    second.incident.sla_counts_as_downtime = false;
+    saved(&store, &first, &second).await;
+    assert_eq!(read(&store, &first).await.as_ref(), Some(&second));
+
+    let mut third = second.clone();
+    third.services[0].recovered_at = Some(at(150));
+    third.resolve(entry(IncidentStatus::Resolved, 300), at(290));
+    third.statuspages.clear();
+    saved(&store, &second, &third).await;
+    assert_eq!(read(&store, &first).await.as_ref(), Some(&third));
+
+    let mut fourth = third.clone();
+    fourth.post(entry(IncidentStatus::Monitoring, 400));
+    saved(&store, &third, &fourth).await;
+    assert_eq!(read(&store, &first).await.as_ref(), Some(&fourth));
+
+    let transaction = store.main.begin().await.unwrap();
+    assert!(!incidents::delete(&transaction, owner.key + 1, first.incident.id).await.unwrap());
+    assert!(incidents::delete(&transaction, owner.key, first.incident.id).await.unwrap());
+    transaction.commit().await.unwrap();
+    assert_eq!(read(&store, &first).await, None);
+}
+
+/// Contract 4.10.5, 4.7; the black-box tests say more, but on SQLite alone.
+#[rstest]
+#[tokio::test]
+async fn lists_and_periods_are_filtered(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let (owner, [c, a, b]) = three_services(&store).await;
+    let open = stored(&store, made(&owner, &[&c, &a])).await;
+    let mut over = made(&owner, &[&b, &a]);
+    over.post(entry(IncidentStatus::Resolved, 200));
+    over.incident.is_published = false;
+    let over = stored(&store, over).await;
+    let mut notice = made(&owner, &[&a]);
+    notice.incident.kind = IncidentKind::Notice;
+    notice.incident.started_at = at(300);
+    let notice = stored(&store, notice).await;
+
+    let none = IncidentFilter::default();
+    let both = || {
+        let mut both = [&open, &over];
+        both.sort_by_key(|whole| whole.incident.id.as_str().to_owned());
+        both
+    };
+    let all = [&[&notice][..], &both()].concat();
+    for (filter, expected) in [
+        (none.clone(), all.clone()),
+        (IncidentFilter { of_service: Some(a.key), ..none.clone() }, all),
+        (
+            IncidentFilter { of_service: Some(a.key), services: Some(vec![c.key, b.key]), ..none.clone() },
+            both().into(),
+        ),
+        (IncidentFilter { services: Some(vec![]), ..none.clone() }, vec![]),
+        (IncidentFilter { resolved: Some(true), ..none.clone() }, vec![&over]),
+        (
+            IncidentFilter { resolved: Some(false), is_published: Some(true), ..none.clone() },
+            vec![&notice, &open],
+        ),
+        (IncidentFilter { is_published: Some(false), ..none.clone() }, vec![&over]),
+        (IncidentFilter { kind: Some(IncidentKind::Notice), ..none.clone() }, vec![&notice]),
+        (IncidentFilter { from: Some(at(201)), ..none.clone() }, vec![&notice, &open]),
+        (IncidentFilter { from: Some(at(200)), to: Some(at(300)), ..none.clone() }, both().into()),
+        (IncidentFilter { to: Some(at(100)), ..none.clone() }, vec![]),
+    ] {
+        let (rows, total) = page(store.main.reader(), owner.key, &filter, (0, 10)).await.unwrap();
+        let expected: Vec<_> =
+            expected.into_iter().map(|whole| (whole.incident.clone(), whole.services.clone())).collect();
+        assert_eq!((rows.as_slice(), total), (expected.as_slice(), expected.len() as u64), "{filter:?}");
+        let (foreign, total) = page(store.main.reader(), owner.key + 1, &filter, (0, 10)).await.unwrap();
+        assert_eq!((foreign.len(), total), (0, 0));
+        let (rest, _) = page(store.main.reader(), owner.key, &filter, (1, 1)).await.unwrap();
+        assert_eq!(rest.as_slice(), expected.get(1..2).unwrap_or_default());
+    }
+    let mut found = periods(store.main.reader(), owner.key, a.key, at(150)).await.unwrap();
+    found.sort();
+    assert_eq!(found, [(at(100), None), (at(100), Some(at(200)))]);
+    assert_eq!(periods(store.main.reader(), owner.key, b.key, at(201)).await.unwrap(), []);
+}
+
+/// Contract 4.3.9, incident rows of the table.
+#[rstest]
+#[case(false, Cleanup { resolved: 1, deleted: 0, detached: 3 })]
+#[case(true, Cleanup { resolved: 0, deleted: 2, detached: 2 })]
+#[tokio::test]
+async fn a_service_leaves_its_incidents(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[case] deletes_orphans: bool,
+    #[case] expected: Cleanup,
+) {
+    let Some(store) = backend.open().await else { return };
+    let (owner, [c, a, _]) = three_services(&store).await;
+    let over = |mut whole: WholeIncident| {
+        whole.post(entry(IncidentStatus::Resolved, 200));
+        whole
+    };
+    let alone_open = stored(&store, made(&owner, &[&a])).await;
+    let alone_over = stored(&store, over(made(&owner, &[&a]))).await;
+    let shared_open = stored(&store, made(&owner, &[&a, &c])).await;
+    let shared_over = stored(&store, over(made(&owner, &[&c, &a]))).await;
+    let other = stored(&store, made(&owner, &[&c])).await;
+
+    let message = Translated::single("en", "Gone");
+    let departure =
+        Departure { organisation: owner.key, service: a.key, at: at(50), deletes_orphans, message: &message };
+    let transaction = store.main.begin().await.unwrap();
+    assert_eq!(leave_service(&transaction, &departure).await.unwrap(), expected);
+    services::delete(&transaction, a.key).await.unwrap();
+    transaction.commit().await.unwrap();
+
+    let detached = |whole: &WholeIncident| {
+        let mut detached = whole.clone();
+        detached.services.retain(|row| row.service != a.key);
+        Some(detached)
+    };
+    for whole in [&shared_open, &shared_over, &other] {
+        assert_eq!(read(&store, whole).await, detached(whole));
+    }
+    if deletes_orphans {
+        assert_eq!((read(&store, &alone_open).await, read(&store, &alone_over).await), (None, None));
+        return;
+    }
+    assert_eq!(read(&store, &alone_over).await, detached(&alone_over));
+    let ended = read(&store, &alone_open).await.unwrap();
+    assert_eq!(ended.incident.status, IncidentStatus::Resolved);
+    assert_eq!(ended.incident.resolved_at, Some(at(100)), "not before it began, whatever the clock says");
+    let last = ended.updates.last().unwrap();
+    assert_eq!(
+        (last.status, &last.message, last.notify_subscribers),
+        (IncidentStatus::Resolved, &message, false)
+    );
+    assert_eq!((ended.updates.len(), last.created_at), (2, at(50)));
+}
+
+/// Contract 4.9: what the history says about services of open incidents, at a start and when somebody is told.
+#[rstest]
+#[tokio::test]
+async fn a_service_recovers_when_the_history_says_so(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[values(true, false)] at_start: bool,
+) {
+    let Some(store) = backend.open().await else { return };
+    let (owner, [c, a, b]) = three_services(&store).await;
+    let open = stored(&store, made(&owner, &[&c, &a, &b])).await;
+    let mut notice = made(&owner, &[&a]);
+    notice.incident.kind = IncidentKind::Notice;
+    let notice = stored(&store, notice).await;
+    append_changes(
+        &store.history,
+        &[
+            // Back before the incident affected it, and never bad since.
+            change(c.key, 50, (Up, Down)),
+            change(c.key, 60, (Down, Up)),
+            change(c.key, 150, (Up, NoData)),
+            change(c.key, 160, (NoData, Up)),
+            // Back, bad, and back again: the first return counts.
+            change(a.key, 50, (Up, Down)),
+            change(a.key, 120, (Down, NoData)),
+            change(a.key, 130, (NoData, Up)),
+            change(a.key, 140, (Up, Down)),
+            change(a.key, 150, (Down, Up)),
+            // Still down.
+            change(b.key, 50, (Up, Down)),
+        ],
+    )
+    .await;
+    let keys = [c.key, a.key, b.key, 77];
+    for _ in 0..2 {
+        once(&store, (!at_start).then_some(&keys[..])).await.unwrap();
+        let mut expected = open.clone();
+        expected.services[0].recovered_at = Some(at(130));
+        assert_eq!(read(&store, &open).await, Some(expected), "a second time changes nothing");
+        assert_eq!(read(&store, &notice).await.as_ref(), Some(&notice));
+    }
+    append_changes(&store.history, &[change(b.key, 500, (Down, Up))]).await;
+    once(&store, Some(&[a.key])).await.unwrap();
+    assert_eq!(read(&store, &open).await.unwrap().services[1].recovered_at, None, "nobody asked about it");
+    once(&store, Some(&[b.key])).await.unwrap();
+    assert_eq!(read(&store, &open).await.unwrap().services[1].recovered_at, Some(at(500)));
+}
