@@ -102,7 +102,7 @@ pub async fn claim(
             Entity::update(row).exec(connection).await?;
             Ok(Claimed::Mine)
         }
-        Some(known) => state_of(known),
+        Some(known) => state_of(&known),
     }
 }
 
@@ -114,7 +114,7 @@ const fn is_over(row: &Model, now: Timestamp) -> bool {
     }
 }
 
-fn state_of(row: Model) -> Result<Claimed, StoreError> {
+fn state_of(row: &Model) -> Result<Claimed, StoreError> {
     let Some(status) = row.status else { return Ok(Claimed::Running) };
     let corrupt = |problem: &str| StoreError::corrupt("idempotency_key", &row.key, &problem);
     Ok(Claimed::Answered(StoredAnswer {

@@ -62,7 +62,11 @@ impl Group {
         // Also after a failure: nobody knows for certain what has become of it.
         self.commits.fetch_add(1, Ordering::AcqRel);
         // Nobody else sets it: whoever ends the group has taken it.
-        let _ = common.outcome.set(result.as_ref().map(|()| ()).map_err(ToString::to_string));
+        let told = match &result {
+            Ok(()) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
+        let _ = common.outcome.set(told);
         result
     }
 

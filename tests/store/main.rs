@@ -18,8 +18,6 @@ mod installation;
 mod linked;
 mod maintenances;
 mod migrations;
-#[path = "../api/support/name_server.rs"]
-mod name_server;
 mod organisations;
 mod recent;
 mod recorder;
