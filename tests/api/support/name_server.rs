@@ -108,7 +108,7 @@ fn answer(question: &Message, names: &HashMap<Name, Known>) -> Option<Message> {
                     .extend(found.iter().map(|data| Record::from_rdata(owner.clone(), 60, (**data).clone())));
                 match found.first() {
                     Some(RData::CNAME(target)) if query.query_type != RecordType::CNAME => {
-                        owner = target.0.clone()
+                        owner.clone_from(&target.0);
                     }
                     _ => break,
                 }
