@@ -242,7 +242,7 @@ fn an_sdk_walks_through_the_whole_api() {
 
     let ensured = sdk.post("/v1/tags/ensure", &json!({"key": "ENV", "value": "prod"})).expect(200).data();
     assert_eq!(sdk.ids("/v1/tags?label=env%3Aprod"), [ensured["id"].clone()]);
-    assert_eq!(sdk.ids("/v1/services?tag=env%3Dprod"), [shop.clone()]);
+    assert_eq!(sdk.ids("/v1/services?tag=env%3Dprod"), std::slice::from_ref(&shop));
 
     let incident =
         json!({"title": "Slow", "message": "We look.", "is_published": true, "service_ids": [shop]});
@@ -252,7 +252,7 @@ fn an_sdk_walks_through_the_whole_api() {
     let both =
         format!("service_ids%5B%5D={shop_id}&service_ids%5B%5D={desk_id}&service_ids%5B%5D={UNKNOWN_ID}");
     assert_eq!(sdk.ids(&format!("/v1/incidents?{both}")).len(), 2);
-    assert_eq!(sdk.ids(&format!("/v1/incidents?{both}&is_published=1")), [incident.clone()]);
+    assert_eq!(sdk.ids(&format!("/v1/incidents?{both}&is_published=1")), std::slice::from_ref(&incident));
     assert_eq!(sdk.ids(&format!("/v1/incidents?{both}&is_published=0&resolved=0")), [other]);
     let resolve = format!("/v1/incidents/{}/resolve", incident.as_str().unwrap());
     sdk.post(&resolve, &json!({"message": "Done."})).expect(200);
