@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case("HTTP/1.1 200 OK\r\ncontent-length: 12\r\na: b\r\n\r\n", Some((200, 54)))]
+    #[case("HTTP/1.1 200 OK\r\ncontent-length: 12\r\na: b\r\n\r\n", Some((200, 57)))]
     #[case("HTTP/1.1 429 Too Many\r\nContent-Length: 0\r\n\r\n", Some((429, 44)))]
     #[case("HTTP/1.1 200 OK\r\ncontent-length: 12\r\n", None)]
     fn an_answer_says_how_long_it_is(#[case] answer: &str, #[case] expected: Option<(u16, usize)>) {
