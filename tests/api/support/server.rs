@@ -26,6 +26,8 @@ pub(crate) struct Server {
     environment: Vec<(String, String)>,
     child: Child,
     client: Client,
+    /// Of the shared server: its clients keep it alive.
+    this: Weak<Self>,
 }
 
 impl Server {
@@ -33,7 +35,11 @@ impl Server {
     pub(crate) fn shared() -> Arc<Self> {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         shared.upgrade().unwrap_or_else(|| {
-            let server = Arc::new(Self::start());
+            let server = Arc::new_cyclic(|this| {
+                let mut server = Self::start();
+                server.this = Weak::clone(this);
+                server
+            });
             *shared = Arc::downgrade(&server);
             server
         })
@@ -62,7 +68,7 @@ impl Server {
         let (child, address) = launch(&folder, &environment);
         let token = std::fs::read_to_string(folder.path().join("data/token")).unwrap();
         let client = Client { address, token: Some(token.trim().to_owned()), _server: None };
-        Self { folder, environment, child, client }
+        Self { folder, environment, child, client, this: Weak::new() }
     }
 
     /// A server that clients reach under another address than it listens on.
@@ -74,7 +80,7 @@ impl Server {
 
     /// The holder of the token of the first start.
     pub(crate) fn client(&self) -> Client {
-        self.client.clone()
+        Client { _server: self.this.upgrade(), ..self.client.clone() }
     }
 
     /// `{base_url}` of a server without a configured one.
