@@ -65,7 +65,7 @@ pub(super) async fn attach_domain(call: Call<Api>) -> Result<Reply, ApiError> {
     }
     organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     take_slot(&write, &page, caller.limits.custom_domains).await?;
-    let domain = Domain::attached(page.key, hostname, api.now());
+    let domain = Domain::attached(page.key, hostname, api.created_at());
     let inserted = custom_domains::insert(&*write, domain).await.or_unavailable()?;
     let domain = inserted.ok_or_else(taken)?;
     let location = format!("{}/v1/statuspages/{}/custom-domains/{}", api.base_url, page.id, domain.id);

@@ -51,7 +51,7 @@ pub(super) async fn create_incident(call: Call<Api>) -> Result<Reply, ApiError> 
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&api).await?;
     let links = Links::find(&write, caller.organisation.key, &body).await?;
-    let draft = Draft { caller: &caller, links: &links, now: api.now() };
+    let draft = Draft { caller: &caller, links: &links, now: api.created_at() };
     let mut made = draft.create(&body).map_err(ApiError::Fields)?;
     incidents::insert(&*write, &mut made).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);

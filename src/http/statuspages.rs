@@ -85,7 +85,7 @@ pub(super) async fn update_statuspage(call: Call<Api>) -> Result<Reply, ApiError
     let body = body.read_object(&headers).await?;
     let asked = asked_slug(&body).filter(|slug| *slug != seen.slug);
     let unavailable = unavailable_slug(&api, &caller, asked).await?;
-    let draft = Draft { organisation: &caller.organisation, unavailable, now: api.now() };
+    let draft = Draft { organisation: &caller.organisation, unavailable, now: api.created_at() };
     let password = draft.update(&body, &seen).map_err(ApiError::Fields)?.password;
     let new_hash = match password {
         Some(password) => Some(hashing::hash(&api, password).await?),
