@@ -15,7 +15,7 @@ const POLICY_WITH_OWN_STYLE: &str = "default-src 'none'; style-src 'self'; img-s
                                      font-src https: data:; base-uri 'none'; form-action 'none'; \
                                      frame-ancestors 'none'";
 
-const STYLE: &str = include_str!("../../templates/style.css");
+const STYLE: &str = include_str!("templates/style.css");
 
 /// A page in one language.
 pub(super) fn page(html: String, locale: &str, has_own_style: bool, is_indexable: bool) -> HttpResponse {

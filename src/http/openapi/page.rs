@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::http::openapi::kind::{kind_of, link_of};
 
-const STYLE: &str = include_str!("../../../templates/reference.css");
+const STYLE: &str = include_str!("templates/reference.css");
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 #[derive(Template)]
