@@ -1,4 +1,5 @@
-//! `watchkeeper bench probe` as its user runs it: the built program, its own target in another process, a real database.
+//! `watchkeeper bench` as its user runs it: the built program, its own targets and servers in other processes, real
+//! databases.
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
@@ -8,11 +9,12 @@ use rstest::rstest;
 use serde_json::Value;
 
 fn bench_probe(flags: &[&str]) -> (i32, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_watchkeeper"))
-        .args(["bench", "probe"])
-        .args(flags)
-        .output()
-        .unwrap();
+    bench("probe", flags)
+}
+
+fn bench(what: &str, flags: &[&str]) -> (i32, String) {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_watchkeeper")).args(["bench", what]).args(flags).output().unwrap();
     (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
 }
 
@@ -39,4 +41,21 @@ fn every_check_of_a_quiet_bench_is_done_up_and_durable(#[case] kind: &str) {
 fn targets_of_one_type_are_not_given_to_all_types() {
     let (code, printed) = bench_probe(&["--type", "all", "--target", "127.0.0.1:1"]);
     assert_eq!((code, printed.as_str()), (1, ""));
+}
+
+/// Every request of a small crowd is answered, by the real server and by the floor, while checks go on.
+#[test]
+fn a_small_crowd_is_served_without_a_failure() {
+    let flags = ["--services", "20", "--checks", "20", "--connections", "4", "--seconds", "2", "--json"];
+    let (code, printed) = bench("api", &flags);
+    let figures: Value = serde_json::from_str(&printed).unwrap_or_else(|_| panic!("{printed}"));
+    assert_eq!(code, 0, "{printed}");
+    let asked = figures["requests"].as_array().unwrap();
+    let names: Vec<&str> = asked.iter().map(|figures| figures["request"].as_str().unwrap()).collect();
+    assert_eq!(names, ["floor", "service", "list", "incident"]);
+    for figures in asked {
+        assert_eq!(figures["failed"], 0, "{figures}");
+        assert!(figures["answered"].as_u64().unwrap() > 0, "{figures}");
+    }
+    assert!(figures["checks_per_second"].as_f64().unwrap() > 0.0, "{printed}");
 }
