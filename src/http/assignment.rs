@@ -30,14 +30,15 @@ impl Assignment {
         let probes = sent_probes.read(|field| read_codes(&field, active));
         let sent_roles = members.nullable("probe_roles");
         let roles_sent = !matches!(sent_roles, Given::Absent);
-        let roles = sent_roles.read(|field| read_roles(&field));
-        if (probes_sent && probes == Given::Absent) || (roles_sent && roles == Given::Absent) {
+        let probes_are_wrong = probes_sent && probes == Given::Absent;
+        let probes = probes.or_stored(stored.and_then(|stored| stored.assigned_probes.clone()));
+        let in_effect = (!probes_are_wrong).then(|| probes.as_deref().unwrap_or(active));
+        let roles = sent_roles.read(|field| read_roles(&field, in_effect));
+        if probes_are_wrong || (roles_sent && roles == Given::Absent) {
             return None;
         }
-        let assignment = Self {
-            probes: probes.or_stored(stored.and_then(|stored| stored.assigned_probes.clone())),
-            roles: roles.or_stored(stored.and_then(|stored| stored.probe_roles.clone())),
-        };
+        let roles = roles.or_stored(stored.and_then(|stored| stored.probe_roles.clone()));
+        let assignment = Self { probes, roles };
         if probes_sent || roles_sent {
             assignment.check_roles(members, active);
         }
@@ -86,9 +87,14 @@ fn read_code(entry: &Field<'_>, active: &[String]) -> Option<String> {
     }
 }
 
-fn read_roles(field: &Field<'_>) -> Option<Vec<(String, ProbeRole)>> {
+/// Every role of the object; `in_effect` is not known when the codes that were sent along are wrong.
+fn read_roles(field: &Field<'_>, in_effect: Option<&[String]>) -> Option<Vec<(String, ProbeRole)>> {
+    let is_assigned = |code: &str| in_effect.is_none_or(|codes| codes.iter().any(|known| known == code));
+    let read = |(code, value): (&str, Field<'_>)| {
+        let role = value.word(&ROLES)?.parse().ok()?;
+        if is_assigned(code) { Some((code.to_owned(), role)) } else { value.refuse(FieldRule::ProbeRoleCode) }
+    };
     let members = field.object()?;
-    let read = |(code, value): (&str, Field<'_>)| Some((code.to_owned(), value.word(&ROLES)?.parse().ok()?));
     let roles: Vec<_> = members.each().map(read).collect();
     roles.into_iter().collect()
 }

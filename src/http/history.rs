@@ -13,7 +13,6 @@ mod timeline;
 pub(super) mod uptime;
 
 use crate::clock::{DAY_MS, Timestamp};
-use crate::http::error::ApiError;
 use crate::http::field_errors::FieldErrors;
 use crate::http::query::Query;
 use crate::http::rule::FieldRule;
@@ -24,9 +23,8 @@ use crate::model::period::Range;
 const SHOWN_DAYS: i64 = 90;
 
 /// `range`, by default 24 hours.
-fn read_range(query: &Query) -> Result<Range, ApiError> {
-    let mut errors = FieldErrors::default();
-    let range = match query.narrowing("range", &mut errors).map(str::parse) {
+fn read_range(query: &Query, errors: &mut FieldErrors) -> Range {
+    match query.narrowing("range", errors).map(str::parse) {
         None => Range::default(),
         Some(Ok(range)) => range,
         Some(Err(_)) => {
@@ -34,8 +32,7 @@ fn read_range(query: &Query) -> Result<Range, ApiError> {
             errors.add("range", FieldRule::unknown_word(words));
             Range::default()
         }
-    };
-    errors.into_result(range).map_err(ApiError::Fields)
+    }
 }
 
 /// The moment before which the plan keeps nothing, or nothing is shown.

@@ -191,6 +191,19 @@ fn an_unknown_secret_is_not_there(#[case] path: &str) {
     ping(&client, "GET", &format!("{known}/other")).expect(404);
 }
 
+/// Contract 1.1: exactly one trailing slash is forgiven, also outside `/v1`.
+#[rstest]
+#[case("/", 200)]
+#[case("/fail/", 200)]
+#[case("//", 404)]
+#[case("/fail//", 404)]
+fn one_trailing_slash_of_an_address_does_not_matter(#[case] suffix: &str, #[case] status: u16) {
+    let client = Server::shared_client();
+    let known = address(&heartbeat(&client));
+    ping(&client, "GET", &format!("{known}{suffix}")).expect(status);
+    client.without_token().get("/healthz/").expect(200);
+}
+
 /// Contract 4.3.11: more than ten within a second are refused, and another secret is not held back.
 #[test]
 fn a_flood_of_pings_is_refused() {

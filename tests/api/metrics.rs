@@ -132,3 +132,13 @@ fn a_wrong_parameter_is_refused(#[case] path: &str, #[case] key: &str, #[case] t
     let answer = client.get(&format!("{}/{path}", service(&id)));
     assert_eq!(answer.errors(), [(key.to_owned(), text.to_owned())]);
 }
+
+/// Contract 5.3: everything that is wrong is said at once.
+#[test]
+fn all_wrong_parameters_are_named_together() {
+    let client = Server::shared_client();
+    let id = create_unconfigured(&client);
+    let answer = client.get(&format!("{}/response-times?probe=local,a%20b&range=2h", service(&id)));
+    let keys: Vec<String> = answer.errors().into_iter().map(|(key, _)| key).collect();
+    assert_eq!(keys, ["range", "probe.1"]);
+}

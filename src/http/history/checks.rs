@@ -63,7 +63,7 @@ fn position_of(check: &StoredCheck) -> Position {
 
 fn read_filter(query: &Query, walk: Walk<'_>) -> Result<CheckFilter, ApiError> {
     let mut errors = FieldErrors::default();
-    let probes = probes_of(query, &mut errors).unwrap_or_default();
+    let probes = read_probes(query, &mut errors).unwrap_or_default();
     let statuses = statuses_of(query, &mut errors);
     let (from, to) = query.period(&mut errors);
     let before = query.narrowing("cursor", &mut errors).and_then(|text| {
@@ -76,17 +76,8 @@ fn read_filter(query: &Query, walk: Walk<'_>) -> Result<CheckFilter, ApiError> {
     errors.into_result(CheckFilter { probes, statuses, from, to, before }).map_err(ApiError::Fields)
 }
 
-/// `probe`; `None` when it was not sent, or sent empty.
-///
-/// # Errors
-/// 422 on an item that cannot be a code.
-pub(super) fn read_probes(query: &Query) -> Result<Option<Vec<String>>, ApiError> {
-    let mut errors = FieldErrors::default();
-    let probes = probes_of(query, &mut errors);
-    errors.into_result(probes).map_err(ApiError::Fields)
-}
-
-fn probes_of(query: &Query, errors: &mut FieldErrors) -> Option<Vec<String>> {
+/// `probe`; `None` when it was not sent, or sent empty. An item that cannot be a code is noted as an error.
+pub(super) fn read_probes(query: &Query, errors: &mut FieldErrors) -> Option<Vec<String>> {
     let items = query.list("probe").filter(|items| !items.is_empty())?;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     for item in &items {

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::http::api::Api;
 use crate::http::call::Call;
 use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
 use crate::http::history::figures::Figures;
 use crate::http::history::{history_start, pieces, read_range, timeline};
 use crate::http::reply::Reply;
@@ -13,7 +14,9 @@ use crate::stats::uptime::total;
 
 pub(in crate::http) async fn show_metrics(call: Call<Api>) -> Result<Reply, ApiError> {
     let service = find(&call).await?;
-    let range = read_range(&call.query)?;
+    let mut errors = FieldErrors::default();
+    let range = read_range(&call.query, &mut errors);
+    errors.into_result(()).map_err(ApiError::Fields)?;
     let Call { state: api, caller, .. } = call;
     let now = api.now();
     let from = range.start(now).max(history_start(now, &caller.limits));

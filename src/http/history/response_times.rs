@@ -8,6 +8,7 @@ use crate::clock::Timestamp;
 use crate::http::api::Api;
 use crate::http::call::Call;
 use crate::http::error::ApiError;
+use crate::http::field_errors::FieldErrors;
 use crate::http::history::pieces::Piece;
 use crate::http::history::{checks, history_start, pieces, read_range, tenths_ms};
 use crate::http::reply::Reply;
@@ -18,8 +19,10 @@ use crate::store::history::locations::LocationNumbers;
 
 pub(in crate::http) async fn list_response_times(call: Call<Api>) -> Result<Reply, ApiError> {
     let service = find(&call).await?;
-    let range = read_range(&call.query)?;
-    let probes = checks::read_probes(&call.query)?;
+    let mut errors = FieldErrors::default();
+    let range = read_range(&call.query, &mut errors);
+    let probes = checks::read_probes(&call.query, &mut errors);
+    errors.into_result(()).map_err(ApiError::Fields)?;
     let Call { state: api, caller, .. } = call;
     let now = api.now();
     let from = range.start(now).max(history_start(now, &caller.limits));

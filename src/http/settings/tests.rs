@@ -70,6 +70,8 @@ fn every_default_is_stored(#[case] check_type: CheckType, #[case] config: &str) 
 #[case(CheckType::Http, json!({"probe_roles": {"fra": "half"}}), "settings.probe_roles.fra: Unknown value. Allowed: full, reachability.")]
 #[case(CheckType::Http, json!({"probe_roles": {"fra": null}}), "settings.probe_roles.fra: This field must not be null.")]
 #[case(CheckType::Http, json!({"probe_roles": {"mars": "full"}}), "settings.probe_roles.mars: This location is not assigned to the service.")]
+#[case(CheckType::Http, json!({"probe_roles": {"mars": "full", "fra": 5, "venus": "full"}}), "settings.probe_roles.mars: This location is not assigned to the service.\nsettings.probe_roles.fra: This value must be a string.\nsettings.probe_roles.venus: This location is not assigned to the service.")]
+#[case(CheckType::Http, json!({"assigned_probes": ["mars"], "probe_roles": {"venus": "full"}}), "settings.assigned_probes.0: No active location with the code mars exists.")]
 #[case(CheckType::Http, json!({"assigned_probes": ["hel"], "probe_roles": {"fra": "full"}}), "settings.probe_roles.fra: This location is not assigned to the service.")]
 #[case(CheckType::Http, json!({"assigned_probes": ["hel"], "probe_roles": {"hel": "reachability"}}), "settings.probe_roles: At least one location must keep the role full.")]
 #[case(CheckType::Http, json!({"probe_roles": {"hel": "reachability", "fra": "reachability"}}), "settings.probe_roles: At least one location must keep the role full.")]

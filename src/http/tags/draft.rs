@@ -72,8 +72,10 @@ fn read_value(fields: &Fields<'_>) -> Given<String> {
     match fields.nullable("value") {
         Given::Value(field) if field.is_blank() => Given::Null,
         given => given.read(|field| {
-            let value = field.text(0..=VALUE_MAX_LENGTH)?;
-            if has_no_controls(&value) { Some(value) } else { field.refuse(FieldRule::TagForm) }
+            if !has_no_controls(field.string()?.trim()) {
+                return field.refuse(FieldRule::TagForm);
+            }
+            field.text(0..=VALUE_MAX_LENGTH)
         }),
     }
 }
@@ -130,6 +132,7 @@ mod tests {
     #[case(json!({"key": "a:b"}), &[("key", KEY)])]
     #[case(json!({"key": "a", "value": "v".repeat(101)}), &[("value", "Use at most 100 characters.")])]
     #[case(json!({"key": "a", "value": "a\tb"}), &[("value", "This is not a valid tag name.")])]
+    #[case(json!({"key": "a", "value": "a\0b"}), &[("value", "This is not a valid tag name.")])]
     #[case(json!({"key": "a", "color": "red"}), &[("color", "Enter a colour as #RRGGBB.")])]
     fn a_wrong_field_is_named(#[case] body: Value, #[case] expected: &[(&str, &str)]) {
         let errors = Draft::create(body.as_object().unwrap()).unwrap_err();
