@@ -33,6 +33,14 @@ impl FieldErrors {
         }
     }
 
+    /// The errors of one list in the order of its entries: forms and existence are not checked in one go.
+    #[must_use]
+    pub fn by_place(mut self) -> Self {
+        let place = |path: &str| path.rsplit('.').next().and_then(|place| place.parse::<usize>().ok());
+        self.0.sort_by_key(|(path, _)| place(path));
+        self
+    }
+
     /// Whether nothing is wrong.
     #[must_use]
     pub const fn is_empty(&self) -> bool {

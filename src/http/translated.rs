@@ -48,7 +48,7 @@ fn read_texts(
         return field.refuse(FieldRule::LocaleDefault(default.clone()));
     }
     let mut texts = BTreeMap::new();
-    let mut is_sound = true;
+    let (mut is_sound, mut has_default) = (true, false);
     for (locale, text) in members.each() {
         let known = organisation.locales.iter().find(|known| known.eq_ignore_ascii_case(locale));
         let Some(known) = known else {
@@ -59,12 +59,12 @@ fn read_texts(
         if text.is_blank() {
             continue;
         }
+        has_default |= known == default;
         match text.text(1..=*length.end()) {
             Some(text) => drop(texts.insert(known.clone(), text)),
             None => is_sound = false,
         }
     }
-    let has_default = texts.contains_key(default) || !is_sound && members.has(default);
     if !has_default {
         members.refuse(default, FieldRule::LocaleDefault(default.clone()));
         return None;

@@ -123,6 +123,15 @@ fn a_start_that_has_been_reached_shows_at_once(#[case] auto_start: bool, #[case]
 #[case(json!({"service_ids": [null]}), &[("service_ids.0", "This field must not be null.")])]
 #[case(json!({"service_ids": ["short"]}), &[("service_ids.0", "This is not a valid ID.")])]
 #[case(json!({"service_ids": [UNKNOWN_ID]}), &[("service_ids.0", "No service with the ID AAAAAAAAAAAAAAAAAAAAA exists.")])]
+#[case(
+    json!({"service_ids": [UNKNOWN_ID, "short"], "statuspage_ids": [UNKNOWN_ID, 7]}),
+    &[
+        ("service_ids.0", "No service with the ID AAAAAAAAAAAAAAAAAAAAA exists."),
+        ("service_ids.1", "This is not a valid ID."),
+        ("statuspage_ids.0", "No status page with the ID AAAAAAAAAAAAAAAAAAAAA exists."),
+        ("statuspage_ids.1", "This value must be a string."),
+    ]
+)]
 #[case(json!({"service_ids": vec![UNKNOWN_ID; 501]}), &[("service_ids", "Send at most 500 entries.")])]
 #[case(json!({"statuspage_ids": null}), &[("statuspage_ids", "This field must not be null.")])]
 #[case(json!({"statuspage_ids": [null, UNKNOWN_ID]}), &[("statuspage_ids.1", "No status page with the ID AAAAAAAAAAAAAAAAAAAAA exists.")])]

@@ -140,6 +140,22 @@ fn a_field_is_refused_under_its_own_key(
     assert_eq!(client.patch(&path, &json!({ field: sent })).errors(), expected);
 }
 
+/// Contract 1.11, 5.3: what is wrong with one language hides nothing that is wrong with another.
+#[rstest]
+#[case(json!({"name": {"fr": "a", "en": " "}}), "name.fr", ("name.en", "A text in the default language (en) is required."))]
+#[case(json!({"seo": {"title": {"fr": "a", "en": "a\tb"}}}), "seo.title.fr", ("seo.title.en", "This value must be a string."))]
+fn every_language_of_a_text_is_judged(
+    #[case] body: Value,
+    #[case] unknown: &str,
+    #[case] (key, text): (&str, &str),
+) {
+    let client = bilingual();
+    let path = statuspage(&new_page(&client));
+    let unused = "The organisation does not use the language fr.";
+    let expected = [(unknown, unused), (key, text)].map(|(key, text)| (key.to_owned(), text.to_owned()));
+    assert_eq!(client.patch(&path, &body).errors(), expected);
+}
+
 /// Contract 4.13.2: a name is required; `is_published` is read on create alone.
 #[test]
 fn a_create_needs_a_name_and_reads_is_published() {

@@ -76,7 +76,7 @@ impl Links {
         let ids = service_ids(&Fields::new(body, "", &list));
         let known: HashMap<Id, &LinkedService> = self.services.iter().map(|(id, row)| (*id, row)).collect();
         let found = ids.map(|ids| ids.resolve("service", &known, &list));
-        errors.extend(by_place(&list.into_inner()));
+        errors.extend(list.into_inner().by_place());
         Some(found?.into_iter().cloned().collect())
     }
 
@@ -86,22 +86,10 @@ impl Links {
         let ids = statuspage_ids(&Fields::new(body, "", &list));
         let known: HashMap<Id, &LinkedPage> = self.statuspages.iter().map(|(id, row)| (*id, row)).collect();
         let found = ids.map(|ids| ids.resolve("status page", &known, &list));
-        errors.extend(by_place(&list.into_inner()));
+        errors.extend(list.into_inner().by_place());
         let chosen = |page: &LinkedPage| ChosenPage { key: page.key, id: page.id, name: page.name.clone() };
         Some(found?.into_iter().map(chosen).collect())
     }
-}
-
-/// The errors of a list in the order of its entries: forms and existence are not checked in one go.
-fn by_place(errors: &FieldErrors) -> FieldErrors {
-    let place = |path: &str| path.rsplit('.').next().and_then(|place| place.parse::<usize>().ok());
-    let mut found: Vec<_> = errors.iter().collect();
-    found.sort_by_key(|(path, _)| place(path));
-    let mut sorted = FieldErrors::default();
-    for (path, rule) in found {
-        sorted.add(path, rule.clone());
-    }
-    sorted
 }
 
 fn service_ids(fields: &Fields<'_>) -> Option<LinkedIds> {

@@ -117,8 +117,8 @@ impl Draft<'_> {
         let end = self.read_end(&fields, start, None);
         let auto_start = flag(&fields, "auto_start", true);
         let auto_complete = read_auto_complete(&fields, None);
-        let services = self.read_services(&fields, &errors);
-        let statuspages = self.read_statuspages(&fields, &errors);
+        let services = self.read_services(body, &errors);
+        let statuspages = self.read_statuspages(body, &errors);
         let announcement = flag(&fields, "notify_announcement", true);
         let notices = Notices { announcement, ..read_notices(&fields, &ALL_NOTICES) };
         let found = errors.into_inner();
@@ -164,8 +164,8 @@ impl Draft<'_> {
         let end = self.read_end(&fields, start, Some(stored.schedule));
         let auto_start = flag(&fields, "auto_start", stored.auto_start);
         let auto_complete = read_auto_complete(&fields, Some(stored));
-        let services = self.read_services(&fields, &errors);
-        let statuspages = self.read_statuspages(&fields, &errors);
+        let services = self.read_services(body, &errors);
+        let statuspages = self.read_statuspages(body, &errors);
         let notices = read_notices(&fields, &stored.notices);
         let is_posted = flag(&fields, "post_update", true);
         let notifies = flag(&fields, "notify_subscribers", false);
@@ -207,16 +207,22 @@ impl Draft<'_> {
         sent
     }
 
-    fn read_services(&self, fields: &Fields<'_>, errors: &Errors) -> Option<Vec<ServiceKey>> {
-        let sent = fields.optional("service_ids")?;
-        let ids = LinkedIds::read(&sent, SERVICES_MAX, NullEntries::Refused)?;
-        Some(ids.resolve("service", &self.known.services, errors))
+    fn read_services(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<ServiceKey>> {
+        let list = Errors::default();
+        let sent = Fields::new(body, "", &list).optional("service_ids");
+        let ids = sent.and_then(|sent| LinkedIds::read(&sent, SERVICES_MAX, NullEntries::Refused));
+        let found = ids.map(|ids| ids.resolve("service", &self.known.services, &list));
+        errors.extend(list.into_inner().by_place());
+        found
     }
 
-    fn read_statuspages(&self, fields: &Fields<'_>, errors: &Errors) -> Option<Vec<i64>> {
-        let sent = fields.optional("statuspage_ids")?;
-        let ids = LinkedIds::read(&sent, STATUSPAGES_MAX, NullEntries::Ignored)?;
-        Some(ids.resolve("status page", &self.known.statuspages, errors))
+    fn read_statuspages(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<i64>> {
+        let list = Errors::default();
+        let sent = Fields::new(body, "", &list).optional("statuspage_ids");
+        let ids = sent.and_then(|sent| LinkedIds::read(&sent, STATUSPAGES_MAX, NullEntries::Ignored));
+        let found = ids.map(|ids| ids.resolve("status page", &self.known.statuspages, &list));
+        errors.extend(list.into_inner().by_place());
+        found
     }
 }
 

@@ -54,12 +54,12 @@ fn read_texts(
     let field = fields.optional(name)?;
     let texts = field.object()?;
     texts.each().next()?;
-    let translated = read_translated(&field, length, organisation)?;
+    let translated = read_translated(&field, length, organisation);
     for (locale, text) in texts.each() {
         let is_clean = text.value().as_str().is_none_or(|text| !text.trim().contains(char::is_control));
         if !is_clean {
             texts.refuse(locale, FieldRule::String);
         }
     }
-    Some(translated)
+    translated
 }

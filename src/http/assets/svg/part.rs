@@ -19,7 +19,7 @@ const INERT_NAMESPACE: &str = "urn:removed";
 const FORBIDDEN_ELEMENTS: [&str; 8] =
     ["script", "foreignobject", "iframe", "embed", "object", "audio", "video", "handler"];
 
-/// What makes a style reach out of the file; looked for after escapes and comments are gone.
+/// What makes a style reach out of the file; looked for after escapes are resolved, with and without comments.
 const HARMFUL_STYLES: [&str; 6] =
     ["@import", "image-set(", "expression(", "-moz-binding", "behavior:", "javascript:"];
 
@@ -115,8 +115,8 @@ pub(super) fn is_style_element(tag: &Tag) -> bool {
 
 /// Whether a style sheet or a style attribute could load something.
 pub(super) fn is_harmful_style(text: &str) -> bool {
-    let text = plain_css(text);
-    HARMFUL_STYLES.iter().any(|part| text.contains(part)) || reaches_out(&text)
+    let is_harmful = |text: &str| HARMFUL_STYLES.iter().any(|part| text.contains(part)) || reaches_out(text);
+    readings(text).iter().any(|text| is_harmful(text))
 }
 
 /// Whether XML can hold this text (XML 1.0, section 2.2).
@@ -142,7 +142,7 @@ fn harmless_value<'v>(key: &str, value: &'v str) -> Option<&'v str> {
         "base" => false,
         "href" | "src" => is_harmless_reference(value),
         "style" => !is_harmful_style(value),
-        _ => !name.starts_with("on") && !reaches_out(&plain_css(value)),
+        _ => !name.starts_with("on") && !readings(value).iter().any(|text| reaches_out(text)),
     };
     stays.then_some(value)
 }
@@ -168,12 +168,18 @@ fn reaches_out(css: &str) -> bool {
     css.match_indices("url(").any(leads_out)
 }
 
-/// Lower case, without comments, escapes resolved: as a style engine understands it.
-fn plain_css(text: &str) -> String {
+/// The text as style engines may understand it: what looks like a comment may stand inside a string, and what follows it
+/// there still counts.
+fn readings(text: &str) -> [String; 2] {
+    [plain_css(text, true), plain_css(text, false)]
+}
+
+/// Lower case, escapes resolved, with or without comments.
+fn plain_css(text: &str, drops_comments: bool) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
-        if let Some(comment) = rest.strip_prefix("/*") {
+        if let Some(comment) = rest.strip_prefix("/*").filter(|_| drops_comments) {
             rest = comment.split_once("*/").map_or("", |(_, after)| after);
             continue;
         }

@@ -70,6 +70,8 @@ fn what_is_drawn_stays(#[case] drawing: &str) {
 #[case(r"<style>.a{fill:u\72l(https://evil.example)}</style>")]
 #[case(r"<style>.a{fill:\000075 rl(https://evil.example)}</style>")]
 #[case("<style>.a{fill:image-set('https://evil.example' 1x)}</style>")]
+#[case(r#"<style>.a{content:"/*";fill:url(https://evil.example);color:"*/"}</style>"#)]
+#[case("<style>.a{content:'/*'}@import 'https://evil.example/x.css';</style>")]
 #[case("<x:style>.a{width:expression(alert(1))}</x:style>")]
 #[case("<?xml-stylesheet href=\"javascript:alert(1)\"?>")]
 #[case("<!-- <script>alert(1)</script> -->")]
