@@ -118,6 +118,7 @@ pub(super) async fn delete_statuspage(call: Call<Api>) -> Result<Reply, ApiError
     let id = find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = effect.begin(&api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let page = find_for_update(&write, &caller, id).await?;
     statuspages::delete(&*write, &page, api.now()).await.or_unavailable()?;
     write.commit(Reply::deleted(id)).await
