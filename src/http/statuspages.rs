@@ -38,7 +38,8 @@ pub(super) async fn list_statuspages(call: Call<Api>) -> Result<Reply, ApiError>
     errors.into_result(()).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let main = api.parts.databases.main.reader();
-    // No page has an empty or malformed slug, so such a filter selects nothing.
+    // No page has an empty or malformed slug, so such a filter selects nothing. A database may not even take it.
+    let slug = slug.map(|slug| if slug::is_slug(slug) { slug } else { "" });
     let wanted = (caller.organisation.key, slug);
     let (pages, total) =
         statuspages::list(main, wanted, request.offset(), request.per_page).await.or_unavailable()?;
