@@ -55,7 +55,12 @@ enum Source {
     Stream(Payload),
     /// Here.
     Bytes(Bytes),
+    /// More than the limit, and dropped.
+    TooLarge,
 }
+
+/// What stands for a body beyond the limit when requests are compared; no JSON is this.
+const TOO_LARGE: &[u8] = b"\0";
 
 impl RequestBody {
     /// A body that is read within `limits`.
@@ -83,24 +88,32 @@ impl RequestBody {
                     Box::pin(stream::once(ready(Ok(bytes))));
                 whole.into()
             }
+            Source::TooLarge => Payload::None,
         }
     }
 
-    /// Reads it and keeps it for the next reader.
+    /// Reads it and keeps it for the next reader. One beyond the limit is refused only when somebody asks what it says:
+    /// that is a later check (step 9 of contract 1.8), and actions never ask.
     ///
     /// # Errors
-    /// As [`read_bytes`].
+    /// As [`read_bytes`], but for the limit.
     pub async fn buffer(&mut self, headers: &HeaderMap) -> Result<Bytes, ApiError> {
-        let unread = std::mem::replace(&mut self.source, Source::Bytes(Bytes::new()));
-        let bytes = Self { source: unread, limits: self.limits }.read_bytes(headers).await?;
-        self.source = Source::Bytes(bytes.clone());
-        Ok(bytes)
+        let unread = std::mem::replace(&mut self.source, Source::TooLarge);
+        match (Self { source: unread, limits: self.limits }).read_bytes(headers).await {
+            Ok(bytes) => {
+                self.source = Source::Bytes(bytes.clone());
+                Ok(bytes)
+            }
+            Err(ApiError::BodyTooLarge) => Ok(Bytes::from_static(TOO_LARGE)),
+            Err(error) => Err(error),
+        }
     }
 
     async fn read_bytes(self, headers: &HeaderMap) -> Result<Bytes, ApiError> {
         match self.source {
             Source::Stream(payload) => read_bytes(headers, payload, self.limits).await,
             Source::Bytes(bytes) => Ok(bytes),
+            Source::TooLarge => Err(ApiError::BodyTooLarge),
         }
     }
 }

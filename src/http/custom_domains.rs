@@ -59,11 +59,11 @@ pub(super) async fn attach_domain(call: Call<Api>) -> Result<Reply, ApiError> {
     });
     let hostname = errors.into_inner().into_result(hostname.unwrap_or_default())?;
     let write = effect.begin(&api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let page = statuspages::find_for_update(&write, &caller, id).await?;
     if custom_domains::is_attached(&*write, &hostname).await.or_unavailable()? {
         return Err(taken());
     }
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     take_slot(&write, &page, caller.limits.custom_domains).await?;
     let domain = Domain::attached(page.key, hostname, api.created_at());
     let inserted = custom_domains::insert(&*write, domain).await.or_unavailable()?;

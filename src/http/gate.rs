@@ -27,8 +27,8 @@ use crate::http::idempotency::{self, Keys};
 use crate::http::path::{PathValues, RequestPath};
 use crate::http::query::Query;
 use crate::http::rate_limit::{Allowance, RateLimiter};
-use crate::http::reply::Reply;
-use crate::http::request_id::{X_REQUEST_ID, request_id};
+use crate::http::reply::{Reply, add_common};
+use crate::http::request_id::request_id;
 use crate::http::route::{Resource, Route, Routes, Verb};
 use crate::http::token::{TokenHash, TokenText};
 use crate::http::write::Effect;
@@ -176,11 +176,7 @@ impl<S: Callers + Keys + 'static> Gate<S> {
         for (name, value) in self.rules.cors.headers(request, allow) {
             headers.append(name, value);
         }
-        if let Ok(id) = HeaderValue::from_str(id) {
-            headers.insert(X_REQUEST_ID, id);
-        }
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        add_common(headers, id);
     }
 }
 

@@ -23,7 +23,7 @@ use crate::model::maintenance::Maintenance;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::service::{Service, ServiceKey};
 use crate::store::maintenances::{self, effect as effects, links};
-use crate::store::{Connection, Transaction};
+use crate::store::{Connection, Transaction, organisations};
 
 pub(super) async fn list_maintenances(call: Call<Api>) -> Result<Reply, ApiError> {
     list(call, None).await
@@ -61,6 +61,8 @@ pub(super) async fn create_maintenance(call: Call<Api>) -> Result<Reply, ApiErro
     let body = body.read_object(&headers).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let write = effect.begin(&api).await?;
+    // One that begins at once changes services that others may be linking.
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let known = Known::read(&*write, &caller, &body).await?;
     let now = api.now();
     let new = Draft { caller: &caller, known: &known, now }.create(&body).map_err(ApiError::Fields)?;
@@ -83,6 +85,7 @@ pub(super) async fn update_maintenance(call: Call<Api>) -> Result<Reply, ApiErro
     let body = body.read_object(&headers).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let write = effect.begin(&api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let stored = find_for_update(&write, &caller, id).await?;
     if !stored.may_move_to(wanted_schedule(&body, stored.schedule)) {
         return Err(Conflict::WindowLocked(stored.status.as_str()).into());

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::http::error::ApiError;
 use crate::http::openapi::Description;
+use crate::http::reply::add_common;
 use crate::http::request_id::request_id;
 use crate::http::server::Front;
 use crate::telemetry::{Collect as _, Exposition};
@@ -58,7 +59,10 @@ pub(super) async fn docs(front: web::Data<Front>) -> HttpResponse {
 
 /// Another method than those allowed here.
 pub(super) async fn refuse_method(request: HttpRequest, allowed: &'static str) -> HttpResponse {
-    ApiError::MethodNotAllowed(allowed.into()).to_response(&request_id(request.headers()))
+    let id = request_id(request.headers());
+    let mut response = ApiError::MethodNotAllowed(allowed.into()).to_response(&id);
+    add_common(response.headers_mut(), &id);
+    response
 }
 
 /// The numbers of everybody who has some, in the Prometheus text format.

@@ -5,7 +5,6 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::json;
 use tokio::time::Instant;
@@ -14,8 +13,8 @@ use crate::clock::Timestamp;
 use crate::http::api::Api;
 use crate::http::error::ApiError;
 use crate::http::heartbeat::read_secret;
-use crate::http::reply::Reply;
-use crate::http::request_id::{X_REQUEST_ID, request_id};
+use crate::http::reply::{Reply, add_common};
+use crate::http::request_id::request_id;
 use crate::http::server::Front;
 use crate::http::store_access::StoreResult as _;
 use crate::model::heartbeat::Ping;
@@ -83,12 +82,7 @@ async fn answer(
         Ok(()) => Reply::ok(json!({"ok": true})).to_response(),
         Err(error) => error.to_response(&id),
     };
-    let headers = response.headers_mut();
-    if let Ok(id) = HeaderValue::from_str(&id) {
-        headers.insert(X_REQUEST_ID, id);
-    }
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    add_common(response.headers_mut(), &id);
     front.traffic.note(response.status().as_u16(), started.elapsed());
     response
 }

@@ -5,11 +5,21 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{self, HeaderName, HeaderValue};
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 
+use crate::http::request_id::X_REQUEST_ID;
 use crate::id::Id;
 use crate::store::idempotency_keys::AnswerHead;
+
+/// The headers of every answer (contract 1.12).
+pub fn add_common(headers: &mut HeaderMap, request_id: &str) {
+    if let Ok(id) = HeaderValue::from_str(request_id) {
+        headers.insert(X_REQUEST_ID, id);
+    }
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+}
 
 /// What a handler answers.
 #[derive(Clone, Debug, PartialEq)]

@@ -133,7 +133,7 @@ fn only_read(path: &str, route: Route) -> Resource {
     only("GET, HEAD", path, route)
 }
 
-/// A path outside `/v1`: one trailing slash is forgiven; methods that its route does not take are refused (contract 1.1).
+/// A path outside `/v1`, with or without a trailing slash; methods that its route does not take are refused (contract 1.1).
 fn only(allowed: &'static str, path: &str, route: Route) -> Resource {
     let refuse = move |request: HttpRequest| operation::refuse_method(request, allowed);
     web::resource([path.to_owned(), format!("{path}/")]).route(route).default_service(web::to(refuse))

@@ -38,7 +38,8 @@ pub(super) async fn list_statuspages(call: Call<Api>) -> Result<Reply, ApiError>
     errors.into_result(()).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let main = api.parts.databases.main.reader();
-    // No page has an empty or malformed slug, so such a filter selects nothing.
+    // No page has an empty or malformed slug, so such a filter selects nothing. A database may not even take it.
+    let slug = slug.map(|slug| if slug::is_slug(slug) { slug } else { "" });
     let wanted = (caller.organisation.key, slug);
     let (pages, total) =
         statuspages::list(main, wanted, request.offset(), request.per_page).await.or_unavailable()?;
@@ -118,6 +119,7 @@ pub(super) async fn delete_statuspage(call: Call<Api>) -> Result<Reply, ApiError
     let id = find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = effect.begin(&api).await?;
+    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let page = find_for_update(&write, &caller, id).await?;
     statuspages::delete(&*write, &page, api.now()).await.or_unavailable()?;
     write.commit(Reply::deleted(id)).await

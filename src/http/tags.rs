@@ -21,7 +21,7 @@ use crate::http::rule::FieldRule;
 use crate::http::store_access::StoreResult as _;
 use crate::http::tags::draft::Draft;
 use crate::http::write::Write;
-use crate::model::tag::{Tag, TagSource};
+use crate::model::tag::{Tag, TagSource, is_key};
 use crate::store::tags::{self, TagFilter};
 use crate::store::{Connection, Transaction, organisations};
 
@@ -162,7 +162,7 @@ fn read_filter(query: &Query) -> Result<Option<TagFilter>, FieldErrors> {
     }
     if let Some(key) = key {
         let key = key.to_ascii_lowercase();
-        filter = filter.filter(|_| !key.is_empty()).map(|filter| TagFilter { key: Some(key), ..filter });
+        filter = filter.filter(|_| is_key(&key)).map(|filter| TagFilter { key: Some(key), ..filter });
     }
     errors.into_result(filter)
 }

@@ -7,6 +7,7 @@ pub mod shown;
 pub mod slugs;
 pub mod visitors;
 
+use sea_orm::sea_query::LockType;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait,
     QueryFilter, QueryOrder, QuerySelect, Select,
@@ -45,7 +46,8 @@ pub async fn find_for_update(
     organisation: i64,
     id: Id,
 ) -> Result<Option<Statuspage>, StoreError> {
-    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
+    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str()));
+    let query = query.lock(LockType::NoKeyUpdate);
     query.one(connection).await?.map(from_row).transpose()
 }
 

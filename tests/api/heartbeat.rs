@@ -108,12 +108,12 @@ fn wrong_settings_are_refused(#[case] settings: Value, #[case] key: &str, #[case
     assert_eq!(errors, [(key.to_owned(), text.to_owned())]);
 }
 
-/// Contract 4.3.11: each of the methods marks it up, and what is answered is in force.
+/// Contract 4.3.11: each of the methods marks it up, and what is answered is in force; 1.1: one trailing slash is removed.
 #[rstest]
-fn a_ping_marks_it_up(#[values("GET", "HEAD", "POST")] method: &str) {
+fn a_ping_marks_it_up(#[values("GET", "HEAD", "POST")] method: &str, #[values("", "/")] slash: &str) {
     let client = Server::shared_client();
     let shown = heartbeat(&client);
-    let answer = ping(&client, method, &address(&shown)).expect(200);
+    let answer = ping(&client, method, &format!("{}{slash}", address(&shown))).expect(200);
     assert_eq!(answer.header("content-type"), Some("application/json; charset=utf-8"));
     assert_eq!(answer.header("cache-control"), Some("no-store"));
     assert_eq!(answer.body, if method == "HEAD" { "" } else { r#"{"ok":true}"# });
@@ -187,8 +187,13 @@ fn an_unknown_secret_is_not_there(#[case] path: &str) {
     let answer = ping(&client, "GET", path).expect(404);
     assert_eq!(answer.message(), "The requested resource does not exist.");
     let known = address(&heartbeat(&client));
-    assert_eq!(ping(&client, "DELETE", &known).expect(405).header("allow"), Some("GET, HEAD, POST"));
+    let refused = ping(&client, "DELETE", &known).expect(405);
+    assert_eq!(refused.header("allow"), Some("GET, HEAD, POST"));
+    assert_eq!(refused.json()["request_id"].as_str(), refused.header("x-request-id"));
+    assert_eq!(refused.header("cache-control"), Some("no-store"));
+    assert_eq!(refused.header("x-content-type-options"), Some("nosniff"));
     ping(&client, "GET", &format!("{known}/other")).expect(404);
+    ping(&client, "GET", &format!("{known}//")).expect(404);
 }
 
 /// Contract 1.1: exactly one trailing slash is forgiven, also outside `/v1`.

@@ -106,6 +106,26 @@ fn a_refused_request_frees_its_key(#[case] path: &str, #[case] body: &str, #[cas
     post_with(&client, "/v1/services", "a", &manual("Shop")).expect(201);
 }
 
+/// Steps 7 to 9 of contract 1.8: the size of a body is looked at after key, path and content type; actions ignore it.
+#[test]
+fn a_body_that_is_too_large_is_refused_in_its_turn() {
+    let server = Server::shared();
+    let client = server.tenant("business");
+    let pause = |id: &str| format!("{}/pause", service(id));
+    let (known, large) = (create_unconfigured(&client), vec![b'x'; 1_048_577]);
+    let send = |path: &str, key: &str, content_type: &str| {
+        let lines = [&*format!("Content-Type: {content_type}"), &*format!("Idempotency-Key: {key}")];
+        client.send("POST", path, &lines, &large)
+    };
+    send("/v1/services", "a", "application/json").expect(413);
+    send("/v1/services", "a", "text/plain").expect(400);
+    send(&pause(UNKNOWN_ID), "a", "application/json").expect(404);
+    let paused = send(&pause(&known), "a", "application/json").expect(200);
+    assert_eq!(send(&pause(&known), "a", "text/plain").expect(200).body, paused.body);
+    send("/v1/services", "a", "application/json").expect(422);
+    post_with(&client, &pause(&known), "a", &json!({})).expect(422);
+}
+
 /// Step 6 of contract 1.8 comes before step 7, step 7 before step 8.
 #[test]
 fn a_token_without_the_right_is_refused_before_its_key_is_looked_at() {

@@ -52,3 +52,4 @@ mod support;
 mod synced_groups;
 mod tags;
 mod tenants;
+mod write_races;

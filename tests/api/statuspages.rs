@@ -9,6 +9,7 @@ use crate::support::UNKNOWN_ID;
 use crate::support::pages::{
     bilingual, create_page, fresh, id_of, keys, new_component, new_page, statuspage, tenant,
 };
+use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 
 const PATH: &str = "/v1/statuspages";
@@ -105,6 +106,17 @@ fn the_slug_filter_finds_exactly_one_page() {
     }
     let refused = client.get(&format!("{PATH}?slug[]={slug}"));
     assert_eq!(refused.errors(), [("slug".to_owned(), "Send a single value.".to_owned())]);
+}
+
+/// Contract 4.13.3, 1.7: PostgreSQL takes no NUL, so it must never see one.
+#[test]
+fn a_filter_that_nothing_can_match_selects_nothing_on_postgresql() {
+    let Some(postgres) = Postgres::start() else { return };
+    let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
+    for filter in ["statuspages?slug", "services?tag", "tags?label", "tags?key"] {
+        let list = server.client().get(&format!("/v1/{filter}=%00")).expect(200).json();
+        assert_eq!(list["data"], json!([]), "{filter}");
+    }
 }
 
 /// Contract 1.3, 4.13.3: a deleted page is gone with its components; a second delete finds nothing.
