@@ -1,5 +1,6 @@
 //! Organisations.
 
+use sea_orm::sea_query::LockType;
 use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait, PaginatorTrait, QueryOrder, QuerySelect};
 use watchkeeper_entities::organisation::{ActiveModel, Column, Entity, Model};
 
@@ -55,12 +56,13 @@ pub async fn get(connection: &impl ConnectionTrait, key: i64) -> Result<Option<O
 }
 
 /// Locks the organisation's row until the transaction ends, so that quota checks are atomic with the write that
-/// they allow. (SQLite's writing transactions exclude each other anyway.)
+/// they allow. (SQLite's writing transactions exclude each other anyway.) Rows that refer to it can still be added: whoever
+/// links a service holds that first, and would else wait for one who holds the organisation and waits for the service.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn lock(connection: &impl ConnectionTrait, key: i64) -> Result<(), StoreError> {
-    Entity::find_by_id(key).lock_exclusive().one(connection).await?;
+    Entity::find_by_id(key).lock(LockType::NoKeyUpdate).one(connection).await?;
     Ok(())
 }
 
