@@ -36,13 +36,15 @@ impl Draft<'_> {
         let fields = Fields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(1..=255));
         let check_type = fields.required("check_type").and_then(|field| read_check_type(&field));
-        let target = check_type.and_then(|check_type| read_target(&fields, check_type, None));
+        let target = match check_type {
+            Some(check_type) => read_target(&fields, check_type, None),
+            None => check_form_of_target(&fields),
+        };
         errors.extend(self.tagging.errors.clone());
-        let settings =
-            check_type.and_then(|check_type| self.read_settings(&fields, check_type, None, &errors));
-        if check_type.is_none() {
-            check_forms(&fields);
-        }
+        let settings = match check_type {
+            Some(check_type) => self.read_settings(&fields, check_type, None, &errors),
+            None => check_form_of_settings(&fields),
+        };
         let found = errors.into_inner();
         let (Some(name), Some(check_type)) = (name, check_type) else { return Err(found) };
         let now = self.api.created_at();
@@ -125,8 +127,14 @@ fn read_check_type(field: &Field<'_>) -> Option<CheckType> {
     field.word(&words)?.parse().ok()
 }
 
-/// Without a type nothing can be said about target and settings but what JSON they must be.
-fn check_forms(fields: &Fields<'_>) {
+/// Without a type nothing can be said about a target but what JSON it must be.
+fn check_form_of_target(fields: &Fields<'_>) -> Option<String> {
     let _ = fields.skippable("target").and_then(|field| field.string());
+    None
+}
+
+/// Without a type nothing can be said about settings but what JSON they must be.
+fn check_form_of_settings(fields: &Fields<'_>) -> Option<Settings> {
     let _ = fields.skippable("settings").and_then(|field| field.object().map(|_| ()));
+    None
 }
