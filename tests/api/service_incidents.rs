@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::incidents::{id_of, incident, open_incident, tenant};
 use crate::support::client::Client;
+use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 use crate::support::target::Target;
 use crate::support::{UNKNOWN_ID, create_unconfigured, create_watched, eventually, service, until_status};
@@ -282,4 +283,30 @@ fn without_the_permission_a_delete_touches_nothing() {
     assert_eq!(all.get(&incident(&id_of(&made))).expect(200).data(), made);
     deleter.delete(&service(&id)).expect(200);
     assert_eq!(all.get(&incident(&id_of(&made))).expect(200).data()["status"], "resolved");
+}
+
+/// Contract 4.3.9: a delete and those who name the service at the same time do not stand in each other's way; whatever came
+/// first, nothing concerns a service that is gone.
+#[test]
+fn a_delete_does_not_collide_with_new_links_on_postgresql() {
+    let Some(postgres) = Postgres::start() else { return };
+    let client = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
+    let client = &client.client();
+    for _ in 0..15 {
+        let id = create_unconfigured(client);
+        let incident = json!({"title": "T", "message": "M", "service_ids": [id]});
+        let window = json!({"title": "T", "scheduled_start": "2100-01-01", "service_ids": [id]});
+        std::thread::scope(|scope| {
+            for (path, body) in [("/v1/incidents", &incident), ("/v1/maintenances", &window)] {
+                scope.spawn(move || {
+                    let status = client.post(path, body).status;
+                    assert!([201, 422].contains(&status), "{path}: {status}");
+                });
+            }
+            scope.spawn(|| client.delete(&service(&id)).expect(200));
+        });
+    }
+    let open = client.get("/v1/incidents?resolved=0").expect(200).json();
+    let waiting = client.get("/v1/maintenances?status=scheduled").expect(200).json();
+    assert_eq!((&open["meta"]["total"], &waiting["meta"]["total"]), (&json!(0), &json!(0)));
 }

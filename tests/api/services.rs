@@ -80,6 +80,15 @@ fn a_manual_service_is_configured_and_operational() {
 /// Contract 4.3.2 and 5.3: which field is refused, and with which text.
 #[rstest]
 #[case(json!({}), &[("name", "This field is required."), ("check_type", "This field is required.")])]
+#[case(
+    json!({"name": "x", "settings": 5, "tags": [""], "target": 5}),
+    &[
+        ("check_type", "This field is required."),
+        ("target", "This value must be a string."),
+        ("tags.0", "Use at least 1 characters."),
+        ("settings", "This value must be an object."),
+    ]
+)]
 #[case(json!({"name": null, "check_type": "manual"}), &[("name", "This field must not be null.")])]
 #[case(json!({"name": " ", "check_type": "manual"}), &[("name", "Use at least 1 characters.")])]
 #[case(json!({"name": 7, "check_type": "manual"}), &[("name", "This value must be a string.")])]
