@@ -1,11 +1,12 @@
 //! What ids in bodies and filters name: services and status pages of one organisation, all asked at once.
 //!
 //! For a filter the key is enough (`…_by_id`). Whoever is going to link something also gets its name, and the row is
-//! kept from being deleted until the transaction ends (`…_to_link`). Unknown and foreign ids are simply missing.
+//! kept from being deleted until the transaction ends (`…_to_link`), in the order of the keys: two who link the same cannot
+//! wait for each other. Unknown and foreign ids are simply missing.
 
 use std::collections::HashMap;
 
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::{service, statuspage};
 
 use crate::id::Id;
@@ -58,29 +59,6 @@ pub async fn services_by_id(
     rows.into_iter().map(|(key, id)| Ok((read_id("service", key, &id)?, key))).collect()
 }
 
-/// The keys of those of these ids that are status pages of the organisation.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
-pub async fn statuspages_by_id(
-    connection: &impl ConnectionTrait,
-    organisation: i64,
-    ids: &[Id],
-) -> Result<HashMap<Id, i64>, StoreError> {
-    if ids.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let rows: Vec<(i64, String)> = statuspage::Entity::find()
-        .select_only()
-        .columns([statuspage::Column::Id, statuspage::Column::PublicId])
-        .filter(statuspage::Column::OrganisationId.eq(organisation))
-        .filter(statuspage::Column::PublicId.is_in(texts(ids)))
-        .into_tuple()
-        .all(connection)
-        .await?;
-    rows.into_iter().map(|(key, id)| Ok((read_id("statuspage", key, &id)?, key))).collect()
-}
-
 /// Those of these ids that are services of the organisation; they stay until the transaction ends.
 ///
 /// # Errors
@@ -98,6 +76,7 @@ pub async fn services_to_link(
         .columns([service::Column::Id, service::Column::PublicId, service::Column::Name])
         .filter(service::Column::OrganisationId.eq(organisation))
         .filter(service::Column::PublicId.is_in(texts(ids)))
+        .order_by_asc(service::Column::Id)
         .lock_shared()
         .into_tuple()
         .all(connection)
@@ -126,6 +105,7 @@ pub async fn statuspages_to_link(
         .columns([statuspage::Column::Id, statuspage::Column::PublicId, statuspage::Column::Name])
         .filter(statuspage::Column::OrganisationId.eq(organisation))
         .filter(statuspage::Column::PublicId.is_in(texts(ids)))
+        .order_by_asc(statuspage::Column::Id)
         .lock_shared()
         .into_tuple()
         .all(connection)

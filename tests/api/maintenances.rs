@@ -7,7 +7,9 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::support::moments::moment;
+use crate::support::pages::{create_page, fresh, statuspage};
 use crate::support::planned::{id_of, in_state, maintenance, planned, shown, timeline};
+use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 use crate::support::{UNKNOWN_ID, create, create_unconfigured};
 
@@ -419,4 +421,25 @@ fn pages_are_chosen_in_order() {
         foreign.errors(),
         [("statuspage_ids.0".to_owned(), format!("No status page with the ID {a} exists."))]
     );
+}
+
+/// Contract 1.5, 4.11.2: a page that is deleted meanwhile was there, or was not; both have an answer.
+#[test]
+fn a_page_that_goes_meanwhile_is_no_accident_on_postgresql() {
+    let Some(postgres) = Postgres::start() else { return };
+    let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
+    let client = &server.client();
+    for _ in 0..15 {
+        let page = id_of(&create_page(client, &json!({"slug": fresh("gone")})));
+        let body = json!({"title": "T", "scheduled_start": "2100-01-01", "statuspage_ids": [page]});
+        std::thread::scope(|scope| {
+            scope.spawn(|| client.delete(&statuspage(&page)).expect(200));
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let status = client.post(PATH, &body).status;
+                    assert!([201, 422].contains(&status), "{status}");
+                });
+            }
+        });
+    }
 }

@@ -290,8 +290,8 @@ fn without_the_permission_a_delete_touches_nothing() {
 #[test]
 fn a_delete_does_not_collide_with_new_links_on_postgresql() {
     let Some(postgres) = Postgres::start() else { return };
-    let client = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
-    let client = &client.client();
+    let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
+    let client = &server.client();
     for _ in 0..15 {
         let id = create_unconfigured(client);
         let incident = json!({"title": "T", "message": "M", "service_ids": [id]});

@@ -63,8 +63,6 @@ async fn only_what_the_organisation_has_is_found(
     let expected = LinkedService { key: shop.key, id: shop.id, name: "shop".into() };
     assert_eq!(services, HashMap::from([(shop.id, expected)]));
 
-    let keys = linked::statuspages_by_id(&transaction, owner.key, &ids).await.unwrap();
-    assert_eq!(keys, HashMap::from([(page.id, page.key)]));
     let pages = linked::statuspages_to_link(&transaction, owner.key, &ids).await.unwrap();
     assert_eq!(pages, HashMap::from([(page.id, page)]));
     assert!(linked::services_to_link(&transaction, owner.key, &[]).await.unwrap().is_empty());

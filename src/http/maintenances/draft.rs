@@ -55,8 +55,8 @@ impl Known {
         let held = effects::hold(connection, &keys).await.or_unavailable()?;
         services.retain(|_, key| held.contains(key));
         let pages = named(body, "statuspage_ids", STATUSPAGES_MAX);
-        let statuspages =
-            linked::statuspages_by_id(connection, organisation, &pages).await.or_unavailable()?;
+        let pages = linked::statuspages_to_link(connection, organisation, &pages).await.or_unavailable()?;
+        let statuspages = pages.into_iter().map(|(id, page)| (id, page.key)).collect();
         Ok(Self { services, statuspages })
     }
 }
