@@ -96,7 +96,7 @@ impl Handler<Stop> for DomainClock {
 }
 
 impl DomainWatch {
-    /// Looks at every domain that is due, at most [`ROUND`] of them.
+    /// Looks at every domain that is due, as many as one round takes.
     ///
     /// # Errors
     /// When the database fails; what was stored stays stored.
