@@ -2,17 +2,20 @@
 //!
 //! Main database: everything but measurements: organisations, tokens, services, tags, incidents, maintenances, status
 //! pages and what belongs to them.
-//! History database: `location`, `check_result`, `status_change`, `check_hour`, `history_progress`.
+//! History database: `location`, `fresh_check`, `status_change`, `history_segment`, `history_progress`; in its segments
+//! `check_block` and `check_rollup`.
 //! All instants are Unix milliseconds, all durations microseconds. The rules are elsewhere; these are rows.
 
 pub mod asset;
-pub mod check_hour;
-pub mod check_result;
+pub mod check_block;
+pub mod check_rollup;
 pub mod component;
 pub mod custom_domain;
+pub mod fresh_check;
 pub mod heartbeat;
 pub mod history_erasure;
 pub mod history_progress;
+pub mod history_segment;
 pub mod idempotency_key;
 pub mod incident;
 pub mod incident_service;

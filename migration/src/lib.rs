@@ -6,6 +6,7 @@
 
 mod history_steps;
 mod main_steps;
+mod segment_steps;
 
 use sea_orm_migration::prelude::{Alias, DynIden, IntoIden, MigrationTrait, MigratorTrait};
 
@@ -34,5 +35,20 @@ impl MigratorTrait for HistoryMigrator {
 
     fn migration_table_name() -> DynIden {
         Alias::new("history_migration").into_iden()
+    }
+}
+
+/// Steps of a segment file: sealed results of the embedded history. On PostgreSQL segments are partitions of the history
+/// database's own tables.
+#[derive(Debug)]
+pub struct SegmentMigrator;
+
+impl MigratorTrait for SegmentMigrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        segment_steps::all()
+    }
+
+    fn migration_table_name() -> DynIden {
+        Alias::new("segment_migration").into_iden()
     }
 }

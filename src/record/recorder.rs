@@ -17,9 +17,9 @@ use crate::engine::aggregator::Batch;
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::location::LocationCode;
 use crate::record::recovery::Returned;
-use crate::store::history::append;
+use crate::store::StoreError;
 use crate::store::history::locations::LocationNumbers;
-use crate::store::{Database, StoreError};
+use crate::store::history::{History, append};
 use crate::telemetry::{Collect, Exposition};
 
 /// Batches in the mailbox before aggregators have to keep theirs.
@@ -57,7 +57,7 @@ impl Collect for RecordCounters {
 
 /// The actor.
 pub struct Recorder {
-    history: Database,
+    history: History,
     locations: LocationNumbers,
     codes: Vec<LocationCode>,
     checks: VecDeque<CheckRecord>,
@@ -79,7 +79,7 @@ impl Recorder {
     /// A recorder for these locations.
     #[must_use]
     pub fn new(
-        history: Database,
+        history: History,
         codes: Vec<LocationCode>,
         limits: RecordLimits,
         counters: Arc<RecordCounters>,
@@ -173,7 +173,7 @@ impl Recorder {
 
 /// One transaction. It comes back whatever happens, so that nothing is lost.
 struct Work {
-    history: Database,
+    history: History,
     locations: LocationNumbers,
     codes: Vec<LocationCode>,
     checks: Vec<CheckRecord>,

@@ -21,7 +21,7 @@ use crate::stats::window::{WINDOW_DAYS, Window};
 use crate::store::heartbeats::{self, StoredHeartbeat};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, LatestVotes};
-use crate::store::history::{changes, days};
+use crate::store::history::{changes, samples};
 use crate::store::{Databases, StoreError, services, windows};
 
 /// Services loaded at a time.
@@ -200,10 +200,10 @@ async fn window(databases: &Databases, service: &Restored, until: Timestamp) -> 
             window.day(day).availability = availability;
         }
     }
-    for (day, (answered, sum_us)) in days::answered(history, service.key, (from, until)).await? {
-        let figures = window.day(day);
-        figures.answered = answered;
-        figures.sum_us = sum_us;
+    for sample in samples::fresh(history, service.key, (from, until), None).await? {
+        let figures = window.day(sample.checked_at.day());
+        figures.answered += u32::from(sample.response_us.is_some());
+        figures.sum_us += u64::from(sample.response_us.unwrap_or_default());
     }
     Ok(window)
 }

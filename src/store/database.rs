@@ -17,6 +17,7 @@ use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use crate::config::limits::StoreLimits;
 use crate::store::StoreError;
+use crate::store::history::History;
 use crate::store::transaction::{Group, Transaction};
 
 /// Older versions can corrupt a database in WAL mode.
@@ -59,7 +60,7 @@ pub struct Databases {
     /// Organisations, tokens, services.
     pub main: Database,
     /// Measurements.
-    pub history: Database,
+    pub history: History,
 }
 
 impl Databases {
@@ -69,7 +70,7 @@ impl Databases {
     /// [`OpenError`] naming the database that cannot be used.
     pub async fn open(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let main = Database::connect(main_url, limits).await?;
-        let history = Database::connect(history_url, limits).await?;
+        let history = History::connect(history_url, limits).await?;
         let databases = Self { main, history };
         databases.migrate().await?;
         Ok(databases)
@@ -81,7 +82,8 @@ impl Databases {
             move |source| OpenError::Migrate { url, source }
         };
         MainMigrator::up(&self.main.writer, None).await.map_err(failed(&self.main))?;
-        HistoryMigrator::up(&self.history.writer, None).await.map_err(failed(&self.history))
+        let history = self.history.rows();
+        HistoryMigrator::up(&history.writer, None).await.map_err(failed(history))
     }
 }
 

@@ -55,7 +55,7 @@ impl MigrationTrait for Step {
     }
 }
 
-fn check_result() -> TableCreateStatement {
+pub(super) fn check_result() -> TableCreateStatement {
     Table::create()
         .table("check_result")
         .col(pk_auto("id").big_integer())
@@ -91,7 +91,7 @@ fn status_change() -> TableCreateStatement {
         .to_owned()
 }
 
-fn check_hour() -> TableCreateStatement {
+pub(super) fn check_hour() -> TableCreateStatement {
     Table::create()
         .table("check_hour")
         .col(big_integer("service_id"))

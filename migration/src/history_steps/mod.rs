@@ -1,9 +1,10 @@
 //! Steps of the history database in the order in which they are applied.
 
 mod m0001_measurements;
+mod m0002_segments;
 
 use sea_orm_migration::MigrationTrait;
 
 pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
-    vec![Box::new(m0001_measurements::Step)]
+    vec![Box::new(m0001_measurements::Step), Box::new(m0002_segments::Step)]
 }

@@ -1,26 +1,27 @@
 //! Appending results and status changes: many rows a statement, few statement texts, so that each is prepared once.
 //!
-//! A batch that is written again changes nothing: a result is identified by service, time and location.
+//! A batch that is written again changes nothing: a result is identified by service, time and location. Results go to
+//! the bucket of their service in the order of their keys, so that a commit touches few pages.
 
 use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
 
 use crate::model::check::{Micros, Timings};
 use crate::model::history::{CheckRecord, StatusChange};
-use crate::model::service::ProbeRole;
+use crate::model::service::{ProbeRole, ServiceKey};
 use crate::store::StoreError;
-use crate::store::history::hours;
+use crate::store::history::fresh::bucket_of;
 use crate::store::history::locations::LocationNumbers;
 
-const CHECK_COLUMNS: &str = "service_id, checked_at, location_id, scheduled_at, status, attempt, role, status_code, \
+const CHECK_COLUMNS: &str = "bucket, checked_at, service_id, location_id, scheduled_at, status, attempt, role, status_code, \
     response_us, dns_us, connect_us, tls_us, ttfb_us, transfer_us, total_us, error_code, error_message";
-const CHECK_WIDTH: usize = 17;
+const CHECK_WIDTH: usize = 18;
 const CHANGE_COLUMNS: &str = "service_id, at, from_status, to_status, cause";
 const CHANGE_WIDTH: usize = 5;
 
-/// Most rows per statement: 1,024 of 17 values stay below SQLite's limit of 32,766 values a statement.
+/// Most rows per statement: 1,024 of 18 values stay below SQLite's limit of 32,766 values a statement.
 const CHUNK_MAX_ROWS: usize = 1_024;
 
-/// Appends finished checks. Rows that exist already are left as they are; hours that get further rows are derived again.
+/// Appends finished checks. Rows that exist already are left as they are.
 ///
 /// # Errors
 /// When the database fails, or a location has no number yet.
@@ -30,18 +31,31 @@ pub async fn checks(
     locations: &LocationNumbers,
 ) -> Result<(), StoreError> {
     let backend = connection.get_database_backend();
-    for chunk in chunks(records) {
+    for chunk in chunks(&in_order(records, locations)?) {
         let mut values = Vec::with_capacity(chunk.len() * CHECK_WIDTH);
-        for record in chunk {
-            push_check(&mut values, record, locations.number(&record.location)?);
+        for (key, record) in chunk {
+            push_check(&mut values, *key, record);
         }
-        let text = insert_text(backend, "check_result", CHECK_COLUMNS, (chunk.len(), CHECK_WIDTH));
+        let text = insert_text(backend, "fresh_check", CHECK_COLUMNS, (chunk.len(), CHECK_WIDTH));
         connection.execute_raw(Statement::from_sql_and_values(backend, text, values)).await?;
     }
-    match records.iter().map(|record| record.checked_at).min() {
-        Some(oldest) => hours::reopen(connection, oldest).await,
-        None => Ok(()),
-    }
+    Ok(())
+}
+
+/// Bucket, start, service and number of the location of a result: the key of its row.
+type Key = (i16, i64, ServiceKey, i32);
+
+fn in_order<'a>(
+    records: &'a [CheckRecord],
+    locations: &LocationNumbers,
+) -> Result<Vec<(Key, &'a CheckRecord)>, StoreError> {
+    let keyed = records.iter().map(|record| {
+        let location = locations.number(&record.location)?;
+        Ok(((bucket_of(record.service), record.checked_at.ms(), record.service, location), record))
+    });
+    let mut keyed = keyed.collect::<Result<Vec<_>, StoreError>>()?;
+    keyed.sort_unstable_by_key(|(key, _)| *key);
+    Ok(keyed)
 }
 
 /// Appends status changes. Rows that exist already are left as they are.
@@ -69,7 +83,7 @@ pub async fn changes(connection: &impl ConnectionTrait, changes: &[StatusChange]
     Ok(())
 }
 
-fn push_check(values: &mut Vec<Value>, record: &CheckRecord, location: i32) {
+fn push_check(values: &mut Vec<Value>, (bucket, checked_at, service, location): Key, record: &CheckRecord) {
     let measurement = &record.measurement;
     let Timings { dns, connect, tls, ttfb, transfer, total } = measurement.timings;
     let failure = measurement.failure.as_deref();
@@ -78,8 +92,9 @@ fn push_check(values: &mut Vec<Value>, record: &CheckRecord, location: i32) {
         ProbeRole::Reachability => 1,
     };
     values.extend([
-        Value::from(record.service),
-        record.checked_at.ms().into(),
+        Value::from(bucket),
+        checked_at.into(),
+        service.into(),
         location.into(),
         record.scheduled_at.ms().into(),
         measurement.status.code().into(),

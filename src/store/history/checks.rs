@@ -1,17 +1,16 @@
 //! The check history of a service, newest first (contract 4.8).
 
-use std::num::NonZeroU32;
-
 use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder,
-    QuerySelect, RelationBuilder, RelationDef,
+    ColumnTrait, Condition, ConnectionTrait, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect,
+    RelationBuilder, RelationDef,
 };
-use watchkeeper_entities::{check_result, location};
+use watchkeeper_entities::{fresh_check, location};
 
 use crate::clock::Timestamp;
-use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Timings};
+use crate::model::check::{CheckStatus, Measurement};
 use crate::model::service::ServiceKey;
 use crate::store::StoreError;
+use crate::store::history::fresh::{FreshCheck, bucket_of};
 
 /// Which entries of a service's history are wanted.
 #[derive(Clone, Debug, Default)]
@@ -62,28 +61,27 @@ pub async fn page(
     filter: &CheckFilter,
     limit: u64,
 ) -> Result<Vec<StoredCheck>, StoreError> {
-    let rows: Vec<Row> = check_result::Entity::find()
+    let rows = fresh_check::Entity::find()
         .join(JoinType::InnerJoin, location_of_check())
-        .column_as(location::Column::Code, "probe")
         .filter(condition(service, filter))
-        .order_by_desc(check_result::Column::CheckedAt)
+        .order_by_desc(fresh_check::Column::CheckedAt)
         .order_by_desc(location::Column::Code)
         .limit(limit)
-        .into_model::<Row>()
+        .select_also(location::Entity)
         .all(connection)
         .await?;
-    rows.into_iter().map(StoredCheck::try_from).collect()
+    rows.into_iter().map(|(row, place)| stored(row, place)).collect()
 }
 
 fn location_of_check() -> RelationDef {
-    let relation: RelationBuilder<check_result::Entity, location::Entity> =
-        check_result::Entity::belongs_to(location::Entity);
-    relation.from(check_result::Column::LocationId).to(location::Column::Id).into()
+    let relation: RelationBuilder<fresh_check::Entity, location::Entity> =
+        fresh_check::Entity::belongs_to(location::Entity);
+    relation.from(fresh_check::Column::LocationId).to(location::Column::Id).into()
 }
 
 fn condition(service: ServiceKey, filter: &CheckFilter) -> Condition {
-    use check_result::Column::{CheckedAt, ServiceId, Status};
-    let mut all = Condition::all().add(ServiceId.eq(service));
+    use fresh_check::Column::{Bucket, CheckedAt, ServiceId, Status};
+    let mut all = Condition::all().add(Bucket.eq(bucket_of(service))).add(ServiceId.eq(service));
     if !filter.probes.is_empty() {
         all = all.add(location::Column::Code.is_in(filter.probes.iter().map(String::as_str)));
     }
@@ -105,61 +103,15 @@ fn condition(service: ServiceKey, filter: &CheckFilter) -> Condition {
     all
 }
 
-#[derive(FromQueryResult)]
-struct Row {
-    id: i64,
-    checked_at: i64,
-    probe: String,
-    scheduled_at: i64,
-    status: i16,
-    attempt: i16,
-    status_code: Option<i16>,
-    response_us: Option<i32>,
-    dns_us: Option<i32>,
-    connect_us: Option<i32>,
-    tls_us: Option<i32>,
-    ttfb_us: Option<i32>,
-    transfer_us: Option<i32>,
-    total_us: Option<i32>,
-    error_code: Option<i16>,
-    error_message: Option<String>,
-}
-
-impl TryFrom<Row> for StoredCheck {
-    type Error = StoreError;
-
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        let corrupt = |problem: &str| StoreError::corrupt("check_result", &row.id, &problem);
-        let code = row
-            .error_code
-            .map(|code| ErrorCode::from_code(code).ok_or_else(|| corrupt("unknown error code")));
-        let failure = code
-            .transpose()?
-            .map(|code| Box::new(Failure::new(code, row.error_message.as_deref().unwrap_or_default())));
-        let timings = Timings {
-            dns: from_column(row.dns_us),
-            connect: from_column(row.connect_us),
-            tls: from_column(row.tls_us),
-            ttfb: from_column(row.ttfb_us),
-            transfer: from_column(row.transfer_us),
-            total: from_column(row.total_us),
-        };
-        Ok(Self {
-            checked_at: Timestamp::from_ms(row.checked_at),
-            scheduled_at: Timestamp::from_ms(row.scheduled_at),
-            attempt: u8::try_from(row.attempt).map_err(|_| corrupt("attempt out of range"))?,
-            measurement: Measurement {
-                status: CheckStatus::from_code(row.status).ok_or_else(|| corrupt("unknown status"))?,
-                response_time: from_column(row.response_us),
-                timings,
-                status_code: row.status_code.and_then(|code| u16::try_from(code).ok()),
-                failure,
-            },
-            probe: row.probe,
-        })
-    }
-}
-
-fn from_column(duration_us: Option<i32>) -> Option<Micros> {
-    duration_us.and_then(|us| u32::try_from(us).ok()).and_then(NonZeroU32::new)
+fn stored(row: fresh_check::Model, place: Option<location::Model>) -> Result<StoredCheck, StoreError> {
+    let unknown = || StoreError::corrupt("fresh_check", &row.location_id, &"unknown location");
+    let probe = place.ok_or_else(unknown)?.code;
+    let check = FreshCheck::try_from(row)?;
+    Ok(StoredCheck {
+        checked_at: check.checked_at,
+        probe,
+        scheduled_at: check.scheduled_at,
+        attempt: check.attempt,
+        measurement: check.measurement,
+    })
 }

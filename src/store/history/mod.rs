@@ -1,14 +1,17 @@
-//! Measurements in the history database: appended in batches, read by service and time.
+//! Measurements: appended in batches, sealed into blocks, read by service and time.
 //!
-//! Fresh results are rows; finished hours are summed up into `check_hour` so that long ranges are merges of
-//! histograms. Nothing here decides what a figure means; that is `stats`.
+//! Fresh results are rows of the history database; older ones lie in segments, compressed, with rollups beside them
+//! ([`segments`]). Readers see both as one ([`Snapshot`]). Nothing here decides what a figure means; that is `stats`.
 
 pub mod append;
 pub mod changes;
 pub mod checks;
-pub mod days;
 pub mod erase;
-pub mod hours;
+pub mod fresh;
 pub mod locations;
 pub mod recent;
 pub mod samples;
+pub mod segments;
+mod view;
+
+pub use view::{History, Snapshot};

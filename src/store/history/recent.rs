@@ -5,23 +5,24 @@ use std::collections::HashMap;
 use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect,
 };
-use watchkeeper_entities::check_result::{Column, Entity};
+use watchkeeper_entities::fresh_check::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Vote;
 use crate::store::StoreError;
+use crate::store::history::fresh::{BUCKETS, bucket_of};
 
-/// Rows read at a time.
-const PAGE: u64 = 20_000;
+/// Buckets read at a time.
+const BUCKETS_AT_ONCE: i16 = 64;
 /// A location that has not been heard of for so many results is not looked for any further.
 const RESULTS_OF_ONE_SERVICE: u64 = 100;
 
 /// The newest result per service and location number.
 pub type LatestVotes = HashMap<ServiceKey, HashMap<i32, Vote>>;
 
-/// The newest results of all services that are not older than `since`, read backwards in the order of arrival.
+/// The newest results of all services that are still fresh and not older than `since`.
 ///
 /// # Errors
 /// When the database fails.
@@ -30,24 +31,15 @@ pub async fn all_since(
     since: Timestamp,
 ) -> Result<LatestVotes, StoreError> {
     let mut votes = LatestVotes::new();
-    let mut before = i64::MAX;
-    loop {
-        let rows = columns()
-            .filter(Column::Id.lt(before))
-            .order_by_desc(Column::Id)
-            .limit(PAGE)
-            .into_model::<Row>()
-            .all(connection)
-            .await?;
-        let reached_older = rows.iter().all(|row| row.checked_at < since.ms());
-        before = rows.last().map_or(before, |row| row.id);
-        for row in rows.into_iter().filter(|row| row.checked_at >= since.ms()) {
+    for first in (0..BUCKETS).step_by(usize::from(BUCKETS_AT_ONCE.unsigned_abs())) {
+        // One short range a bucket, not one long one over whatever lies in between.
+        let buckets = first..first + BUCKETS_AT_ONCE;
+        let query = columns().filter(Column::Bucket.is_in(buckets)).filter(Column::CheckedAt.gte(since.ms()));
+        for row in query.into_model::<Row>().all(connection).await? {
             take(&mut votes, &row);
         }
-        if reached_older {
-            return Ok(votes);
-        }
     }
+    Ok(votes)
 }
 
 /// The newest results of one service, however old.
@@ -59,6 +51,7 @@ pub async fn of_service(
     service: ServiceKey,
 ) -> Result<HashMap<i32, Vote>, StoreError> {
     let rows = columns()
+        .filter(Column::Bucket.eq(bucket_of(service)))
         .filter(Column::ServiceId.eq(service))
         .order_by_desc(Column::CheckedAt)
         .limit(RESULTS_OF_ONE_SERVICE)
@@ -74,7 +67,6 @@ pub async fn of_service(
 
 fn columns() -> sea_orm::Select<Entity> {
     Entity::find().select_only().columns([
-        Column::Id,
         Column::ServiceId,
         Column::LocationId,
         Column::Status,
@@ -95,7 +87,6 @@ fn take(votes: &mut LatestVotes, row: &Row) {
 
 #[derive(FromQueryResult)]
 struct Row {
-    id: i64,
     service_id: i64,
     location_id: i32,
     status: i16,

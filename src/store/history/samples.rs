@@ -1,14 +1,13 @@
 //! The few columns of results that figures are made of, oldest first.
 
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect,
-};
-use watchkeeper_entities::check_result::{Column, Entity};
+use sea_orm::{ColumnTrait, ConnectionTrait, FromQueryResult, QueryFilter, QuerySelect};
+use watchkeeper_entities::fresh_check::Column;
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
 use crate::store::StoreError;
+use crate::store::history::fresh::of_service;
 
 /// One result, as far as figures need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,91 +22,28 @@ pub struct Sample {
     pub response_us: Option<u32>,
 }
 
-/// The samples of a service in `[from, to)`, oldest first; only of these locations, unless `None`.
+/// The fresh samples of a service in `[from, to)`, oldest first; only of these locations, unless `None`.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn between(
+pub async fn fresh(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
-    (from, to): (Timestamp, Timestamp),
+    span: (Timestamp, Timestamp),
     locations: Option<&[i32]>,
 ) -> Result<Vec<Sample>, StoreError> {
-    let mut query = Entity::find()
-        .select_only()
-        .columns([Column::CheckedAt, Column::LocationId, Column::Status, Column::Role, Column::ResponseUs])
-        .filter(Column::ServiceId.eq(service))
-        .filter(Column::CheckedAt.gte(from.ms()))
-        .filter(Column::CheckedAt.lt(to.ms()));
+    let mut query = of_service(service, span).select_only().columns([
+        Column::CheckedAt,
+        Column::LocationId,
+        Column::Status,
+        Column::Role,
+        Column::ResponseUs,
+    ]);
     if let Some(numbers) = locations {
         query = query.filter(Column::LocationId.is_in(numbers.iter().copied()));
     }
-    let rows = query.order_by_asc(Column::CheckedAt).into_model::<Row>().all(connection).await?;
-    Ok(rows.into_iter().map(Sample::from).collect())
-}
-
-/// The smallest service key above `after` that has results.
-///
-/// # Errors
-/// When the database fails.
-pub async fn next_service(
-    connection: &impl ConnectionTrait,
-    after: ServiceKey,
-) -> Result<Option<ServiceKey>, StoreError> {
-    let found: Option<i64> = Entity::find()
-        .select_only()
-        .column(Column::ServiceId)
-        .filter(Column::ServiceId.gt(after))
-        .order_by_asc(Column::ServiceId)
-        .limit(1)
-        .into_tuple()
-        .one(connection)
-        .await?;
-    Ok(found)
-}
-
-/// Start of the oldest check that is stored, in the order of arrival.
-///
-/// # Errors
-/// When the database fails.
-pub async fn oldest(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, StoreError> {
-    let found: Option<i64> = Entity::find()
-        .select_only()
-        .column(Column::CheckedAt)
-        .order_by_asc(Column::Id)
-        .limit(1)
-        .into_tuple()
-        .one(connection)
-        .await?;
-    Ok(found.map(Timestamp::from_ms))
-}
-
-/// The place of the newest arrival; [`arrived_since`] takes it.
-///
-/// # Errors
-/// When the database fails.
-pub async fn newest_arrival(connection: &impl ConnectionTrait) -> Result<i64, StoreError> {
-    let ids = Entity::find().select_only().column(Column::Id).order_by_desc(Column::Id).limit(1);
-    Ok(ids.into_tuple().one(connection).await?.unwrap_or_default())
-}
-
-/// Whether a check that started before `before` has arrived after this place.
-///
-/// # Errors
-/// When the database fails.
-pub async fn arrived_since(
-    connection: &impl ConnectionTrait,
-    arrival: i64,
-    before: Timestamp,
-) -> Result<bool, StoreError> {
-    let late = Entity::find()
-        .select_only()
-        .column(Column::Id)
-        .filter(Column::Id.gt(arrival))
-        .filter(Column::CheckedAt.lt(before.ms()))
-        .limit(1);
-    let found: Option<i64> = late.into_tuple().one(connection).await?;
-    Ok(found.is_some())
+    let rows = query.into_model::<Row>().all(connection).await?;
+    Ok(rows.into_iter().rev().map(Sample::from).collect())
 }
 
 #[derive(FromQueryResult)]

@@ -1,22 +1,25 @@
-//! One finished check of one location.
+//! One finished check of one location that is not sealed into a block yet.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// One finished check of one location.
+/// One finished check of one location that is not sealed into a block yet.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "check_result")]
+#[sea_orm(table_name = "fresh_check")]
 pub struct Model {
-    /// Grows in the order of arrival.
-    #[sea_orm(primary_key)]
-    pub id: i64,
-    /// The service.
-    pub service_id: i64,
+    /// The service's number modulo 1,024: what is written together lies together.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub bucket: i16,
     /// Start of the deciding attempt.
+    #[sea_orm(primary_key, auto_increment = false)]
     pub checked_at: i64,
+    /// The service.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub service_id: i64,
     /// The location.
+    #[sea_orm(primary_key, auto_increment = false)]
     pub location_id: i32,
     /// When the check was due.
     pub scheduled_at: i64,

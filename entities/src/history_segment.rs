@@ -1,0 +1,33 @@
+//! A segment of the history: the unit in which sealed results are kept and dropped.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A segment of the history: the unit in which sealed results are kept and dropped.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "history_segment")]
+pub struct Model {
+    /// Names its file (SQLite) or its partitions (PostgreSQL).
+    #[sea_orm(primary_key)]
+    pub id: i32,
+    /// 1 a day of small blocks, 2 a longer period of large ones.
+    pub level: i16,
+    /// How many days what it holds is kept.
+    pub retention_days: i32,
+    /// Start of the time that it holds.
+    pub from_at: i64,
+    /// End of it, exclusive.
+    pub to_at: i64,
+    /// What it holds is there up to this batch; what was written for a later one is not published yet.
+    pub sealed_batch: i64,
+    /// When it was retired; it is dropped once nobody can be reading it any more.
+    pub retired_at: Option<i64>,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,136 @@
+//! Fresh results: the rows of `fresh_check`, before they are sealed.
+//!
+//! A service's rows lie in one of 1,024 buckets, in the order of their time. So a commit of many services touches few
+//! pages, the newest rows of a service are found without a second index, and what is to be sealed is one range a bucket.
+
+use std::num::NonZeroU32;
+
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, Select};
+use watchkeeper_entities::fresh_check::{Column, Entity, Model};
+
+use crate::clock::Timestamp;
+use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Timings};
+use crate::model::service::{ProbeRole, ServiceKey};
+use crate::store::StoreError;
+
+/// Number of buckets.
+pub const BUCKETS: i16 = 1_024;
+
+/// The bucket of a service.
+#[must_use]
+pub fn bucket_of(service: ServiceKey) -> i16 {
+    i16::try_from(service.rem_euclid(i64::from(BUCKETS))).unwrap_or_default()
+}
+
+/// One fresh result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreshCheck {
+    /// The service.
+    pub service: ServiceKey,
+    /// Number of the location.
+    pub location: i32,
+    /// Start of the deciding attempt.
+    pub checked_at: Timestamp,
+    /// When the check was due.
+    pub scheduled_at: Timestamp,
+    /// The deciding attempt, from 1.
+    pub attempt: u8,
+    /// What the result counts for.
+    pub role: ProbeRole,
+    /// What it found.
+    pub measurement: Measurement,
+}
+
+/// The fresh results of a service in `[from, to)`, newest first, to be narrowed further.
+pub(super) fn of_service(service: ServiceKey, (from, to): (Timestamp, Timestamp)) -> Select<Entity> {
+    Entity::find()
+        .filter(Column::Bucket.eq(bucket_of(service)))
+        .filter(Column::CheckedAt.gte(from.ms()))
+        .filter(Column::CheckedAt.lt(to.ms()))
+        .filter(Column::ServiceId.eq(service))
+        .order_by_desc(Column::CheckedAt)
+}
+
+/// The results of a bucket before `boundary`, oldest first.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_bucket(
+    connection: &impl ConnectionTrait,
+    bucket: i16,
+    boundary: Timestamp,
+) -> Result<Vec<FreshCheck>, StoreError> {
+    let rows = in_bucket(bucket, boundary).order_by_asc(Column::CheckedAt).all(connection).await?;
+    rows.into_iter().map(FreshCheck::try_from).collect()
+}
+
+/// Deletes the results of a bucket before `boundary`; how many there were.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(
+    connection: &impl ConnectionTrait,
+    bucket: i16,
+    boundary: Timestamp,
+) -> Result<u64, StoreError> {
+    let those =
+        Entity::delete_many().filter(Column::Bucket.eq(bucket)).filter(Column::CheckedAt.lt(boundary.ms()));
+    Ok(those.exec(connection).await?.rows_affected)
+}
+
+fn in_bucket(bucket: i16, boundary: Timestamp) -> Select<Entity> {
+    Entity::find().filter(Column::Bucket.eq(bucket)).filter(Column::CheckedAt.lt(boundary.ms()))
+}
+
+impl TryFrom<Model> for FreshCheck {
+    type Error = StoreError;
+
+    fn try_from(row: Model) -> Result<Self, StoreError> {
+        let key = (row.service_id, row.checked_at, row.location_id);
+        let corrupt = |problem: &str| StoreError::corrupt("fresh_check", &format!("{key:?}"), &problem);
+        let code = row
+            .error_code
+            .map(|code| ErrorCode::from_code(code).ok_or_else(|| corrupt("unknown error code")));
+        let failure = code
+            .transpose()?
+            .map(|code| Box::new(Failure::new(code, row.error_message.as_deref().unwrap_or_default())));
+        let timings = Timings {
+            dns: from_column(row.dns_us),
+            connect: from_column(row.connect_us),
+            tls: from_column(row.tls_us),
+            ttfb: from_column(row.ttfb_us),
+            transfer: from_column(row.transfer_us),
+            total: from_column(row.total_us),
+        };
+        Ok(Self {
+            service: row.service_id,
+            location: row.location_id,
+            checked_at: Timestamp::from_ms(row.checked_at),
+            scheduled_at: Timestamp::from_ms(row.scheduled_at),
+            attempt: u8::try_from(row.attempt).map_err(|_| corrupt("attempt out of range"))?,
+            role: if row.role == 0 { ProbeRole::Full } else { ProbeRole::Reachability },
+            measurement: Measurement {
+                status: CheckStatus::from_code(row.status).ok_or_else(|| corrupt("unknown status"))?,
+                response_time: from_column(row.response_us),
+                timings,
+                status_code: row.status_code.and_then(|code| u16::try_from(code).ok()),
+                failure,
+            },
+        })
+    }
+}
+
+fn from_column(duration_us: Option<i32>) -> Option<Micros> {
+    duration_us.and_then(|us| u32::try_from(us).ok()).and_then(NonZeroU32::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_service_has_a_bucket() {
+        assert_eq!([0, 1, 1_023, 1_024, 1_025].map(bucket_of), [0, 1, 1_023, 0, 1]);
+        assert!((0..BUCKETS).contains(&bucket_of(i64::MIN)) && (0..BUCKETS).contains(&bucket_of(i64::MAX)));
+    }
+}

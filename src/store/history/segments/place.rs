@@ -1,0 +1,267 @@
+//! Where segments lie: a file each beside the history database (SQLite), or a pair of its partitions (PostgreSQL).
+//!
+//! Dropping a segment removes a file or a partition: no row is deleted, nothing is vacuumed. Whoever reads a segment that
+//! has been dropped meanwhile gets an error, never an empty answer.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sea_orm::sqlx::sqlite::{SqliteAutoVacuum, SqliteJournalMode, SqliteSynchronous};
+use sea_orm::{ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, Statement};
+use sea_orm_migration::MigratorTrait as _;
+use watchkeeper_migration::SegmentMigrator;
+
+use crate::config::limits::StoreLimits;
+use crate::store::StoreError;
+use crate::store::history::segments::SegmentId;
+
+/// Page size of a segment file. Most of a block lies in overflow pages; smaller pages waste less at its ends.
+const PAGE_BYTES: u32 = 1_024;
+/// Connections to one segment file: a writer and readers of the API.
+const CONNECTIONS: u32 = 3;
+/// How long a connection to a segment file is kept without use.
+const IDLE: Duration = Duration::from_secs(60);
+/// Pages in the write-ahead log of a segment file before they are moved into the file: 16 MiB.
+const CHECKPOINT_PAGES: u32 = 16_384;
+
+/// Where the segments of one history database lie.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// Files in a folder.
+    Files(Files),
+    /// Partitions of the history database itself.
+    Partitions(DatabaseConnection),
+}
+
+/// Segment files in a folder, and the connections to those in use.
+#[derive(Clone, Debug)]
+pub struct Files {
+    folder: PathBuf,
+    busy: Duration,
+    open: Arc<Mutex<HashMap<SegmentId, DatabaseConnection>>>,
+}
+
+/// The way into one segment.
+#[derive(Clone, Debug)]
+pub struct Door {
+    /// What statements run on.
+    pub connection: DatabaseConnection,
+    /// Name of the table of blocks.
+    pub blocks: String,
+    /// Name of the table of rollups.
+    pub rollups: String,
+}
+
+impl Place {
+    /// Beside this SQLite file: a folder of the same name, ending in `.segments`.
+    pub(in crate::store) fn beside(file: &Path, limits: &StoreLimits) -> Self {
+        Self::Files(Files {
+            folder: file.with_extension("segments"),
+            busy: Duration::from_secs(limits.acquire_timeout_seconds),
+            open: Arc::default(),
+        })
+    }
+
+    /// Makes the segment's file or partitions, if they are not there.
+    ///
+    /// # Errors
+    /// When the folder cannot be written or the database fails.
+    pub async fn make(&self, id: SegmentId) -> Result<(), StoreError> {
+        match self {
+            Self::Files(files) => files.make(id).await,
+            Self::Partitions(connection) => Ok(make_partitions(connection, id).await?),
+        }
+    }
+
+    /// What statements about this segment run on.
+    ///
+    /// # Errors
+    /// When the segment is not there or cannot be opened.
+    pub async fn door(&self, id: SegmentId) -> Result<Door, StoreError> {
+        match self {
+            Self::Files(files) => Ok(Door {
+                connection: files.connection(id).await?,
+                blocks: "check_block".into(),
+                rollups: "check_rollup".into(),
+            }),
+            // By the partition's own name: where there is none, that is an error.
+            Self::Partitions(connection) => Ok(Door {
+                connection: connection.clone(),
+                blocks: format!("check_block_{id}"),
+                rollups: format!("check_rollup_{id}"),
+            }),
+        }
+    }
+
+    /// Drops a segment with all that it holds. One that is gone already is no error.
+    ///
+    /// # Errors
+    /// When the file cannot be removed or the database fails.
+    pub async fn drop(&self, id: SegmentId) -> Result<(), StoreError> {
+        match self {
+            Self::Files(files) => files.drop(id).await,
+            Self::Partitions(connection) => {
+                for table in ["check_block", "check_rollup"] {
+                    connection.execute_unprepared(&format!("DROP TABLE IF EXISTS {table}_{id}")).await?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Bytes that the segment takes, indexes included; 0 when it is gone.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn bytes(&self, id: SegmentId) -> Result<u64, StoreError> {
+        match self {
+            Self::Files(files) => Ok(files.bytes(id)),
+            Self::Partitions(connection) => {
+                let text = format!(
+                    "SELECT CAST(COALESCE(SUM(pg_total_relation_size(c.oid)), 0) AS BIGINT) AS bytes FROM pg_class c \
+                    WHERE c.oid IN (to_regclass('check_block_{id}'), to_regclass('check_rollup_{id}'))"
+                );
+                let row = connection.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await?;
+                let bytes: i64 = row.map_or(Ok(0), |row| row.try_get("", "bytes"))?;
+                Ok(u64::try_from(bytes).unwrap_or_default())
+            }
+        }
+    }
+
+    /// Moves what the write-ahead log of a segment holds into its file, when nothing more is to come.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn settle(&self, id: SegmentId) -> Result<(), StoreError> {
+        if let Self::Files(files) = self {
+            files.connection(id).await?.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await?;
+        }
+        Ok(())
+    }
+
+    /// Closes all connections to segment files.
+    pub async fn close(&self) {
+        if let Self::Files(files) = self {
+            for (_, connection) in files.take_all() {
+                if let Err(error) = connection.close().await {
+                    tracing::warn!(%error, "closing a segment failed");
+                }
+            }
+        }
+    }
+}
+
+impl Files {
+    fn file(&self, id: SegmentId) -> PathBuf {
+        self.folder.join(format!("{id:08}.db"))
+    }
+
+    /// The file and what SQLite keeps beside it.
+    fn files(&self, id: SegmentId) -> [PathBuf; 3] {
+        let file = self.file(id);
+        ["", "-wal", "-shm"].map(|ending| {
+            let mut name = file.clone().into_os_string();
+            name.push(ending);
+            PathBuf::from(name)
+        })
+    }
+
+    async fn make(&self, id: SegmentId) -> Result<(), StoreError> {
+        let failed = |error: std::io::Error| {
+            DbErr::Custom(format!("the folder {} cannot be made: {error}", self.folder.display()))
+        };
+        fs::create_dir_all(&self.folder).map_err(failed)?;
+        let connection = self.open_file(id, true).await?;
+        SegmentMigrator::up(&connection, None).await?;
+        Ok(())
+    }
+
+    async fn connection(&self, id: SegmentId) -> Result<DatabaseConnection, StoreError> {
+        let known = self.locked().get(&id).cloned();
+        match known {
+            Some(connection) => Ok(connection),
+            None => Ok(self.open_file(id, false).await?),
+        }
+    }
+
+    async fn open_file(&self, id: SegmentId, create: bool) -> Result<DatabaseConnection, DbErr> {
+        let busy = self.busy;
+        let mut options = ConnectOptions::new(format!("sqlite://{}", self.file(id).display()));
+        options
+            .max_connections(CONNECTIONS)
+            .min_connections(0)
+            .idle_timeout(IDLE)
+            .acquire_timeout(busy)
+            .connect_timeout(busy)
+            .sqlx_logging(false)
+            .record_stmt_in_spans(false)
+            .test_before_acquire(false)
+            .map_sqlx_sqlite_opts(move |sqlite| {
+                sqlite
+                    .create_if_missing(create)
+                    .page_size(PAGE_BYTES)
+                    .auto_vacuum(SqliteAutoVacuum::None)
+                    .journal_mode(SqliteJournalMode::Wal)
+                    .synchronous(SqliteSynchronous::Full)
+                    .busy_timeout(busy)
+                    .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string())
+            });
+        let connection = sea_orm::Database::connect(options).await?;
+        // Who comes second uses the first one's.
+        Ok(self.locked().entry(id).or_insert(connection).clone())
+    }
+
+    async fn drop(&self, id: SegmentId) -> Result<(), StoreError> {
+        let connection = self.locked().remove(&id);
+        if let Some(connection) = connection {
+            connection.close().await?;
+        }
+        for file in self.files(id) {
+            match fs::remove_file(&file) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    let problem = format!("{} cannot be removed: {error}", file.display());
+                    return Err(DbErr::Custom(problem).into());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&self, id: SegmentId) -> u64 {
+        self.files(id).iter().filter_map(|file| fs::metadata(file).ok()).map(|found| found.len()).sum()
+    }
+
+    fn take_all(&self) -> HashMap<SegmentId, DatabaseConnection> {
+        std::mem::take(&mut *self.locked())
+    }
+
+    fn locked(&self) -> std::sync::MutexGuard<'_, HashMap<SegmentId, DatabaseConnection>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn make_partitions(connection: &DatabaseConnection, id: SegmentId) -> Result<(), DbErr> {
+    let texts = [
+        format!("CREATE TABLE IF NOT EXISTS check_block_{id} PARTITION OF check_block FOR VALUES IN ({id})"),
+        // Blocks are compressed already.
+        format!("ALTER TABLE check_block_{id} ALTER COLUMN body SET STORAGE EXTERNAL"),
+        format!(
+            "CREATE INDEX IF NOT EXISTS check_block_{id}_by_service ON check_block_{id} (service_id, last_at)"
+        ),
+        format!(
+            "CREATE TABLE IF NOT EXISTS check_rollup_{id} PARTITION OF check_rollup FOR VALUES IN ({id})"
+        ),
+        format!("ALTER TABLE check_rollup_{id} ALTER COLUMN body SET STORAGE EXTERNAL"),
+        format!(
+            "CREATE INDEX IF NOT EXISTS check_rollup_{id}_by_service ON check_rollup_{id} (service_id, start)"
+        ),
+    ];
+    for text in texts {
+        connection.execute_unprepared(&text).await?;
+    }
+    Ok(())
+}
