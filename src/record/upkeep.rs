@@ -35,20 +35,3 @@ async fn forget_keys(databases: &Databases, now: Timestamp) -> Result<(), StoreE
     idempotency_keys::forget_old(&transaction, now).await?;
     Ok(transaction.commit().await?)
 }
-
-async fn erase_deleted(databases: &Databases) -> Result<(), StoreError> {
-    for service in services::erasures(databases.main.reader()).await? {
-        loop {
-            let transaction = databases.history.begin().await?;
-            let is_done = erase::step(&transaction, service).await?;
-            transaction.commit().await?;
-            if is_done {
-                break;
-            }
-        }
-        let transaction = databases.main.begin().await?;
-        services::finish_erasure(&transaction, service).await?;
-        transaction.commit().await?;
-    }
-    Ok(())
-}

@@ -49,6 +49,8 @@ impl MigrationTrait for Step {
             manager.drop_table(Table::drop().table(table).to_owned()).await?;
         }
         connection.execute_unprepared("DELETE FROM history_progress WHERE name = 'hours'").await?;
+        // Nothing is sealed yet. Writers lock this row.
+        connection.execute_unprepared("INSERT INTO history_progress (name, value) VALUES ('sealed', 0)").await?;
         let serial = if is_postgres {
             "INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
         } else {
@@ -76,6 +78,7 @@ impl MigrationTrait for Step {
             }
         }
         manager.drop_table(Table::drop().table("history_segment").to_owned()).await?;
+        connection.execute_unprepared("DELETE FROM history_progress WHERE name = 'sealed'").await?;
         manager.create_table(check_result()).await?;
         let by_service = Index::create()
             .name("check_result_by_service")

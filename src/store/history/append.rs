@@ -3,13 +3,14 @@
 //! A batch that is written again changes nothing: a result is identified by service, time and location. Results go to
 //! the bucket of their service in the order of their keys, so that a commit touches few pages.
 
-use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
+use sea_orm::{ConnectionTrait, Statement, Value};
 
 use crate::model::check::{Micros, Timings};
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::store::StoreError;
 use crate::store::history::fresh::bucket_of;
+use crate::store::history::insert::{chunks, insert_text};
 use crate::store::history::locations::LocationNumbers;
 
 const CHECK_COLUMNS: &str = "bucket, checked_at, service_id, location_id, scheduled_at, status, attempt, role, status_code, \
@@ -31,7 +32,7 @@ pub async fn checks(
     locations: &LocationNumbers,
 ) -> Result<(), StoreError> {
     let backend = connection.get_database_backend();
-    for chunk in chunks(&in_order(records, locations)?) {
+    for chunk in chunks(&in_order(records, locations)?, CHUNK_MAX_ROWS) {
         let mut values = Vec::with_capacity(chunk.len() * CHECK_WIDTH);
         for (key, record) in chunk {
             push_check(&mut values, *key, record);
@@ -64,7 +65,7 @@ fn in_order<'a>(
 /// When the database fails.
 pub async fn changes(connection: &impl ConnectionTrait, changes: &[StatusChange]) -> Result<(), StoreError> {
     let backend = connection.get_database_backend();
-    for chunk in chunks(changes) {
+    for chunk in chunks(changes, CHUNK_MAX_ROWS) {
         let values: Vec<Value> = chunk
             .iter()
             .flat_map(|change| {
@@ -110,60 +111,4 @@ fn push_check(values: &mut Vec<Value>, (bucket, checked_at, service, location): 
 
 fn to_column(duration: Micros) -> i32 {
     i32::try_from(duration.get()).unwrap_or(i32::MAX)
-}
-
-fn insert_text(backend: DbBackend, table: &str, columns: &str, (rows, width): (usize, usize)) -> String {
-    let mut text = format!("INSERT INTO {table} ({columns}) VALUES ");
-    let mut bind = 0;
-    for row in 0..rows {
-        text.push_str(if row == 0 { "(" } else { ",(" });
-        for column in 0..width {
-            if column > 0 {
-                text.push(',');
-            }
-            bind += 1;
-            match backend {
-                DbBackend::Postgres => text.push_str(&format!("${bind}")),
-                _ => text.push('?'),
-            }
-        }
-        text.push(')');
-    }
-    text.push_str(" ON CONFLICT DO NOTHING");
-    text
-}
-
-/// Powers of two, largest first: few statements a batch, because each is a round trip between threads, and only eleven
-/// texts a table, so that each is prepared once.
-fn chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
-    std::iter::from_fn(move || {
-        let size = 1 << rows.len().min(CHUNK_MAX_ROWS).checked_ilog2()?;
-        let (chunk, rest) = rows.split_at(size);
-        rows = rest;
-        Some(chunk)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_row_is_in_exactly_one_chunk() {
-        let rows: Vec<u32> = (0..2_187).collect();
-        let sizes: Vec<usize> = chunks(&rows).map(<[u32]>::len).collect();
-        assert_eq!(sizes, [1_024, 1_024, 128, 8, 2, 1]);
-        assert_eq!(chunks(&rows).flatten().copied().collect::<Vec<_>>(), rows);
-        assert_eq!(chunks::<u32>(&[]).count(), 0);
-    }
-
-    #[test]
-    fn both_databases_get_their_own_placeholders() {
-        let text = |backend| insert_text(backend, "t", "a, b", (2, 2));
-        assert_eq!(text(DbBackend::Sqlite), "INSERT INTO t (a, b) VALUES (?,?),(?,?) ON CONFLICT DO NOTHING");
-        assert_eq!(
-            text(DbBackend::Postgres),
-            "INSERT INTO t (a, b) VALUES ($1,$2),($3,$4) ON CONFLICT DO NOTHING"
-        );
-    }
 }

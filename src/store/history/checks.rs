@@ -106,12 +106,5 @@ fn condition(service: ServiceKey, filter: &CheckFilter) -> Condition {
 fn stored(row: fresh_check::Model, place: Option<location::Model>) -> Result<StoredCheck, StoreError> {
     let unknown = || StoreError::corrupt("fresh_check", &row.location_id, &"unknown location");
     let probe = place.ok_or_else(unknown)?.code;
-    let check = FreshCheck::try_from(row)?;
-    Ok(StoredCheck {
-        checked_at: check.checked_at,
-        probe,
-        scheduled_at: check.scheduled_at,
-        attempt: check.attempt,
-        measurement: check.measurement,
-    })
+    Ok(FreshCheck::try_from(row)?.entry.into_stored(probe))
 }

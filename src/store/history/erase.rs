@@ -1,23 +1,29 @@
 //! Erasing what was measured of a deleted service.
 
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::{fresh_check, status_change};
 
 use crate::model::service::ServiceKey;
 use crate::store::StoreError;
 use crate::store::history::fresh::bucket_of;
+use crate::store::history::{History, sealed, segments};
 
-/// Erases a part of the service's results, or, once there are none, everything else. `true` when all is gone.
+/// Erases everything of a service: rows, blocks and rollups. Repeatable: killed half-way, it starts over.
 ///
 /// # Errors
-/// When the database fails.
-pub async fn step(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<bool, StoreError> {
+/// When a database fails.
+pub async fn service(history: &History, service: ServiceKey) -> Result<(), StoreError> {
+    for segment in segments::visible(history.reader()).await? {
+        let door = history.place().door(segment.id).await?;
+        sealed::erase(&door, service).await?;
+    }
+    let transaction = history.begin().await?;
     fresh_check::Entity::delete_many()
         .filter(fresh_check::Column::Bucket.eq(bucket_of(service)))
         .filter(fresh_check::Column::ServiceId.eq(service))
-        .exec(connection)
+        .exec(&*transaction)
         .await?;
     let of_service = status_change::Column::ServiceId.eq(service);
-    status_change::Entity::delete_many().filter(of_service).exec(connection).await?;
-    Ok(true)
+    status_change::Entity::delete_many().filter(of_service).exec(&*transaction).await?;
+    Ok(transaction.commit().await?)
 }

@@ -5,13 +5,15 @@
 
 use std::num::NonZeroU32;
 
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, Select};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use watchkeeper_entities::fresh_check::{Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Timings};
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::store::StoreError;
+use crate::store::history::blocks::Entry;
+use crate::store::history::sealed::Series;
 
 /// Number of buckets.
 pub const BUCKETS: i16 = 1_024;
@@ -25,20 +27,41 @@ pub fn bucket_of(service: ServiceKey) -> i16 {
 /// One fresh result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreshCheck {
-    /// The service.
-    pub service: ServiceKey,
-    /// Number of the location.
-    pub location: i32,
-    /// Start of the deciding attempt.
-    pub checked_at: Timestamp,
-    /// When the check was due.
-    pub scheduled_at: Timestamp,
-    /// The deciding attempt, from 1.
-    pub attempt: u8,
-    /// What the result counts for.
-    pub role: ProbeRole,
-    /// What it found.
-    pub measurement: Measurement,
+    /// Where it belongs.
+    pub series: Series,
+    /// The check.
+    pub entry: Entry,
+}
+
+/// How many results a bucket holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filling {
+    /// The bucket.
+    pub bucket: i16,
+    /// Results in it.
+    pub rows: u64,
+    /// Start of the oldest one.
+    pub oldest: Timestamp,
+}
+
+/// The buckets that hold anything.
+///
+/// # Errors
+/// When the database fails.
+pub async fn fillings(connection: &impl ConnectionTrait) -> Result<Vec<Filling>, StoreError> {
+    let query = Entity::find()
+        .select_only()
+        .column(Column::Bucket)
+        .column_as(Column::CheckedAt.count(), "rows")
+        .column_as(Column::CheckedAt.min(), "oldest")
+        .group_by(Column::Bucket);
+    let found: Vec<(i16, i64, i64)> = query.into_tuple().all(connection).await?;
+    let filling = |(bucket, rows, oldest): (i16, i64, i64)| Filling {
+        bucket,
+        rows: u64::try_from(rows).unwrap_or_default(),
+        oldest: Timestamp::from_ms(oldest),
+    };
+    Ok(found.into_iter().map(filling).collect())
 }
 
 /// The fresh results of a service in `[from, to)`, newest first, to be narrowed further.
@@ -102,9 +125,7 @@ impl TryFrom<Model> for FreshCheck {
             transfer: from_column(row.transfer_us),
             total: from_column(row.total_us),
         };
-        Ok(Self {
-            service: row.service_id,
-            location: row.location_id,
+        let entry = Entry {
             checked_at: Timestamp::from_ms(row.checked_at),
             scheduled_at: Timestamp::from_ms(row.scheduled_at),
             attempt: u8::try_from(row.attempt).map_err(|_| corrupt("attempt out of range"))?,
@@ -116,7 +137,8 @@ impl TryFrom<Model> for FreshCheck {
                 status_code: row.status_code.and_then(|code| u16::try_from(code).ok()),
                 failure,
             },
-        })
+        };
+        Ok(Self { series: Series { service: row.service_id, location: row.location_id }, entry })
     }
 }
 

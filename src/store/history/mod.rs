@@ -4,13 +4,18 @@
 //! ([`segments`]). Readers see both as one ([`Snapshot`]). Nothing here decides what a figure means; that is `stats`.
 
 pub mod append;
+pub mod blocks;
 pub mod changes;
 pub mod checks;
 pub mod erase;
 pub mod fresh;
+mod insert;
+pub mod late;
 pub mod locations;
+pub mod progress;
 pub mod recent;
 pub mod samples;
+pub mod sealed;
 pub mod segments;
 mod view;
 

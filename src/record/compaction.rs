@@ -1,0 +1,161 @@
+//! Compaction: the actor that turns rows into blocks, small blocks into large ones, and drops what has been kept long
+//! enough.
+//!
+//! Its work comes in passes, each of which can be killed anywhere: what a segment was given counts only with the commit in
+//! the history database that also takes the rows away. One pass runs at a time, on a thread of its own; checks, requests
+//! and the recorder wait for none of it.
+//!
+//! - [`seal`]: fresh rows become blocks and rollups of hours, in segments of a day.
+//! - [`merge`]: days become large blocks and rollups of days, in segments of a longer period.
+//! - [`expire`]: segments are retired and dropped; deleted services are erased.
+
+mod expire;
+mod keeping;
+mod merge;
+mod seal;
+mod shelf;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use actix::{Actor, ActorFutureExt as _, AsyncContext, Context, Handler, Message, WrapFuture as _};
+use tokio::sync::oneshot;
+
+pub use keeping::Keeping;
+
+use crate::clock::{Clock, Timestamp};
+use crate::config::limits::CompactionLimits;
+use crate::record::compaction::shelf::Shelf;
+use crate::store::StoreError;
+use crate::store::history::History;
+use crate::telemetry::{Collect, Exposition};
+
+/// What compaction did, for `/metrics`.
+#[derive(Debug, Default)]
+pub struct CompactionCounters {
+    /// Results that were sealed into blocks.
+    pub sealed: AtomicU64,
+    /// Results that were merged into large blocks.
+    pub merged: AtomicU64,
+    /// Segments that were dropped.
+    pub dropped: AtomicU64,
+    /// Passes that failed and were put off.
+    pub failures: AtomicU64,
+}
+
+impl Collect for CompactionCounters {
+    fn collect(&self, out: &mut Exposition) {
+        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        out.counter("results_sealed_total", "Results sealed into blocks.").value(get(&self.sealed));
+        out.counter("results_merged_total", "Results merged into large blocks.").value(get(&self.merged));
+        out.counter("segments_dropped_total", "Segments of the history dropped.").value(get(&self.dropped));
+        out.counter("compaction_failures_total", "Passes of the compaction that were put off.")
+            .value(get(&self.failures));
+    }
+}
+
+/// The work itself, without its clock.
+#[derive(Debug)]
+pub struct Compaction {
+    history: History,
+    keeping: Keeping,
+    limits: CompactionLimits,
+    counters: Arc<CompactionCounters>,
+    shelf: Shelf,
+}
+
+impl Compaction {
+    /// Compaction of this history.
+    #[must_use]
+    pub fn new(
+        history: History,
+        keeping: Keeping,
+        limits: CompactionLimits,
+        counters: Arc<CompactionCounters>,
+    ) -> Self {
+        let shelf = Shelf::new(history.clone());
+        Self { history, keeping, limits, counters, shelf }
+    }
+
+    /// Does everything that is due at `now`.
+    ///
+    /// # Errors
+    /// When a database fails; what was done stays done.
+    pub async fn pass(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        self.erase().await?;
+        self.seal(now).await?;
+        self.merge(now).await?;
+        self.expire(now).await
+    }
+}
+
+/// The actor.
+pub struct Compactor {
+    /// `None` while a pass is under way.
+    compaction: Option<Compaction>,
+    counters: Arc<CompactionCounters>,
+    clock: Clock,
+    every: Duration,
+    /// Who waits for the pass under way, and who for the one after it.
+    waiting: Vec<oneshot::Sender<bool>>,
+    asked: Vec<oneshot::Sender<bool>>,
+}
+
+/// Do a whole pass now; answered when it is done: whether it did all that is due.
+#[derive(Message)]
+#[rtype(result = "bool")]
+pub struct Compact;
+
+impl Compactor {
+    /// An actor that does a pass every so often.
+    #[must_use]
+    pub fn new(compaction: Compaction, clock: Clock) -> Self {
+        let every = Duration::from_millis(compaction.limits.pass_ms);
+        let counters = Arc::clone(&compaction.counters);
+        Self { compaction: Some(compaction), counters, clock, every, waiting: Vec::new(), asked: Vec::new() }
+    }
+
+    fn work(&mut self, ctx: &mut Context<Self>) {
+        let Some(mut compaction) = self.compaction.take() else { return };
+        self.waiting = std::mem::take(&mut self.asked);
+        let now = self.clock.now();
+        let pass = async move {
+            let result = compaction.pass(now).await;
+            (compaction, result)
+        };
+        ctx.spawn(pass.into_actor(self).map(|(compaction, result), compactor, ctx| {
+            compactor.compaction = Some(compaction);
+            if let Err(error) = &result {
+                compactor.counters.failures.fetch_add(1, Ordering::Relaxed);
+                tracing::warn!(%error, "compaction of the history is put off");
+            }
+            for waiter in compactor.waiting.drain(..) {
+                // Whoever has stopped waiting needs no answer.
+                let _ = waiter.send(result.is_ok());
+            }
+            if !compactor.asked.is_empty() {
+                compactor.work(ctx);
+            }
+        }));
+    }
+}
+
+impl Actor for Compactor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        ctx.run_interval(self.every, |compactor, ctx| compactor.work(ctx));
+    }
+}
+
+impl Handler<Compact> for Compactor {
+    type Result = actix::ResponseFuture<bool>;
+
+    fn handle(&mut self, _: Compact, ctx: &mut Context<Self>) -> Self::Result {
+        let (sender, receiver) = oneshot::channel();
+        self.asked.push(sender);
+        self.work(ctx);
+        Box::pin(async move { receiver.await.unwrap_or(false) })
+    }
+}

@@ -1,0 +1,64 @@
+//! How long the checks of a service are kept: its organisation's plan says so.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::model::access::Organisation;
+use crate::model::service::ServiceKey;
+use crate::store::history::segments::Retention;
+use crate::store::{Database, StoreError, organisations, services};
+
+/// How long checks are kept.
+#[derive(Clone)]
+pub enum Keeping {
+    /// As the plan of each service's organisation says.
+    ByPlan {
+        /// Where services and organisations are.
+        main: Database,
+        /// `retention_days` of an organisation.
+        days: Arc<dyn Fn(&Organisation) -> u32 + Send + Sync>,
+    },
+    /// All alike, whatever service it is.
+    Alike(Retention),
+}
+
+impl Keeping {
+    /// The main database, if services are known.
+    pub(super) const fn main(&self) -> Option<&Database> {
+        match self {
+            Self::ByPlan { main, .. } => Some(main),
+            Self::Alike(_) => None,
+        }
+    }
+
+    /// The retention of these services; a deleted one has none.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn of(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, Retention>, StoreError> {
+        let (main, days) = match self {
+            Self::ByPlan { main, days } => (main.reader(), days),
+            Self::Alike(retention) => return Ok(keys.iter().map(|key| (*key, *retention)).collect()),
+        };
+        let organisations = organisations::list(main).await?;
+        let classes: HashMap<i64, Retention> = organisations
+            .iter()
+            .map(|organisation| (organisation.key, Retention::of_days(days(organisation))))
+            .collect();
+        let owners = services::owners(main, keys).await?;
+        Ok(owners
+            .into_iter()
+            .filter_map(|(service, organisation)| Some((service, *classes.get(&organisation)?)))
+            .collect())
+    }
+}
+
+impl fmt::Debug for Keeping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ByPlan { .. } => f.write_str("ByPlan"),
+            Self::Alike(retention) => f.debug_tuple("Alike").field(retention).finish(),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Merging: the small blocks of a day become large ones, with rollups of the day, in the segment of a longer period.
+//!
+//! A day is merged once nobody asks for its minutes any more. The segment of the day is retired with the commit that makes
+//! the large blocks count.
+
+use std::sync::atomic::Ordering;
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::record::compaction::Compaction;
+use crate::record::compaction::seal::{add_blocks, add_rollup};
+use crate::record::compaction::shelf::Written;
+use crate::stats::rollup;
+use crate::store::StoreError;
+use crate::store::history::blocks::{Body, Entry};
+use crate::store::history::sealed::{self, Outline, Sealed};
+use crate::store::history::segments::place::Door;
+use crate::store::history::segments::{self, Level, Purpose, Segment};
+
+/// How long after its end a day is merged: ranges of up to 24 hours are made of minutes.
+const DAY_SETTLE_MS: i64 = DAY_MS;
+/// Services that are merged in one go.
+const SERVICES_AT_ONCE: u64 = 200;
+
+impl Compaction {
+    /// Merges all days that are due.
+    pub(super) async fn merge(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let visible = segments::visible(self.history.reader()).await?;
+        let is_due = |segment: &&Segment| {
+            segment.purpose.level == Level::Day && now >= segment.purpose.to.plus_ms(DAY_SETTLE_MS)
+        };
+        // Oldest first: a killed merge starts over, and what is about to be dropped is not worth it.
+        for day in visible.iter().rev().filter(is_due).filter(|day| day.purpose.ends_at() > now) {
+            self.merge_day(day, now).await?;
+        }
+        Ok(())
+    }
+
+    async fn merge_day(&mut self, day: &Segment, now: Timestamp) -> Result<(), StoreError> {
+        let door = self.history.place().door(day.id).await?;
+        let purpose = Purpose::of(Level::Period, day.purpose.retention, day.purpose.from);
+        let mut written = Written::default();
+        let mut merged = 0;
+        let mut after = i64::MIN;
+        loop {
+            let services = sealed::services_after(&door, day, after, SERVICES_AT_ONCE).await?;
+            let (Some(first), Some(last)) = (services.first(), services.last()) else { break };
+            after = *last;
+            let (sealed, checks) = merged_blocks(&door, day, (*first, *last)).await?;
+            self.shelf.add(&mut written, purpose, &sealed).await?;
+            merged += checks;
+        }
+        let transaction = self.history.begin().await?;
+        written.publish(&transaction).await?;
+        segments::retire(&transaction, day.id, now).await?;
+        transaction.commit().await?;
+        self.shelf.published(&written);
+        for segment in written.segments() {
+            self.history.place().settle(segment).await?;
+        }
+        self.counters.merged.fetch_add(merged, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// The checks of these services in large blocks; how many there are.
+async fn merged_blocks(
+    door: &Door,
+    day: &Segment,
+    services: (i64, i64),
+) -> Result<(Sealed, u64), StoreError> {
+    let mut sealed = Sealed::default();
+    let mut checks = 0;
+    let blocks = sealed::blocks_of(door, day, services).await?;
+    for of_series in blocks.chunk_by(|(left, _), (right, _)| left.series == right.series) {
+        let mut entries = Vec::new();
+        for (outline, body) in of_series {
+            entries.extend(read(outline, body)?);
+        }
+        entries.sort_by_key(|entry| entry.checked_at);
+        checks += entries.len() as u64;
+        let series = of_series[0].0.series;
+        add_blocks(&mut sealed, series, &entries);
+        add_rollup(&mut sealed, series, rollup::Level::Day, &entries);
+    }
+    Ok((sealed, checks))
+}
+
+fn read(outline: &Outline, body: &[u8]) -> Result<Vec<Entry>, StoreError> {
+    let entries = Body::open(body).and_then(|body| body.entries());
+    entries.map_err(|error| sealed::damaged(outline, &error))
+}

@@ -1,0 +1,141 @@
+//! Sealing: fresh rows become blocks, with rollups of their hours, in segments of a day.
+//!
+//! A bucket is sealed when the hour of its oldest rows is over, or when it holds too many. Buckets are taken a few at a
+//! time: their rows are read and written to segments; then one commit deletes exactly these rows and makes the blocks
+//! count. If a late result came in between, that commit is not made, and the buckets are sealed again in the next pass.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use crate::clock::Timestamp;
+use crate::record::compaction::Compaction;
+use crate::record::compaction::shelf::Written;
+use crate::stats::rollup::{self, Level};
+use crate::store::StoreError;
+use crate::store::history::blocks::{Block, Entry};
+use crate::store::history::fresh::{self, Filling, FreshCheck};
+use crate::store::history::progress;
+use crate::store::history::sealed::{Sealed, SealedRollup, Series};
+use crate::store::history::segments::{self, Purpose};
+
+/// How long after its end an hour is sealed, so that few results come late.
+const HOUR_SETTLE_MS: i64 = 600_000;
+/// How old a result is at least when it is sealed: the slowest check has ended and was recorded.
+const RESULT_SETTLE_MS: i64 = 120_000;
+
+/// A bucket and the instant before which its rows are sealed.
+type Due = (i16, Timestamp);
+
+impl Compaction {
+    /// Seals all buckets that are due.
+    pub(super) async fn seal(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let fillings = fresh::fillings(self.history.reader()).await?;
+        let mut group: Vec<Due> = Vec::new();
+        let mut rows = 0;
+        for filling in fillings {
+            let Some(boundary) = self.boundary(&filling, now) else { continue };
+            group.push((filling.bucket, boundary));
+            rows += filling.rows;
+            if rows >= self.limits.rows_per_seal {
+                self.seal_group(&std::mem::take(&mut group)).await?;
+                rows = 0;
+            }
+        }
+        if group.is_empty() { Ok(()) } else { self.seal_group(&group).await }
+    }
+
+    fn boundary(&self, filling: &Filling, now: Timestamp) -> Option<Timestamp> {
+        let boundary = if filling.rows > self.limits.rows_per_bucket {
+            now.plus_ms(-RESULT_SETTLE_MS)
+        } else {
+            Level::Hour.start_of(now.plus_ms(-HOUR_SETTLE_MS))
+        };
+        (filling.oldest < boundary).then_some(boundary)
+    }
+
+    async fn seal_group(&mut self, group: &[Due]) -> Result<(), StoreError> {
+        let mut rows = Vec::new();
+        for (bucket, boundary) in group {
+            rows.extend(fresh::of_bucket(self.history.reader(), *bucket, *boundary).await?);
+        }
+        let found = rows.len() as u64;
+        let mut written = Written::default();
+        for (purpose, sealed) in self.sort_out(rows).await? {
+            self.shelf.add(&mut written, purpose, &sealed).await?;
+        }
+        let transaction = self.history.begin().await?;
+        let sealed_before = progress::lock_sealed(&transaction).await?;
+        let mut deleted = 0;
+        for (bucket, boundary) in group {
+            deleted += fresh::delete(&transaction, *bucket, *boundary).await?;
+        }
+        if deleted != found {
+            tracing::debug!(deleted, found, "a late result came while its bucket was sealed: it is sealed again");
+            return Ok(());
+        }
+        written.publish(&transaction).await?;
+        let boundary = group.iter().map(|(_, boundary)| *boundary).fold(sealed_before, Timestamp::max);
+        progress::set_sealed(&transaction, boundary).await?;
+        transaction.commit().await?;
+        self.shelf.published(&written);
+        self.counters.sealed.fetch_add(found, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Blocks and rollups of these rows, by the segment that they belong to. What was measured of a deleted service goes
+    /// nowhere.
+    async fn sort_out(&self, mut rows: Vec<FreshCheck>) -> Result<Vec<(Purpose, Sealed)>, StoreError> {
+        rows.sort_unstable_by_key(|row| (row.series, row.entry.checked_at));
+        let mut services: Vec<i64> = rows.iter().map(|row| row.series.service).collect();
+        services.dedup();
+        let keeping = self.keeping.of(&services).await?;
+        let mut sorted: Vec<(Purpose, Sealed)> = Vec::new();
+        let mut places: BTreeMap<(u32, i64), usize> = BTreeMap::new();
+        let mut rows = rows.into_iter().peekable();
+        while let Some(first) = rows.next() {
+            let (series, day) = (first.series, first.entry.checked_at.day());
+            let mut entries = vec![first.entry];
+            while let Some(row) = rows.next_if(|row| row.series == series && row.entry.checked_at.day() == day) {
+                entries.push(row.entry);
+            }
+            let Some(retention) = keeping.get(&series.service) else { continue };
+            let place = *places.entry((retention.days(), day)).or_insert_with(|| {
+                let purpose = Purpose::of(segments::Level::Day, *retention, entries[0].checked_at);
+                sorted.push((purpose, Sealed::default()));
+                sorted.len() - 1
+            });
+            add(&mut sorted[place].1, series, &entries);
+        }
+        Ok(sorted)
+    }
+}
+
+/// Adds the checks of one series on one day.
+fn add(sealed: &mut Sealed, series: Series, entries: &[Entry]) {
+    add_blocks(sealed, series, entries);
+    for hour in entries.chunk_by(|left, right| hour_of(left) == hour_of(right)) {
+        add_rollup(sealed, series, Level::Hour, hour);
+    }
+}
+
+/// Adds blocks of equal size, none larger than [`MAX_CHECKS`].
+pub(super) fn add_blocks(sealed: &mut Sealed, series: Series, entries: &[Entry]) {
+    let blocks = entries.len().div_ceil(MAX_CHECKS).max(1);
+    let size = entries.len().div_ceil(blocks).max(1);
+    sealed.blocks.extend(entries.chunks(size).map(|part| (series, Block::seal(part))));
+}
+
+/// Most checks of a block that is written: larger ones are hardly smaller a check, and take longer to read.
+const MAX_CHECKS: usize = 4_096;
+
+/// Adds the rollup of checks that lie within one span of `level`.
+pub(super) fn add_rollup(sealed: &mut Sealed, series: Series, level: Level, entries: &[Entry]) {
+    let Some(first) = entries.first() else { return };
+    let start = level.start_of(first.checked_at);
+    let samples: Vec<_> = entries.iter().map(|entry| entry.sample(series.location)).collect();
+    sealed.rollups.push(SealedRollup { series, start, body: rollup::encode(level, start, &samples) });
+}
+
+fn hour_of(entry: &Entry) -> Timestamp {
+    Level::Hour.start_of(entry.checked_at)
+}

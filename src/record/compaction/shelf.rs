@@ -1,0 +1,86 @@
+//! The segments that are written to: found by their purpose, made when they are missing, cleaned of what an interrupted
+//! pass left in them before anything is added.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::store::StoreError;
+use crate::store::history::History;
+use crate::store::history::sealed::{self, Sealed};
+use crate::store::history::segments::{self, Purpose, Segment, SegmentId};
+
+/// Segments to write to.
+#[derive(Debug)]
+pub(super) struct Shelf {
+    history: History,
+    /// Those whose leftovers are gone and that nobody has failed to publish since.
+    clean: HashSet<SegmentId>,
+}
+
+/// What waits in segments for one commit to make it count.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    segments: HashMap<Purpose, Segment>,
+}
+
+impl Shelf {
+    pub(super) fn new(history: History) -> Self {
+        Self { history, clean: HashSet::new() }
+    }
+
+    /// Adds to the segment of this purpose, under the batch that is published next.
+    pub(super) async fn add(
+        &mut self,
+        written: &mut Written,
+        purpose: Purpose,
+        sealed: &Sealed,
+    ) -> Result<(), StoreError> {
+        let segment = match written.segments.get(&purpose) {
+            Some(segment) => *segment,
+            None => self.ready(purpose).await?,
+        };
+        written.segments.insert(purpose, segment);
+        // Until it is published, it is to be removed should anything fail.
+        self.clean.remove(&segment.id);
+        let door = self.history.place().door(segment.id).await?;
+        sealed::write(&door, (segment.id, segment.sealed_batch + 1), sealed).await
+    }
+
+    /// What was written counts now; call it after the commit of [`Written::publish`].
+    pub(super) fn published(&mut self, written: &Written) {
+        self.clean.extend(written.segments.values().map(|segment| segment.id));
+    }
+
+    async fn ready(&mut self, purpose: Purpose) -> Result<Segment, StoreError> {
+        let visible = segments::visible(self.history.reader()).await?;
+        let segment = match visible.into_iter().find(|segment| segment.purpose == purpose) {
+            Some(segment) => segment,
+            None => {
+                let transaction = self.history.begin().await?;
+                let segment = segments::enter(&transaction, purpose).await?;
+                transaction.commit().await?;
+                segment
+            }
+        };
+        if !self.clean.contains(&segment.id) {
+            self.history.place().make(segment.id).await?;
+            let door = self.history.place().door(segment.id).await?;
+            sealed::purge(&door, segment.sealed_batch).await?;
+        }
+        Ok(segment)
+    }
+}
+
+impl Written {
+    /// Makes everything count with the commit of this transaction.
+    pub(super) async fn publish(&self, transaction: &crate::store::Transaction) -> Result<(), StoreError> {
+        for segment in self.segments.values() {
+            segments::publish(transaction, segment.id, segment.sealed_batch + 1).await?;
+        }
+        Ok(())
+    }
+
+    /// The segments that were written to.
+    pub(super) fn segments(&self) -> impl Iterator<Item = SegmentId> {
+        self.segments.values().map(|segment| segment.id)
+    }
+}
