@@ -4,6 +4,7 @@
 //! histograms. Nothing here decides what a figure means; that is `stats`.
 
 pub mod append;
+pub mod blocks;
 pub mod changes;
 pub mod checks;
 pub mod days;
