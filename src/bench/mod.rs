@@ -3,6 +3,7 @@
 //!
 //! - [`probe`]: `watchkeeper bench probe`, the whole pipeline of the real engine and the real recorder.
 //! - [`api`]: `watchkeeper bench api`, requests a second of the real server with checks beside.
+//! - [`history`]: results of realistic shape, for whatever stores them.
 //! - [`target`]: what is checked, in a process of its own, so that its work is not counted as ours.
 //! - `floor`: the same exchange without us, in the same run: machines are noisy, ratios are less so.
 //!
@@ -12,6 +13,7 @@ pub mod api;
 mod figures;
 mod floor;
 mod folder;
+pub mod history;
 mod kind;
 mod pipeline;
 mod plan;

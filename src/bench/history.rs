@@ -1,0 +1,3 @@
+//! Results by the million without a network: what the store of the history is measured with.
+
+pub mod generator;

@@ -1,0 +1,315 @@
+//! Realistic results of a series, the same for the same seed.
+//!
+//! A healthy target's phases are log-normal around medians of its own that drift slowly and follow the time of the
+//! day; now and then it is degraded or out for minutes to an hour, and sometimes only a retry succeeds. Durations,
+//! codes and texts are put together as the probes put them together. How fast a result is made matters more than
+//! how independent the random numbers are.
+
+use std::f64::consts::TAU;
+use std::num::NonZeroU32;
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Timings};
+use crate::model::service::ProbeRole;
+use crate::store::history::blocks::Entry;
+
+/// Timeout of every generated check.
+const TIMEOUT_US: f64 = 10_000_000.0;
+/// Between a failed attempt and the next one.
+const RETRY_MS: i64 = 1_000;
+/// Share of the time in outages, and their mean length (log-uniform from 2 to 60 minutes).
+const OUTAGE_SHARE: f64 = 0.005;
+/// The same for degraded stretches.
+const DEGRADED_SHARE: f64 = 0.01;
+const MEAN_STRETCH_MS: f64 = 17.0 * 60_000.0;
+/// How often a single attempt fails although the target is well.
+const FLAKE_SHARE: f64 = 0.002;
+
+/// What is checked: which phases there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Name, connection, TLS, first byte, body.
+    Http,
+    /// Name and connection.
+    Tcp,
+    /// One question.
+    Dns,
+    /// Three echo requests.
+    Icmp,
+}
+
+impl Profile {
+    /// A mix as people have it: most services are web sites.
+    #[must_use]
+    pub const fn of_seed(seed: u64) -> Self {
+        match Random(seed).peek() % 100 {
+            0..70 => Self::Http,
+            70..85 => Self::Tcp,
+            85..93 => Self::Icmp,
+            _ => Self::Dns,
+        }
+    }
+}
+
+/// The endless results of one service at one location, oldest first.
+#[derive(Clone, Debug)]
+pub struct Series {
+    random: Random,
+    profile: Profile,
+    interval_ms: i64,
+    scheduled_at: Timestamp,
+    /// Typical durations of a healthy check in microseconds: dns, connect, tls, ttfb, transfer.
+    medians_us: [f64; 5],
+    /// When the target is slowest, as a part of the day.
+    rush_hour: f64,
+    /// Natural logarithm of the slow drift.
+    drift: f64,
+    weather: Weather,
+    weather_until: Timestamp,
+}
+
+/// How the target is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Weather {
+    Fine,
+    Slow,
+    Out(Cause),
+}
+
+/// Why it is out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Refuses,
+    Unreachable,
+    Silent,
+    Broken(u16),
+}
+
+/// How much the logarithm of each phase varies.
+const SIGMAS: [f64; 5] = [0.4, 0.1, 0.1, 0.3, 0.5];
+
+impl Series {
+    /// The results from `start` on, one each `interval_ms`.
+    #[must_use]
+    pub fn new(seed: u64, profile: Profile, interval_ms: u32, start: Timestamp) -> Self {
+        let mut random = Random(seed);
+        let typical = [2_000.0, 20_000.0, 40_000.0, 80_000.0, 3_000.0];
+        let medians_us = typical.map(|median: f64| median * (0.25 * random.normal()).exp());
+        Self {
+            profile,
+            interval_ms: i64::from(interval_ms.max(1)),
+            scheduled_at: start,
+            medians_us,
+            rush_hour: random.unit(),
+            drift: 0.0,
+            weather: Weather::Fine,
+            weather_until: start,
+            random,
+        }
+    }
+
+    /// A healthy series changes into trouble at a rate that gives each its share of the time.
+    fn change_weather(&mut self) {
+        if self.scheduled_at < self.weather_until {
+            return;
+        }
+        self.weather = Weather::Fine;
+        let stretches = f64::from(u32::try_from(self.interval_ms).unwrap_or(u32::MAX)) / MEAN_STRETCH_MS;
+        let chance = self.random.unit();
+        if chance < stretches * OUTAGE_SHARE {
+            let causes = [
+                Cause::Refuses,
+                Cause::Silent,
+                Cause::Silent,
+                Cause::Unreachable,
+                Cause::Broken(500),
+                Cause::Broken(503),
+            ];
+            self.weather = Weather::Out(causes[self.random.below(6)]);
+        } else if chance < stretches * (OUTAGE_SHARE + DEGRADED_SHARE) {
+            self.weather = Weather::Slow;
+        } else {
+            return;
+        }
+        let minutes = 2.0 * 30_f64.powf(self.random.unit());
+        self.weather_until = self.scheduled_at.plus_ms(i64::from(whole(minutes * 60_000.0)));
+    }
+
+    /// Durations of a check that is answered.
+    fn durations(&mut self) -> [u32; 5] {
+        self.drift = 0.999 * self.drift + 0.001 * self.random.normal();
+        let of_day = self.scheduled_at.ms().rem_euclid(DAY_MS);
+        let of_day = f64::from(u32::try_from(of_day).unwrap_or_default()) / 86_400_000.0;
+        let rush = 1.0 + 0.06 * ((of_day - self.rush_hour) * TAU).cos();
+        let slow = if self.weather == Weather::Slow { 6.0 } else { 1.0 };
+        let factors = [1.0, 1.0, 1.0, rush * slow, rush];
+        std::array::from_fn(|phase| {
+            let spread = (SIGMAS[phase] * self.random.normal() + self.drift).exp();
+            whole(self.medians_us[phase] * factors[phase] * spread)
+        })
+    }
+
+    fn measurement(&mut self) -> Measurement {
+        let durations = self.durations();
+        match (self.weather, self.profile) {
+            (Weather::Out(Cause::Broken(code)), Profile::Http) => self.broken(durations, code),
+            (Weather::Out(cause), _) => self.unanswered(durations, cause),
+            (Weather::Slow, _) => slow(self.answered(durations)),
+            (Weather::Fine, _) => self.answered(durations),
+        }
+    }
+
+    fn answered(&mut self, durations: [u32; 5]) -> Measurement {
+        let [dns, connect, tls, ttfb, transfer] = durations;
+        let timings = |phases: [u32; 5], overhead: u32| {
+            let [dns, connect, tls, ttfb, transfer] = phases.map(NonZeroU32::new);
+            let total = NonZeroU32::new(phases.iter().sum::<u32>() + overhead);
+            Timings { dns, connect, tls, ttfb, transfer, total }
+        };
+        let mut response_time = None;
+        let timings = match self.profile {
+            Profile::Http => timings([dns, connect, tls, ttfb, transfer], 30 + self.below(91)),
+            Profile::Tcp => timings([dns, connect, 0, 0, 0], self.below(2)),
+            Profile::Dns => timings([connect, 0, 0, 0, 0], self.below(2)),
+            Profile::Icmp => {
+                response_time = NonZeroU32::new(connect);
+                let trips = 3 * connect + self.below(3);
+                timings([0; 5], trips + 100 + self.below(200))
+            }
+        };
+        Measurement {
+            status: CheckStatus::Up,
+            response_time: response_time.or(timings.total),
+            timings,
+            status_code: (self.profile == Profile::Http).then_some(200),
+            failure: None,
+        }
+    }
+
+    fn broken(&mut self, durations: [u32; 5], code: u16) -> Measurement {
+        let message = format!("Condition met: status_code >= 500 (measured {code})");
+        Measurement {
+            status: CheckStatus::Down,
+            status_code: Some(code),
+            failure: Some(Box::new(Failure::new(ErrorCode::ConditionFailed, message))),
+            ..self.answered(durations)
+        }
+    }
+
+    /// The phases before the one that failed, and a total.
+    fn unanswered(&mut self, [dns, connect, tls, ..]: [u32; 5], cause: Cause) -> Measurement {
+        let timed_out = whole(TIMEOUT_US) + 200 + self.below(3_000);
+        let has_name = self.profile != Profile::Icmp;
+        let (code, message, total) = match (cause, self.profile) {
+            (_, Profile::Icmp) => (ErrorCode::IcmpNoReply, "No echo reply", timed_out),
+            (_, Profile::Dns) => (ErrorCode::DnsTimeout, "The name server did not answer in time", timed_out),
+            (Cause::Refuses, _) => (ErrorCode::ConnectRefused, "Connection refused", dns + connect),
+            (Cause::Unreachable, _) => (ErrorCode::ConnectUnreachable, "No route to the host", dns + 400),
+            (Cause::Broken(_), Profile::Http) => (ErrorCode::HttpTimeout, "No response in time", timed_out),
+            _ => (ErrorCode::ConnectTimeout, "Connecting timed out", timed_out),
+        };
+        let connects = code == ErrorCode::HttpTimeout;
+        let timings = Timings {
+            dns: micros(dns).filter(|_| has_name && self.profile != Profile::Dns),
+            connect: micros(connect).filter(|_| connects),
+            tls: micros(tls).filter(|_| connects),
+            total: micros(total),
+            ..Timings::default()
+        };
+        Measurement::unanswered(code, message, timings)
+    }
+
+    /// How much later than due the deciding attempt starts, and which one it is. A target that is out fails twice.
+    fn attempt(&mut self) -> (i64, u8) {
+        let late = match self.below(1_000) {
+            0..3 => i64::from(self.below(400)),
+            3..30 => i64::from(self.below(20)),
+            _ => i64::from(self.below(4)),
+        };
+        let attempt = match self.weather {
+            Weather::Out(_) => 3,
+            _ if self.random.unit() < FLAKE_SHARE => 2 + u8::from(self.below(4) == 0),
+            _ => 1,
+        };
+        let retries = i64::from(attempt) - 1;
+        (late + retries * (RETRY_MS + i64::from(self.below(120))), attempt)
+    }
+
+    fn below(&mut self, limit: u32) -> u32 {
+        u32::try_from(self.random.next() % u64::from(limit.max(1))).unwrap_or_default()
+    }
+}
+
+impl Iterator for Series {
+    type Item = Entry;
+
+    fn next(&mut self) -> Option<Entry> {
+        self.change_weather();
+        let (late_ms, attempt) = self.attempt();
+        let measurement = self.measurement();
+        let scheduled_at = self.scheduled_at;
+        self.scheduled_at = scheduled_at.plus_ms(self.interval_ms);
+        // Checks of a series never overlap: the next one is due after this one has started.
+        let late_ms = late_ms.min(self.interval_ms - 1);
+        let checked_at = scheduled_at.plus_ms(late_ms);
+        Some(Entry { checked_at, scheduled_at, attempt, role: ProbeRole::Full, measurement })
+    }
+}
+
+fn slow(answered: Measurement) -> Measurement {
+    let ms = answered.response_time.map_or(0.0, |us| f64::from(us.get()) / 1000.0);
+    let message = format!("Condition met: response_time_ms > 400 (measured {ms:.1})");
+    Measurement {
+        status: CheckStatus::Degraded,
+        failure: Some(Box::new(Failure::new(ErrorCode::ConditionFailed, message))),
+        ..answered
+    }
+}
+
+const fn micros(us: u32) -> Option<Micros> {
+    NonZeroU32::new(us)
+}
+
+/// At least one microsecond, as a measured time is never zero.
+fn whole(us: f64) -> u32 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range before")]
+    let us = us.clamp(1.0, 1e9) as u32;
+    us
+}
+
+/// SplitMix64.
+#[derive(Clone, Copy, Debug)]
+struct Random(u64);
+
+impl Random {
+    const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    const fn peek(self) -> u64 {
+        let mut mixed = self.0.wrapping_add(Self::GAMMA);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    const fn next(&mut self) -> u64 {
+        let next = self.peek();
+        self.0 = self.0.wrapping_add(Self::GAMMA);
+        next
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() % limit.max(1) as u64).unwrap_or_default()
+    }
+
+    /// In [0, 1).
+    fn unit(&mut self) -> f64 {
+        let [a, b, c, d, ..] = self.next().to_le_bytes();
+        f64::from(u32::from_le_bytes([a, b, c, d])) / (f64::from(u32::MAX) + 1.0)
+    }
+
+    /// Of the standard normal distribution (Box-Muller).
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        radius * (TAU * self.unit()).cos()
+    }
+}

@@ -1,0 +1,138 @@
+//! The frame of a body: version, head, columns one after the other, checksum.
+//!
+//! Opening a body verifies its checksum and finds its columns; nothing is decoded yet.
+
+use super::plan::Plan;
+use super::wire::{self, Reader};
+use super::{BlockError, MAX_CHECKS};
+
+/// Only this version is known.
+const VERSION: u8 = 1;
+const CHECKSUM_BYTES: usize = 4;
+
+/// Columns of a body.
+pub(super) const COLUMNS: usize = 13;
+
+/// The columns in the order in which they lie in a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    Deviation = 0,
+    Lateness,
+    Kinds,
+    KindOfCheck,
+    /// The first of the phases.
+    Dns,
+    Total = 9,
+    Response,
+    TextOfFailure,
+    Texts,
+}
+
+/// What the columns hold, in their order.
+const NAMES: [&str; COLUMNS] = [
+    "scheduled_at",
+    "checked_at",
+    "kinds",
+    "kind of check",
+    "dns",
+    "connect",
+    "tls",
+    "ttfb",
+    "transfer",
+    "total",
+    "response",
+    "text of failure",
+    "texts",
+];
+
+/// What stands before the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) checks: usize,
+    pub(super) plan: Plan,
+    /// `scheduled_at` of the first check.
+    pub(super) first_scheduled: i64,
+    /// From one `scheduled_at` to the next, usually.
+    pub(super) interval: i64,
+}
+
+/// Writes a body.
+pub(super) fn write(head: Head, columns: &[Vec<u8>; COLUMNS]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(32 + columns.iter().map(|column| column.len() + 3).sum::<usize>());
+    out.push(VERSION);
+    wire::put(&mut out, head.checks as u64);
+    out.push(head.plan.byte());
+    wire::put(&mut out, wire::zigzag(head.first_scheduled));
+    wire::put(&mut out, wire::zigzag(head.interval));
+    let present = columns.iter().enumerate().filter(|(_, column)| !column.is_empty());
+    let present = present.fold(0_u16, |present, (place, _)| present | 1 << place);
+    out.extend_from_slice(&present.to_le_bytes());
+    for column in columns.iter().filter(|column| !column.is_empty()) {
+        wire::put(&mut out, column.len() as u64);
+        out.extend_from_slice(column);
+    }
+    let checksum = crc32fast::hash(&out);
+    out.extend_from_slice(&checksum.to_le_bytes());
+    out
+}
+
+/// The body of a block, opened for reading.
+#[derive(Clone, Copy, Debug)]
+pub struct Body<'a> {
+    pub(super) head: Head,
+    columns: [&'a [u8]; COLUMNS],
+}
+
+impl<'a> Body<'a> {
+    /// Verifies the body and finds its columns.
+    ///
+    /// # Errors
+    /// When it is damaged or of a newer version.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, BlockError> {
+        let (content, checksum) = bytes.split_last_chunk::<CHECKSUM_BYTES>().ok_or(BlockError::Checksum)?;
+        if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
+            return Err(BlockError::Checksum);
+        }
+        let mut reader = Reader::new(content);
+        let version = reader.byte()?;
+        if version != VERSION {
+            return Err(BlockError::Version(version));
+        }
+        let head = Head {
+            checks: reader.count(MAX_CHECKS)?,
+            plan: Plan::from_byte(reader.byte()?)?,
+            first_scheduled: wire::unzigzag(reader.number()?),
+            interval: wire::unzigzag(reader.number()?),
+        };
+        let present = u16::from_le_bytes([reader.byte()?, reader.byte()?]);
+        let mut columns: [&[u8]; COLUMNS] = [&[]; COLUMNS];
+        for (place, column) in columns.iter_mut().enumerate() {
+            if present >> place & 1 == 1 {
+                let length = reader.count(content.len())?;
+                *column = reader.take(length)?;
+            }
+        }
+        reader.end()?;
+        Ok(Self { head, columns })
+    }
+
+    /// Checks in it.
+    #[must_use]
+    pub const fn checks(&self) -> usize {
+        self.head.checks
+    }
+
+    /// Bytes of each column; the head, the lengths and the checksum come on top.
+    pub fn column_bytes(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        NAMES.into_iter().zip(self.columns.map(<[u8]>::len))
+    }
+
+    pub(super) const fn column(&self, column: Column) -> &'a [u8] {
+        self.columns[column as usize]
+    }
+
+    /// The column of a phase, or of the overhead that stands for it.
+    pub(super) fn phase(&self, phase: usize) -> &'a [u8] {
+        self.columns[Column::Dns as usize + phase]
+    }
+}

@@ -1,0 +1,160 @@
+//! One column of numbers: a codec tag and what the codec wrote, the smallest of those that were tried.
+//!
+//! | codec | made for |
+//! |---|---|
+//! | nothing at all | only zeros |
+//! | constant | one number |
+//! | runs | few changes: kinds |
+//! | packed | short columns; rare outliers: deviations of the schedule |
+//! | pco | everything that spreads: lateness, phases, totals |
+//!
+//! pco (Pcodec) stores a number as a bin, entropy coded, and an offset within it. Its own search for modes and
+//! deltas is off: what predicts a column is known here (`plan`), and the search costs more than the rest.
+
+use pco::data_types::Number;
+use pco::wrapped::{FileCompressor, FileDecompressor};
+use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
+
+use super::packed::{self, Packing};
+use super::wire::{self, Reader};
+use super::{BlockError, MAX_CHECKS};
+
+const CONSTANT: u8 = 1;
+const RUNS: u8 = 2;
+const PACKED: u8 = 3;
+const PCO_32: u8 = 4;
+const PCO_64: u8 = 5;
+
+/// Below this many numbers pco's table of bins costs more than it saves, and building it more than all the rest.
+pub(super) const PCO_FROM: usize = 192;
+/// pco's levels go to 12; above this one nothing gets smaller.
+const PCO_LEVEL: usize = 8;
+
+/// Appends `values`; nothing at all when all of them are zero.
+pub(super) fn write(values: &[u64], out: &mut Vec<u8>) {
+    let Some(first) = values.first() else { return };
+    if values.iter().all(|value| value == first) {
+        if *first != 0 {
+            out.push(CONSTANT);
+            wire::put(out, *first);
+        }
+        return;
+    }
+    let start = out.len();
+    let packing = Packing::of(values);
+    out.push(PACKED);
+    packing.write(values, out);
+    replace_if_shorter(out, start, |other| write_runs(values, other));
+    if values.len() >= PCO_FROM && packing.bytes > values.len() / 4 {
+        replace_if_shorter(out, start, |other| write_pco(values, other));
+    }
+}
+
+/// Reads `count` numbers back.
+pub(super) fn read<T: Whole>(bytes: &[u8], count: usize) -> Result<Vec<T>, BlockError> {
+    debug_assert!(count <= MAX_CHECKS, "the count of a body is bounded");
+    let mut reader = Reader::new(bytes);
+    if bytes.is_empty() {
+        return Ok(vec![T::default(); count]);
+    }
+    match reader.byte()? {
+        CONSTANT => {
+            let value = narrow(reader.number()?)?;
+            reader.end()?;
+            Ok(vec![value; count])
+        }
+        RUNS => read_runs(reader, count),
+        PACKED => packed::read(reader, count)?.into_iter().map(narrow).collect(),
+        PCO_32 => Ok(read_pco::<u32>(reader.rest(), count)?.into_iter().map(T::from).collect()),
+        PCO_64 => read_pco::<u64>(reader.rest(), count)?.into_iter().map(narrow).collect(),
+        _ => Err(BlockError::Malformed("an unknown codec")),
+    }
+}
+
+/// What a column is read into.
+pub(super) trait Whole: Copy + Default + TryFrom<u64> + From<u32> {}
+
+impl Whole for u32 {}
+impl Whole for u64 {}
+
+fn narrow<T: Whole>(value: u64) -> Result<T, BlockError> {
+    T::try_from(value).map_err(|_| BlockError::Malformed("a number is too large"))
+}
+
+/// Tries another codec on what lies behind `start`. `write` says whether it could.
+fn replace_if_shorter(out: &mut Vec<u8>, start: usize, write: impl FnOnce(&mut Vec<u8>) -> bool) {
+    let end = out.len();
+    if write(out) && out.len() - end < end - start {
+        out.drain(start..end);
+    } else {
+        out.truncate(end);
+    }
+}
+
+fn write_runs(values: &[u64], out: &mut Vec<u8>) -> bool {
+    let runs = values.chunk_by(PartialEq::eq);
+    if runs.clone().nth(values.len() / 8 + 1).is_some() {
+        return false;
+    }
+    out.push(RUNS);
+    for run in runs {
+        wire::put(out, run.first().copied().unwrap_or_default());
+        wire::put(out, run.len() as u64);
+    }
+    true
+}
+
+fn read_runs<T: Whole>(mut reader: Reader<'_>, count: usize) -> Result<Vec<T>, BlockError> {
+    let mut values = Vec::with_capacity(count);
+    while values.len() < count {
+        let value = narrow(reader.number()?)?;
+        let length = reader.count(count - values.len())?;
+        values.resize(values.len() + length, value);
+    }
+    reader.end()?;
+    Ok(values)
+}
+
+fn write_pco(values: &[u64], out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    let narrow: Result<Vec<u32>, _> = values.iter().map(|value| u32::try_from(*value)).collect();
+    let written = match narrow {
+        Ok(narrow) => {
+            out.push(PCO_32);
+            compress(&narrow, out)
+        }
+        Err(_) => {
+            out.push(PCO_64);
+            compress(values, out)
+        }
+    };
+    if written.is_err() {
+        out.truncate(start);
+    }
+    written.is_ok()
+}
+
+fn compress<T: Number>(values: &[T], out: &mut Vec<u8>) -> pco::errors::PcoResult<()> {
+    let config = ChunkConfig::default()
+        .with_compression_level(PCO_LEVEL)
+        .with_mode_spec(ModeSpec::Classic)
+        .with_delta_spec(DeltaSpec::NoOp)
+        .with_paging_spec(PagingSpec::EqualPagesUpTo(MAX_CHECKS));
+    let file = FileCompressor::default();
+    file.write_header(&mut *out)?;
+    let mut chunk = file.chunk_compressor(values, &config)?;
+    chunk.write_meta(&mut *out)?;
+    chunk.write_page(0, &mut *out)?;
+    Ok(())
+}
+
+fn read_pco<T: Number + Default>(bytes: &[u8], count: usize) -> Result<Vec<T>, BlockError> {
+    let broken = |_| BlockError::Malformed("pco cannot read it");
+    let (file, rest) = FileDecompressor::new(bytes).map_err(broken)?;
+    let (mut chunk, rest) = file.chunk_decompressor::<T, _>(rest).map_err(broken)?;
+    let mut values = vec![T::default(); count];
+    let mut page = chunk.page_decompressor(rest, count).map_err(broken)?;
+    page.read(&mut values).map_err(broken)?;
+    Reader::new(page.into_src()).end()?;
+    Ok(values)
+}

@@ -1,0 +1,68 @@
+//! One check of a series, and what figures need of it.
+
+use crate::clock::Timestamp;
+use crate::model::check::Measurement;
+use crate::model::history::CheckRecord;
+use crate::model::location::LocationCode;
+use crate::model::service::{ProbeRole, ServiceKey};
+use crate::store::history::checks::StoredCheck;
+
+/// One check of a series: a [`CheckRecord`] without its service and location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// When the deciding attempt started; names the check within its series.
+    pub checked_at: Timestamp,
+    /// When the check was due.
+    pub scheduled_at: Timestamp,
+    /// The deciding attempt, from 1.
+    pub attempt: u8,
+    /// What the result counts for.
+    pub role: ProbeRole,
+    /// What it found.
+    pub measurement: Measurement,
+}
+
+impl Entry {
+    /// The record of this check in its series.
+    #[must_use]
+    pub fn into_record(self, service: ServiceKey, location: LocationCode) -> CheckRecord {
+        let Self { checked_at, scheduled_at, attempt, role, measurement } = self;
+        CheckRecord { service, location, role, scheduled_at, checked_at, attempt, measurement }
+    }
+
+    /// The entry of the check history, with the code of its location.
+    #[must_use]
+    pub fn into_stored(self, probe: String) -> StoredCheck {
+        let Self { checked_at, scheduled_at, attempt, measurement, .. } = self;
+        StoredCheck { checked_at, probe, scheduled_at, attempt, measurement }
+    }
+}
+
+impl From<CheckRecord> for Entry {
+    fn from(record: CheckRecord) -> Self {
+        let CheckRecord { role, scheduled_at, checked_at, attempt, measurement, .. } = record;
+        Self { checked_at, scheduled_at, attempt, role, measurement }
+    }
+}
+
+/// A check of a series as far as figures need it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Start of the check.
+    pub checked_at: Timestamp,
+    /// Whether the result was `down`.
+    pub is_down: bool,
+    /// Response time in microseconds, when the target answered a location with role `full`.
+    pub response_us: Option<u32>,
+}
+
+impl From<&Entry> for Sample {
+    fn from(entry: &Entry) -> Self {
+        let counts = entry.role == ProbeRole::Full;
+        Self {
+            checked_at: entry.checked_at,
+            is_down: entry.measurement.status == crate::model::check::CheckStatus::Down,
+            response_us: entry.measurement.response_time.filter(|_| counts).map(std::num::NonZeroU32::get),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A block: many checks of one series (service and location) in one small, sealed value.
+//!
+//! [`Block::seal`] turns checks into columns of numbers and lets each column pick its codec; [`Body`] reads them back,
+//! decoding only the columns that a question needs. What goes in comes out: every microsecond, code and text, for any
+//! values. A damaged body is an error, never wrong data. Pure: nothing here knows the database, the series or the clock.
+//!
+//! ```text
+//! body = version u8 | checks | plan u8 | first scheduled_at | usual interval | columns u16 | (length, column)… | CRC-32
+//! ```
+//!
+//! Lengths and counts are LEB128 numbers. A column of zeros only is left out.
+//! What does not repeat is stored against what predicts it:
+//!
+//! - `scheduled_at` is the one before plus the usual interval plus a deviation; `checked_at` is `scheduled_at` plus a lateness.
+//! - Attempt, role, status, status code, error code and which timings exist are one of few combinations: a [kind](kind).
+//! - The phase that varies most is implied by the total and the other phases; only the overhead between them is stored.
+//! - `response_time` is the total plus a difference, which is nearly always zero.
+
+mod body;
+mod column;
+mod entry;
+mod kind;
+mod packed;
+mod plan;
+mod read;
+mod seal;
+mod texts;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use body::Body;
+pub use entry::{Entry, Sample};
+pub use read::Wanted;
+
+use crate::clock::Timestamp;
+
+/// Most checks of one block. Bounds what a damaged count can make a reader allocate.
+pub const MAX_CHECKS: usize = 8_192;
+
+/// Checks of one series, sealed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// `checked_at` of the oldest check.
+    pub first_at: Timestamp,
+    /// `checked_at` of the newest check.
+    pub last_at: Timestamp,
+    /// Checks that were up.
+    pub up: u32,
+    /// Checks that were degraded.
+    pub degraded: u32,
+    /// Checks that were down.
+    pub down: u32,
+    /// The checks themselves; [`Body::open`] reads them.
+    pub body: Vec<u8>,
+}
+
+impl Block {
+    /// Checks in it.
+    #[must_use]
+    pub const fn checks(&self) -> u32 {
+        self.up + self.degraded + self.down
+    }
+}
+
+/// A body cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BlockError {
+    /// Written by a newer version, or not a block at all.
+    #[error("unknown block version {0}")]
+    Version(u8),
+    /// The checksum does not fit: bytes were changed or lost.
+    #[error("the block's checksum does not fit")]
+    Checksum,
+    /// The checksum fits, but the content makes no sense.
+    #[error("the block is malformed: {0}")]
+    Malformed(&'static str),
+}

@@ -1,0 +1,144 @@
+//! Numbers in a fixed count of bits each, with the few that need more listed apart ("patched frame of reference").
+//!
+//! Cheap to write and to read, and without a table: what short columns and columns with rare outliers are stored in.
+//!
+//! ```text
+//! packed = least | width u8 | exceptions | (distance, high bits)… | low bits of every number above the least
+//! ```
+
+use super::BlockError;
+use super::wire::{self, Reader};
+
+/// Wider numbers are stored in 64 bits, so that eight bytes always hold a whole one.
+const WIDEST: u32 = 56;
+
+/// How `values` would be packed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packing {
+    least: u64,
+    width: u32,
+    exceptions: usize,
+    /// About how many bytes it takes.
+    pub(super) bytes: usize,
+}
+
+impl Packing {
+    /// The cheapest width for `values`, which are not empty.
+    pub(super) fn of(values: &[u64]) -> Self {
+        let least = values.iter().copied().min().unwrap_or_default();
+        let mut lengths = [0_usize; 65];
+        for value in values {
+            lengths[bits(value - least) as usize] += 1;
+        }
+        let head = 2 + wire::length(bits(least));
+        let mut best = Self { least, width: 64, exceptions: 0, bytes: head + values.len() * 8 };
+        for width in 0..=WIDEST {
+            let mut exceptions = 0;
+            let mut apart = 0;
+            for length in width + 1..=64 {
+                let count = lengths[length as usize];
+                exceptions += count;
+                apart += count * (1 + wire::length(length - width));
+            }
+            let bytes = head + apart + (values.len() * width as usize).div_ceil(8);
+            if bytes < best.bytes {
+                best = Self { least, width, exceptions, bytes };
+            }
+        }
+        best
+    }
+
+    /// Appends `values`.
+    pub(super) fn write(self, values: &[u64], out: &mut Vec<u8>) {
+        wire::put(out, self.least);
+        out.push(self.width.to_le_bytes()[0]);
+        wire::put(out, self.exceptions as u64);
+        let mut expected = 0;
+        for (at, value) in values.iter().enumerate() {
+            let high = (value - self.least).checked_shr(self.width).unwrap_or_default();
+            if high != 0 {
+                wire::put(out, (at - expected) as u64);
+                wire::put(out, high);
+                expected = at + 1;
+            }
+        }
+        write_bits(values.iter().map(|value| (value - self.least) & mask(self.width)), self.width, out);
+    }
+}
+
+/// Reads `count` numbers; nothing may follow them.
+pub(super) fn read(mut reader: Reader<'_>, count: usize) -> Result<Vec<u64>, BlockError> {
+    let least = reader.number()?;
+    let width = u32::from(reader.byte()?);
+    if width > WIDEST && width != 64 {
+        return Err(BlockError::Malformed("numbers of an odd width"));
+    }
+    let exceptions = reader.count(count)?;
+    let mut patches = Vec::with_capacity(exceptions);
+    let mut at = 0_usize;
+    for _ in 0..exceptions {
+        at += reader.count(count)?;
+        patches.push((at, reader.number()?.checked_shl(width).unwrap_or_default()));
+        at += 1;
+    }
+    let mut values = read_bits(reader.rest(), width, count)?;
+    for (at, high) in patches {
+        *values.get_mut(at).ok_or(BlockError::Malformed("an exception out of place"))? |= high;
+    }
+    if least != 0 {
+        values.iter_mut().for_each(|value| *value = value.wrapping_add(least));
+    }
+    Ok(values)
+}
+
+const fn bits(value: u64) -> u32 {
+    u64::BITS - value.leading_zeros()
+}
+
+const fn mask(width: u32) -> u64 {
+    if width >= 64 { u64::MAX } else { (1 << width) - 1 }
+}
+
+fn write_bits(values: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
+    let (mut pending, mut held) = (0_u128, 0);
+    for value in values {
+        pending |= u128::from(value) << held;
+        held += width;
+        while held >= 8 {
+            out.push(pending.to_le_bytes()[0]);
+            pending >>= 8;
+            held -= 8;
+        }
+    }
+    if held > 0 {
+        out.push(pending.to_le_bytes()[0]);
+    }
+}
+
+fn read_bits(bytes: &[u8], width: u32, count: usize) -> Result<Vec<u64>, BlockError> {
+    let width_bits = width as usize;
+    if bytes.len() != (count * width_bits).div_ceil(8) {
+        return Err(BlockError::Malformed("packed numbers of another length"));
+    }
+    if width == 0 {
+        return Ok(vec![0; count]);
+    }
+    let mask = mask(width);
+    let number = |at: usize| {
+        let bit = at * width_bits;
+        (window(bytes, bit / 8) >> (bit % 8)) & mask
+    };
+    Ok((0..count).map(number).collect())
+}
+
+/// The eight bytes from `at` on, with zeros behind the end.
+fn window(bytes: &[u8], at: usize) -> u64 {
+    if let Some(Ok(whole)) = bytes.get(at..at + 8).map(<[u8; 8]>::try_from) {
+        return u64::from_le_bytes(whole);
+    }
+    let mut padded = [0; 8];
+    for (to, from) in padded.iter_mut().zip(bytes.iter().skip(at)) {
+        *to = *from;
+    }
+    u64::from_le_bytes(padded)
+}

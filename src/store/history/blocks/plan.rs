@@ -1,0 +1,83 @@
+//! How the columns of a block predict each other, chosen by looking at its checks.
+
+use super::BlockError;
+use super::kind::PHASES;
+use super::wire;
+
+/// Columns whose numbers may be negative.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Signed {
+    Deviation,
+    Lateness,
+    Overhead,
+    Response,
+}
+
+/// The choices of one block; one byte of its body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// The phase that is what the others and the overhead leave of the total.
+    pub(super) implied: Option<usize>,
+    /// The response time is stored as it is, not against the total.
+    pub(super) raw_response: bool,
+    /// Which signed columns hold negative numbers: only these pay the bit for the sign.
+    negative: u8,
+}
+
+/// Stands for "no phase" in the three bits of the implied one.
+const NO_PHASE: u8 = 7;
+
+impl Plan {
+    pub(super) fn byte(self) -> u8 {
+        let implied = self.implied.and_then(|phase| u8::try_from(phase).ok()).unwrap_or(NO_PHASE);
+        implied | u8::from(self.raw_response) << 3 | self.negative << 4
+    }
+
+    pub(super) fn from_byte(byte: u8) -> Result<Self, BlockError> {
+        let implied = match byte & 7 {
+            NO_PHASE => None,
+            phase if usize::from(phase) < PHASES => Some(usize::from(phase)),
+            _ => return Err(BlockError::Malformed("an unknown phase is implied")),
+        };
+        Ok(Self { implied, raw_response: byte & 8 != 0, negative: byte >> 4 })
+    }
+
+    /// `values` as they are stored.
+    pub(super) fn store(&mut self, column: Signed, values: Vec<i64>) -> Vec<u64> {
+        if values.iter().all(|value| *value >= 0) {
+            return values.into_iter().map(i64::cast_unsigned).collect();
+        }
+        self.negative |= 1 << column as u8;
+        values.into_iter().map(wire::zigzag).collect()
+    }
+
+    /// A stored value as it was.
+    pub(super) const fn restore(self, column: Signed, value: u64) -> i64 {
+        if self.negative >> column as u8 & 1 == 1 { wire::unzigzag(value) } else { value.cast_signed() }
+    }
+}
+
+/// About how many bits it takes to store `values`: those that tell each from the mean.
+pub(super) fn spread(values: &[u32]) -> u64 {
+    let count = values.len().max(1) as u64;
+    let sum: u64 = values.iter().copied().map(u64::from).sum();
+    let mean = u32::try_from(sum / count).unwrap_or(u32::MAX);
+    values.iter().map(|value| u64::from(u32::BITS - value.abs_diff(mean).leading_zeros())).sum()
+}
+
+/// The deviation from the usual interval that most checks have none of: the majority, if there is one.
+pub(super) fn usual(intervals: impl Iterator<Item = i64>) -> i64 {
+    let (mut usual, mut lead) = (0, 0_u32);
+    for interval in intervals {
+        if lead == 0 {
+            usual = interval;
+        }
+        lead = if interval == usual { lead + 1 } else { lead - 1 };
+    }
+    usual
+}
+
+/// `a - b` of two 32-bit durations, so that adding it to `b` with wrapping gives `a` again.
+pub(super) fn difference(a: u32, b: u32) -> i64 {
+    i64::from(a.wrapping_sub(b).cast_signed())
+}

@@ -1,0 +1,91 @@
+//! The texts of failures: each different one once, zstd over all of them when it helps.
+//!
+//! ```text
+//! texts = 0 | (length, UTF-8)…        or        1 | length of all | zstd of the same
+//! ```
+
+use std::collections::HashMap;
+
+use super::BlockError;
+use super::wire::{self, Reader};
+
+const PLAIN: u8 = 0;
+const ZSTD: u8 = 1;
+
+/// Below this many bytes zstd does not earn its setup.
+const ZSTD_FROM_BYTES: usize = 96;
+/// zstd's default; higher levels gain nothing on a few kilobytes.
+const ZSTD_LEVEL: i32 = 3;
+/// More than that is stored plainly, so that a damaged length cannot ask for more memory.
+const ZSTD_MOST_BYTES: usize = 16 * 1024 * 1024;
+
+/// The different texts of a block, and which of them each failure has.
+#[derive(Debug, Default)]
+pub(super) struct Texts<'a> {
+    different: Vec<&'a str>,
+    numbers: HashMap<&'a str, u64>,
+    pub(super) of_failure: Vec<u64>,
+}
+
+impl<'a> Texts<'a> {
+    /// The next failure has this text.
+    pub(super) fn push(&mut self, text: &'a str) {
+        let number = *self.numbers.entry(text).or_insert_with(|| {
+            self.different.push(text);
+            self.different.len() as u64 - 1
+        });
+        self.of_failure.push(number);
+    }
+
+    /// Appends the different texts; nothing if there is none.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        if self.different.is_empty() {
+            return;
+        }
+        let mut plain = Vec::new();
+        for text in &self.different {
+            wire::put(&mut plain, text.len() as u64);
+            plain.extend_from_slice(text.as_bytes());
+        }
+        if (ZSTD_FROM_BYTES..=ZSTD_MOST_BYTES).contains(&plain.len())
+            && let Ok(compressed) = zstd::bulk::compress(&plain, ZSTD_LEVEL)
+            && compressed.len() + 4 < plain.len()
+        {
+            out.push(ZSTD);
+            wire::put(out, plain.len() as u64);
+            out.extend_from_slice(&compressed);
+        } else {
+            out.push(PLAIN);
+            out.extend_from_slice(&plain);
+        }
+    }
+}
+
+/// Reads the different texts.
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<Box<str>>, BlockError> {
+    if bytes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut reader = Reader::new(bytes);
+    match reader.byte()? {
+        PLAIN => split(reader.rest()),
+        ZSTD => {
+            let length = reader.count(ZSTD_MOST_BYTES)?;
+            let plain = zstd::bulk::decompress(reader.rest(), length)
+                .map_err(|_| BlockError::Malformed("zstd cannot read it"))?;
+            split(&plain)
+        }
+        _ => Err(BlockError::Malformed("an unknown codec")),
+    }
+}
+
+fn split(plain: &[u8]) -> Result<Vec<Box<str>>, BlockError> {
+    let mut reader = Reader::new(plain);
+    let mut texts = Vec::new();
+    while !reader.rest().is_empty() {
+        let length = reader.count(plain.len())?;
+        let text = str::from_utf8(reader.take(length)?);
+        texts.push(text.map_err(|_| BlockError::Malformed("a text is not UTF-8"))?.into());
+    }
+    Ok(texts)
+}
