@@ -30,11 +30,13 @@ use crate::engine::{Engine, EngineParts};
 use crate::http::api::ApiParts;
 use crate::http::plans::PlanTable;
 use crate::http::server::{Server, serve};
+use crate::model::access::Organisation;
 use crate::model::check::Outcome;
 use crate::model::location::{Location, LocationCode, PUSH};
 use crate::model::secret::Sealer;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
+use crate::record::compaction::{Compaction, CompactionCounters, Compactor, Keeping};
 use crate::record::recorder::{Drain, RecordCounters, Recorder};
 use crate::record::recovery::{self, Returned};
 use crate::record::{restore, upkeep};
@@ -61,6 +63,7 @@ pub struct App {
     engine: Engine,
     recorder: Addr<Recorder>,
     recorder_thread: Arbiter,
+    compaction_thread: Arbiter,
     maintenance_clock: Addr<MaintenanceClock>,
     background: Vec<JoinHandle<()>>,
     domain_clock: Addr<DomainClock>,
@@ -153,8 +156,10 @@ impl App {
             actix::spawn(reconcile::run(databases.clone(), engine.clone(), definer.clone())),
             actix::spawn(upkeep::run(databases.clone(), clock.clone(), every)),
         ];
+        let compaction_thread = Arbiter::new();
+        let compacted = start_compactor(&compaction_thread, &databases, (&config, &clock))?;
         let collectors: Vec<Arc<dyn crate::telemetry::Collect>> =
-            vec![engine.counters(), engine.suspicions(), counters];
+            vec![engine.counters(), engine.suspicions(), counters, compacted];
         let parts = ApiParts {
             domain_names: Arc::new(public::domain_names(&config)),
             toolbox: looking,
@@ -176,6 +181,7 @@ impl App {
             engine,
             recorder,
             recorder_thread,
+            compaction_thread,
             maintenance_clock,
             background,
             domain_clock,
@@ -202,6 +208,8 @@ impl App {
             self.engine.stop().await;
             self.recorder.send(Drain).await.context("the recorder had stopped before")?;
             self.recorder_thread.stop();
+            // A pass may be cut off anywhere.
+            self.compaction_thread.stop();
             self.databases.main.close().await;
             self.databases.history.close().await;
             drop(self.lock);
@@ -244,6 +252,22 @@ pub(crate) fn start_recorder(
         Recorder::new(databases.history.clone(), codes, config.limits.record.clone(), Arc::clone(counters));
     let recorder = recorder.noting(Arc::clone(returned));
     Recorder::start_in_arbiter(&thread.handle(), move |_| recorder)
+}
+
+fn start_compactor(
+    thread: &Arbiter,
+    databases: &Databases,
+    (config, clock): (&Config, &Clock),
+) -> anyhow::Result<Arc<CompactionCounters>> {
+    let plans = PlanTable::new(&config.plans)?;
+    let days = Arc::new(move |organisation: &Organisation| plans.limits(organisation).retention_days);
+    let keeping = Keeping::ByPlan { main: databases.main.clone(), days };
+    let counters = Arc::new(CompactionCounters::default());
+    let limits = config.limits.compaction.clone();
+    let compaction = Compaction::new(databases.history.clone(), keeping, limits, Arc::clone(&counters));
+    let compactor = Compactor::new(compaction, clock.clone());
+    Compactor::start_in_arbiter(&thread.handle(), move |_| compactor);
+    Ok(counters)
 }
 
 /// The figures of the past are computed beside everything else, but a small installation has them before it answers.

@@ -10,6 +10,8 @@ pub struct Limits {
     pub engine: EngineLimits,
     /// Recorder.
     pub record: RecordLimits,
+    /// Compaction of the history.
+    pub compaction: CompactionLimits,
     /// API.
     pub http: HttpLimits,
 }
@@ -92,6 +94,23 @@ pub struct RecordLimits {
 impl Default for RecordLimits {
     fn default() -> Self {
         Self { waiting_results: 500_000, rows_per_commit: 8_192, retry_ms: 500, upkeep_ms: 60_000 }
+    }
+}
+
+/// Limits of the compaction.
+#[derive(Clone, Debug)]
+pub struct CompactionLimits {
+    /// How often it looks for work.
+    pub pass_ms: u64,
+    /// Fresh results of one bucket (1/1,024 of all services) before they are sealed without waiting for the end of their hour.
+    pub rows_per_bucket: u64,
+    /// Results sealed with one commit, about.
+    pub rows_per_seal: u64,
+}
+
+impl Default for CompactionLimits {
+    fn default() -> Self {
+        Self { pass_ms: 10_000, rows_per_bucket: 8_192, rows_per_seal: 32_768 }
     }
 }
 

@@ -1,11 +1,13 @@
-//! Recording: facts of the engine become rows, in batches; rows become hours; deleted histories are erased; and at start
-//! the rows tell the engine where it stopped.
+//! Recording: facts of the engine become rows, in batches; rows become blocks, and are dropped in the end; and at start the
+//! history tells the engine where it stopped.
 //!
 //! - [`recorder`]: the actor that writes. One transaction at a time, everything that waits in it.
-//! - [`upkeep`]: background work on the history: deriving finished hours, erasing.
+//! - [`compaction`]: the actor that seals rows into blocks, merges blocks and drops what has been kept long enough.
+//! - [`upkeep`]: background work on the main database.
 //! - [`recovery`]: services that are up again recover from their incidents.
 //! - [`restore`]: from the stored services and their history back to running actors.
 
+pub mod compaction;
 pub mod recorder;
 pub mod recovery;
 pub mod restore;

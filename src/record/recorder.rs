@@ -192,7 +192,7 @@ impl Work {
         if !self.codes.iter().all(|code| locations.knows(code)) {
             locations = LocationNumbers::ensure(&transaction, &self.codes).await?;
         }
-        append::checks(&transaction, &self.checks, &locations).await?;
+        append::checks(&transaction, self.history.place(), &self.checks, &locations).await?;
         append::changes(&transaction, &self.changes).await?;
         transaction.commit().await?;
         // Not before: a number that is rolled back may be given to another location.

@@ -1,13 +1,9 @@
-//! Background work: finished hours are summed up, histories of deleted services are erased, old keys are forgotten.
-//!
-//! Both are repeatable: killed half-way, they start over and end in the same rows. An hour is derived once it is
-//! older than the slowest check and write should be, and again if results come later still.
+//! Background work on the main database: old idempotency keys are forgotten. What the history needs is `compaction`.
 
 use std::time::Duration;
 
 use crate::clock::{Clock, Timestamp};
-use crate::store::history::erase;
-use crate::store::{Databases, StoreError, idempotency_keys, services};
+use crate::store::{Databases, StoreError, idempotency_keys};
 
 /// Does all work that is due, every `every`, until the future is dropped.
 pub async fn run(databases: Databases, clock: Clock, every: Duration) {
@@ -16,7 +12,7 @@ pub async fn run(databases: Databases, clock: Clock, every: Duration) {
     loop {
         ticks.tick().await;
         if let Err(error) = once(&databases, clock.now()).await {
-            tracing::warn!(%error, "upkeep of the history is put off");
+            tracing::warn!(%error, "upkeep is put off");
         }
     }
 }
@@ -26,7 +22,6 @@ pub async fn run(databases: Databases, clock: Clock, every: Duration) {
 /// # Errors
 /// When a database fails; what was done stays done.
 pub async fn once(databases: &Databases, now: Timestamp) -> Result<(), StoreError> {
-    erase_deleted(databases).await?;
     forget_keys(databases, now).await
 }
 

@@ -195,6 +195,23 @@ pub async fn erasures(connection: &impl ConnectionTrait) -> Result<Vec<ServiceKe
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
 
+/// The organisations that these services belong to: (service, organisation); those that do not exist are left out.
+///
+/// # Errors
+/// When the database fails.
+pub async fn owners(
+    connection: &impl ConnectionTrait,
+    keys: &[ServiceKey],
+) -> Result<Vec<(ServiceKey, i64)>, StoreError> {
+    let mut owners = Vec::with_capacity(keys.len());
+    for some in keys.chunks(KEYS_AT_ONCE) {
+        let query = Entity::find().select_only().columns([Column::Id, Column::OrganisationId]);
+        let query = query.filter(Column::Id.is_in(some.iter().copied()));
+        owners.extend(query.into_tuple::<(ServiceKey, i64)>().all(connection).await?);
+    }
+    Ok(owners)
+}
+
 /// Notes that the measurements of a deleted service are gone.
 ///
 /// # Errors

@@ -8,6 +8,7 @@
 mod append;
 mod changes;
 mod checks;
+mod compaction;
 mod domains;
 mod erase;
 mod figures;
@@ -29,5 +30,4 @@ mod tags;
 mod timetable;
 mod tokens;
 mod transactions;
-mod upkeep;
 mod windows;

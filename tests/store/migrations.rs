@@ -29,16 +29,16 @@ async fn every_step_goes_up_down_and_up_again(
     for _ in 0..2 {
         MainMigrator::up(&main, None).await.unwrap();
         HistoryMigrator::up(&history, None).await.unwrap();
-        assert!(has_table(&main, "service").await && has_table(&history, "check_result").await);
+        assert!(has_table(&main, "service").await && has_table(&history, "fresh_check").await);
         HistoryMigrator::down(&history, None).await.unwrap();
-        assert!(!has_table(&history, "check_result").await && !has_table(&history, "location").await);
+        assert!(!has_table(&history, "fresh_check").await && !has_table(&history, "location").await);
         assert!(has_table(&main, "service").await, "the other database is left alone");
         MainMigrator::down(&main, None).await.unwrap();
         assert!(!has_table(&main, "organisation").await);
     }
     MainMigrator::up(&main, None).await.unwrap();
     HistoryMigrator::up(&history, None).await.unwrap();
-    assert!(has_table(&main, "service").await && has_table(&history, "check_result").await);
+    assert!(has_table(&main, "service").await && has_table(&history, "fresh_check").await);
 }
 
 #[rstest]

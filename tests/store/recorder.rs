@@ -12,7 +12,7 @@ use watchkeeper::engine::aggregator::Batch;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus::{Down, Up};
 use watchkeeper::record::recorder::{Drain, RecordCounters, Recorder};
-use watchkeeper::store::Database;
+use watchkeeper::store::history::History;
 use watchkeeper::store::history::checks::{CheckFilter, page};
 use watchkeeper::store::history::{changes, samples};
 
@@ -30,7 +30,7 @@ fn batch(number: i64) -> Batch {
     }
 }
 
-fn start(history: &Database, limits: RecordLimits) -> (Addr<Recorder>, Arc<RecordCounters>) {
+fn start(history: &History, limits: RecordLimits) -> (Addr<Recorder>, Arc<RecordCounters>) {
     let counters = Arc::new(RecordCounters::default());
     let recorder = Recorder::new(history.clone(), vec![code("a")], limits, Arc::clone(&counters));
     (recorder.start(), counters)
@@ -51,7 +51,7 @@ async fn until_it_fails(counters: &RecordCounters) {
 }
 
 /// All `batches` are stored, each row once and in the order of time.
-async fn assert_stored(history: &Database, batches: i64) {
+async fn assert_stored(history: &History, batches: i64) {
     let reader = history.reader();
     let found = samples::between(reader, 1, (at(0), at(i64::MAX)), None).await.unwrap();
     let times: Vec<i64> = found.iter().map(|sample| sample.checked_at.ms()).collect();
@@ -142,14 +142,14 @@ fn results_beyond_the_limit_are_shed_and_counted(
 ) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
-        store.history.reader().execute_unprepared("ALTER TABLE check_result RENAME TO away").await.unwrap();
+        store.history.reader().execute_unprepared("ALTER TABLE fresh_check RENAME TO away").await.unwrap();
         let (recorder, counters) = start(&store.history, RecordLimits { waiting_results: 25, ..quick() });
         recorder.send(batch(0)).await.unwrap();
         until_it_fails(&counters).await;
         for number in 1..10 {
             recorder.send(batch(number)).await.unwrap();
         }
-        store.history.reader().execute_unprepared("ALTER TABLE away RENAME TO check_result").await.unwrap();
+        store.history.reader().execute_unprepared("ALTER TABLE away RENAME TO fresh_check").await.unwrap();
         recorder.send(Drain).await.unwrap();
         let (acked, shed) = (counters.acked.load(Ordering::Relaxed), counters.shed.load(Ordering::Relaxed));
         assert_eq!((acked, shed), (25, 75), "each is stored or counted");

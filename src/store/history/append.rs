@@ -11,7 +11,9 @@ use crate::model::service::{ProbeRole, ServiceKey};
 use crate::store::StoreError;
 use crate::store::history::fresh::bucket_of;
 use crate::store::history::insert::{chunks, insert_text};
+use crate::store::history::late;
 use crate::store::history::locations::LocationNumbers;
+use crate::store::history::segments::place::Place;
 
 const CHECK_COLUMNS: &str = "bucket, checked_at, service_id, location_id, scheduled_at, status, attempt, role, status_code, \
     response_us, dns_us, connect_us, tls_us, ttfb_us, transfer_us, total_us, error_code, error_message";
@@ -22,17 +24,19 @@ const CHANGE_WIDTH: usize = 5;
 /// Most rows per statement: 1,024 of 18 values stay below SQLite's limit of 32,766 values a statement.
 const CHUNK_MAX_ROWS: usize = 1_024;
 
-/// Appends finished checks. Rows that exist already are left as they are.
+/// Appends finished checks in a transaction. Those that exist already, as rows or in blocks, are left as they are.
 ///
 /// # Errors
 /// When the database fails, or a location has no number yet.
 pub async fn checks(
     connection: &impl ConnectionTrait,
+    place: &Place,
     records: &[CheckRecord],
     locations: &LocationNumbers,
 ) -> Result<(), StoreError> {
     let backend = connection.get_database_backend();
-    for chunk in chunks(&in_order(records, locations)?, CHUNK_MAX_ROWS) {
+    let records = late::unsealed(connection, place, records, locations).await?;
+    for chunk in chunks(&in_order(&records, locations)?, CHUNK_MAX_ROWS) {
         let mut values = Vec::with_capacity(chunk.len() * CHECK_WIDTH);
         for (key, record) in chunk {
             push_check(&mut values, *key, record);

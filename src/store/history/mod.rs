@@ -10,7 +10,7 @@ pub mod checks;
 pub mod erase;
 pub mod fresh;
 mod insert;
-pub mod late;
+mod late;
 pub mod locations;
 pub mod progress;
 pub mod recent;

@@ -10,9 +10,9 @@ use watchkeeper::model::check::{CheckStatus, CheckType, ErrorCode, Failure, Meas
 use watchkeeper::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use watchkeeper::model::location::LocationCode;
 use watchkeeper::model::service::{ProbeRole, Service, ServiceKey, Settings};
-use watchkeeper::store::history::append;
+use watchkeeper::store::history::{History, append};
 use watchkeeper::store::history::locations::LocationNumbers;
-use watchkeeper::store::{Database, organisations, services};
+use watchkeeper::store::{organisations, services};
 
 use crate::support::backend::Store;
 
@@ -110,17 +110,17 @@ pub(crate) const fn change(
 }
 
 /// Appends checks as the recorder does.
-pub(crate) async fn append_checks(history: &Database, checks: &[CheckRecord]) -> LocationNumbers {
+pub(crate) async fn append_checks(history: &History, checks: &[CheckRecord]) -> LocationNumbers {
     let codes: Vec<LocationCode> = checks.iter().map(|check| check.location.clone()).collect();
     let transaction = history.begin().await.unwrap();
     let numbers = LocationNumbers::ensure(&transaction, &codes).await.unwrap();
-    append::checks(&transaction, checks, &numbers).await.unwrap();
+    append::checks(&transaction, history.place(), checks, &numbers).await.unwrap();
     transaction.commit().await.unwrap();
     numbers
 }
 
 /// Appends changes as the recorder does.
-pub(crate) async fn append_changes(history: &Database, changes: &[StatusChange]) {
+pub(crate) async fn append_changes(history: &History, changes: &[StatusChange]) {
     let transaction = history.begin().await.unwrap();
     append::changes(&transaction, changes).await.unwrap();
     transaction.commit().await.unwrap();

@@ -1,0 +1,245 @@
+//! Compaction: what is sealed and merged is what was recorded, once, however often a pass is cut off or repeated.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rstest::rstest;
+use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
+use watchkeeper::clock::{DAY_MS, Timestamp};
+use watchkeeper::config::limits::CompactionLimits;
+use watchkeeper::model::check::CheckStatus;
+use watchkeeper::model::history::CheckRecord;
+use watchkeeper::record::compaction::{Compaction, Keeping};
+use watchkeeper::store::history::blocks::Body;
+use watchkeeper::store::history::fresh;
+use watchkeeper::store::history::sealed::{self, Sealed};
+use watchkeeper::store::history::segments::{self, Level, Purpose, Retention, Segment};
+
+use crate::support::Backend;
+use crate::support::backend::Store;
+use crate::support::chance::Chance;
+use crate::support::rows::{append_checks, at, check};
+
+const SERVICES: [i64; 4] = [2, 5, 1_026, 9_000];
+const HOUR_MS: i64 = 3_600_000;
+/// A midnight.
+const START_MS: i64 = 20_000 * DAY_MS;
+
+fn compaction(store: &Store) -> Compaction {
+    let keeping = Keeping::Alike(Retention::of_days(90));
+    Compaction::new(store.history.clone(), keeping, CompactionLimits::default(), Arc::default())
+}
+
+/// Distinct results over some hours.
+fn results(seed: u64, hours: i64) -> Vec<CheckRecord> {
+    let mut chance = Chance(seed);
+    let mut taken = BTreeSet::new();
+    let mut rows = Vec::new();
+    for _ in 0..600 {
+        let (service, location) = (chance.pick(&SERVICES), chance.pick(&["a", "b"]));
+        let at_ms = START_MS + chance.below(hours * HOUR_MS);
+        if taken.insert((service, location, at_ms)) {
+            rows.push(check(service, location, at_ms, chance.pick(&CheckStatus::ALL)));
+        }
+    }
+    rows
+}
+
+type Key = (i64, i32, Timestamp);
+
+/// Everything that blocks hold, in order; fails if anything is held twice.
+async fn in_blocks(store: &Store) -> Vec<(Key, CheckStatus)> {
+    let mut found = Vec::new();
+    for segment in segments::visible(store.history.reader()).await.unwrap() {
+        let door = store.history.place().door(segment.id).await.unwrap();
+        for (outline, bytes) in sealed::blocks_of(&door, &segment, (i64::MIN, i64::MAX)).await.unwrap() {
+            let entries = Body::open(&bytes).unwrap().entries().unwrap();
+            assert_eq!((entries[0].checked_at, entries[entries.len() - 1].checked_at), (outline.first_at, outline.last_at));
+            let key = |at| (outline.series.service, outline.series.location, at);
+            found.extend(entries.iter().map(|entry| (key(entry.checked_at), entry.measurement.status)));
+        }
+    }
+    found.sort_by_key(|(key, _)| *key);
+    assert!(found.windows(2).all(|pair| pair[0].0 < pair[1].0), "a check is sealed twice");
+    found
+}
+
+async fn expected(store: &Store, rows: &[CheckRecord]) -> Vec<(Key, CheckStatus)> {
+    let numbers = append_checks(&store.history, &[]).await;
+    let mut expected: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let location = numbers.numbers(&[row.location.to_string()])[0];
+            ((row.service, location, row.checked_at), row.measurement.status)
+        })
+        .collect();
+    expected.sort_by_key(|(key, _)| *key);
+    expected
+}
+
+async fn fresh_rows(store: &Store) -> u64 {
+    fresh::fillings(store.history.reader()).await.unwrap().iter().map(|filling| filling.rows).sum()
+}
+
+async fn levels(store: &Store) -> Vec<Level> {
+    let visible: Vec<Segment> = segments::visible(store.history.reader()).await.unwrap();
+    visible.iter().map(|segment| segment.purpose.level).collect()
+}
+
+#[rstest]
+#[tokio::test]
+async fn rows_become_blocks_and_blocks_become_large(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let rows = results(1, 30);
+    append_checks(&store.history, &rows).await;
+    let mut compaction = compaction(&store);
+    compaction.pass(at(START_MS + 31 * HOUR_MS)).await.unwrap();
+    assert_eq!(fresh_rows(&store).await, 0);
+    assert_eq!(levels(&store).await, [Level::Day, Level::Day]);
+    assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
+    compaction.pass(at(START_MS + 3 * DAY_MS)).await.unwrap();
+    assert_eq!(levels(&store).await, [Level::Period]);
+    assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
+    compaction.pass(at(START_MS + 3 * DAY_MS + 120_000)).await.unwrap();
+    assert_eq!(segments::retired(store.history.reader()).await.unwrap(), [], "days are dropped in the end");
+    assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
+}
+
+#[rstest]
+#[tokio::test]
+async fn only_finished_hours_are_sealed(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let up = CheckStatus::Up;
+    append_checks(&store.history, &[check(2, "a", START_MS, up), check(2, "a", START_MS + HOUR_MS, up)]).await;
+    let mut compaction = compaction(&store);
+    for (now_ms, left) in [(HOUR_MS + 599_000, 2), (HOUR_MS + 600_000, 1), (2 * HOUR_MS + 600_000, 0)] {
+        compaction.pass(at(START_MS + now_ms)).await.unwrap();
+        assert_eq!(fresh_rows(&store).await, left, "after {now_ms} ms");
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_full_bucket_is_sealed_before_its_hour_is_over(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let rows: Vec<_> = (0..20).map(|n| check(2, "a", START_MS + n * 10_000, CheckStatus::Up)).collect();
+    append_checks(&store.history, &rows).await;
+    let limits = CompactionLimits { rows_per_bucket: 19, ..CompactionLimits::default() };
+    let keeping = Keeping::Alike(Retention::of_days(90));
+    let mut compaction = Compaction::new(store.history.clone(), keeping, limits, Arc::default());
+    compaction.pass(at(START_MS + 220_000)).await.unwrap();
+    assert_eq!(fresh_rows(&store).await, 10, "what is younger than two minutes waits");
+    assert_eq!(in_blocks(&store).await.len(), 10);
+}
+
+#[rstest]
+#[tokio::test]
+async fn late_and_repeated_results_are_stored_once(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let rows = results(3, 30);
+    let (first, second) = rows.split_at(rows.len() / 2);
+    let mut compaction = compaction(&store);
+    let mut now = START_MS + 31 * HOUR_MS;
+    for part in [first, &rows[..], second, &rows[..]] {
+        append_checks(&store.history, part).await;
+        compaction.pass(at(now)).await.unwrap();
+        now += DAY_MS;
+    }
+    compaction.pass(at(now + DAY_MS)).await.unwrap();
+    assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
+    assert_eq!(fresh_rows(&store).await, 0);
+}
+
+/// A pass that was killed after it had written to a segment leaves rows of a batch that never counts.
+#[rstest]
+#[tokio::test]
+async fn what_a_killed_pass_left_behind_never_counts(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let rows = results(4, 30);
+    append_checks(&store.history, &rows).await;
+    let now = START_MS + 31 * HOUR_MS;
+    // The history refuses the commit that would make the blocks count.
+    let refusal = match backend {
+        Backend::Sqlite => {
+            "CREATE TRIGGER refuse BEFORE DELETE ON fresh_check BEGIN SELECT RAISE(ABORT, 'killed'); END"
+        }
+        Backend::Postgres => {
+            "CREATE FUNCTION killed() RETURNS trigger AS 'BEGIN RAISE ''killed''; END' LANGUAGE plpgsql; \
+            CREATE TRIGGER refuse BEFORE DELETE ON fresh_check FOR EACH ROW EXECUTE FUNCTION killed()"
+        }
+    };
+    store.history.reader().execute_unprepared(refusal).await.unwrap();
+    assert!(compaction(&store).pass(at(now)).await.is_err());
+    assert_eq!(in_blocks(&store).await, [], "nothing counts yet");
+    assert_eq!(fresh_rows(&store).await, rows.len() as u64);
+    let allowed = match backend {
+        Backend::Sqlite => "DROP TRIGGER refuse",
+        Backend::Postgres => "DROP TRIGGER refuse ON fresh_check",
+    };
+    store.history.reader().execute_unprepared(allowed).await.unwrap();
+    compaction(&store).pass(at(now)).await.unwrap();
+    assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
+    assert_eq!(fresh_rows(&store).await, 0);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_killed_merge_starts_over(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let rows = results(5, 20);
+    append_checks(&store.history, &rows).await;
+    compaction(&store).pass(at(START_MS + DAY_MS + HOUR_MS)).await.unwrap();
+    // Half of the day has been written to the segment of the period, and then the process was killed.
+    let retention = Retention::of_days(90);
+    let transaction = store.history.begin().await.unwrap();
+    let purpose = Purpose::of(Level::Period, retention, at(START_MS));
+    let period = segments::enter(&transaction, purpose).await.unwrap();
+    transaction.commit().await.unwrap();
+    store.history.place().make(period.id).await.unwrap();
+    let door = store.history.place().door(period.id).await.unwrap();
+    let day = segments::visible(store.history.reader()).await.unwrap();
+    let day = day.iter().find(|segment| segment.purpose.level == Level::Day).unwrap();
+    let old = store.history.place().door(day.id).await.unwrap();
+    let blocks = sealed::blocks_of(&old, day, (0, 5)).await.unwrap();
+    let mut half = Sealed::default();
+    for (outline, bytes) in blocks {
+        let entries = Body::open(&bytes).unwrap().entries().unwrap();
+        half.blocks.push((outline.series, watchkeeper::store::history::blocks::Block::seal(&entries)));
+    }
+    sealed::write(&door, (period.id, 1), &half).await.unwrap();
+    assert_eq!(in_blocks(&store).await, expected(&store, &rows).await, "the half does not count");
+    compaction(&store).pass(at(START_MS + 3 * DAY_MS)).await.unwrap();
+    assert_eq!(levels(&store).await, [Level::Period]);
+    assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
+}
+
+#[rstest]
+#[tokio::test]
+async fn segments_are_dropped_when_they_were_kept_long_enough(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    append_checks(&store.history, &[check(2, "a", START_MS, CheckStatus::Up)]).await;
+    let mut compaction = compaction(&store);
+    compaction.pass(at(START_MS + 3 * DAY_MS)).await.unwrap();
+    compaction.pass(at(START_MS + 5 * DAY_MS)).await.unwrap();
+    let end = Purpose::of(Level::Period, Retention::of_days(90), at(START_MS)).ends_at();
+    compaction.pass(end.plus_ms(-1)).await.unwrap();
+    assert_eq!(in_blocks(&store).await.len(), 1);
+    let kept = segments::visible(store.history.reader()).await.unwrap()[0];
+    assert!(store.history.place().bytes(kept.id).await.unwrap() > 0);
+    compaction.pass(end).await.unwrap();
+    assert_eq!(in_blocks(&store).await, []);
+    assert!(store.history.place().bytes(kept.id).await.unwrap() > 0, "somebody may still be reading it");
+    compaction.pass(end.plus_ms(60_000)).await.unwrap();
+    assert_eq!(store.history.place().bytes(kept.id).await.unwrap(), 0);
+    assert_eq!(segments::retired(store.history.reader()).await.unwrap(), []);
+}
