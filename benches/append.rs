@@ -27,7 +27,7 @@ fn appending_results(criterion: &mut Criterion) {
     });
     group.finish();
     let newest = runtime.block_on(page(
-        history.databases.history.reader(),
+        &history.databases.history,
         i64::from(ROWS),
         &CheckFilter::default(),
         u64::MAX >> 1,

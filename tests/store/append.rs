@@ -43,7 +43,7 @@ async fn every_field_of_a_result_survives(
         ..check(i64::MAX, "fra", 0, CheckStatus::Up)
     };
     append_checks(&store.history, std::slice::from_ref(&whole)).await;
-    let found = page(store.history.reader(), i64::MAX, &CheckFilter::default(), 10).await.unwrap();
+    let found = page(&store.history, i64::MAX, &CheckFilter::default(), 10).await.unwrap();
     let expected = StoredCheck {
         checked_at: whole.checked_at,
         probe: "fra".into(),
@@ -75,7 +75,7 @@ async fn the_same_batch_twice_changes_nothing(
     // A batch that was cut otherwise overlaps both.
     append_checks(&store.history, &checks[checks.len() / 2..]).await;
     let reader = store.history.reader();
-    let found = samples::between(reader, 1, (at(0), at(rows)), None).await.unwrap();
+    let found = samples::fresh(reader, 1, (at(0), at(rows)), None).await.unwrap();
     assert_eq!(found.len(), checks.len());
     assert_eq!(changes::since(reader, 1, at(0)).await.unwrap(), moves);
 }
@@ -91,10 +91,10 @@ async fn a_result_of_another_service_location_or_time_is_another_row(
     append_checks(&store.history, &rows).await;
     let reader = store.history.reader();
     let count = |found: Vec<_>| found.len();
-    assert_eq!(count(page(reader, 1, &CheckFilter::default(), 10).await.unwrap()), 3);
-    assert_eq!(count(page(reader, 2, &CheckFilter::default(), 10).await.unwrap()), 1);
+    assert_eq!(count(page(&store.history, 1, &CheckFilter::default(), 10).await.unwrap()), 3);
+    assert_eq!(count(page(&store.history, 2, &CheckFilter::default(), 10).await.unwrap()), 1);
     append_checks(&store.history, &[check(1, "a", 5, CheckStatus::Down)]).await;
-    let again = page(reader, 1, &CheckFilter::default(), 10).await.unwrap();
+    let again = page(&store.history, 1, &CheckFilter::default(), 10).await.unwrap();
     assert!(again.iter().all(|row| row.measurement.status == up), "the row that exists is left as it is");
 }
 
@@ -128,7 +128,7 @@ async fn a_zero_byte_in_a_reason_does_not_stop_the_batch(
     let mut row = check(1, "a", 1, CheckStatus::Down);
     row.measurement.failure = Some(Box::new(Failure::new(ErrorCode::HttpProtocol, "bad \0 line\r\nnext")));
     append_checks(&store.history, &[row]).await;
-    let found = page(store.history.reader(), 1, &CheckFilter::default(), 10).await.unwrap();
+    let found = page(&store.history, 1, &CheckFilter::default(), 10).await.unwrap();
     let reason = found[0].measurement.failure.as_deref().map(|failure| &*failure.message);
     assert_eq!(reason, Some("bad   line  next"));
 }

@@ -79,7 +79,7 @@ async fn filters_and_the_cursor_walk_through_exactly_what_is_wanted(
         let (mut walked, mut before) = (Vec::new(), None);
         loop {
             let filter = CheckFilter { before: before.clone(), ..filter.clone() };
-            let found = page(reader, SERVICE, &filter, per_page).await.unwrap();
+            let found = page(&store.history, SERVICE, &filter, per_page).await.unwrap();
             assert!(found.len() as u64 <= per_page);
             let Some(last) = found.last() else { break };
             before = Some(Position { checked_at: last.checked_at, probe: last.probe.clone() });
@@ -96,10 +96,10 @@ async fn new_results_do_not_move_a_cursor(#[values(Backend::Sqlite, Backend::Pos
     let Some(store) = backend.open().await else { return };
     append_checks(&store.history, &history()).await;
     let reader = store.history.reader();
-    let first = page(reader, SERVICE, &CheckFilter::default(), 5).await.unwrap();
+    let first = page(&store.history, SERVICE, &CheckFilter::default(), 5).await.unwrap();
     let before = Some(Position { checked_at: first[4].checked_at, probe: first[4].probe.clone() });
     let filter = CheckFilter { before, ..CheckFilter::default() };
-    let second = page(reader, SERVICE, &filter, 5).await.unwrap();
+    let second = page(&store.history, SERVICE, &filter, 5).await.unwrap();
     append_checks(&store.history, &[check(SERVICE, "fra", 99_999, CheckStatus::Up)]).await;
-    assert_eq!(page(reader, SERVICE, &filter, 5).await.unwrap(), second);
+    assert_eq!(page(&store.history, SERVICE, &filter, 5).await.unwrap(), second);
 }

@@ -54,7 +54,10 @@ async fn in_blocks(store: &Store) -> Vec<(Key, CheckStatus)> {
         let door = store.history.place().door(segment.id).await.unwrap();
         for (outline, bytes) in sealed::blocks_of(&door, &segment, (i64::MIN, i64::MAX)).await.unwrap() {
             let entries = Body::open(&bytes).unwrap().entries().unwrap();
-            assert_eq!((entries[0].checked_at, entries[entries.len() - 1].checked_at), (outline.first_at, outline.last_at));
+            assert_eq!(
+                (entries[0].checked_at, entries[entries.len() - 1].checked_at),
+                (outline.first_at, outline.last_at)
+            );
             let key = |at| (outline.series.service, outline.series.location, at);
             found.extend(entries.iter().map(|entry| (key(entry.checked_at), entry.measurement.status)));
         }
@@ -112,7 +115,8 @@ async fn rows_become_blocks_and_blocks_become_large(
 async fn only_finished_hours_are_sealed(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let up = CheckStatus::Up;
-    append_checks(&store.history, &[check(2, "a", START_MS, up), check(2, "a", START_MS + HOUR_MS, up)]).await;
+    append_checks(&store.history, &[check(2, "a", START_MS, up), check(2, "a", START_MS + HOUR_MS, up)])
+        .await;
     let mut compaction = compaction(&store);
     for (now_ms, left) in [(HOUR_MS + 599_000, 2), (HOUR_MS + 600_000, 1), (2 * HOUR_MS + 600_000, 0)] {
         compaction.pass(at(START_MS + now_ms)).await.unwrap();

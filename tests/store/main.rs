@@ -11,7 +11,6 @@ mod checks;
 mod compaction;
 mod domains;
 mod erase;
-mod figures;
 mod heartbeats;
 mod idempotency_keys;
 mod incidents;

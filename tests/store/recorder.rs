@@ -53,7 +53,7 @@ async fn until_it_fails(counters: &RecordCounters) {
 /// All `batches` are stored, each row once and in the order of time.
 async fn assert_stored(history: &History, batches: i64) {
     let reader = history.reader();
-    let found = samples::between(reader, 1, (at(0), at(i64::MAX)), None).await.unwrap();
+    let found = samples::fresh(reader, 1, (at(0), at(i64::MAX)), None).await.unwrap();
     let times: Vec<i64> = found.iter().map(|sample| sample.checked_at.ms()).collect();
     assert_eq!(times, (0..batches * 10).collect::<Vec<_>>());
     let statuses: Vec<_> =
@@ -72,7 +72,7 @@ fn what_is_acknowledged_is_durable(#[values(Backend::Sqlite, Backend::Postgres)]
             recorder.send(batch(number)).await.unwrap();
             let acked = counters.acked.load(Ordering::Relaxed);
             let span = (at(0), at(i64::MAX));
-            let stored = samples::between(store.history.reader(), 1, span, None).await.unwrap().len();
+            let stored = samples::fresh(store.history.reader(), 1, span, None).await.unwrap().len();
             assert!(stored as u64 >= acked, "{acked} acknowledged, {stored} stored");
         }
         recorder.send(Drain).await.unwrap();
@@ -154,7 +154,7 @@ fn results_beyond_the_limit_are_shed_and_counted(
         let (acked, shed) = (counters.acked.load(Ordering::Relaxed), counters.shed.load(Ordering::Relaxed));
         assert_eq!((acked, shed), (25, 75), "each is stored or counted");
         let reader = store.history.reader();
-        let stored = samples::between(reader, 1, (at(0), at(i64::MAX)), None).await.unwrap();
+        let stored = samples::fresh(reader, 1, (at(0), at(i64::MAX)), None).await.unwrap();
         assert_eq!(stored.len() as u64, acked);
         assert_eq!(changes::since(reader, 1, at(0)).await.unwrap().len(), 10, "no status change is shed");
     });
@@ -176,7 +176,7 @@ fn a_first_write_that_fails_does_not_lose_the_locations(
         until_it_fails(&counters).await;
         execute("ALTER TABLE away RENAME TO status_change").await;
         recorder.send(Drain).await.unwrap();
-        let shown = page(store.history.reader(), 1, &CheckFilter::default(), 100).await.unwrap();
+        let shown = page(&store.history, 1, &CheckFilter::default(), 100).await.unwrap();
         assert_eq!(shown.len(), 10);
     });
 }

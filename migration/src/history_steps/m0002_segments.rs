@@ -50,7 +50,9 @@ impl MigrationTrait for Step {
         }
         connection.execute_unprepared("DELETE FROM history_progress WHERE name = 'hours'").await?;
         // Nothing is sealed yet. Writers lock this row.
-        connection.execute_unprepared("INSERT INTO history_progress (name, value) VALUES ('sealed', 0)").await?;
+        connection
+            .execute_unprepared("INSERT INTO history_progress (name, value) VALUES ('sealed', 0)")
+            .await?;
         let serial = if is_postgres {
             "INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
         } else {

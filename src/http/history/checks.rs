@@ -35,8 +35,7 @@ pub(in crate::http) async fn list_checks(call: Call<Api>) -> Result<Reply, ApiEr
     let mut rows = if start.is_none() {
         Vec::new()
     } else {
-        let reader = api.parts.databases.history.reader();
-        page(reader, service.key, &filter, per_page + 1).await.or_unmeasured()?
+        page(&api.parts.databases.history, service.key, &filter, per_page + 1).await.or_unmeasured()?
     };
     let has_older = rows.len() as u64 > per_page;
     rows.truncate(usize::try_from(per_page).unwrap_or(usize::MAX));

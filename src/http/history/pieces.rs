@@ -4,10 +4,10 @@ use crate::clock::Timestamp;
 use crate::http::api::Api;
 use crate::http::error::ApiError;
 use crate::http::store_access::StoreResult as _;
+use crate::model::history::Sample;
 use crate::model::service::ServiceKey;
 use crate::stats::histogram::ResponseTimes;
 use crate::store::history::samples;
-use crate::store::history::samples::Sample;
 
 /// A part of what was measured.
 #[derive(Clone, Debug)]

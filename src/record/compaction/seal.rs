@@ -70,7 +70,11 @@ impl Compaction {
             deleted += fresh::delete(&transaction, *bucket, *boundary).await?;
         }
         if deleted != found {
-            tracing::debug!(deleted, found, "a late result came while its bucket was sealed: it is sealed again");
+            tracing::debug!(
+                deleted,
+                found,
+                "a late result came while its bucket was sealed: it is sealed again"
+            );
             return Ok(());
         }
         written.publish(&transaction).await?;
@@ -95,7 +99,9 @@ impl Compaction {
         while let Some(first) = rows.next() {
             let (series, day) = (first.series, first.entry.checked_at.day());
             let mut entries = vec![first.entry];
-            while let Some(row) = rows.next_if(|row| row.series == series && row.entry.checked_at.day() == day) {
+            while let Some(row) =
+                rows.next_if(|row| row.series == series && row.entry.checked_at.day() == day)
+            {
                 entries.push(row.entry);
             }
             let Some(retention) = keeping.get(&series.service) else { continue };

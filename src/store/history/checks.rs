@@ -1,8 +1,8 @@
 //! The check history of a service, newest first (contract 4.8).
 
 use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect,
-    RelationBuilder, RelationDef,
+    ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, RelationBuilder,
+    RelationDef,
 };
 use watchkeeper_entities::{fresh_check, location};
 
@@ -10,6 +10,7 @@ use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Measurement};
 use crate::model::service::ServiceKey;
 use crate::store::StoreError;
+use crate::store::history::History;
 use crate::store::history::fresh::{FreshCheck, bucket_of};
 
 /// Which entries of a service's history are wanted.
@@ -56,7 +57,7 @@ pub struct StoredCheck {
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn page(
-    connection: &impl ConnectionTrait,
+    history: &History,
     service: ServiceKey,
     filter: &CheckFilter,
     limit: u64,
@@ -68,7 +69,7 @@ pub async fn page(
         .order_by_desc(location::Column::Code)
         .limit(limit)
         .select_also(location::Entity)
-        .all(connection)
+        .all(history.reader())
         .await?;
     rows.into_iter().map(|(row, place)| stored(row, place)).collect()
 }

@@ -3,7 +3,12 @@
 use sea_orm::DbBackend;
 
 /// `INSERT` of so many rows of so many values; rows that exist already are left as they are.
-pub(super) fn insert_text(backend: DbBackend, table: &str, columns: &str, (rows, width): (usize, usize)) -> String {
+pub(super) fn insert_text(
+    backend: DbBackend,
+    table: &str,
+    columns: &str,
+    (rows, width): (usize, usize),
+) -> String {
     let mut text = format!("INSERT INTO {table} ({columns}) VALUES ");
     let mut bind = 0;
     for row in 0..rows {

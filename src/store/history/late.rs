@@ -19,7 +19,7 @@ use crate::store::history::{progress, segments};
 ///
 /// # Errors
 /// When the database fails or a block cannot be read.
-pub async fn unsealed<'a>(
+pub(super) async fn unsealed<'a>(
     connection: &impl ConnectionTrait,
     place: &Place,
     records: &'a [CheckRecord],
@@ -57,7 +57,9 @@ async fn sealed_times(
 ) -> Result<Vec<Timestamp>, StoreError> {
     let (Some(first), Some(last)) = (times.first(), times.last()) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
-    for segment in segments.iter().filter(|segment| segment.purpose.from <= *last && segment.purpose.to > *first) {
+    for segment in
+        segments.iter().filter(|segment| segment.purpose.from <= *last && segment.purpose.to > *first)
+    {
         let door = place.door(segment.id).await?;
         let span = (*first, last.plus_ms(1));
         for outline in sealed::outlines(&door, segment, series.service, span).await? {

@@ -98,7 +98,8 @@ pub async fn write(
     for chunk in chunks(&sealed.rollups, CHUNK_MAX_ROWS) {
         let values = chunk.iter().flat_map(|rollup| {
             let Series { service, location } = rollup.series;
-            let key = [segment.into(), batch.into(), service.into(), location.into(), rollup.start.ms().into()];
+            let key =
+                [segment.into(), batch.into(), service.into(), location.into(), rollup.start.ms().into()];
             key.into_iter().chain([Value::from(rollup.body.clone())])
         });
         let text = insert_text(backend, &door.rollups, ROLLUP_COLUMNS, (chunk.len(), ROLLUP_WIDTH));
@@ -219,7 +220,10 @@ pub async fn blocks_of(
     );
     let values = [first.into(), last.into(), segment.sealed_batch.into()];
     let rows = door.connection.query_all_raw(statement(door, text, values)).await?;
-    rows.iter().map(|row| Ok((outline(row)?, row.try_get_by_index(7)?))).collect::<Result<_, DbErr>>().map_err(Into::into)
+    rows.iter()
+        .map(|row| Ok((outline(row)?, row.try_get_by_index(7)?)))
+        .collect::<Result<_, DbErr>>()
+        .map_err(Into::into)
 }
 
 /// The rollups of a service that start in `[from, to)`, oldest first.
@@ -261,7 +265,8 @@ fn statement(door: &Door, text: String, values: impl IntoIterator<Item = Value>)
 }
 
 fn outline(row: &QueryResult) -> Result<Outline, DbErr> {
-    let count = |place| row.try_get_by_index::<i32>(place).map(|count| u32::try_from(count).unwrap_or_default());
+    let count =
+        |place| row.try_get_by_index::<i32>(place).map(|count| u32::try_from(count).unwrap_or_default());
     Ok(Outline {
         series: Series { service: row.try_get_by_index(0)?, location: row.try_get_by_index(1)? },
         first_at: Timestamp::from_ms(row.try_get_by_index(2)?),

@@ -10,8 +10,8 @@ use watchkeeper::model::check::{CheckStatus, CheckType, ErrorCode, Failure, Meas
 use watchkeeper::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use watchkeeper::model::location::LocationCode;
 use watchkeeper::model::service::{ProbeRole, Service, ServiceKey, Settings};
-use watchkeeper::store::history::{History, append};
 use watchkeeper::store::history::locations::LocationNumbers;
+use watchkeeper::store::history::{History, append};
 use watchkeeper::store::{organisations, services};
 
 use crate::support::backend::Store;

@@ -1,11 +1,12 @@
 //! One check of a series, and what figures need of it.
 
 use crate::clock::Timestamp;
-use crate::model::check::Measurement;
-use crate::model::history::CheckRecord;
+use crate::model::check::{CheckStatus, Measurement};
+use crate::model::history::{self, CheckRecord};
 use crate::model::location::LocationCode;
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::store::history::checks::StoredCheck;
+use std::num::NonZeroU32;
 
 /// One check of a series: a [`CheckRecord`] without its service and location.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,18 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// What figures need of it.
+    #[must_use]
+    pub fn sample(&self, location: i32) -> history::Sample {
+        let counts = self.role == ProbeRole::Full;
+        history::Sample {
+            checked_at: self.checked_at,
+            location,
+            is_down: self.measurement.status == CheckStatus::Down,
+            response_us: self.measurement.response_time.filter(|_| counts).map(NonZeroU32::get),
+        }
+    }
+
     /// The record of this check in its series.
     #[must_use]
     pub fn into_record(self, service: ServiceKey, location: LocationCode) -> CheckRecord {

@@ -56,7 +56,8 @@ impl Body<'_> {
         let Some(first) = (0..self.checks()).find(|at| is_wanted(*at)) else { return Ok(Vec::new()) };
         let details = Details::read(self, &outline)?;
         let mut cursor = details.cursor(self);
-        let mut found = Vec::with_capacity(if wanted.statuses.is_empty() { self.checks() - first } else { 0 });
+        let mut found =
+            Vec::with_capacity(if wanted.statuses.is_empty() { self.checks() - first } else { 0 });
         for at in 0..self.checks() {
             let kind = outline.kind(at);
             let detail = cursor.next(kind)?;
@@ -188,8 +189,7 @@ impl Details {
             phases,
             totals: outline.read(body.column(Column::Total), |kind| kind.has_total)?,
             responses: outline.read(body.column(Column::Response), |kind| kind.has_response)?,
-            text_of_failure: outline
-                .read(body.column(Column::TextOfFailure), |kind| kind.error.is_some())?,
+            text_of_failure: outline.read(body.column(Column::TextOfFailure), |kind| kind.error.is_some())?,
             texts: texts::read(body.column(Column::Texts))?,
         })
     }
