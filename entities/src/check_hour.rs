@@ -30,7 +30,7 @@ pub struct Model {
     pub min_us: i32,
     /// The longest of them; 0 when none.
     pub max_us: i32,
-    /// Their hdrhistogram (V2, 2 significant digits).
+    /// Their hdrhistogram (2 significant digits), in the sparse form.
     pub histogram: Option<Vec<u8>>,
 }
 

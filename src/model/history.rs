@@ -25,6 +25,19 @@ pub struct CheckRecord {
     pub measurement: Measurement,
 }
 
+/// One finished check, as far as figures need it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Start of the deciding attempt.
+    pub checked_at: Timestamp,
+    /// Number of the location (`LocationNumbers`).
+    pub location: i32,
+    /// Whether the result was `down`.
+    pub is_down: bool,
+    /// Response time in microseconds, when the target answered a location with role `full`.
+    pub response_us: Option<u32>,
+}
+
 /// The measured status as it is kept over time. Only `Up`, `Degraded` and `Down` are measured time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::clock::{Clock, Timestamp};
+use crate::model::history::Sample;
 use crate::model::service::ServiceKey;
-use crate::stats::histogram::ResponseTimes;
+use crate::stats::histogram::serialise;
 use crate::store::history::hours::{HOUR_MS, Hour};
-use crate::store::history::samples::Sample;
 use crate::store::history::{erase, hours, samples};
 use crate::store::{Databases, StoreError, idempotency_keys, services};
 
@@ -116,29 +116,24 @@ async fn derive_hour(databases: &Databases, start: Timestamp) -> Result<(), Stor
 /// The hours of each location from the samples of one hour.
 #[must_use]
 pub fn sum_up(service: ServiceKey, start: Timestamp, rows: &[Sample]) -> Vec<Hour> {
-    let mut by_location: BTreeMap<i32, (u32, u32, ResponseTimes)> = BTreeMap::new();
+    let mut by_location: BTreeMap<i32, (u32, u32, Vec<u32>)> = BTreeMap::new();
     for row in rows {
         let (checks, failed, times) = by_location.entry(row.location).or_default();
         *checks += 1;
         *failed += u32::from(row.is_down);
-        if let Some(response_us) = row.response_us {
-            times.record(response_us);
-        }
+        times.extend(row.response_us);
     }
-    let hour = |(location, (checks, failed, times)): (i32, (u32, u32, ResponseTimes))| {
-        let summary = times.summary();
-        Hour {
-            service,
-            start,
-            location,
-            checks,
-            failed,
-            answered: summary.map_or(0, |sums| u32::try_from(sums.count).unwrap_or(u32::MAX)),
-            sum_us: summary.map_or(0, |sums| sums.sum_us),
-            min_us: summary.map_or(0, |sums| sums.min_us),
-            max_us: summary.map_or(0, |sums| sums.max_us),
-            histogram: summary.map(|_| times.serialise()),
-        }
+    let hour = |(location, (checks, failed, times)): (i32, (u32, u32, Vec<u32>))| Hour {
+        service,
+        start,
+        location,
+        checks,
+        failed,
+        answered: u32::try_from(times.len()).unwrap_or(u32::MAX),
+        sum_us: times.iter().copied().map(u64::from).sum(),
+        min_us: times.iter().copied().min().unwrap_or_default(),
+        max_us: times.iter().copied().max().unwrap_or_default(),
+        histogram: (!times.is_empty()).then(|| serialise(times)),
     };
     by_location.into_iter().map(hour).collect()
 }

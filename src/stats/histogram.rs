@@ -1,79 +1,74 @@
 //! Response times: counts, sum, extremes and an hdrhistogram with 2 significant digits.
 //!
 //! Merging is exact: the histogram of two spans is the sum of their histograms, so a percentile over 30 days is
-//! never an average of percentiles. The relative error of a percentile is at most 1 % (contract 4.5).
+//! never an average of percentiles. The relative error of a percentile is at most 1 % (contract 4.5). What is stored is
+//! the sparse form, which merges without a histogram of its own.
+
+pub mod sparse;
 
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+
+use crate::stats::histogram::sparse::{Entry, HIGHEST_US, Sparse, lowest_us};
 
 /// Significant digits of the histograms.
 const DIGITS: u8 = 2;
-/// Longest response time that is told apart: an attempt takes at most 60 s.
-const HIGHEST_US: u64 = 120_000_000;
-/// Serialised histograms are about 200 bytes; what is longer was not written by us.
-const MAX_SERIALISED_BYTES: usize = 16 * 1024;
 
 /// Response times in microseconds over some span of time.
 #[derive(Clone, Debug)]
 pub struct ResponseTimes {
-    count: u64,
-    sum_us: u64,
-    min_us: u32,
-    max_us: u32,
+    summary: Option<Summary>,
     histogram: Histogram<u32>,
 }
 
 impl Default for ResponseTimes {
     fn default() -> Self {
-        let histogram =
-            Histogram::new_with_bounds(1, HIGHEST_US, DIGITS).expect("the bounds are constants in range");
-        Self { count: 0, sum_us: 0, min_us: u32::MAX, max_us: 0, histogram }
+        let histogram = Histogram::new_with_bounds(1, u64::from(HIGHEST_US), DIGITS)
+            .expect("the bounds are constants in range");
+        Self { summary: None, histogram }
     }
 }
 
 /// A stored histogram cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a stored histogram cannot be read: {0}")]
-pub struct BadHistogram(String);
+pub struct BadHistogram(pub(in crate::stats) &'static str);
 
 impl ResponseTimes {
     /// Adds one response time.
     pub fn record(&mut self, response_us: u32) {
-        self.count += 1;
-        self.sum_us += u64::from(response_us);
-        self.min_us = self.min_us.min(response_us);
-        self.max_us = self.max_us.max(response_us);
-        self.histogram.saturating_record(u64::from(response_us));
+        let one =
+            Summary { count: 1, sum_us: u64::from(response_us), min_us: response_us, max_us: response_us };
+        Summary::add_to(&mut self.summary, &one);
+        self.histogram.saturating_record(u64::from(response_us.min(HIGHEST_US)));
     }
 
-    /// Adds the sums and the serialised histogram of a span that was summed up before.
+    /// Adds a span that was summed up before.
+    pub fn merge(&mut self, other: &Sparse<'_>) {
+        let Some(summary) = &other.summary else { return };
+        Summary::add_to(&mut self.summary, summary);
+        for Entry { bucket, count } in other.entries {
+            self.histogram.saturating_record_n(u64::from(lowest_us(*bucket)), *count);
+        }
+    }
+
+    /// Adds a span of which [`serialise`] made bytes.
     ///
     /// # Errors
     /// [`BadHistogram`] when the bytes are no histogram of ours.
-    pub fn merge(&mut self, summary: &Summary, serialised: &[u8]) -> Result<(), BadHistogram> {
-        if serialised.len() > MAX_SERIALISED_BYTES {
-            return Err(BadHistogram(format!("{} bytes are too many", serialised.len())));
+    pub fn merge_serialised(&mut self, mut bytes: &[u8]) -> Result<(), BadHistogram> {
+        let mut entries = Vec::new();
+        let summary = sparse::read(&mut bytes, &mut entries)?;
+        if !bytes.is_empty() {
+            return Err(BadHistogram("something follows it"));
         }
-        let mut bytes = serialised;
-        let other: Histogram<u32> =
-            Deserializer::new().deserialize(&mut bytes).map_err(|error| BadHistogram(error.to_string()))?;
-        self.histogram.add(&other).map_err(|error| BadHistogram(error.to_string()))?;
-        self.count += summary.count;
-        self.sum_us += summary.sum_us;
-        self.min_us = self.min_us.min(summary.min_us);
-        self.max_us = self.max_us.max(summary.max_us);
+        self.merge(&Sparse { summary, entries: &entries });
         Ok(())
     }
 
     /// The sums, or `None` when nothing was recorded.
     #[must_use]
-    pub fn summary(&self) -> Option<Summary> {
-        (self.count > 0).then_some(Summary {
-            count: self.count,
-            sum_us: self.sum_us,
-            min_us: self.min_us,
-            max_us: self.max_us,
-        })
+    pub const fn summary(&self) -> Option<Summary> {
+        self.summary
     }
 
     /// The response time that `percent` of all checks did not exceed, in microseconds: never outside of the true
@@ -85,17 +80,16 @@ impl ResponseTimes {
         let middle = self.histogram.median_equivalent(value);
         Some(u32::try_from(middle).unwrap_or(u32::MAX).clamp(summary.min_us, summary.max_us))
     }
+}
 
-    /// The histogram in hdrhistogram's V2 form.
-    ///
-    /// # Panics
-    /// Never: writing to memory does not fail.
-    #[must_use]
-    pub fn serialise(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        V2Serializer::new().serialize(&self.histogram, &mut bytes).expect("writing to memory does not fail");
-        bytes
-    }
+/// The bytes of the sparse form of these response times, in any order. For a few of them no histogram is built.
+#[must_use]
+pub fn serialise(mut response_us: Vec<u32>) -> Vec<u8> {
+    response_us.sort_unstable();
+    let (mut entries, mut bytes) = (Vec::new(), Vec::new());
+    let summary = sparse::sum_up(response_us.into_iter(), &mut entries);
+    Sparse { summary, entries: &entries }.write(&mut bytes);
+    bytes
 }
 
 /// Sums of response times.
@@ -117,6 +111,16 @@ impl Summary {
     #[expect(clippy::cast_precision_loss, reason = "a mean below 2^53 microseconds is exact enough")]
     pub fn mean_us(&self) -> f64 {
         self.sum_us as f64 / self.count.max(1) as f64
+    }
+
+    /// Adds this to what may be nothing yet. Sums saturate: only damaged data could come that far.
+    pub(in crate::stats) fn add_to(sum: &mut Option<Self>, other: &Self) {
+        *sum = Some(sum.map_or(*other, |sum| Self {
+            count: sum.count.saturating_add(other.count),
+            sum_us: sum.sum_us.saturating_add(other.sum_us),
+            min_us: sum.min_us.min(other.min_us),
+            max_us: sum.max_us.max(other.max_us),
+        }));
     }
 }
 
@@ -140,9 +144,19 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_histogram_are_refused() {
-        let summary = Summary { count: 1, sum_us: 1, min_us: 1, max_us: 1 };
-        assert!(ResponseTimes::default().merge(&summary, b"nonsense").is_err());
-        assert!(ResponseTimes::default().merge(&summary, &vec![0; MAX_SERIALISED_BYTES + 1]).is_err());
+        for bytes in [&b""[..], b"nonsense", &[2], &[0, 0]] {
+            assert!(ResponseTimes::default().merge_serialised(bytes).is_err(), "{bytes:?}");
+        }
+    }
+
+    /// What a rollup costs at rest hangs on these.
+    #[test]
+    fn few_values_take_few_bytes() {
+        let spread = |count: u32| (0..count).map(|number| 40_000 + number * 7_919 % 40_000).collect();
+        assert_eq!(serialise(Vec::new()).len(), 1);
+        assert_eq!(serialise(vec![42_000]).len(), 4);
+        assert!(serialise(spread(60)).len() <= 100);
+        assert!(serialise(spread(1_440)).len() <= 300);
     }
 
     proptest! {
@@ -165,11 +179,10 @@ mod tests {
             right in prop::collection::vec(1_u32..60_000_000, 1..100),
         ) {
             let mut merged = of(&left);
-            let other = of(&right);
-            merged.merge(&other.summary().unwrap(), &other.serialise()).unwrap();
+            merged.merge_serialised(&serialise(right.clone())).unwrap();
             let both = of(&[left, right].concat());
             prop_assert_eq!(merged.summary(), both.summary());
-            prop_assert_eq!(merged.serialise(), both.serialise());
+            prop_assert_eq!(merged.histogram, both.histogram);
         }
     }
 }

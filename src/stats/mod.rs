@@ -3,5 +3,7 @@
 //! Pure arithmetic over `model` values. It reads no database and no clock.
 
 pub mod histogram;
+pub mod rollup;
 pub mod uptime;
+mod varint;
 pub mod window;

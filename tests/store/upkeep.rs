@@ -7,7 +7,7 @@ use watchkeeper::clock::Timestamp;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::record::upkeep;
-use watchkeeper::stats::histogram::ResponseTimes;
+use watchkeeper::stats::histogram::serialise;
 use watchkeeper::store::history::hours::{self, HOUR_MS, Hour};
 use watchkeeper::store::history::locations::LocationNumbers;
 use watchkeeper::store::history::samples;
@@ -41,7 +41,7 @@ fn history() -> Vec<CheckRecord> {
 
 /// The sums of one hour, a row at a time.
 fn expected(rows: &[CheckRecord], numbers: &LocationNumbers, before: Timestamp) -> Vec<Hour> {
-    let mut sums: BTreeMap<(i64, Timestamp, i32), (Hour, ResponseTimes)> = BTreeMap::new();
+    let mut sums: BTreeMap<(i64, Timestamp, i32), (Hour, Vec<u32>)> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.checked_at < before) {
         let start = at(row.checked_at.ms() / HOUR_MS * HOUR_MS);
         let location = numbers.numbers(&[row.location.to_string()])[0];
@@ -57,20 +57,19 @@ fn expected(rows: &[CheckRecord], numbers: &LocationNumbers, before: Timestamp) 
             max_us: 0,
             histogram: None,
         };
-        let (hour, times) =
-            sums.entry((row.service, start, location)).or_insert((empty, ResponseTimes::default()));
+        let (hour, times) = sums.entry((row.service, start, location)).or_insert((empty, Vec::new()));
         hour.checks += 1;
         hour.failed += u32::from(row.measurement.status == CheckStatus::Down);
         if let Some(response_time) = row.measurement.response_time.map(std::num::NonZeroU32::get) {
-            times.record(response_time);
+            times.push(response_time);
             hour.min_us = if hour.answered == 0 { response_time } else { hour.min_us.min(response_time) };
             hour.max_us = hour.max_us.max(response_time);
             hour.answered += 1;
             hour.sum_us += u64::from(response_time);
         }
     }
-    let finish = |(mut hour, times): (Hour, ResponseTimes)| {
-        hour.histogram = (hour.answered > 0).then(|| times.serialise());
+    let finish = |(mut hour, times): (Hour, Vec<u32>)| {
+        hour.histogram = (hour.answered > 0).then(|| serialise(times));
         hour
     };
     sums.into_values().map(finish).collect()

@@ -50,7 +50,7 @@ impl Figures {
 mod tests {
     use super::*;
     use crate::clock::Timestamp;
-    use crate::store::history::samples::Sample;
+    use crate::model::history::Sample;
 
     #[test]
     fn without_data_figures_are_null_and_counts_zero() {

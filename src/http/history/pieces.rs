@@ -4,10 +4,10 @@ use crate::clock::Timestamp;
 use crate::http::api::Api;
 use crate::http::error::ApiError;
 use crate::http::store_access::StoreResult as _;
+use crate::model::history::Sample;
 use crate::model::service::ServiceKey;
-use crate::stats::histogram::{ResponseTimes, Summary};
+use crate::stats::histogram::ResponseTimes;
 use crate::store::history::hours::{HOUR_MS, Hour};
-use crate::store::history::samples::Sample;
 use crate::store::history::{hours, samples};
 
 /// Ranges up to this length read rows alone: their buckets are finer than an hour.
@@ -49,13 +49,7 @@ impl Piece {
             }
             Self::Hour(hour) => {
                 let Some(histogram) = &hour.histogram else { return };
-                let summary = Summary {
-                    count: u64::from(hour.answered),
-                    sum_us: hour.sum_us,
-                    min_us: hour.min_us,
-                    max_us: hour.max_us,
-                };
-                if let Err(error) = times.merge(&summary, histogram) {
+                if let Err(error) = times.merge_serialised(histogram) {
                     tracing::error!(service = hour.service, start = %hour.start, %error, "an hour is left out");
                 }
             }

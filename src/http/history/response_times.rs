@@ -66,7 +66,7 @@ fn series(pieces: &[Piece], bucket_seconds: i64) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::history::samples::Sample;
+    use crate::model::history::Sample;
 
     #[test]
     fn buckets_without_an_answer_are_left_out() {

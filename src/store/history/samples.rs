@@ -7,21 +7,9 @@ use watchkeeper_entities::check_result::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
+use crate::model::history::Sample;
 use crate::model::service::ServiceKey;
 use crate::store::StoreError;
-
-/// One result, as far as figures need it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sample {
-    /// Start of the check.
-    pub checked_at: Timestamp,
-    /// Number of the location (`LocationNumbers`).
-    pub location: i32,
-    /// Whether the result was `down`.
-    pub is_down: bool,
-    /// Response time in microseconds, when the target answered a location with role `full`.
-    pub response_us: Option<u32>,
-}
 
 /// The samples of a service in `[from, to)`, oldest first; only of these locations, unless `None`.
 ///

@@ -1,0 +1,252 @@
+//! The sparse form of a histogram: only the buckets that hold something, and the exact sums.
+//!
+//! The buckets are those of the hdrhistogram with 2 significant digits: exact up to 255 µs, above that 128 to an
+//! octave. As bytes: the count; of one value the value; of more the first bucket, a token for each further one, and what
+//! the extremes and the sum have above the lower bounds of their buckets. A token is the distance to the next bucket
+//! and how often that was hit, in one byte mostly. What bytes claim is checked; nothing is allocated on their word.
+
+use crate::stats::histogram::{BadHistogram, Summary};
+use crate::stats::varint;
+
+/// Longest response time that is told apart: an attempt takes at most 60 s.
+pub(in crate::stats) const HIGHEST_US: u32 = 120_000_000;
+/// One more than the number of the last bucket.
+const BUCKETS: u16 = bucket_of(HIGHEST_US) + 1;
+
+/// A bucket that holds something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Number of the bucket.
+    pub(in crate::stats) bucket: u16,
+    /// How many response times fell into it; never 0.
+    pub(in crate::stats) count: u32,
+}
+
+/// Response times over some span of time, summed up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sparse<'a> {
+    /// The sums; `None` when there are no entries.
+    pub summary: Option<Summary>,
+    /// The buckets that hold something, in rising order.
+    pub entries: &'a [Entry],
+}
+
+/// The bucket of a response time.
+pub(in crate::stats) const fn bucket_of(response_us: u32) -> u16 {
+    let us = if response_us > HIGHEST_US { HIGHEST_US } else { response_us };
+    let octave = 24 - (us | 0xff).leading_zeros();
+    #[expect(clippy::cast_possible_truncation, reason = "at most 19 * 128 + 255")]
+    let bucket = (octave * 128 + (us >> octave)) as u16;
+    bucket
+}
+
+/// The shortest response time of a bucket.
+pub(in crate::stats) const fn lowest_us(bucket: u16) -> u32 {
+    let octave = if bucket < 256 { 0 } else { bucket as u32 / 128 - 1 };
+    (bucket as u32 - octave * 128) << octave
+}
+
+/// Sums up response times that are in rising order, appending to `entries`.
+pub(in crate::stats) fn sum_up(
+    sorted_us: impl Iterator<Item = u32>,
+    entries: &mut Vec<Entry>,
+) -> Option<Summary> {
+    let first = entries.len();
+    let mut summary = None;
+    for us in sorted_us {
+        Summary::add_to(&mut summary, &Summary { count: 1, sum_us: u64::from(us), min_us: us, max_us: us });
+        let bucket = bucket_of(us);
+        match entries[first..].last_mut() {
+            Some(last) if last.bucket == bucket => last.count = last.count.saturating_add(1),
+            _ => entries.push(Entry { bucket, count: 1 }),
+        }
+    }
+    summary
+}
+
+impl Sparse<'_> {
+    /// Appends the bytes.
+    pub fn write(&self, bytes: &mut Vec<u8>) {
+        let Some(summary) = self.summary else { return varint::put(bytes, 0) };
+        varint::put(bytes, summary.count);
+        let ([first, ..], 2..) = (self.entries, summary.count) else {
+            return varint::put(bytes, u64::from(summary.min_us));
+        };
+        varint::put(bytes, u64::from(first.bucket));
+        let mut next = first.bucket;
+        for entry in self.entries {
+            write_token(bytes, u64::from(entry.bucket - next), entry.count);
+            next = entry.bucket + 1;
+        }
+        self.write_residues(bytes);
+    }
+
+    /// Appends what the extremes and the sum have above the lower bounds of their buckets.
+    pub(in crate::stats) fn write_residues(&self, bytes: &mut Vec<u8>) {
+        let (Some(summary), [first, ..], [.., last]) = (self.summary, self.entries, self.entries) else {
+            return;
+        };
+        varint::put(bytes, u64::from(summary.min_us - lowest_us(first.bucket)));
+        if summary.count > 1 {
+            varint::put(bytes, u64::from(summary.max_us - lowest_us(last.bucket)));
+            varint::put(bytes, summary.sum_us - floor_us(self.entries));
+        }
+    }
+}
+
+/// Takes a sparse form from the front of `bytes`, appending its entries to `entries`.
+///
+/// # Errors
+/// [`BadHistogram`] when the bytes are no histogram of ours.
+pub(in crate::stats) fn read(
+    bytes: &mut &[u8],
+    entries: &mut Vec<Entry>,
+) -> Result<Option<Summary>, BadHistogram> {
+    let start = entries.len();
+    let count = varint::take(bytes).ok_or(BadHistogram("it ends early"))?;
+    match count {
+        0 => Ok(None),
+        1 => {
+            let us = varint::take_u32(bytes).ok_or(BadHistogram("it ends early"))?;
+            Ok(sum_up([us].into_iter(), entries))
+        }
+        _ => {
+            read_entries(bytes, count, entries)?;
+            read_residues(bytes, count, &entries[start..]).map(Some)
+        }
+    }
+}
+
+fn read_entries(bytes: &mut &[u8], mut left: u64, entries: &mut Vec<Entry>) -> Result<(), BadHistogram> {
+    let mut next = varint::take(bytes).ok_or(BadHistogram("it ends early"))?;
+    while left > 0 {
+        let (skipped, count) = read_token(bytes)?;
+        let bucket = next.saturating_add(skipped);
+        let bucket = u16::try_from(bucket).ok().filter(|bucket| *bucket < BUCKETS);
+        let bucket = bucket.ok_or(BadHistogram("a bucket is out of range"))?;
+        left = left.checked_sub(u64::from(count)).ok_or(BadHistogram("the counts differ"))?;
+        entries.push(Entry { bucket, count });
+        next = u64::from(bucket) + 1;
+    }
+    Ok(())
+}
+
+/// Takes what [`Sparse::write_residues`] wrote for `count` values in these entries.
+pub(in crate::stats) fn read_residues(
+    bytes: &mut &[u8],
+    count: u64,
+    entries: &[Entry],
+) -> Result<Summary, BadHistogram> {
+    let ([first, ..], [.., last]) = (entries, entries) else {
+        return Err(BadHistogram("there are no buckets"));
+    };
+    let mut residue = || varint::take(bytes).ok_or(BadHistogram("it ends early"));
+    let mut in_bucket = |bucket: u16| {
+        let us = u32::try_from(residue()?.saturating_add(u64::from(lowest_us(bucket)))).ok();
+        us.filter(|us| bucket_of(*us) == bucket).ok_or(BadHistogram("an extreme is out of its bucket"))
+    };
+    let min_us = in_bucket(first.bucket)?;
+    if count == 1 {
+        return Ok(Summary { count, sum_us: u64::from(min_us), min_us, max_us: min_us });
+    }
+    let max_us = in_bucket(last.bucket)?;
+    let sum_us = floor_us(entries).saturating_add(residue()?);
+    let possible = u64::from(min_us).saturating_mul(count)..=u64::from(max_us).saturating_mul(count);
+    if !possible.contains(&sum_us) {
+        return Err(BadHistogram("the sum does not fit the extremes"));
+    }
+    Ok(Summary { count, sum_us, min_us, max_us })
+}
+
+/// Appends "after `skipped` others, `count` of the next".
+pub(in crate::stats) fn write_token(bytes: &mut Vec<u8>, skipped: u64, count: u32) {
+    varint::put(bytes, skipped << 1 | u64::from(count > 1));
+    if count > 1 {
+        varint::put(bytes, u64::from(count) - 2);
+    }
+}
+
+/// Takes what [`write_token`] wrote.
+pub(in crate::stats) fn read_token(bytes: &mut &[u8]) -> Result<(u64, u32), BadHistogram> {
+    let token = varint::take(bytes).ok_or(BadHistogram("it ends early"))?;
+    let count = match token & 1 {
+        0 => Some(1),
+        _ => varint::take_u32(bytes).and_then(|above| above.checked_add(2)),
+    };
+    Ok((token >> 1, count.ok_or(BadHistogram("a count is out of range"))?))
+}
+
+/// What the sum is at least.
+fn floor_us(entries: &[Entry]) -> u64 {
+    let floor = |entry: &Entry| u64::from(lowest_us(entry.bucket)) * u64::from(entry.count);
+    entries.iter().map(floor).fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use hdrhistogram::Histogram;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn buckets_are_those_of_the_hdrhistogram() {
+        let histogram = Histogram::<u32>::new_with_bounds(1, u64::from(HIGHEST_US), 2).unwrap();
+        for bucket in 0..BUCKETS {
+            let lowest = lowest_us(bucket);
+            assert_eq!(bucket_of(lowest), bucket);
+            assert_eq!(histogram.lowest_equivalent(u64::from(lowest)), u64::from(lowest));
+            let highest = histogram.highest_equivalent(u64::from(lowest));
+            assert_eq!(bucket_of(u32::try_from(highest).unwrap()), bucket);
+            if bucket + 1 < BUCKETS {
+                assert_eq!(u64::from(lowest_us(bucket + 1)), highest + 1);
+            }
+        }
+        assert_eq!(bucket_of(u32::MAX), BUCKETS - 1);
+    }
+
+    proptest! {
+        #[test]
+        fn a_sparse_form_comes_back_and_leaves_what_follows(
+            mut values in prop::collection::vec(prop_oneof![1_u32..2_000_000, any::<u32>()], 0..200),
+        ) {
+            values.sort_unstable();
+            let mut entries = Vec::new();
+            let summary = sum_up(values.iter().copied(), &mut entries);
+            let mut bytes = Vec::new();
+            Sparse { summary, entries: &entries }.write(&mut bytes);
+            bytes.push(7);
+            let (mut rest, mut read_back) = (bytes.as_slice(), Vec::new());
+            prop_assert_eq!(read(&mut rest, &mut read_back).unwrap(), summary);
+            prop_assert_eq!(read_back, entries);
+            prop_assert_eq!(rest, &[7]);
+        }
+
+        #[test]
+        fn bytes_that_others_wrote_are_refused_or_bounded(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let mut entries = Vec::new();
+            let _ = read(&mut bytes.as_slice(), &mut entries);
+            prop_assert!(entries.len() <= bytes.len());
+        }
+
+        #[test]
+        fn changed_bytes_are_refused_or_still_add_up(
+            mut values in prop::collection::vec(1_u32..60_000_000, 1..60),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        ) {
+            values.sort_unstable();
+            let (mut entries, mut bytes) = (Vec::new(), Vec::new());
+            let summary = sum_up(values.into_iter(), &mut entries);
+            Sparse { summary, entries: &entries }.write(&mut bytes);
+            for (place, byte) in changes {
+                let place = place.index(bytes.len());
+                bytes[place] = byte;
+            }
+            entries.clear();
+            if let Ok(Some(summary)) = read(&mut bytes.as_slice(), &mut entries) {
+                prop_assert_eq!(summary.count, entries.iter().map(|entry| u64::from(entry.count)).sum::<u64>());
+                prop_assert!(entries.is_sorted_by(|left, right| left.bucket < right.bucket));
+            }
+        }
+    }
+}

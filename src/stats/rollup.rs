@@ -1,0 +1,64 @@
+//! Rollups: the checks of one series (a service and a location) summed up per hour or day, with the parts of it.
+//!
+//! A rollup is a tree: an hour with its minutes, or a day with its quarters (6 hours each) and hours. Every node has
+//! the counts of its checks and their response times, which merge exactly; so any range is the sum of a few
+//! nodes, plus at its edges, where not even the finest node fits, the samples themselves. Several rollups of the same
+//! span add up, if each check went into one of them.
+
+mod level;
+mod pack;
+mod parts;
+mod span;
+mod sums;
+mod tree;
+
+pub use crate::stats::rollup::level::Level;
+pub use crate::stats::rollup::span::{Slivers, Wanted};
+pub use crate::stats::rollup::tree::{BadRollup, cover, encode, whole};
+
+use crate::model::history::Sample;
+use crate::stats::histogram::ResponseTimes;
+use crate::stats::histogram::sparse::Sparse;
+
+/// The checks of one span, summed up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node<'a> {
+    /// Finished checks.
+    pub checks: u64,
+    /// Checks that were `down`.
+    pub failed: u64,
+    /// Response times of the checks that were answered.
+    pub times: Sparse<'a>,
+}
+
+/// Sums over any number of nodes and samples.
+#[derive(Clone, Debug, Default)]
+pub struct Sums {
+    /// Finished checks.
+    pub checks: u64,
+    /// Checks that were `down`.
+    pub failed: u64,
+    /// Response times of the checks that were answered.
+    pub times: ResponseTimes,
+}
+
+impl Sums {
+    /// Adds one check.
+    pub fn add_sample(&mut self, sample: &Sample) {
+        self.checks += 1;
+        self.failed += u64::from(sample.is_down);
+        if let Some(response_us) = sample.response_us {
+            self.times.record(response_us);
+        }
+    }
+
+    /// Adds the checks of a node.
+    pub fn merge(&mut self, node: &Node<'_>) {
+        self.checks = self.checks.saturating_add(node.checks);
+        self.failed = self.failed.saturating_add(node.failed);
+        self.times.merge(&node.times);
+    }
+}
+
+#[cfg(test)]
+mod tests;

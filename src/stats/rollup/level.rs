@@ -1,0 +1,50 @@
+//! The lengths of time that checks are summed up over.
+
+use crate::clock::{DAY_MS, Timestamp};
+
+/// A length of time. Each starts at multiples of its length since 1970-01-01T00:00:00Z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// 60 seconds.
+    Minute,
+    /// 60 minutes.
+    Hour,
+    /// 6 hours: a quarter of a day.
+    Quarter,
+    /// A UTC calendar day.
+    Day,
+}
+
+impl Level {
+    /// Its length in milliseconds.
+    #[must_use]
+    pub const fn ms(self) -> i64 {
+        match self {
+            Self::Minute => 60_000,
+            Self::Hour => 3_600_000,
+            Self::Quarter => 21_600_000,
+            Self::Day => DAY_MS,
+        }
+    }
+
+    /// Start of the span of this length that holds `moment`.
+    #[must_use]
+    pub const fn start_of(self, moment: Timestamp) -> Timestamp {
+        Timestamp::from_ms(moment.ms().div_euclid(self.ms()).saturating_mul(self.ms()))
+    }
+
+    /// From this level as the root of a tree down to its leaves.
+    pub(super) const fn path(self) -> &'static [Self] {
+        match self {
+            Self::Minute => &[Self::Minute],
+            Self::Hour => &[Self::Hour, Self::Minute],
+            Self::Quarter => &[Self::Quarter, Self::Hour],
+            Self::Day => &[Self::Day, Self::Quarter, Self::Hour],
+        }
+    }
+
+    /// The length of the leaves of a tree that has this level as its root.
+    pub(super) fn leaf(self) -> Self {
+        self.path().last().copied().unwrap_or(self)
+    }
+}

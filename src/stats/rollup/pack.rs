@@ -1,0 +1,62 @@
+//! Packs the parts of a tree with zstd. Parts are a few hundred bytes, so contexts are kept per thread: making one costs
+//! more than using it.
+
+use std::cell::RefCell;
+
+use zstd::bulk::{Compressor, Decompressor};
+
+use crate::stats::rollup::BadRollup;
+use crate::stats::varint;
+
+/// zstd's level.
+const LEVEL: i32 = 3;
+/// Parts are never longer: a check a millisecond all day would fit.
+const MAX_BYTES: usize = 1 << 20;
+
+thread_local! {
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// Appends `plain` as it is or packed, whichever is shorter. It reaches to the end of the bytes.
+pub(super) fn put(bytes: &mut Vec<u8>, plain: &[u8]) {
+    let packed = COMPRESSOR.with_borrow_mut(|kept| {
+        if kept.is_none() {
+            *kept = Compressor::new(LEVEL).ok();
+        }
+        kept.as_mut().and_then(|compressor| compressor.compress(plain).ok())
+    });
+    match packed.filter(|packed| packed.len() < plain.len() && plain.len() <= MAX_BYTES) {
+        Some(packed) => {
+            varint::put(bytes, plain.len() as u64);
+            bytes.extend(packed);
+        }
+        None => {
+            varint::put(bytes, 0);
+            bytes.extend(plain);
+        }
+    }
+}
+
+/// Takes what [`put`] appended into `plain`.
+pub(super) fn take(mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<(), BadRollup> {
+    let length = varint::take(&mut bytes).ok_or(BadRollup("it ends early"))?;
+    plain.clear();
+    if length == 0 {
+        plain.extend(bytes);
+        return Ok(());
+    }
+    let length = usize::try_from(length).ok().filter(|length| *length <= MAX_BYTES);
+    let length = length.ok_or(BadRollup("its parts are too long"))?;
+    plain.reserve(length);
+    let unpacked = DECOMPRESSOR.with_borrow_mut(|kept| {
+        if kept.is_none() {
+            *kept = Decompressor::new().ok();
+        }
+        kept.as_mut()?.decompress_to_buffer(bytes, plain).ok()
+    });
+    if unpacked != Some(length) {
+        return Err(BadRollup("its parts cannot be unpacked"));
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! The parts of a tree as bytes: what each node has of the node above it.
+//!
+//! Three streams, each of one kind of number so that they pack well: counts of checks; shares of the buckets of
+//! the node above; residues of extremes and sums. A reader trusts nothing: shares are taken from what is really left, and
+//! in the end nothing may be left.
+
+use crate::stats::histogram::sparse::{self, Entry};
+use crate::stats::rollup::sums::Kept;
+use crate::stats::rollup::{BadRollup, Level};
+use crate::stats::varint;
+
+/// The streams while they are written.
+#[derive(Debug, Default)]
+pub(super) struct Streams {
+    counts: Vec<u8>,
+    shares: Vec<u8>,
+    residues: Vec<u8>,
+    left: Vec<Entry>,
+}
+
+impl Streams {
+    /// Appends the nodes of a level; `above` are those of the level above, both in order.
+    pub(super) fn write(
+        &mut self,
+        (level, below): (Level, Level),
+        (above, nodes): (&[Kept], &[Kept]),
+        entries: &[Entry],
+    ) {
+        let mut nodes = nodes.iter().peekable();
+        for parent in above {
+            self.left.clear();
+            self.left.extend_from_slice(&entries[parent.entries.clone()]);
+            let mut answered = parent.answered();
+            for slot in 0..level.ms() / below.ms() {
+                let start = parent.start.plus_ms(slot * below.ms());
+                match nodes.next_if(|node| node.start == start) {
+                    Some(node) => self.write_node(node, &mut answered, entries),
+                    None => self.counts.push(0),
+                }
+            }
+        }
+    }
+
+    fn write_node(&mut self, node: &Kept, left: &mut u64, entries: &[Entry]) {
+        varint::put(&mut self.counts, node.checks);
+        varint::put(&mut self.counts, node.failed);
+        varint::put(&mut self.counts, node.checks - node.answered());
+        let is_the_rest = node.answered() == *left;
+        *left -= node.answered();
+        let node = node.node(entries);
+        if !is_the_rest {
+            take_share(&mut self.left, node.times.entries, &mut self.shares);
+        }
+        node.times.write_residues(&mut self.residues);
+    }
+
+    /// All streams in one.
+    pub(super) fn join(self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.counts.len() + self.shares.len() + self.residues.len() + 6);
+        varint::put(&mut bytes, self.counts.len() as u64);
+        varint::put(&mut bytes, self.shares.len() as u64);
+        for stream in [self.counts, self.shares, self.residues] {
+            bytes.extend(stream);
+        }
+        bytes
+    }
+}
+
+/// Takes `share` out of what is left, and writes which.
+fn take_share(left: &mut Vec<Entry>, share: &[Entry], bytes: &mut Vec<u8>) {
+    let (mut place, mut next) = (0, 0);
+    for entry in share {
+        while place < left.len() && left[place].bucket < entry.bucket {
+            place += 1;
+        }
+        sparse::write_token(bytes, (place - next) as u64, entry.count);
+        left[place].count -= entry.count;
+        place += 1;
+        next = place;
+    }
+    left.retain(|entry| entry.count > 0);
+}
+
+/// The streams while they are read.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    counts: &'a [u8],
+    shares: &'a [u8],
+    residues: &'a [u8],
+    left: Vec<Entry>,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads what [`Streams::join`] made.
+    pub(super) fn new(mut bytes: &'a [u8]) -> Result<Self, BadRollup> {
+        let mut length = || varint::take(&mut bytes).and_then(|length| usize::try_from(length).ok());
+        let (counts, shares) = length().zip(length()).ok_or(EARLY)?;
+        let (counts, rest) = bytes.split_at_checked(counts).ok_or(EARLY)?;
+        let (shares, residues) = rest.split_at_checked(shares).ok_or(EARLY)?;
+        Ok(Self { counts, shares, residues, left: Vec::new() })
+    }
+
+    /// The nodes of a level, in order; `above` are those of the level above.
+    pub(super) fn read(
+        &mut self,
+        (level, below): (Level, Level),
+        above: &[Kept],
+        entries: &mut Vec<Entry>,
+    ) -> Result<Vec<Kept>, BadRollup> {
+        let mut nodes = Vec::new();
+        for parent in above {
+            self.left.clear();
+            self.left.extend_from_slice(&entries[parent.entries.clone()]);
+            let (mut checks, mut failed, mut answered) = (parent.checks, parent.failed, parent.answered());
+            for slot in 0..level.ms() / below.ms() {
+                let mut node = Kept::empty(parent.start.plus_ms(slot * below.ms()));
+                node.checks = varint::take(&mut self.counts).ok_or(EARLY)?;
+                if node.checks == 0 {
+                    continue;
+                }
+                self.read_node(&mut node, &mut answered, entries)?;
+                checks = checks.checked_sub(node.checks).ok_or(DIFFERENT)?;
+                failed = failed.checked_sub(node.failed).ok_or(DIFFERENT)?;
+                nodes.push(node);
+            }
+            if (checks, failed, answered) != (0, 0, 0) {
+                return Err(DIFFERENT);
+            }
+        }
+        Ok(nodes)
+    }
+
+    fn read_node(
+        &mut self,
+        node: &mut Kept,
+        left: &mut u64,
+        entries: &mut Vec<Entry>,
+    ) -> Result<(), BadRollup> {
+        node.failed = varint::take(&mut self.counts).ok_or(EARLY)?;
+        let unanswered = varint::take(&mut self.counts).ok_or(EARLY)?;
+        let answered = node.checks.checked_sub(unanswered).ok_or(DIFFERENT)?;
+        if node.failed > node.checks {
+            return Err(DIFFERENT);
+        }
+        let is_the_rest = answered == *left;
+        *left = left.checked_sub(answered).ok_or(DIFFERENT)?;
+        let first = entries.len();
+        if is_the_rest {
+            entries.append(&mut self.left);
+        } else {
+            self.read_share(answered, entries)?;
+        }
+        node.entries = first..entries.len();
+        if answered > 0 {
+            node.summary = Some(sparse::read_residues(&mut self.residues, answered, &entries[first..])?);
+        }
+        Ok(())
+    }
+
+    fn read_share(&mut self, mut answered: u64, entries: &mut Vec<Entry>) -> Result<(), BadRollup> {
+        let mut place = 0_usize;
+        while answered > 0 {
+            let (skipped, count) = sparse::read_token(&mut self.shares)?;
+            place = usize::try_from(skipped)
+                .ok()
+                .and_then(|skipped| place.checked_add(skipped))
+                .ok_or(DIFFERENT)?;
+            let entry = self.left.get_mut(place).ok_or(DIFFERENT)?;
+            entry.count = entry.count.checked_sub(count).ok_or(DIFFERENT)?;
+            answered = answered.checked_sub(u64::from(count)).ok_or(DIFFERENT)?;
+            entries.push(Entry { bucket: entry.bucket, count });
+            place += 1;
+        }
+        self.left.retain(|entry| entry.count > 0);
+        Ok(())
+    }
+}
+
+const EARLY: BadRollup = BadRollup("it ends early");
+const DIFFERENT: BadRollup = BadRollup("its parts do not add up");

@@ -1,0 +1,111 @@
+//! Which nodes of a tree answer a question, and which time none of them does. It hangs on the clock alone, not on what the
+//! tree holds.
+
+use crate::clock::Timestamp;
+use crate::stats::rollup::Level;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Start, inclusive.
+    pub from: Timestamp,
+    /// End, exclusive.
+    pub to: Timestamp,
+    /// Sums are wanted per bucket of this length, which start at multiples of it since the epoch: no node may lie in two.
+    /// `None` for one sum over everything.
+    pub bucket_ms: Option<i64>,
+}
+
+/// Time that no node answers for: at most one interval `[from, to)` at each edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slivers([Option<(Timestamp, Timestamp)>; 2]);
+
+impl Slivers {
+    /// The intervals, oldest first; none of them is empty.
+    pub fn iter(&self) -> impl Iterator<Item = (Timestamp, Timestamp)> {
+        self.0.into_iter().flatten()
+    }
+
+    /// Whether `moment` lies in one of them.
+    #[must_use]
+    pub fn contain(&self, moment: Timestamp) -> bool {
+        self.iter().any(|(from, to)| from <= moment && moment < to)
+    }
+}
+
+impl Wanted {
+    /// Whether a node of this level that starts at `start` lies in one bucket and is wanted as a whole.
+    pub(super) fn takes(&self, level: Level, start: Timestamp) -> bool {
+        self.fits(level) && self.from <= start && start.plus_ms(level.ms()) <= self.to
+    }
+
+    /// The time of a root at `start` that its tree cannot answer for: its caller reads the samples. It is the same for every
+    /// rollup of this root level and start, so with several of them it is read once.
+    #[must_use]
+    pub fn slivers(&self, root: Level, start: Timestamp) -> Slivers {
+        let from = self.from.max(start);
+        let to = self.to.min(start.plus_ms(root.ms()));
+        if from >= to || self.takes(root, start) {
+            return Slivers::default();
+        }
+        let leaf = root.leaf();
+        let floor = leaf.start_of(from);
+        let inner_from = if floor < from { floor.plus_ms(leaf.ms()) } else { floor };
+        let inner_to = leaf.start_of(to);
+        if inner_from >= inner_to || !self.fits(leaf) {
+            return Slivers([Some((from, to)), None]);
+        }
+        let not_empty = |(from, to)| (from < to).then_some((from, to));
+        Slivers([not_empty((from, inner_from)), not_empty((inner_to, to))])
+    }
+
+    /// Whether some node at this depth of the root's path is taken while the node above it is not.
+    pub(super) fn needs(&self, root: Level, start: Timestamp, depth: usize) -> bool {
+        let (above, level) = (root.path()[depth - 1], root.path()[depth]);
+        (0..root.ms() / level.ms())
+            .map(|slot| start.plus_ms(slot * level.ms()))
+            .any(|start| self.takes(level, start) && !self.takes(above, above.start_of(start)))
+    }
+
+    fn fits(&self, level: Level) -> bool {
+        self.bucket_ms.is_none_or(|bucket_ms| bucket_ms > 0 && bucket_ms % level.ms() == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const MINUTE: i64 = Level::Minute.ms();
+    const HOUR: i64 = Level::Hour.ms();
+
+    /// Of the hour that begins at 10 h.
+    #[rstest]
+    #[case::all_of_it((0, 99 * HOUR), None, &[])]
+    #[case::nothing_of_it((0, 10 * HOUR), None, &[])]
+    #[case::a_cut_minute_at_each_edge(
+        (10 * HOUR + 1, 11 * HOUR - 1), None,
+        &[(10 * HOUR + 1, 10 * HOUR + MINUTE), (11 * HOUR - MINUTE, 11 * HOUR - 1)],
+    )]
+    #[case::whole_minutes((10 * HOUR + MINUTE, 99 * HOUR), None, &[])]
+    #[case::within_a_minute((10 * HOUR + 5, 10 * HOUR + 9), None, &[(10 * HOUR + 5, 10 * HOUR + 9)])]
+    #[case::across_two_minutes(
+        (10 * HOUR + 5, 10 * HOUR + MINUTE + 5), None, &[(10 * HOUR + 5, 10 * HOUR + MINUTE + 5)],
+    )]
+    #[case::buckets_of_half_a_minute((0, 99 * HOUR), Some(MINUTE / 2), &[(10 * HOUR, 11 * HOUR)])]
+    #[case::buckets_of_a_minute((0, 99 * HOUR), Some(MINUTE), &[])]
+    #[case::buckets_that_cut_minutes((0, 99 * HOUR), Some(MINUTE * 3 / 2), &[(10 * HOUR, 11 * HOUR)])]
+    fn what_no_node_answers(
+        #[case] (from, to): (i64, i64),
+        #[case] bucket_ms: Option<i64>,
+        #[case] expected: &[(i64, i64)],
+    ) {
+        let at = Timestamp::from_ms;
+        let wanted = Wanted { from: at(from), to: at(to), bucket_ms };
+        let found: Vec<_> = wanted.slivers(Level::Hour, at(10 * HOUR)).iter().collect();
+        let expected: Vec<_> = expected.iter().map(|(from, to)| (at(*from), at(*to))).collect();
+        assert_eq!(found, expected);
+    }
+}

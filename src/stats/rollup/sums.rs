@@ -1,0 +1,91 @@
+//! The nodes of a tree while it is built or read: their entries lie in one list that all share.
+
+use std::ops::Range;
+
+use crate::clock::Timestamp;
+use crate::model::history::Sample;
+use crate::stats::histogram::Summary;
+use crate::stats::histogram::sparse::{self, Entry, Sparse};
+use crate::stats::rollup::{Level, Node};
+
+/// A node; only its place in the list of entries is kept.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    pub(super) start: Timestamp,
+    pub(super) checks: u64,
+    pub(super) failed: u64,
+    pub(super) summary: Option<Summary>,
+    pub(super) entries: Range<usize>,
+}
+
+impl Kept {
+    /// A node without checks.
+    pub(super) const fn empty(start: Timestamp) -> Self {
+        Self { start, checks: 0, failed: 0, summary: None, entries: 0..0 }
+    }
+
+    /// The node with its entries.
+    pub(super) fn node<'a>(&self, entries: &'a [Entry]) -> Node<'a> {
+        let times = Sparse { summary: self.summary, entries: &entries[self.entries.clone()] };
+        Node { checks: self.checks, failed: self.failed, times }
+    }
+
+    /// How many of its checks were answered.
+    pub(super) fn answered(&self) -> u64 {
+        self.summary.map_or(0, |summary| summary.count)
+    }
+}
+
+/// The leaves that hold these samples, oldest first.
+pub(super) fn leaves(
+    (root, start): (Level, Timestamp),
+    samples: &[Sample],
+    entries: &mut Vec<Entry>,
+) -> Vec<Kept> {
+    let (leaf, end) = (root.leaf(), start.plus_ms(root.ms()));
+    let within = samples.iter().filter(|sample| start <= sample.checked_at && sample.checked_at < end);
+    let mut sorted: Vec<(i64, Option<u32>, bool)> = within
+        .map(|sample| (leaf.start_of(sample.checked_at).ms(), sample.response_us, sample.is_down))
+        .collect();
+    sorted.sort_unstable();
+    let of_one_leaf = sorted.chunk_by(|left, right| left.0 == right.0);
+    let sum_up = |checks: &[(i64, Option<u32>, bool)]| {
+        let first = entries.len();
+        let summary = sparse::sum_up(checks.iter().filter_map(|(_, response_us, _)| *response_us), entries);
+        Kept {
+            start: Timestamp::from_ms(checks[0].0),
+            checks: checks.len() as u64,
+            failed: checks.iter().map(|(_, _, is_down)| u64::from(*is_down)).sum(),
+            summary,
+            entries: first..entries.len(),
+        }
+    };
+    of_one_leaf.map(sum_up).collect()
+}
+
+/// The nodes of this level that hold these, which are in order.
+pub(super) fn parents(level: Level, children: &[Kept], entries: &mut Vec<Entry>) -> Vec<Kept> {
+    let mut sorted = Vec::new();
+    let siblings = children.chunk_by(|left, right| level.start_of(left.start) == level.start_of(right.start));
+    let sum_up = |children: &[Kept]| {
+        let mut parent = Kept::empty(level.start_of(children[0].start));
+        sorted.clear();
+        for child in children {
+            parent.checks += child.checks;
+            parent.failed += child.failed;
+            if let Some(summary) = &child.summary {
+                Summary::add_to(&mut parent.summary, summary);
+            }
+            sorted.extend_from_slice(&entries[child.entries.clone()]);
+        }
+        sorted.sort_unstable_by_key(|entry| entry.bucket);
+        let first = entries.len();
+        for same in sorted.chunk_by(|left, right| left.bucket == right.bucket) {
+            let count = same.iter().fold(0, |count: u32, entry| count.saturating_add(entry.count));
+            entries.push(Entry { bucket: same[0].bucket, count });
+        }
+        parent.entries = first..entries.len();
+        parent
+    };
+    siblings.map(sum_up).collect()
+}

@@ -1,0 +1,128 @@
+//! The stored form of a rollup.
+//!
+//! A version, the sums of the root in full, its parts packed, a CRC-32. Parts come level by level; of each node the
+//! parts say in three streams how many checks there were, which share of the buckets of the node above is its
+//! own, and what its extremes and sum have above their buckets. As shares are taken one after the other, the last one
+//! is the rest and costs nothing.
+
+use crate::clock::Timestamp;
+use crate::model::history::Sample;
+use crate::stats::histogram::BadHistogram;
+use crate::stats::histogram::sparse::{self, Entry};
+use crate::stats::rollup::parts::{self, Streams};
+use crate::stats::rollup::sums::{self, Kept};
+use crate::stats::rollup::{Level, Node, Slivers, Wanted, pack};
+use crate::stats::varint;
+
+const VERSION: u8 = 1;
+const CRC_BYTES: usize = 4;
+
+/// A stored rollup cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a stored rollup cannot be read: {0}")]
+pub struct BadRollup(pub(super) &'static str);
+
+impl From<BadHistogram> for BadRollup {
+    fn from(BadHistogram(reason): BadHistogram) -> Self {
+        Self(reason)
+    }
+}
+
+/// The rollup of one series that begins at `start`, as bytes. `root` is an hour or a day; the samples, in any order, lie
+/// within it, others are left out.
+#[must_use]
+pub fn encode(root: Level, start: Timestamp, samples: &[Sample]) -> Vec<u8> {
+    let mut entries = Vec::with_capacity(samples.len() * 2);
+    let mut levels = vec![sums::leaves((root, start), samples, &mut entries)];
+    for level in root.path().iter().rev().skip(1) {
+        let below = levels.last().map(Vec::as_slice).unwrap_or_default();
+        let above = sums::parents(*level, below, &mut entries);
+        levels.push(above);
+    }
+    let top = levels.last().and_then(|roots| roots.first()).cloned().unwrap_or_else(|| Kept::empty(start));
+    let mut bytes = vec![VERSION];
+    varint::put(&mut bytes, top.checks);
+    varint::put(&mut bytes, top.failed);
+    top.node(&entries).times.write(&mut bytes);
+    let mut streams = Streams::default();
+    levels.reverse();
+    for (path, nodes) in root.path().windows(2).zip(levels.windows(2)) {
+        streams.write((path[0], path[1]), (&nodes[0], &nodes[1]), &entries);
+    }
+    pack::put(&mut bytes, &streams.join());
+    let crc = crc32fast::hash(&bytes);
+    bytes.extend(crc.to_le_bytes());
+    bytes
+}
+
+/// Gives `sink` the largest nodes of a stored rollup that lie within what is wanted, with their starts, in no certain
+/// order, and returns the time that none of them answers for ([`Wanted::slivers`]).
+///
+/// # Errors
+/// [`BadRollup`] when the bytes are no rollup of ours; `sink` may have got nodes before.
+pub fn cover(
+    (root, start): (Level, Timestamp),
+    body: &[u8],
+    wanted: &Wanted,
+    sink: &mut impl FnMut(Timestamp, &Node<'_>),
+) -> Result<Slivers, BadRollup> {
+    let mut entries = Vec::new();
+    let (top, packed) = read_root(start, body, &mut entries)?;
+    if wanted.takes(root, start) {
+        sink(start, &top.node(&entries));
+        return Ok(Slivers::default());
+    }
+    let path = root.path();
+    let deepest = (1..path.len()).rev().find(|depth| wanted.needs(root, start, *depth));
+    let Some(deepest) = deepest else { return Ok(wanted.slivers(root, start)) };
+    let mut plain = Vec::new();
+    pack::take(packed, &mut plain)?;
+    let mut streams = parts::Reader::new(&plain)?;
+    let mut above = vec![top];
+    for (level, below) in path.iter().zip(&path[1..=deepest]) {
+        let nodes = streams.read((*level, *below), &above, &mut entries)?;
+        for node in &nodes {
+            if wanted.takes(*below, node.start) && !wanted.takes(*level, level.start_of(node.start)) {
+                sink(node.start, &node.node(&entries));
+            }
+        }
+        above = nodes;
+    }
+    Ok(wanted.slivers(root, start))
+}
+
+/// Gives `sink` the root of a stored rollup alone.
+///
+/// # Errors
+/// [`BadRollup`] when the bytes are no rollup of ours.
+pub fn whole(body: &[u8], sink: impl FnOnce(&Node<'_>)) -> Result<(), BadRollup> {
+    let mut entries = Vec::new();
+    let (top, _) = read_root(Timestamp::default(), body, &mut entries)?;
+    sink(&top.node(&entries));
+    Ok(())
+}
+
+/// The root, and its parts as they are packed.
+fn read_root<'a>(
+    start: Timestamp,
+    body: &'a [u8],
+    entries: &mut Vec<Entry>,
+) -> Result<(Kept, &'a [u8]), BadRollup> {
+    let early = BadRollup("it ends early");
+    let (bytes, crc) = body.split_last_chunk::<CRC_BYTES>().ok_or(early.clone())?;
+    if crc32fast::hash(bytes) != u32::from_le_bytes(*crc) {
+        return Err(BadRollup("its checksum differs"));
+    }
+    let (version, mut bytes) = bytes.split_first().ok_or(early.clone())?;
+    if *version != VERSION {
+        return Err(BadRollup("its version is unknown"));
+    }
+    let checks = varint::take(&mut bytes).ok_or(early.clone())?;
+    let failed = varint::take(&mut bytes).ok_or(early)?;
+    let summary = sparse::read(&mut bytes, entries)?;
+    let top = Kept { start, checks, failed, summary, entries: 0..entries.len() };
+    if failed > checks || top.answered() > checks {
+        return Err(BadRollup("its counts differ"));
+    }
+    Ok((top, bytes))
+}
