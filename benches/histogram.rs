@@ -7,7 +7,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use watchkeeper::stats::histogram::{ResponseTimes, Summary};
+use watchkeeper::stats::histogram::{ResponseTimes, serialise};
 
 const HOURS_OF_A_MONTH: usize = 720;
 const CHECKS_OF_AN_HOUR: u32 = 360;
@@ -23,14 +23,14 @@ fn recording_an_hour(criterion: &mut Criterion) {
 }
 
 fn merging_a_month(criterion: &mut Criterion) {
-    let (summary, serialised) = sealed_hour();
+    let serialised = serialise((0..CHECKS_OF_AN_HOUR).map(response_us).collect());
     let mut group = criterion.benchmark_group("merge");
     group.sample_size(10);
     group.bench_function("720 hours and their p99", |bencher| {
         bencher.iter(|| {
             let mut month = ResponseTimes::default();
             for _ in 0..HOURS_OF_A_MONTH {
-                month.merge(&summary, black_box(&serialised)).unwrap();
+                month.merge_serialised(black_box(&serialised)).unwrap();
             }
             let p99 = f64::from(month.percentile_us(99.0).unwrap());
             let exact = f64::from(response_us(CHECKS_OF_AN_HOUR * 99 / 100 - 1));
@@ -51,11 +51,6 @@ fn hour() -> ResponseTimes {
         times.record(black_box(response_us(number)));
     }
     times
-}
-
-fn sealed_hour() -> (Summary, Vec<u8>) {
-    let times = hour();
-    (times.summary().unwrap(), times.serialise())
 }
 
 criterion_group!(benches, recording_an_hour, merging_a_month);

@@ -189,11 +189,9 @@ async fn window(databases: &Databases, service: &Restored, until: Timestamp) -> 
     let from = Timestamp::from_ms((until.day() - WINDOW_DAYS + 1) * DAY_MS);
     let history = databases.history.reader();
     let changes = changes::since(history, service.key, from).await?;
-    let mut spans = measured(&changes, service.backed_until.unwrap_or(from), (from, until));
+    let spans = measured(&changes, service.backed_until.unwrap_or(from), (from, until));
     let decided = windows::since(databases.main.reader(), &[service.key], from).await?;
-    for covering in covers(&decided, until) {
-        spans = cover(&spans, covering);
-    }
+    let spans = cover(&spans, &covers(&decided, until));
     let mut window = Window::default();
     for (day, availability) in per_day(&spans) {
         if !availability.is_empty() {

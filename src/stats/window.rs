@@ -1,7 +1,7 @@
 //! Rolling figures of one service over the last 30 UTC days, today included: what `uptime_30d` and
 //! `avg_response_ms` show, without reading the history.
 //!
-//! A day costs 32 bytes, and only days with data are kept, so that 100,000 services fit in memory.
+//! A day costs 40 bytes, and only days with data are kept, so that 100,000 services fit in memory.
 
 use std::collections::VecDeque;
 
@@ -50,6 +50,12 @@ impl Window {
             mine.answered += figures.answered;
             mine.sum_us += figures.sum_us;
         }
+    }
+
+    /// What it takes in memory beside itself.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.days.capacity() * size_of::<(i32, DayFigures)>()
     }
 
     /// The sums of the 30 days that end with `today`.

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use rstest::rstest;
 use watchkeeper::clock::DAY_MS;
 use watchkeeper::model::check::CheckStatus;
-use watchkeeper::model::history::CheckRecord;
+use watchkeeper::model::history::{CheckRecord, Sample};
 use watchkeeper::model::service::ProbeRole;
 use watchkeeper::record::upkeep::sum_up;
 use watchkeeper::store::history::hours::{self, HOUR_MS, Hour};
@@ -62,7 +62,7 @@ async fn samples_are_the_rows_of_a_span_oldest_first(
         let mut expected: Vec<_> = of_service(&rows)
             .filter(|row| row.checked_at >= span.0 && row.checked_at < span.1)
             .filter(|row| locations.is_none_or(|wanted| wanted.contains(&number(&numbers, row))))
-            .map(|row| samples::Sample {
+            .map(|row| Sample {
                 checked_at: row.checked_at,
                 location: number(&numbers, row),
                 is_down: row.measurement.status == CheckStatus::Down,

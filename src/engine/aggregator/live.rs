@@ -255,4 +255,25 @@ mod tests {
         live.take_result(&result(3, ProbeRole::Full), None);
         assert_eq!(live.snapshot(at(4)).avg_response_ms, Some(12.3));
     }
+
+    /// 100,000 services at 3 locations, after a month, stay within 300 MiB.
+    #[test]
+    fn a_month_of_a_service_fits_in_memory() {
+        const ALLOCATOR_BYTES: usize = 16;
+        let mut live = Live::new(at(0));
+        let mut record = result(0, ProbeRole::Full);
+        for day in 0..40 {
+            for location in ["a", "b", "c"] {
+                record.location = location.parse().unwrap();
+                record.checked_at = at(day * DAY_MS);
+                live.take_result(&record, None);
+            }
+            live.window.day(day).availability.up_ms += 1;
+        }
+        // A hash table holds up to 7/8 of its power of two, and a control byte each.
+        let place = (size_of::<(i64, Live)>() + 1) * 131_072 / 100_000;
+        let votes = live.votes.capacity() * size_of::<(LocationCode, Vote)>() + ALLOCATOR_BYTES;
+        let service = place + votes + live.window.heap_bytes() + ALLOCATOR_BYTES;
+        assert!(service * 100_000 <= 300 << 20, "{service} bytes a service");
+    }
 }

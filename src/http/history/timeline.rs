@@ -20,9 +20,7 @@ pub(super) async fn spans(
     let decided = windows::since(databases.main.reader(), &[service.key], from).await.or_unavailable()?;
     let snapshots = api.snapshots(std::slice::from_ref(service)).await?;
     let backed_until = snapshots.first().and_then(|snapshot| snapshot.measured_until).unwrap_or(from);
-    let mut spans = measured(&changes, backed_until, (from, to));
-    for covering in covers(&decided, to) {
-        spans = cover(&spans, covering);
-    }
+    let spans = measured(&changes, backed_until, (from, to));
+    let spans = cover(&spans, &covers(&decided, to));
     Ok(spans)
 }
