@@ -272,7 +272,11 @@ const fn micros(us: u32) -> Option<Micros> {
 
 /// At least one microsecond, as a measured time is never zero.
 fn whole(us: f64) -> u32 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range before")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to the range before"
+    )]
     let us = us.clamp(1.0, 1e9) as u32;
     us
 }

@@ -77,7 +77,11 @@ impl Sealing {
         let deviations = intervals().map(|ms| ms.wrapping_sub(interval)).collect();
         self.write_signed(Column::Deviation as usize, Signed::Deviation, deviations);
         let lateness = |entry: &Entry| entry.checked_at.ms().wrapping_sub(entry.scheduled_at.ms());
-        self.write_signed(Column::Lateness as usize, Signed::Lateness, entries.iter().map(lateness).collect());
+        self.write_signed(
+            Column::Lateness as usize,
+            Signed::Lateness,
+            entries.iter().map(lateness).collect(),
+        );
         interval
     }
 
