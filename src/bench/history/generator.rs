@@ -20,7 +20,7 @@ const RETRY_MS: i64 = 1_000;
 /// Share of the time in outages, and their mean length (log-uniform from 2 to 60 minutes).
 const OUTAGE_SHARE: f64 = 0.005;
 /// The same for degraded stretches.
-const DEGRADED_SHARE: f64 = 0.01;
+const DEGRADED_SHARE: f64 = 0.005;
 const MEAN_STRETCH_MS: f64 = 17.0 * 60_000.0;
 /// How often a single attempt fails although the target is well.
 const FLAKE_SHARE: f64 = 0.002;
@@ -187,7 +187,7 @@ impl Series {
     }
 
     fn broken(&mut self, durations: [u32; 5], code: u16) -> Measurement {
-        let message = format!("Condition met: status_code >= 500 (measured {code})");
+        let message = format!("Condition met: status_code gte 500 (measured {code})");
         Measurement {
             status: CheckStatus::Down,
             status_code: Some(code),
@@ -258,7 +258,7 @@ impl Iterator for Series {
 
 fn slow(answered: Measurement) -> Measurement {
     let ms = answered.response_time.map_or(0.0, |us| f64::from(us.get()) / 1000.0);
-    let message = format!("Condition met: response_time_ms > 400 (measured {ms:.1})");
+    let message = format!("Condition met: response_time_ms gt 400 (measured {ms})");
     Measurement {
         status: CheckStatus::Degraded,
         failure: Some(Box::new(Failure::new(ErrorCode::ConditionFailed, message))),

@@ -27,8 +27,12 @@ const PCO_64: u8 = 5;
 
 /// Below this many numbers pco's table of bins costs more than it saves, and building it more than all the rest.
 pub(super) const PCO_FROM: usize = 192;
-/// pco's levels go to 12; above this one nothing gets smaller.
-const PCO_LEVEL: usize = 8;
+/// From here on the smaller size is worth twice the time: such blocks are kept for long.
+const LONG_FROM: usize = 1_024;
+/// pco's levels go to 12. Measured on HTTP checks: in short columns nothing above 4 is smaller, in long ones 8 saves
+/// 1.7 % against 4, and 12 another 0.1 % for six times the time.
+const LEVEL_OF_SHORT: usize = 4;
+const LEVEL_OF_LONG: usize = 8;
 
 /// Appends `values`; nothing at all when all of them are zero.
 pub(super) fn write(values: &[u64], out: &mut Vec<u8>) {
@@ -168,8 +172,9 @@ fn write_pco(values: &[u64], out: &mut Vec<u8>) -> bool {
 }
 
 fn compress<T: Number>(values: &[T], out: &mut Vec<u8>) -> pco::errors::PcoResult<()> {
+    let level = if values.len() < LONG_FROM { LEVEL_OF_SHORT } else { LEVEL_OF_LONG };
     let config = ChunkConfig::default()
-        .with_compression_level(PCO_LEVEL)
+        .with_compression_level(level)
         .with_mode_spec(ModeSpec::Classic)
         .with_delta_spec(DeltaSpec::NoOp)
         .with_paging_spec(PagingSpec::EqualPagesUpTo(MAX_CHECKS));
