@@ -67,7 +67,7 @@ impl Body<'_> {
             }
             for at in run.checks().filter(is_wanted) {
                 let Times { scheduled, checked } = outline.times[at];
-                let measurement = details.measurement(kind, columns.detail(at - run.start))?;
+                let measurement = details.measurement(kind, &columns.detail(at - run.start))?;
                 found.push(Entry {
                     checked_at: checked,
                     scheduled_at: scheduled,
@@ -233,7 +233,7 @@ impl Details {
         Cursor(columns)
     }
 
-    fn measurement(&self, kind: &Kind, detail: Detail) -> Result<Measurement, BlockError> {
+    fn measurement(&self, kind: &Kind, detail: &Detail) -> Result<Measurement, BlockError> {
         let [dns, connect, tls, ttfb, transfer] = detail.phases.map(NonZeroU32::new);
         let total = NonZeroU32::new(detail.total);
         let response_time = NonZeroU32::new(detail.response);
