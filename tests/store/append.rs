@@ -89,7 +89,6 @@ async fn a_result_of_another_service_location_or_time_is_another_row(
     let up = CheckStatus::Up;
     let rows = [check(1, "a", 5, up), check(1, "b", 5, up), check(1, "a", 6, up), check(2, "a", 5, up)];
     append_checks(&store.history, &rows).await;
-    let reader = store.history.reader();
     let count = |found: Vec<_>| found.len();
     assert_eq!(count(page(&store.history, 1, &CheckFilter::default(), 10).await.unwrap()), 3);
     assert_eq!(count(page(&store.history, 2, &CheckFilter::default(), 10).await.unwrap()), 1);

@@ -74,7 +74,6 @@ async fn filters_and_the_cursor_walk_through_exactly_what_is_wanted(
     let probes = probes.iter().map(|code| (*code).to_owned()).collect();
     let filter = CheckFilter { probes, statuses: statuses.to_vec(), from, to, before: None };
     let expected = expected(&rows, &filter);
-    let reader = store.history.reader();
     for per_page in [1, 2, 7, 100] {
         let (mut walked, mut before) = (Vec::new(), None);
         loop {
@@ -95,7 +94,6 @@ async fn filters_and_the_cursor_walk_through_exactly_what_is_wanted(
 async fn new_results_do_not_move_a_cursor(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     append_checks(&store.history, &history()).await;
-    let reader = store.history.reader();
     let first = page(&store.history, SERVICE, &CheckFilter::default(), 5).await.unwrap();
     let before = Some(Position { checked_at: first[4].checked_at, probe: first[4].probe.clone() });
     let filter = CheckFilter { before, ..CheckFilter::default() };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rstest::rstest;
-use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
+use sea_orm::ConnectionTrait as _;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;

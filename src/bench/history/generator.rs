@@ -20,7 +20,7 @@ const RETRY_MS: i64 = 1_000;
 /// Share of the time in outages, and their mean length (log-uniform from 2 to 60 minutes).
 const OUTAGE_SHARE: f64 = 0.005;
 /// The same for degraded stretches.
-const DEGRADED_SHARE: f64 = 0.01;
+const DEGRADED_SHARE: f64 = 0.005;
 const MEAN_STRETCH_MS: f64 = 17.0 * 60_000.0;
 /// How often a single attempt fails although the target is well.
 const FLAKE_SHARE: f64 = 0.002;
@@ -187,7 +187,7 @@ impl Series {
     }
 
     fn broken(&mut self, durations: [u32; 5], code: u16) -> Measurement {
-        let message = format!("Condition met: status_code >= 500 (measured {code})");
+        let message = format!("Condition met: status_code gte 500 (measured {code})");
         Measurement {
             status: CheckStatus::Down,
             status_code: Some(code),
@@ -256,14 +256,12 @@ impl Iterator for Series {
     }
 }
 
-fn slow(answered: Measurement) -> Measurement {
+fn slow(mut answered: Measurement) -> Measurement {
     let ms = answered.response_time.map_or(0.0, |us| f64::from(us.get()) / 1000.0);
-    let message = format!("Condition met: response_time_ms > 400 (measured {ms:.1})");
-    Measurement {
-        status: CheckStatus::Degraded,
-        failure: Some(Box::new(Failure::new(ErrorCode::ConditionFailed, message))),
-        ..answered
-    }
+    let message = format!("Condition met: response_time_ms gt 400 (measured {ms})");
+    answered.status = CheckStatus::Degraded;
+    answered.failure = Some(Box::new(Failure::new(ErrorCode::ConditionFailed, message)));
+    answered
 }
 
 const fn micros(us: u32) -> Option<Micros> {
@@ -315,5 +313,33 @@ impl Random {
     fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (TAU * self.unit()).cos()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(profile: Profile) -> Vec<Entry> {
+        Series::new(7, profile, 60_000, Timestamp::from_ms(1_790_000_000_000)).take(20_000).collect()
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_results() {
+        assert_eq!(series(Profile::Http), series(Profile::Http));
+    }
+
+    #[test]
+    fn a_series_is_mostly_up_sorted_and_like_a_probe_s() {
+        for profile in [Profile::Http, Profile::Tcp, Profile::Dns, Profile::Icmp] {
+            let entries = series(profile);
+            assert!(entries.is_sorted_by(|a, b| a.checked_at < b.checked_at));
+            let up = entries.iter().filter(|entry| entry.measurement.status == CheckStatus::Up).count();
+            assert!((19_000..20_000).contains(&up), "{profile:?}: {up} up");
+            for Entry { measurement, .. } in entries {
+                assert_eq!(measurement.status == CheckStatus::Up, measurement.failure.is_none());
+                assert!(measurement.timings.total.is_some());
+            }
+        }
     }
 }

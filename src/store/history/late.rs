@@ -67,7 +67,7 @@ async fn sealed_times(
                 continue;
             }
             let bytes = sealed::body(&door, segment, &outline).await?;
-            let samples = Body::open(&bytes).and_then(|body| body.samples());
+            let samples = Body::open(&bytes).and_then(|body| body.samples(series.location));
             let samples = samples.map_err(|error| sealed::damaged(&outline, &error))?;
             found.extend(samples.iter().map(|sample| sample.checked_at).filter(|at| times.contains(at)));
         }

@@ -27,8 +27,12 @@ const PCO_64: u8 = 5;
 
 /// Below this many numbers pco's table of bins costs more than it saves, and building it more than all the rest.
 pub(super) const PCO_FROM: usize = 192;
-/// pco's levels go to 12; above this one nothing gets smaller.
-const PCO_LEVEL: usize = 8;
+/// From here on the smaller size is worth twice the time: such blocks are kept for long.
+const LONG_FROM: usize = 1_024;
+/// pco's levels go to 12. Measured on HTTP checks: in short columns nothing above 4 is smaller, in long ones 8 saves
+/// 1.7 % against 4, and 12 another 0.1 % for six times the time.
+const LEVEL_OF_SHORT: usize = 4;
+const LEVEL_OF_LONG: usize = 8;
 
 /// Appends `values`; nothing at all when all of them are zero.
 pub(super) fn write(values: &[u64], out: &mut Vec<u8>) {
@@ -64,20 +68,53 @@ pub(super) fn read<T: Whole>(bytes: &[u8], count: usize) -> Result<Vec<T>, Block
             Ok(vec![value; count])
         }
         RUNS => read_runs(reader, count),
-        PACKED => packed::read(reader, count)?.into_iter().map(narrow).collect(),
-        PCO_32 => Ok(read_pco::<u32>(reader.rest(), count)?.into_iter().map(T::from).collect()),
-        PCO_64 => read_pco::<u64>(reader.rest(), count)?.into_iter().map(narrow).collect(),
+        PACKED => packed::read(reader, count),
+        PCO_32 => T::from_narrow(read_pco(reader.rest(), count)?),
+        PCO_64 => T::from_wide(read_pco(reader.rest(), count)?),
         _ => Err(BlockError::Malformed("an unknown codec")),
     }
 }
 
 /// What a column is read into.
-pub(super) trait Whole: Copy + Default + TryFrom<u64> + From<u32> {}
+pub(super) trait Whole: Copy + Default + TryFrom<u64> + Into<u64> {
+    /// The low bits of a number that is known to fit.
+    fn low(value: u64) -> Self;
+    /// A column of small numbers.
+    fn from_narrow(values: Vec<u32>) -> Result<Vec<Self>, BlockError>;
+    /// A column of numbers, all of which must fit.
+    fn from_wide(values: Vec<u64>) -> Result<Vec<Self>, BlockError>;
+}
 
-impl Whole for u32 {}
-impl Whole for u64 {}
+impl Whole for u32 {
+    fn low(value: u64) -> Self {
+        let [a, b, c, d, ..] = value.to_le_bytes();
+        Self::from_le_bytes([a, b, c, d])
+    }
 
-fn narrow<T: Whole>(value: u64) -> Result<T, BlockError> {
+    fn from_narrow(values: Vec<u32>) -> Result<Vec<Self>, BlockError> {
+        Ok(values)
+    }
+
+    fn from_wide(_values: Vec<u64>) -> Result<Vec<Self>, BlockError> {
+        Err(BlockError::Malformed("a number is too large"))
+    }
+}
+
+impl Whole for u64 {
+    fn low(value: u64) -> Self {
+        value
+    }
+
+    fn from_narrow(values: Vec<u32>) -> Result<Vec<Self>, BlockError> {
+        Ok(values.into_iter().map(Self::from).collect())
+    }
+
+    fn from_wide(values: Vec<u64>) -> Result<Vec<Self>, BlockError> {
+        Ok(values)
+    }
+}
+
+pub(super) fn narrow<T: Whole>(value: u64) -> Result<T, BlockError> {
     T::try_from(value).map_err(|_| BlockError::Malformed("a number is too large"))
 }
 
@@ -135,8 +172,9 @@ fn write_pco(values: &[u64], out: &mut Vec<u8>) -> bool {
 }
 
 fn compress<T: Number>(values: &[T], out: &mut Vec<u8>) -> pco::errors::PcoResult<()> {
+    let level = if values.len() < LONG_FROM { LEVEL_OF_SHORT } else { LEVEL_OF_LONG };
     let config = ChunkConfig::default()
-        .with_compression_level(PCO_LEVEL)
+        .with_compression_level(level)
         .with_mode_spec(ModeSpec::Classic)
         .with_delta_spec(DeltaSpec::NoOp)
         .with_paging_spec(PagingSpec::EqualPagesUpTo(MAX_CHECKS));

@@ -57,25 +57,3 @@ impl From<CheckRecord> for Entry {
         Self { checked_at, scheduled_at, attempt, role, measurement }
     }
 }
-
-/// A check of a series as far as figures need it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sample {
-    /// Start of the check.
-    pub checked_at: Timestamp,
-    /// Whether the result was `down`.
-    pub is_down: bool,
-    /// Response time in microseconds, when the target answered a location with role `full`.
-    pub response_us: Option<u32>,
-}
-
-impl From<&Entry> for Sample {
-    fn from(entry: &Entry) -> Self {
-        let counts = entry.role == ProbeRole::Full;
-        Self {
-            checked_at: entry.checked_at,
-            is_down: entry.measurement.status == crate::model::check::CheckStatus::Down,
-            response_us: entry.measurement.response_time.filter(|_| counts).map(std::num::NonZeroU32::get),
-        }
-    }
-}

@@ -12,7 +12,7 @@
 //! What does not repeat is stored against what predicts it:
 //!
 //! - `scheduled_at` is the one before plus the usual interval plus a deviation; `checked_at` is `scheduled_at` plus a lateness.
-//! - Attempt, role, status, status code, error code and which timings exist are one of few combinations: a [kind](kind).
+//! - Attempt, role, status, status code, error code and which timings exist are one of few combinations: a kind.
 //! - The phase that varies most is implied by the total and the other phases; only the overhead between them is stored.
 //! - `response_time` is the total plus a difference, which is nearly always zero.
 
@@ -31,7 +31,7 @@ mod wire;
 mod tests;
 
 pub use body::Body;
-pub use entry::{Entry, Sample};
+pub use entry::Entry;
 pub use read::Wanted;
 
 use crate::clock::Timestamp;

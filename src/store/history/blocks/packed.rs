@@ -7,6 +7,7 @@
 //! ```
 
 use super::BlockError;
+use super::column::{Whole, narrow};
 use super::wire::{self, Reader};
 
 /// Wider numbers are stored in 64 bits, so that eight bytes always hold a whole one.
@@ -30,12 +31,13 @@ impl Packing {
         for value in values {
             lengths[bits(value - least) as usize] += 1;
         }
+        let longest = (0..=64).rev().find(|length| lengths[*length as usize] != 0).unwrap_or_default();
         let head = 2 + wire::length(bits(least));
         let mut best = Self { least, width: 64, exceptions: 0, bytes: head + values.len() * 8 };
-        for width in 0..=WIDEST {
+        for width in 0..=longest.min(WIDEST) {
             let mut exceptions = 0;
             let mut apart = 0;
-            for length in width + 1..=64 {
+            for length in width + 1..=longest {
                 let count = lengths[length as usize];
                 exceptions += count;
                 apart += count * (1 + wire::length(length - width));
@@ -67,7 +69,7 @@ impl Packing {
 }
 
 /// Reads `count` numbers; nothing may follow them.
-pub(super) fn read(mut reader: Reader<'_>, count: usize) -> Result<Vec<u64>, BlockError> {
+pub(super) fn read<T: Whole>(mut reader: Reader<'_>, count: usize) -> Result<Vec<T>, BlockError> {
     let least = reader.number()?;
     let width = u32::from(reader.byte()?);
     if width > WIDEST && width != 64 {
@@ -78,15 +80,18 @@ pub(super) fn read(mut reader: Reader<'_>, count: usize) -> Result<Vec<u64>, Blo
     let mut at = 0_usize;
     for _ in 0..exceptions {
         at += reader.count(count)?;
-        patches.push((at, reader.number()?.checked_shl(width).unwrap_or_default()));
+        patches.push((at, reader.number()?));
         at += 1;
     }
-    let mut values = read_bits(reader.rest(), width, count)?;
-    for (at, high) in patches {
-        *values.get_mut(at).ok_or(BlockError::Malformed("an exception out of place"))? |= high;
+    let bytes = reader.rest();
+    if bytes.len() != (count * width as usize).div_ceil(8) {
+        return Err(BlockError::Malformed("packed numbers of another length"));
     }
-    if least != 0 {
-        values.iter_mut().for_each(|value| *value = value.wrapping_add(least));
+    let mut values: Vec<T> = read_bits(bytes, width, least, count)?;
+    for (at, high) in patches {
+        let value = values.get_mut(at).ok_or(BlockError::Malformed("an exception out of place"))?;
+        let high = high.checked_shl(width).unwrap_or_default();
+        *value = narrow(Into::<u64>::into(*value).wrapping_add(high))?;
     }
     Ok(values)
 }
@@ -104,31 +109,45 @@ fn write_bits(values: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) 
     for value in values {
         pending |= u128::from(value) << held;
         held += width;
-        while held >= 8 {
-            out.push(pending.to_le_bytes()[0]);
-            pending >>= 8;
-            held -= 8;
+        if held >= 64 {
+            out.extend_from_slice(pending.to_le_bytes().first_chunk::<8>().unwrap_or(&[0; 8]));
+            pending >>= 64;
+            held -= 64;
         }
     }
-    if held > 0 {
-        out.push(pending.to_le_bytes()[0]);
-    }
+    out.extend(pending.to_le_bytes().into_iter().take(held.div_ceil(8) as usize));
 }
 
-fn read_bits(bytes: &[u8], width: u32, count: usize) -> Result<Vec<u64>, BlockError> {
-    let width_bits = width as usize;
-    if bytes.len() != (count * width_bits).div_ceil(8) {
-        return Err(BlockError::Malformed("packed numbers of another length"));
-    }
+fn read_bits<T: Whole>(bytes: &[u8], width: u32, least: u64, count: usize) -> Result<Vec<T>, BlockError> {
     if width == 0 {
-        return Ok(vec![0; count]);
+        return Ok(vec![narrow(least)?; count]);
     }
     let mask = mask(width);
-    let number = |at: usize| {
-        let bit = at * width_bits;
-        (window(bytes, bit / 8) >> (bit % 8)) & mask
-    };
-    Ok((0..count).map(number).collect())
+    if least.checked_add(mask).is_none_or(|most| T::try_from(most).is_err()) {
+        return read_wide_bits(bytes, width, least, count);
+    }
+    let mut values = vec![T::default(); count];
+    for (at, value) in values.iter_mut().enumerate() {
+        *value = T::low(least + number(bytes, width, at));
+    }
+    Ok(values)
+}
+
+/// Numbers of which some might not fit.
+#[cold]
+fn read_wide_bits<T: Whole>(
+    bytes: &[u8],
+    width: u32,
+    least: u64,
+    count: usize,
+) -> Result<Vec<T>, BlockError> {
+    (0..count).map(|at| narrow(number(bytes, width, at).wrapping_add(least))).collect()
+}
+
+/// The number at a place, of at most [`WIDEST`] or 64 bits.
+fn number(bytes: &[u8], width: u32, at: usize) -> u64 {
+    let bit = at * width as usize;
+    (window(bytes, bit / 8) >> (bit % 8)) & mask(width)
 }
 
 /// The eight bytes from `at` on, with zeros behind the end.

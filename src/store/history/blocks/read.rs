@@ -3,14 +3,15 @@
 //! The cheap columns come first (times and kinds); the others are decoded only if a check is wanted.
 
 use std::num::NonZeroU32;
-use std::slice::Iter;
+use std::ops::Range;
 
 use super::body::Column;
 use super::kind::{self, Kind, PHASES};
 use super::plan::Signed;
-use super::{BlockError, Body, Entry, Sample, column, texts};
+use super::{BlockError, Body, Entry, column, texts};
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Failure, Measurement, Timings};
+use crate::model::history::Sample;
 use crate::model::service::ProbeRole;
 
 /// Which checks of a block are wanted.
@@ -49,26 +50,31 @@ impl Body<'_> {
     /// When the body is malformed.
     pub fn matching(&self, wanted: &Wanted<'_>) -> Result<Vec<Entry>, BlockError> {
         let outline = self.outline()?;
-        let is_wanted = |at: usize| {
-            let kind = outline.kind(at);
-            wanted.status(kind.status) && wanted.time(outline.times[at].checked)
-        };
-        let Some(first) = (0..self.checks()).find(|at| is_wanted(*at)) else { return Ok(Vec::new()) };
+        let may_match = |run: &Run| wanted.status(outline.kinds[run.kind].status);
+        let is_wanted = |at: &usize| wanted.time(outline.times[*at].checked);
+        let is_in = |run: Run| may_match(&run) && run.checks().any(|at| is_wanted(&at));
+        let most: usize = outline.runs().filter(|run| is_in(*run)).map(|run| run.length).sum();
+        if most == 0 {
+            return Ok(Vec::new());
+        }
         let details = Details::read(self, &outline)?;
         let mut cursor = details.cursor(self);
-        let mut found =
-            Vec::with_capacity(if wanted.statuses.is_empty() { self.checks() - first } else { 0 });
-        for at in 0..self.checks() {
-            let kind = outline.kind(at);
-            let detail = cursor.next(kind)?;
-            if at >= first && is_wanted(at) {
+        let mut found = Vec::with_capacity(most);
+        for run in outline.runs() {
+            let kind = &outline.kinds[run.kind];
+            let columns = cursor.next(kind, run.length)?;
+            if !may_match(&run) {
+                continue;
+            }
+            for at in run.checks().filter(is_wanted) {
                 let Times { scheduled, checked } = outline.times[at];
+                let measurement = details.measurement(kind, &columns.detail(at - run.start))?;
                 found.push(Entry {
                     checked_at: checked,
                     scheduled_at: scheduled,
                     attempt: kind.attempt,
                     role: kind.role,
-                    measurement: details.measurement(kind, detail)?,
+                    measurement,
                 });
             }
         }
@@ -79,22 +85,24 @@ impl Body<'_> {
     ///
     /// # Errors
     /// When the body is malformed.
-    pub fn samples(&self) -> Result<Vec<Sample>, BlockError> {
+    pub fn samples(&self, location: i32) -> Result<Vec<Sample>, BlockError> {
         let outline = self.outline()?;
         let totals = outline.read(self.column(Column::Total), |kind| kind.has_total)?;
         let responses = outline.read(self.column(Column::Response), |kind| kind.has_response)?;
-        let (mut totals, mut responses) = (totals.iter(), responses.iter());
-        let samples = outline.times.iter().zip(&outline.of_check).map(|(times, number)| {
-            let kind = outline.kinds[*number as usize];
-            let total = if kind.has_total { next(&mut totals)? } else { 0 };
-            let response = if kind.has_response { self.response(next(&mut responses)?, total) } else { 0 };
-            Ok(Sample {
-                checked_at: times.checked,
-                is_down: kind.status == CheckStatus::Down,
-                response_us: (kind.has_response && kind.role == ProbeRole::Full).then_some(response),
-            })
-        });
-        samples.collect()
+        let (mut totals, mut responses) = (&*totals, &*responses);
+        let mut samples = Vec::with_capacity(self.checks());
+        for run in outline.runs() {
+            let kind = &outline.kinds[run.kind];
+            let total = take(&mut totals, kind.has_total, run.length)?;
+            let response = take(&mut responses, kind.has_response, run.length)?;
+            let is_down = kind.status == CheckStatus::Down;
+            let counts = kind.has_response && kind.role == ProbeRole::Full;
+            for (place, times) in outline.times[run.checks()].iter().enumerate() {
+                let response_us = counts.then(|| self.response(at(response, place), at(total, place)));
+                samples.push(Sample { checked_at: times.checked, location, is_down, response_us });
+            }
+        }
+        Ok(samples)
     }
 
     fn outline(&self) -> Result<Outline, BlockError> {
@@ -158,9 +166,29 @@ struct Outline {
     counts: Vec<usize>,
 }
 
+/// Successive checks of one kind.
+#[derive(Clone, Copy)]
+struct Run {
+    kind: usize,
+    start: usize,
+    length: usize,
+}
+
+impl Run {
+    const fn checks(self) -> Range<usize> {
+        self.start..self.start + self.length
+    }
+}
+
 impl Outline {
-    fn kind(&self, at: usize) -> &Kind {
-        &self.kinds[self.of_check[at] as usize]
+    fn runs(&self) -> impl Iterator<Item = Run> {
+        let mut start = 0;
+        self.of_check.chunk_by(PartialEq::eq).map(move |run| {
+            let kind = run.first().map_or(0, |kind| *kind as usize);
+            let run = Run { kind, start, length: run.len() };
+            start += run.length;
+            run
+        })
     }
 
     /// A column that only checks of some kinds have.
@@ -195,16 +223,18 @@ impl Details {
     }
 
     fn cursor<'a>(&'a self, body: &'a Body<'a>) -> Cursor<'a> {
-        Cursor {
+        let columns = Columns {
             body,
-            phases: self.phases.each_ref().map(|durations| durations.iter()),
-            totals: self.totals.iter(),
-            responses: self.responses.iter(),
-            text_of_failure: self.text_of_failure.iter(),
-        }
+            implied: None,
+            phases: self.phases.each_ref().map(Vec::as_slice),
+            totals: &self.totals,
+            responses: &self.responses,
+            text_of_failure: &self.text_of_failure,
+        };
+        Cursor(columns)
     }
 
-    fn measurement(&self, kind: &Kind, detail: Detail) -> Result<Measurement, BlockError> {
+    fn measurement(&self, kind: &Kind, detail: &Detail) -> Result<Measurement, BlockError> {
         let [dns, connect, tls, ttfb, transfer] = detail.phases.map(NonZeroU32::new);
         let total = NonZeroU32::new(detail.total);
         let response_time = NonZeroU32::new(detail.response);
@@ -232,7 +262,6 @@ impl Details {
 }
 
 /// What one check has in the columns of [`Details`]; 0 where it has nothing.
-#[derive(Default)]
 struct Detail {
     phases: [u32; PHASES],
     total: u32,
@@ -240,44 +269,64 @@ struct Detail {
     text: u32,
 }
 
-/// Goes through the details check by check.
-struct Cursor<'a> {
+/// The part of [`Details`] that belongs to successive checks of one kind; what the kind does not have is empty.
+struct Columns<'a> {
     body: &'a Body<'a>,
-    phases: [Iter<'a, u32>; PHASES],
-    totals: Iter<'a, u32>,
-    responses: Iter<'a, u32>,
-    text_of_failure: Iter<'a, u32>,
+    /// The phase that must be computed.
+    implied: Option<usize>,
+    phases: [&'a [u32]; PHASES],
+    totals: &'a [u32],
+    responses: &'a [u32],
+    text_of_failure: &'a [u32],
 }
 
-impl Cursor<'_> {
-    fn next(&mut self, kind: &Kind) -> Result<Detail, BlockError> {
-        let mut detail = Detail::default();
-        for ((us, durations), measured) in detail.phases.iter_mut().zip(&mut self.phases).zip(kind.phases) {
-            if measured {
-                *us = next(durations)?;
-            }
+impl Columns<'_> {
+    fn detail(&self, place: usize) -> Detail {
+        let mut phases = self.phases.map(|durations| at(durations, place));
+        let total = at(self.totals, place);
+        if let Some(implied) = self.implied {
+            let overhead = std::mem::take(&mut phases[implied]);
+            let others = phases.iter().fold(0_u32, |sum, us| sum.wrapping_add(*us));
+            let accounted = self.body.sum(Signed::Overhead, overhead, others);
+            phases[implied] = total.wrapping_sub(accounted);
         }
-        if kind.has_total {
-            detail.total = next(&mut self.totals)?;
-        }
-        if let Some(implied) = self.body.head.plan.implied
-            && kind.phases[implied]
-        {
-            let overhead = std::mem::take(&mut detail.phases[implied]);
-            let accounted = detail.phases.iter().fold(0_u32, |sum, us| sum.wrapping_add(*us));
-            let accounted = self.body.sum(Signed::Overhead, overhead, accounted);
-            detail.phases[implied] = detail.total.wrapping_sub(accounted);
-        }
-        if kind.has_response {
-            detail.response = self.body.response(next(&mut self.responses)?, detail.total);
-        }
-        if kind.error.is_some() {
-            detail.text = next(&mut self.text_of_failure)?;
-        }
-        Ok(detail)
+        let response = match self.responses.get(place) {
+            Some(stored) => self.body.response(*stored, total),
+            None => 0,
+        };
+        Detail { phases, total, response, text: at(self.text_of_failure, place) }
     }
 }
 
-fn next(values: &mut Iter<'_, u32>) -> Result<u32, BlockError> {
-    values.next().copied().ok_or(BlockError::Malformed("a column is too short"))
+/// Goes through the details run by run: what is left of each column.
+struct Cursor<'a>(Columns<'a>);
+
+impl<'a> Cursor<'a> {
+    /// The next `length` checks, all of this kind.
+    fn next(&mut self, kind: &Kind, length: usize) -> Result<Columns<'a>, BlockError> {
+        let left = &mut self.0;
+        let mut phases: [&[u32]; PHASES] = [&[]; PHASES];
+        for ((phase, durations), measured) in phases.iter_mut().zip(&mut left.phases).zip(kind.phases) {
+            *phase = take(durations, measured, length)?;
+        }
+        Ok(Columns {
+            body: left.body,
+            implied: left.body.head.plan.implied.filter(|phase| kind.phases[*phase]),
+            phases,
+            totals: take(&mut left.totals, kind.has_total, length)?,
+            responses: take(&mut left.responses, kind.has_response, length)?,
+            text_of_failure: take(&mut left.text_of_failure, kind.error.is_some(), length)?,
+        })
+    }
+}
+
+/// The next `length` values, or nothing where there are none.
+fn take<'a>(values: &mut &'a [u32], present: bool, length: usize) -> Result<&'a [u32], BlockError> {
+    let length = if present { length } else { 0 };
+    values.split_off(..length).ok_or(BlockError::Malformed("a column is too short"))
+}
+
+/// 0 where there is none.
+fn at(values: &[u32], place: usize) -> u32 {
+    values.get(place).copied().unwrap_or_default()
 }
