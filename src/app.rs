@@ -19,7 +19,8 @@ use futures_util::future::LocalBoxFuture;
 use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
-use crate::config::limits::EngineLimits;
+use crate::config::bytes::Bytes;
+use crate::config::limits::{CompactionLimits, EngineLimits};
 use crate::config::sources::BadConfig;
 use crate::config::{Config, EgressChoice, LocationConfig};
 use crate::engine::aggregator::Batch;
@@ -263,7 +264,8 @@ fn start_compactor(
     let days = Arc::new(move |organisation: &Organisation| plans.limits(organisation).retention_days);
     let keeping = Keeping::ByPlan { main: databases.main.clone(), days };
     let counters = Arc::new(CompactionCounters::default());
-    let limits = config.limits.compaction.clone();
+    let max_history_bytes = config.max_history_bytes.map(Bytes::get);
+    let limits = CompactionLimits { max_history_bytes, ..config.limits.compaction.clone() };
     let compaction = Compaction::new(databases.history.clone(), keeping, limits, Arc::clone(&counters));
     let compactor = Compactor::new(compaction, clock.clone());
     Compactor::start_in_arbiter(&thread.handle(), move |_| compactor);

@@ -5,6 +5,7 @@
 //! is one clear line that names the key, the value and what is allowed. What can be set is the table
 //! in `settable`, how the sources are read is in `sources`; nothing here does IO.
 
+pub mod bytes;
 pub mod limits;
 pub mod network;
 pub mod settable;
@@ -16,6 +17,7 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
+use crate::config::bytes::Bytes;
 use crate::config::limits::Limits;
 use crate::config::network::Network;
 
@@ -44,6 +46,8 @@ pub struct Config {
     pub ca_file: Option<PathBuf>,
     /// Which addresses checks may reach; `None` = `private-allowed`, but not decided explicitly.
     pub egress: Option<EgressChoice>,
+    /// Most bytes of the history; `None` = retention alone decides.
+    pub max_history_bytes: Option<Bytes>,
     /// Requests per minute and token.
     pub rate_limit_per_minute: u32,
     /// Proxies whose `X-Forwarded-For` is believed.
@@ -86,6 +90,7 @@ impl Default for Config {
             dns_servers: Vec::new(),
             ca_file: None,
             egress: None,
+            max_history_bytes: None,
             rate_limit_per_minute: 120,
             trusted_proxies: Vec::new(),
             public_api_url: None,

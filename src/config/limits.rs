@@ -106,11 +106,13 @@ pub struct CompactionLimits {
     pub rows_per_bucket: u64,
     /// Results sealed with one commit, about.
     pub rows_per_seal: u64,
+    /// Bytes of the whole history; beyond, the oldest segments go before their time. `None`: retention alone decides.
+    pub max_history_bytes: Option<u64>,
 }
 
 impl Default for CompactionLimits {
     fn default() -> Self {
-        Self { pass_ms: 10_000, rows_per_bucket: 8_192, rows_per_seal: 32_768 }
+        Self { pass_ms: 10_000, rows_per_bucket: 8_192, rows_per_seal: 32_768, max_history_bytes: None }
     }
 }
 

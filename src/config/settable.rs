@@ -83,6 +83,18 @@ impl Config {
                 |config, text| set_option(&mut config.egress, text, "private-allowed or public-only"),
             ),
             Settable::new(
+                "max_history_bytes",
+                "SIZE",
+                "Most bytes of the history, such as 20GiB; the oldest go first [default: as plans say]",
+                |config, text| {
+                    set_option(
+                        &mut config.max_history_bytes,
+                        text,
+                        "a size from 64MiB, such as 500MiB or 20GiB",
+                    )
+                },
+            ),
+            Settable::new(
                 "rate_limit_per_minute",
                 "N",
                 "Requests per minute and token [default: 120]",

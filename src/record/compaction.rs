@@ -42,6 +42,10 @@ pub struct CompactionCounters {
     pub dropped: AtomicU64,
     /// Passes that failed and were put off.
     pub failures: AtomicU64,
+    /// Bytes of the whole history, as of the last pass.
+    pub bytes: AtomicU64,
+    /// Segments that count, as of the last pass.
+    pub segments: AtomicU64,
 }
 
 impl Collect for CompactionCounters {
@@ -52,6 +56,8 @@ impl Collect for CompactionCounters {
         out.counter("segments_dropped_total", "Segments of the history dropped.").value(get(&self.dropped));
         out.counter("compaction_failures_total", "Passes of the compaction that were put off.")
             .value(get(&self.failures));
+        out.gauge("history_bytes", "Bytes of the whole history.").value(get(&self.bytes));
+        out.gauge("history_segments", "Segments of the history.").value(get(&self.segments));
     }
 }
 
@@ -63,6 +69,8 @@ pub struct Compaction {
     limits: CompactionLimits,
     counters: Arc<CompactionCounters>,
     shelf: Shelf,
+    /// Day of the last look for status changes that nobody needs any more.
+    pruned_on: Option<i64>,
 }
 
 impl Compaction {
@@ -75,7 +83,7 @@ impl Compaction {
         counters: Arc<CompactionCounters>,
     ) -> Self {
         let shelf = Shelf::new(history.clone());
-        Self { history, keeping, limits, counters, shelf }
+        Self { history, keeping, limits, counters, shelf, pruned_on: None }
     }
 
     /// Does everything that is due at `now`.

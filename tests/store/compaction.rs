@@ -9,16 +9,17 @@ use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
+use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
 use watchkeeper::record::compaction::{Compaction, Keeping};
 use watchkeeper::store::history::blocks::Body;
-use watchkeeper::store::history::fresh;
 use watchkeeper::store::history::sealed::{self, Sealed};
 use watchkeeper::store::history::segments::{self, Level, Purpose, Retention, Segment};
+use watchkeeper::store::history::{changes, fresh};
 
 use crate::support::Backend;
 use crate::support::backend::Store;
 use crate::support::chance::Chance;
-use crate::support::rows::{append_checks, at, check};
+use crate::support::rows::{append_changes, append_checks, at, change, check};
 
 const SERVICES: [i64; 4] = [2, 5, 1_026, 9_000];
 const HOUR_MS: i64 = 3_600_000;
@@ -246,4 +247,51 @@ async fn segments_are_dropped_when_they_were_kept_long_enough(
     compaction.pass(end.plus_ms(60_000)).await.unwrap();
     assert_eq!(store.history.place().bytes(kept.id).await.unwrap(), 0);
     assert_eq!(segments::retired(store.history.reader()).await.unwrap(), []);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_history_that_is_too_large_loses_its_oldest_part(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let up = CheckStatus::Up;
+    let days: Vec<_> =
+        [0, 7, 14, 21].into_iter().map(|day| check(2, "a", START_MS + day * DAY_MS, up)).collect();
+    append_checks(&store.history, &days).await;
+    let now = at(START_MS + 21 * DAY_MS + 2 * HOUR_MS);
+    compaction(&store).pass(now).await.unwrap();
+    assert_eq!(in_blocks(&store).await.len(), 4);
+    let rows = store.history.row_bytes().await.unwrap();
+    let mut sizes = Vec::new();
+    for segment in segments::visible(store.history.reader()).await.unwrap() {
+        sizes.push(store.history.place().bytes(segment.id).await.unwrap());
+    }
+    for (bound, left) in [(rows + sizes.iter().sum::<u64>(), 4), (rows + sizes[0] + sizes[1], 2), (1, 1)] {
+        let limits = CompactionLimits { max_history_bytes: Some(bound), ..CompactionLimits::default() };
+        let keeping = Keeping::Alike(Retention::of_days(90));
+        let mut bounded = Compaction::new(store.history.clone(), keeping, limits, Arc::default());
+        bounded.pass(now).await.unwrap();
+        assert_eq!(
+            in_blocks(&store).await.len(),
+            left,
+            "with {bound} bytes; today's segment is never dropped"
+        );
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn status_changes_that_no_figure_reaches_are_forgotten_but_the_last(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let moves = [(1, 0, (Unknown, Up)), (1, 10, (Up, Down)), (2, 5, (Unknown, Down)), (1, 900, (Down, Up))];
+    let moves: Vec<_> =
+        moves.into_iter().map(|(service, at_ms, states)| change(service, START_MS + at_ms, states)).collect();
+    append_changes(&store.history, &moves).await;
+    compaction(&store).pass(at(START_MS + 400 * DAY_MS + 500)).await.unwrap();
+    let kept = changes::since(store.history.reader(), 1, at(0)).await.unwrap();
+    assert_eq!(kept, [moves[1], moves[3]]);
+    assert_eq!(changes::since(store.history.reader(), 2, at(0)).await.unwrap(), [moves[2]]);
 }

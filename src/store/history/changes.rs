@@ -1,7 +1,7 @@
 //! Status changes: the rows from which uptime is computed.
 
 use sea_orm::sea_query::Query;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, Statement};
 use watchkeeper_entities::status_change::{Column, Entity, Model};
 
 use crate::clock::Timestamp;
@@ -61,6 +61,20 @@ pub async fn latest(
         .one(connection)
         .await?;
     row.as_ref().map(from_row).transpose()
+}
+
+/// Forgets changes before `before`, at most a few thousand at a time; how many there were. The last one of each service stays:
+/// it says what the status has been since.
+///
+/// # Errors
+/// When the database fails.
+pub async fn prune(connection: &impl ConnectionTrait, before: Timestamp) -> Result<u64, StoreError> {
+    let text = "DELETE FROM status_change WHERE id IN (SELECT old.id FROM status_change AS old WHERE old.at < $1 AND EXISTS \
+        (SELECT 1 FROM status_change AS newer WHERE newer.service_id = old.service_id AND newer.at > old.at AND newer.at <= $1) \
+        LIMIT 2000)";
+    let statement =
+        Statement::from_sql_and_values(connection.get_database_backend(), text, [before.ms().into()]);
+    Ok(connection.execute_raw(statement).await?.rows_affected())
 }
 
 fn from_row(row: &Model) -> Result<StatusChange, StoreError> {

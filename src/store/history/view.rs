@@ -3,7 +3,10 @@
 use std::ops::Deref;
 use std::path::Path;
 
-use sea_orm::{AccessMode, DatabaseTransaction, DbErr, IsolationLevel, TransactionTrait as _};
+use sea_orm::{
+    AccessMode, ConnectionTrait as _, DatabaseTransaction, DbErr, IsolationLevel, Statement,
+    TransactionTrait as _,
+};
 
 use crate::config::limits::StoreLimits;
 use crate::store::database::OpenError;
@@ -66,6 +69,25 @@ impl History {
         let rows = self.begin_reading().await?;
         let segments = segments::visible(&rows).await?;
         Ok(Snapshot { rows, segments, place: self.place.clone() })
+    }
+
+    /// Bytes of everything that does not lie in segments.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn row_bytes(&self) -> Result<u64, StoreError> {
+        let text = match self.place {
+            Place::Files(_) => {
+                "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()"
+            }
+            Place::Partitions(_) => {
+                "SELECT CAST(pg_total_relation_size('fresh_check') + pg_total_relation_size('status_change') AS BIGINT) AS bytes"
+            }
+        };
+        let reader = self.rows.reader();
+        let row = reader.query_one_raw(Statement::from_string(reader.get_database_backend(), text)).await?;
+        let bytes: i64 = row.map_or(Ok(0), |row| row.try_get("", "bytes"))?;
+        Ok(u64::try_from(bytes).unwrap_or_default())
     }
 
     /// On PostgreSQL every statement would otherwise see what was committed until then.
