@@ -86,15 +86,19 @@ impl Compaction {
         Self { history, keeping, limits, counters, shelf, pruned_on: None }
     }
 
-    /// Does everything that is due at `now`.
+    /// Does everything that is due at `now`. Nothing, where another process is at it.
     ///
     /// # Errors
-    /// When a database fails; what was done stays done.
+    /// When a database fails or a block cannot be read; what could be done was done, and stays done.
     pub async fn pass(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        self.erase().await?;
-        self.seal(now).await?;
-        self.merge(now).await?;
-        self.expire(now).await
+        let Some(alone) = self.history.alone().await? else { return Ok(()) };
+        // One that fails keeps none of the others from being done: a damaged block must not fill the disk.
+        let erased = self.erase().await;
+        let sealed = self.seal(now).await;
+        let merged = self.merge(now).await;
+        let expired = self.expire(now).await;
+        alone.end().await?;
+        erased.and(sealed).and(merged).and(expired)
     }
 }
 

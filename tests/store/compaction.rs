@@ -295,3 +295,44 @@ async fn status_changes_that_no_figure_reaches_are_forgotten_but_the_last(
     assert_eq!(kept, [moves[1], moves[3]]);
     assert_eq!(changes::since(store.history.reader(), 2, at(0)).await.unwrap(), [moves[2]]);
 }
+
+/// Several processes may share one PostgreSQL.
+#[tokio::test]
+async fn only_one_process_compacts_at_a_time() {
+    let Some(store) = Backend::Postgres.open().await else { return };
+    append_checks(&store.history, &[check(2, "a", START_MS, CheckStatus::Up)]).await;
+    let other = store.history.alone().await.unwrap();
+    assert!(other.is_some() && store.history.alone().await.unwrap().is_none());
+    let now = at(START_MS + DAY_MS);
+    compaction(&store).pass(now).await.unwrap();
+    assert_eq!(fresh_rows(&store).await, 1, "the other one is at it");
+    other.unwrap().end().await.unwrap();
+    compaction(&store).pass(now).await.unwrap();
+    assert_eq!(fresh_rows(&store).await, 0);
+}
+
+/// Named after what it guards: a day that cannot be merged must not keep others from being sealed, merged and dropped.
+#[rstest]
+#[tokio::test]
+async fn a_damaged_block_stops_nothing_else(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let up = CheckStatus::Up;
+    append_checks(&store.history, &[check(2, "a", START_MS, up), check(2, "a", START_MS + DAY_MS, up)]).await;
+    compaction(&store).pass(at(START_MS + DAY_MS + 2 * HOUR_MS)).await.unwrap();
+    let day = *segments::visible(store.history.reader()).await.unwrap().last().unwrap();
+    let door = store.history.place().door(day.id).await.unwrap();
+    let damage = format!("UPDATE {} SET body = $1", door.blocks);
+    let statement = sea_orm::Statement::from_sql_and_values(
+        door.connection.get_database_backend(),
+        damage,
+        [vec![1_u8, 2, 3, 4, 5].into()],
+    );
+    door.connection.execute_raw(statement).await.unwrap();
+    append_checks(&store.history, &[check(2, "a", START_MS + 4 * DAY_MS, up)]).await;
+    let now = at(START_MS + 5 * DAY_MS);
+    assert!(compaction(&store).pass(now).await.unwrap_err().to_string().contains("checksum"));
+    assert_eq!(fresh_rows(&store).await, 0);
+    assert_eq!(levels(&store).await, [Level::Period, Level::Day, Level::Day], "the second day was merged");
+    compaction(&store).pass(day.purpose.ends_at().plus_ms(8 * DAY_MS)).await.unwrap();
+    assert_eq!(levels(&store).await, [], "and all of them end");
+}

@@ -29,10 +29,11 @@ impl Compaction {
             segment.purpose.level == Level::Day && now >= segment.purpose.to.plus_ms(DAY_SETTLE_MS)
         };
         // Oldest first: a killed merge starts over, and what is about to be dropped is not worth it.
+        let mut merged = Ok(());
         for day in visible.iter().rev().filter(is_due).filter(|day| day.purpose.ends_at() > now) {
-            self.merge_day(day, now).await?;
+            merged = merged.and(self.merge_day(day, now).await);
         }
-        Ok(())
+        merged
     }
 
     async fn merge_day(&mut self, day: &Segment, now: Timestamp) -> Result<(), StoreError> {

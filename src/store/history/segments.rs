@@ -107,11 +107,21 @@ impl Purpose {
     }
 }
 
-/// The segments that count, those of the newest time first.
+/// The segments that hold something, those of the newest time first.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn visible(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, StoreError> {
+    // One that nothing was published in may not even have its file yet.
+    let current = current(connection).await?;
+    Ok(current.into_iter().filter(|segment| segment.sealed_batch > 0).collect())
+}
+
+/// The segments that are not retired, also those that hold nothing yet, those of the newest time first.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn current(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, StoreError> {
     let query = Entity::find().filter(Column::RetiredAt.is_null());
     let rows = query.order_by_desc(Column::ToAt).order_by_desc(Column::Id).all(connection).await?;
     rows.into_iter().map(Segment::try_from).collect()

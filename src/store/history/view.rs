@@ -32,6 +32,29 @@ pub struct Snapshot {
     pub place: Place,
 }
 
+/// The right to compact a history.
+#[derive(Debug)]
+pub struct Alone {
+    /// Its transaction holds the lock.
+    lock: Option<DatabaseTransaction>,
+}
+
+impl Alone {
+    /// Gives the right back at once; one that is dropped goes back when its connection is used again.
+    ///
+    /// # Errors
+    /// When the database fails; then nobody holds it any more.
+    pub async fn end(self) -> Result<(), StoreError> {
+        match self.lock {
+            Some(lock) => Ok(lock.rollback().await?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Number of the advisory lock of whoever compacts.
+const COMPACTION_LOCK: i64 = 0x5741_5443_484b_5052;
+
 impl History {
     /// Connects without migrating.
     ///
@@ -69,6 +92,20 @@ impl History {
         let rows = self.begin_reading().await?;
         let segments = segments::visible(&rows).await?;
         Ok(Snapshot { rows, segments, place: self.place.clone() })
+    }
+
+    /// The right to compact, until it ends; `None` while another process has it. A SQLite history belongs to the process
+    /// that holds its data folder.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn alone(&self) -> Result<Option<Alone>, StoreError> {
+        let Place::Partitions(connection) = &self.place else { return Ok(Some(Alone { lock: None })) };
+        let lock = connection.begin().await?;
+        let text = format!("SELECT pg_try_advisory_xact_lock({COMPACTION_LOCK}) AS got");
+        let row = lock.query_one_raw(Statement::from_string(lock.get_database_backend(), text)).await?;
+        let got = row.map_or(Ok(false), |row| row.try_get("", "got"))?;
+        Ok(got.then_some(Alone { lock: Some(lock) }))
     }
 
     /// Bytes of everything that does not lie in segments.
