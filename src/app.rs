@@ -35,17 +35,22 @@ use crate::model::location::{Location, LocationCode, PUSH};
 use crate::model::secret::Sealer;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
-use crate::record::recorder::{Drain, RecordCounters, Recorder};
+use crate::record::recorder::{Drain, RecordCounters, Recorder, Stop};
 use crate::record::recovery::{self, Returned};
+use crate::record::spool::Spool;
 use crate::record::{restore, upkeep};
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, installation};
 use crate::timetable::domains::{self, DomainClock};
-use crate::timetable::maintenances::{MaintenanceClock, Stop, Works};
+use crate::timetable::maintenances::{self, MaintenanceClock, Works};
 
 /// The embedded databases in the data folder.
 const MAIN_FILE: &str = "main.db";
 const HISTORY_FILE: &str = "history.db";
+/// What waits for the history database, in the data folder.
+const SPOOL_FOLDER: &str = "spool";
+/// How long a start waits for what an earlier process has left: services go on from it.
+const REPLAY_WAIT: Duration = Duration::from_secs(2);
 /// How long the first requests wait for the figures of the past.
 const FIGURES_WAIT: Duration = Duration::from_secs(2);
 /// How long a stop may take in all.
@@ -94,7 +99,8 @@ impl Foundation {
         let embedded: Vec<&str> =
             embedded.into_iter().filter(|(_, url)| url.is_none()).map(|(name, _)| name).collect();
         first_start::make_database_files(&config.data_dir, &embedded)?;
-        let databases = Databases::open(&main_url, &history_url, &config.limits.store).await?;
+        let databases =
+            Databases::open_without_waiting(&main_url, &history_url, &config.limits.store).await?;
         let transaction = databases.main.begin().await?;
         let check = installation::check_key(&transaction, &sealer).await?;
         match (check, &new_key) {
@@ -139,8 +145,10 @@ impl App {
         let counters = Arc::new(RecordCounters::default());
         let recorder_thread = Arbiter::new();
         let returned = Arc::new(Returned::default());
+        let spool = spool(&config)?;
         let recorder =
-            start_recorder(&recorder_thread, &databases, (&config, &roster), (&counters, &returned));
+            start_recorder((&recorder_thread, spool), &databases, (&config, &roster), (&counters, &returned));
+        replay(&databases, &recorder).await;
         let engine = start_engine((&roster, toolboxes), &clock, &limits.engine, recorder.clone().recipient());
         let definer = Definer { sealer, roster, limits: limits.engine };
         let restored = restore::services(&databases, &engine, &definer).await?;
@@ -148,7 +156,8 @@ impl App {
         let every = Duration::from_millis(limits.record.upkeep_ms);
         let works = Works::new((&databases, &engine), &definer, &clock);
         let background = vec![
-            restore_figures(&databases, &engine, restored).await,
+            restore_figures(&databases, &engine, (restored, retry)).await,
+            actix::spawn(prepare_history(databases.clone(), retry)),
             actix::spawn(recovery::run(databases.clone(), returned, retry)),
             actix::spawn(reconcile::run(databases.clone(), engine.clone(), definer.clone())),
             actix::spawn(upkeep::run(databases.clone(), clock.clone(), every)),
@@ -196,11 +205,11 @@ impl App {
             }
             // It may have ended before.
             let _ = self.domain_clock.send(domains::Stop).await;
-            if self.maintenance_clock.send(Stop).await.is_err() {
+            if self.maintenance_clock.send(maintenances::Stop).await.is_err() {
                 tracing::warn!("the clock of the maintenances had stopped before");
             }
             self.engine.stop().await;
-            self.recorder.send(Drain).await.context("the recorder had stopped before")?;
+            self.recorder.send(Stop).await.context("the recorder had stopped before")?;
             self.recorder_thread.stop();
             self.databases.main.close().await;
             self.databases.history.close().await;
@@ -233,7 +242,7 @@ async fn demand_egress_choice(config: &Config, databases: &Databases) -> anyhow:
 }
 
 pub(crate) fn start_recorder(
-    thread: &Arbiter,
+    (thread, spool): (&Arbiter, Option<Spool>),
     databases: &Databases,
     (config, roster): (&Config, &Roster),
     (counters, returned): (&Arc<RecordCounters>, &Arc<Returned>),
@@ -242,20 +251,49 @@ pub(crate) fn start_recorder(
     let codes = codes.chain([LocationCode::push()]).collect();
     let recorder =
         Recorder::new(databases.history.clone(), codes, config.limits.record.clone(), Arc::clone(counters));
-    let recorder = recorder.noting(Arc::clone(returned));
+    let recorder = recorder.noting(Arc::clone(returned)).spooling(spool);
     Recorder::start_in_arbiter(&thread.handle(), move |_| recorder)
+}
+
+fn spool(config: &Config) -> anyhow::Result<Option<Spool>> {
+    let folder = config.data_dir.join(SPOOL_FOLDER);
+    let spool = Spool::open(&folder, config.limits.record.spool_max_bytes);
+    Ok(Some(spool.with_context(|| format!("cannot use the folder {}", folder.display()))?))
+}
+
+/// Lets the recorder write what an earlier process has left, before services are restored from the history. A long spool
+/// is written beside everything else.
+async fn replay(databases: &Databases, recorder: &Addr<Recorder>) {
+    if databases.history.is_prepared() {
+        // The recorder goes on when the wait is over.
+        let _ = tokio::time::timeout(REPLAY_WAIT, recorder.send(Drain)).await;
+    }
+}
+
+/// Brings a history up to date that was away at the start, as soon as it answers.
+async fn prepare_history(databases: Databases, retry: Duration) {
+    while !databases.history.is_prepared() {
+        match databases.prepare_history().await {
+            Ok(()) => tracing::info!("the history database is there and up to date"),
+            Err(error) if error.is_away() => tracing::debug!(%error, "the history database is still away"),
+            Err(error) => tracing::error!(%error, "the history database cannot be used"),
+        }
+        tokio::time::sleep(retry).await;
+    }
 }
 
 /// The figures of the past are computed beside everything else, but a small installation has them before it answers.
 async fn restore_figures(
     databases: &Databases,
     engine: &Engine,
-    restored: Vec<restore::Restored>,
+    (restored, retry): (Vec<restore::Restored>, Duration),
 ) -> JoinHandle<()> {
     let (databases, engine) = (databases.clone(), engine.clone());
     let mut task = actix::spawn(async move {
-        if let Err(error) = restore::figures(&databases, &engine, restored).await {
-            tracing::error!(%error, "figures of the past are not shown: the history cannot be read");
+        // They are of the time before this start, so they can come at any time.
+        while let Err(error) = restore::figures(&databases, &engine, restored.clone()).await {
+            tracing::warn!(%error, "figures of the past are not shown yet: the history cannot be read");
+            tokio::time::sleep(retry.max(FIGURES_WAIT)).await;
         }
     });
     // The task goes on when the wait is over.

@@ -2,6 +2,7 @@
 //! the rows tell the engine where it stopped.
 //!
 //! - [`recorder`]: the actor that writes. One transaction at a time, everything that waits in it.
+//! - [`spool`]: what memory does not hold while the database is away.
 //! - [`upkeep`]: background work on the history: deriving finished hours, erasing.
 //! - [`recovery`]: services that are up again recover from their incidents.
 //! - [`restore`]: from the stored services and their history back to running actors.
@@ -9,4 +10,5 @@
 pub mod recorder;
 pub mod recovery;
 pub mod restore;
+pub mod spool;
 pub mod upkeep;

@@ -42,6 +42,8 @@ struct Past {
 /// What a page of services is restored with.
 struct Known<'a> {
     past: &'a Past,
+    /// Whether there is more to ask the history for; asking one that is away costs seconds each time.
+    is_past_known: bool,
     heartbeats: &'a HashMap<ServiceKey, StoredHeartbeat>,
 }
 
@@ -66,6 +68,8 @@ pub async fn services(
     definer: &Definer,
 ) -> Result<Vec<Restored>, StoreError> {
     let past = read_past(databases, engine.started_at()).await;
+    let is_past_known = past.is_some();
+    let past = past.unwrap_or_default();
     let mut restored = Vec::new();
     let mut after = ServiceKey::MIN;
     loop {
@@ -74,7 +78,7 @@ pub async fn services(
         after = last.key;
         let keys: Vec<ServiceKey> = page.iter().map(|(service, _)| service.key).collect();
         let heartbeats = heartbeats::of_services(databases.main.reader(), &keys).await?;
-        let known = Known { past: &past, heartbeats: &heartbeats };
+        let known = Known { past: &past, is_past_known, heartbeats: &heartbeats };
         let found: Vec<Option<Restored>> = stream::iter(page)
             .map(|(service, organisation)| one(databases, (engine, definer), &known, (service, organisation)))
             .buffered(AT_ONCE)
@@ -84,7 +88,11 @@ pub async fn services(
     }
 }
 
-async fn read_past(databases: &Databases, now: Timestamp) -> Past {
+async fn read_past(databases: &Databases, now: Timestamp) -> Option<Past> {
+    if !databases.history.is_prepared() {
+        tracing::error!("the history is away; services start without their past");
+        return None;
+    }
     let reader = databases.history.reader();
     let read = async {
         let locations = LocationNumbers::read(reader).await?;
@@ -93,16 +101,16 @@ async fn read_past(databases: &Databases, now: Timestamp) -> Past {
         let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
         Ok::<Past, StoreError>(Past { locations, votes, statuses })
     };
-    read.await.unwrap_or_else(|error| {
+    let past = read.await.inspect_err(|error| {
         tracing::error!(%error, "the history cannot be read; services start without their past");
-        Past::default()
-    })
+    });
+    past.ok()
 }
 
 async fn one(
     databases: &Databases,
     (engine, definer): (&Engine, &Definer),
-    Known { past, heartbeats }: &Known<'_>,
+    Known { past, is_past_known, heartbeats }: &Known<'_>,
     (service, organisation): (Service, Id),
 ) -> Option<Restored> {
     let definition = match definer.define(&service, organisation) {
@@ -118,6 +126,7 @@ async fn one(
     let recent = past.votes.get(&service.key);
     let votes = match recent.filter(|votes| are_complete(&definition, votes)) {
         Some(votes) => votes.clone(),
+        None if !is_past_known => HashMap::new(),
         None => recent::of_service(databases.history.reader(), service.key).await.unwrap_or_default(),
     };
     let memory = memory(&definition, definer, (past, &votes));
