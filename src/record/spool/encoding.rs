@@ -335,7 +335,8 @@ mod tests {
             let mut bytes = Vec::new();
             encode(&batch, &mut bytes);
             prop_assume!(!bytes.is_empty());
-            bytes[place.index(bytes.len())] ^= mask;
+            let at = place.index(bytes.len());
+            bytes[at] ^= mask;
             let (found, lost_bytes) = read(&bytes);
             prop_assert!(found.checks.iter().all(|check| batch.checks.contains(check)));
             prop_assert!(found.changes.iter().all(|change| batch.changes.contains(change)));
