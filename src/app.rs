@@ -148,15 +148,19 @@ impl App {
         let spool = spool(&config)?;
         let recorder =
             start_recorder((&recorder_thread, spool), &databases, (&config, &roster), (&counters, &returned));
-        replay(&databases, &recorder).await;
+        let is_past_whole = replay(&databases, &recorder).await;
         let engine = start_engine((&roster, toolboxes), &clock, &limits.engine, recorder.clone().recipient());
         let definer = Definer { sealer, roster, limits: limits.engine };
-        let restored = restore::services(&databases, &engine, &definer).await?;
+        let restored = if is_past_whole {
+            restore::services(&databases, &engine, &definer).await?
+        } else {
+            restore::services_without_past(&databases, &engine, &definer).await?
+        };
         let retry = Duration::from_millis(limits.record.retry_ms);
         let every = Duration::from_millis(limits.record.upkeep_ms);
         let works = Works::new((&databases, &engine), &definer, &clock);
         let background = vec![
-            restore_figures(&databases, &engine, (restored, retry)).await,
+            restore_figures((&databases, &recorder), &engine, (restored, retry)).await,
             actix::spawn(prepare_history(databases.clone(), retry)),
             actix::spawn(recovery::run(databases.clone(), returned, retry)),
             actix::spawn(reconcile::run(databases.clone(), engine.clone(), definer.clone())),
@@ -261,13 +265,12 @@ fn spool(config: &Config) -> anyhow::Result<Option<Spool>> {
     Ok(Some(spool.with_context(|| format!("cannot use the folder {}", folder.display()))?))
 }
 
-/// Lets the recorder write what an earlier process has left, before services are restored from the history. A long spool
-/// is written beside everything else.
-async fn replay(databases: &Databases, recorder: &Addr<Recorder>) {
-    if databases.history.is_prepared() {
-        // The recorder goes on when the wait is over.
-        let _ = tokio::time::timeout(REPLAY_WAIT, recorder.send(Drain)).await;
-    }
+/// Lets the recorder write what an earlier process has left, before services are restored from the history; whether it
+/// has. A long spool is written beside everything else.
+async fn replay(databases: &Databases, recorder: &Addr<Recorder>) -> bool {
+    // The recorder goes on when the wait is over.
+    databases.history.is_prepared()
+        && tokio::time::timeout(REPLAY_WAIT, recorder.send(Drain)).await.is_ok_and(|drained| drained.is_ok())
 }
 
 /// Brings a history up to date that was away at the start, as soon as it answers.
@@ -284,18 +287,28 @@ async fn prepare_history(databases: Databases, retry: Duration) {
 
 /// The figures of the past are computed beside everything else, but a small installation has them before it answers.
 async fn restore_figures(
-    databases: &Databases,
+    (databases, recorder): (&Databases, &Addr<Recorder>),
     engine: &Engine,
     (restored, retry): (Vec<restore::Restored>, Duration),
 ) -> JoinHandle<()> {
-    let (databases, engine) = (databases.clone(), engine.clone());
+    let is_there = databases.history.is_prepared();
+    let (databases, recorder, engine) = (databases.clone(), recorder.clone(), engine.clone());
     let mut task = actix::spawn(async move {
         // They are of the time before this start, so they can come at any time.
-        while let Err(error) = restore::figures(&databases, &engine, restored.clone()).await {
-            tracing::warn!(%error, "figures of the past are not shown yet: the history cannot be read");
-            tokio::time::sleep(retry.max(FIGURES_WAIT)).await;
+        loop {
+            // What waits for the history belongs to the past as well.
+            if databases.history.is_prepared() && recorder.send(Drain).await.is_ok() {
+                match restore::figures(&databases, &engine, restored.clone()).await {
+                    Ok(()) => return,
+                    Err(error) => tracing::warn!(%error, "figures of the past cannot be read yet"),
+                }
+            }
+            tokio::time::sleep(retry).await;
         }
     });
+    if !is_there {
+        return task;
+    }
     // The task goes on when the wait is over.
     let _ = tokio::time::timeout(FIGURES_WAIT, &mut task).await;
     task

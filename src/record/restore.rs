@@ -12,16 +12,17 @@ use crate::clock::{DAY_MS, Timestamp};
 use crate::engine::Engine;
 use crate::engine::definition::{Definer, Definition, Task};
 use crate::id::Id;
-use crate::model::history::StatusChange;
+use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::service::{Service, ServiceKey};
-use crate::model::verdict::{Vote, freshness_ms};
+use crate::model::verdict::{Verdict, Vote, freshness_ms};
 use crate::model::watch::Memory;
 use crate::stats::uptime::{cover, covers, measured, per_day};
 use crate::stats::window::{WINDOW_DAYS, Window};
 use crate::store::heartbeats::{self, StoredHeartbeat};
+use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, LatestVotes};
-use crate::store::history::{changes, days};
+use crate::store::history::{append, changes, days};
 use crate::store::{Databases, StoreError, services, windows};
 
 /// Services loaded at a time.
@@ -56,6 +57,8 @@ pub struct Restored {
     pub id: Id,
     /// Until when the last recorded status is backed by results.
     pub backed_until: Option<Timestamp>,
+    /// The history was not there yet: what was measured before is looked up when it is.
+    forgotten: Option<Arc<Definition>>,
 }
 
 /// Starts a watch for every stored service.
@@ -68,6 +71,28 @@ pub async fn services(
     definer: &Definer,
 ) -> Result<Vec<Restored>, StoreError> {
     let past = read_past(databases, engine.started_at()).await;
+    each_service(databases, (engine, definer), past).await
+}
+
+/// The same while the history is away, or lacks what still waits for it: services start from scratch, and
+/// [`figures`] adds what was measured before.
+///
+/// # Errors
+/// When the main database fails.
+pub async fn services_without_past(
+    databases: &Databases,
+    engine: &Engine,
+    definer: &Definer,
+) -> Result<Vec<Restored>, StoreError> {
+    tracing::warn!("services start without their past; it is added when the history is there");
+    each_service(databases, (engine, definer), None).await
+}
+
+async fn each_service(
+    databases: &Databases,
+    (engine, definer): (&Engine, &Definer),
+    past: Option<Past>,
+) -> Result<Vec<Restored>, StoreError> {
     let is_past_known = past.is_some();
     let past = past.unwrap_or_default();
     let mut restored = Vec::new();
@@ -89,10 +114,6 @@ pub async fn services(
 }
 
 async fn read_past(databases: &Databases, now: Timestamp) -> Option<Past> {
-    if !databases.history.is_prepared() {
-        tracing::error!("the history is away; services start without their past");
-        return None;
-    }
     let reader = databases.history.reader();
     let read = async {
         let locations = LocationNumbers::read(reader).await?;
@@ -132,15 +153,48 @@ async fn one(
     let memory = memory(&definition, definer, (past, &votes));
     let last = votes.values().map(|vote| vote.checked_at).max();
     let now = engine.started_at();
-    let backed_until = match (&definition.task, last) {
-        (Some(task), Some(last)) => Some(task.plan.backed_until(last, now)),
-        (None, Some(last)) => Some(definition.pulse.map_or(last, |pulse| pulse.backed_until(last, now))),
-        (_, None) => None,
-    };
+    let backed_until = last.map(|last| backed_until(&definition, last, now));
+    let forgotten = (!is_past_known).then(|| Arc::clone(&definition));
     if engine.resume(definition, memory).await.is_err() {
         tracing::error!(service = %service.id, "the engine has stopped while services were restored");
     }
-    Some(Restored { key: service.key, id: service.id, backed_until })
+    Some(Restored { key: service.key, id: service.id, backed_until, forgotten })
+}
+
+/// Until when a result from `last` backs the status that was believed then.
+fn backed_until(definition: &Definition, last: Timestamp, now: Timestamp) -> Timestamp {
+    match (&definition.task, definition.pulse) {
+        (Some(task), _) => task.plan.backed_until(last, now),
+        (None, Some(pulse)) => pulse.backed_until(last, now),
+        (None, None) => last,
+    }
+}
+
+/// What was measured of a service before a start that did not know it. The time until that start is a gap, and is noted
+/// as one, as the service itself would have done.
+async fn recall(
+    databases: &Databases,
+    service: &Restored,
+    started: Timestamp,
+) -> Result<Restored, StoreError> {
+    let Some(definition) = &service.forgotten else { return Ok(service.clone()) };
+    let reader = databases.history.reader();
+    let earlier = CheckFilter { to: Some(started.plus_ms(1)), ..CheckFilter::default() };
+    let last = checks::page(reader, service.key, &earlier, 1).await?.first().map(|check| check.checked_at);
+    let backed_until = last.map(|last| backed_until(definition, last, started));
+    let known = changes::since(reader, service.key, started).await?;
+    let before = known.first().filter(|change| change.at < started);
+    if let (Some(before), Some(at)) = (before, backed_until)
+        && before.to.verdict() != Verdict::Unknown
+    {
+        let (from, to) = (before.to, MeasuredStatus::NoData);
+        let gap =
+            StatusChange { service: service.key, at: at.max(before.at), from, to, cause: ChangeCause::Gap };
+        let transaction = databases.history.begin().await?;
+        append::changes(&transaction, &[gap]).await?;
+        transaction.commit().await?;
+    }
+    Ok(Restored { backed_until, ..service.clone() })
 }
 
 /// Whether the results read in one go are all that may still vote: a slow service's older results are fresh as well.
@@ -180,6 +234,7 @@ pub async fn figures(
 ) -> Result<(), StoreError> {
     let mut results = stream::iter(restored)
         .map(|service| async move {
+            let service = recall(databases, &service, engine.started_at()).await?;
             let before = window(databases, &service, engine.started_at()).await?;
             if engine.prime(service.id, service.key, before).await.is_err() {
                 tracing::debug!(service = %service.id, "the engine has stopped");
