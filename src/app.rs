@@ -3,6 +3,7 @@
 //! Nothing here is global: two whole apps can run in one process. What is started first is stopped last.
 
 pub mod first_start;
+mod past;
 mod plan_limits;
 mod public;
 pub mod reconcile;
@@ -35,10 +36,10 @@ use crate::model::location::{Location, LocationCode, PUSH};
 use crate::model::secret::Sealer;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
-use crate::record::recorder::{Drain, RecordCounters, Recorder, Stop};
+use crate::record::recorder::{RecordCounters, Recorder, Stop};
 use crate::record::recovery::{self, Returned};
 use crate::record::spool::Spool;
-use crate::record::{restore, upkeep};
+use crate::record::upkeep;
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, installation};
 use crate::timetable::domains::{self, DomainClock};
@@ -47,12 +48,6 @@ use crate::timetable::maintenances::{self, MaintenanceClock, Works};
 /// The embedded databases in the data folder.
 const MAIN_FILE: &str = "main.db";
 const HISTORY_FILE: &str = "history.db";
-/// What waits for the history database, in the data folder.
-const SPOOL_FOLDER: &str = "spool";
-/// How long a start waits for what an earlier process has left: services go on from it.
-const REPLAY_WAIT: Duration = Duration::from_secs(2);
-/// How long the first requests wait for the figures of the past.
-const FIGURES_WAIT: Duration = Duration::from_secs(2);
 /// How long a stop may take in all.
 const STOP_LIMIT: Duration = Duration::from_secs(9);
 
@@ -145,23 +140,19 @@ impl App {
         let counters = Arc::new(RecordCounters::default());
         let recorder_thread = Arbiter::new();
         let returned = Arc::new(Returned::default());
-        let spool = spool(&config)?;
+        let spool = past::spool(&config)?;
         let recorder =
             start_recorder((&recorder_thread, spool), &databases, (&config, &roster), (&counters, &returned));
-        let is_past_whole = replay(&databases, &recorder).await;
+        let is_past_whole = past::replay(&databases, &recorder).await;
         let engine = start_engine((&roster, toolboxes), &clock, &limits.engine, recorder.clone().recipient());
         let definer = Definer { sealer, roster, limits: limits.engine };
-        let restored = if is_past_whole {
-            restore::services(&databases, &engine, &definer).await?
-        } else {
-            restore::services_without_past(&databases, &engine, &definer).await?
-        };
+        let restored = past::restore_services(&databases, (&engine, &definer), is_past_whole).await?;
         let retry = Duration::from_millis(limits.record.retry_ms);
         let every = Duration::from_millis(limits.record.upkeep_ms);
         let works = Works::new((&databases, &engine), &definer, &clock);
         let background = vec![
-            restore_figures((&databases, &recorder), &engine, (restored, retry)).await,
-            actix::spawn(prepare_history(databases.clone(), retry)),
+            past::restore_figures((&databases, &recorder), &engine, (restored, retry)).await,
+            actix::spawn(past::prepare_history(databases.clone(), retry)),
             actix::spawn(recovery::run(databases.clone(), returned, retry)),
             actix::spawn(reconcile::run(databases.clone(), engine.clone(), definer.clone())),
             actix::spawn(upkeep::run(databases.clone(), clock.clone(), every)),
@@ -257,61 +248,6 @@ pub(crate) fn start_recorder(
         Recorder::new(databases.history.clone(), codes, config.limits.record.clone(), Arc::clone(counters));
     let recorder = recorder.noting(Arc::clone(returned)).spooling(spool);
     Recorder::start_in_arbiter(&thread.handle(), move |_| recorder)
-}
-
-fn spool(config: &Config) -> anyhow::Result<Option<Spool>> {
-    let folder = config.data_dir.join(SPOOL_FOLDER);
-    let spool = Spool::open(&folder, config.limits.record.spool_max_bytes);
-    Ok(Some(spool.with_context(|| format!("cannot use the folder {}", folder.display()))?))
-}
-
-/// Lets the recorder write what an earlier process has left, before services are restored from the history; whether it
-/// has. A long spool is written beside everything else.
-async fn replay(databases: &Databases, recorder: &Addr<Recorder>) -> bool {
-    // The recorder goes on when the wait is over.
-    databases.history.is_prepared()
-        && tokio::time::timeout(REPLAY_WAIT, recorder.send(Drain)).await.is_ok_and(|drained| drained.is_ok())
-}
-
-/// Brings a history up to date that was away at the start, as soon as it answers.
-async fn prepare_history(databases: Databases, retry: Duration) {
-    while !databases.history.is_prepared() {
-        match databases.prepare_history().await {
-            Ok(()) => tracing::info!("the history database is there and up to date"),
-            Err(error) if error.is_away() => tracing::debug!(%error, "the history database is still away"),
-            Err(error) => tracing::error!(%error, "the history database cannot be used"),
-        }
-        tokio::time::sleep(retry).await;
-    }
-}
-
-/// The figures of the past are computed beside everything else, but a small installation has them before it answers.
-async fn restore_figures(
-    (databases, recorder): (&Databases, &Addr<Recorder>),
-    engine: &Engine,
-    (restored, retry): (Vec<restore::Restored>, Duration),
-) -> JoinHandle<()> {
-    let is_there = databases.history.is_prepared();
-    let (databases, recorder, engine) = (databases.clone(), recorder.clone(), engine.clone());
-    let mut task = actix::spawn(async move {
-        // They are of the time before this start, so they can come at any time.
-        loop {
-            // What waits for the history belongs to the past as well.
-            if databases.history.is_prepared() && recorder.send(Drain).await.is_ok() {
-                match restore::figures(&databases, &engine, restored.clone()).await {
-                    Ok(()) => return,
-                    Err(error) => tracing::warn!(%error, "figures of the past cannot be read yet"),
-                }
-            }
-            tokio::time::sleep(retry).await;
-        }
-    });
-    if !is_there {
-        return task;
-    }
-    // The task goes on when the wait is over.
-    let _ = tokio::time::timeout(FIGURES_WAIT, &mut task).await;
-    task
 }
 
 fn database_urls(config: &Config) -> (String, String) {
