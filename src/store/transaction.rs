@@ -65,7 +65,7 @@ impl Group {
         // Also after a failure: nobody knows for certain what has become of it.
         self.commits.fetch_add(1, Ordering::AcqRel);
         // Nobody else sets it: whoever ends the group has taken it.
-        let told = result.as_ref().map(|()| ()).map_err(reason);
+        let told = result.as_ref().copied().map_err(reason);
         self.is_broken = result.is_err();
         let _ = common.outcome.set(told);
         result
