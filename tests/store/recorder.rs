@@ -191,9 +191,11 @@ fn a_spool_outlives_the_processes_that_write_it() {
         let (store, folder) = (impatient().await, tempfile::tempdir().unwrap());
         let limits = RecordLimits { waiting_results: 10, rows_per_commit: 4, ..quick() };
         for process in 0..4 {
+            // Connections of its own, which end with it and take what they had begun with them.
+            let impatience = StoreLimits { acquire_timeout_seconds: 1, ..StoreLimits::default() };
+            let history = Database::connect(&store.place.history_url, &impatience).await.unwrap();
             let other = lock(&store).await;
-            let (thread, recorder, counters) =
-                start_spooling(&store.history, (limits.clone(), folder.path()));
+            let (thread, recorder, counters) = start_spooling(&history, (limits.clone(), folder.path()));
             for number in process * 10..process * 10 + 10 {
                 recorder.send(batch(number)).await.unwrap();
             }
@@ -209,6 +211,7 @@ fn a_spool_outlives_the_processes_that_write_it() {
             }
             thread.stop();
             thread.join().unwrap();
+            drop(history);
         }
         let (thread, recorder, _) = start_spooling(&store.history, (limits, folder.path()));
         recorder.send(Drain).await.unwrap();
