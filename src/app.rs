@@ -3,6 +3,7 @@
 //! Nothing here is global: two whole apps can run in one process. What is started first is stopped last.
 
 pub mod first_start;
+mod past;
 mod plan_limits;
 mod public;
 pub mod reconcile;
@@ -38,19 +39,18 @@ use crate::model::secret::Sealer;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
 use crate::record::compaction::{Compaction, CompactionCounters, Compactor, Keeping};
-use crate::record::recorder::{Drain, RecordCounters, Recorder};
+use crate::record::recorder::{RecordCounters, Recorder, Stop};
 use crate::record::recovery::{self, Returned};
-use crate::record::{restore, upkeep};
+use crate::record::spool::Spool;
+use crate::record::upkeep;
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, installation};
 use crate::timetable::domains::{self, DomainClock};
-use crate::timetable::maintenances::{MaintenanceClock, Stop, Works};
+use crate::timetable::maintenances::{self, MaintenanceClock, Works};
 
 /// The embedded databases in the data folder.
 const MAIN_FILE: &str = "main.db";
 const HISTORY_FILE: &str = "history.db";
-/// How long the first requests wait for the figures of the past.
-const FIGURES_WAIT: Duration = Duration::from_secs(2);
 /// How long a stop may take in all.
 const STOP_LIMIT: Duration = Duration::from_secs(9);
 
@@ -98,7 +98,8 @@ impl Foundation {
         let embedded: Vec<&str> =
             embedded.into_iter().filter(|(_, url)| url.is_none()).map(|(name, _)| name).collect();
         first_start::make_database_files(&config.data_dir, &embedded)?;
-        let databases = Databases::open(&main_url, &history_url, &config.limits.store).await?;
+        let databases =
+            Databases::open_without_waiting(&main_url, &history_url, &config.limits.store).await?;
         let transaction = databases.main.begin().await?;
         let check = installation::check_key(&transaction, &sealer).await?;
         match (check, &new_key) {
@@ -143,16 +144,19 @@ impl App {
         let counters = Arc::new(RecordCounters::default());
         let recorder_thread = Arbiter::new();
         let returned = Arc::new(Returned::default());
+        let spool = past::spool(&config)?;
         let recorder =
-            start_recorder(&recorder_thread, &databases, (&config, &roster), (&counters, &returned));
+            start_recorder((&recorder_thread, spool), &databases, (&config, &roster), (&counters, &returned));
+        let is_past_whole = past::replay(&databases, &recorder).await;
         let engine = start_engine((&roster, toolboxes), &clock, &limits.engine, recorder.clone().recipient());
         let definer = Definer { sealer, roster, limits: limits.engine };
-        let restored = restore::services(&databases, &engine, &definer).await?;
+        let restored = past::restore_services(&databases, (&engine, &definer), is_past_whole).await?;
         let retry = Duration::from_millis(limits.record.retry_ms);
         let every = Duration::from_millis(limits.record.upkeep_ms);
         let works = Works::new((&databases, &engine), &definer, &clock);
         let background = vec![
-            restore_figures(&databases, &engine, restored).await,
+            past::restore_figures((&databases, &recorder), &engine, (restored, retry)).await,
+            actix::spawn(past::prepare_history(databases.clone(), retry)),
             actix::spawn(recovery::run(databases.clone(), returned, retry)),
             actix::spawn(reconcile::run(databases.clone(), engine.clone(), definer.clone())),
             actix::spawn(upkeep::run(databases.clone(), clock.clone(), every)),
@@ -203,11 +207,11 @@ impl App {
             }
             // It may have ended before.
             let _ = self.domain_clock.send(domains::Stop).await;
-            if self.maintenance_clock.send(Stop).await.is_err() {
+            if self.maintenance_clock.send(maintenances::Stop).await.is_err() {
                 tracing::warn!("the clock of the maintenances had stopped before");
             }
             self.engine.stop().await;
-            self.recorder.send(Drain).await.context("the recorder had stopped before")?;
+            self.recorder.send(Stop).await.context("the recorder had stopped before")?;
             self.recorder_thread.stop();
             // A pass may be cut off anywhere.
             self.compaction_thread.stop();
@@ -242,7 +246,7 @@ async fn demand_egress_choice(config: &Config, databases: &Databases) -> anyhow:
 }
 
 pub(crate) fn start_recorder(
-    thread: &Arbiter,
+    (thread, spool): (&Arbiter, Option<Spool>),
     databases: &Databases,
     (config, roster): (&Config, &Roster),
     (counters, returned): (&Arc<RecordCounters>, &Arc<Returned>),
@@ -251,7 +255,7 @@ pub(crate) fn start_recorder(
     let codes = codes.chain([LocationCode::push()]).collect();
     let recorder =
         Recorder::new(databases.history.clone(), codes, config.limits.record.clone(), Arc::clone(counters));
-    let recorder = recorder.noting(Arc::clone(returned));
+    let recorder = recorder.noting(Arc::clone(returned)).spooling(spool);
     Recorder::start_in_arbiter(&thread.handle(), move |_| recorder)
 }
 
@@ -270,23 +274,6 @@ fn start_compactor(
     let compactor = Compactor::new(compaction, clock.clone());
     Compactor::start_in_arbiter(&thread.handle(), move |_| compactor);
     Ok(counters)
-}
-
-/// The figures of the past are computed beside everything else, but a small installation has them before it answers.
-async fn restore_figures(
-    databases: &Databases,
-    engine: &Engine,
-    restored: Vec<restore::Restored>,
-) -> JoinHandle<()> {
-    let (databases, engine) = (databases.clone(), engine.clone());
-    let mut task = actix::spawn(async move {
-        if let Err(error) = restore::figures(&databases, &engine, restored).await {
-            tracing::error!(%error, "figures of the past are not shown: the history cannot be read");
-        }
-    });
-    // The task goes on when the wait is over.
-    let _ = tokio::time::timeout(FIGURES_WAIT, &mut task).await;
-    task
 }
 
 fn database_urls(config: &Config) -> (String, String) {

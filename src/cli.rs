@@ -71,6 +71,7 @@ async fn dispatch((name, arguments): (&str, &ArgMatches), config: Config) -> any
 
 async fn migrate(config: Config) -> anyhow::Result<ExitCode> {
     let foundation = crate::app::Foundation::lay(config, Clock::System).await?;
+    foundation.databases.prepare_history().await?;
     foundation.databases.main.close().await;
     foundation.databases.history.close().await;
     println!("Both databases are up to date.");

@@ -62,7 +62,7 @@ impl Pipeline {
         let recorded = Arc::new(RecordCounters::default());
         let recorder_thread = Arbiter::new();
         let recorder = app::start_recorder(
-            &recorder_thread,
+            (&recorder_thread, None),
             &databases,
             (config, &roster),
             (&recorded, &Arc::default()),

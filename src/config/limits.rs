@@ -81,19 +81,31 @@ impl Default for EngineLimits {
 /// Limits of the recorder.
 #[derive(Clone, Debug)]
 pub struct RecordLimits {
-    /// Results that wait for the database; more are shed, and said so.
+    /// Results that wait in memory for the database; then all of them go to the spool. One takes about 100 bytes, and its
+    /// text of at most 500 characters when it failed: 20 MB in all, 120 MB if every one failed at length.
     pub waiting_results: usize,
+    /// Bytes of the spool; then results are shed, and said so. A result takes about 45 bytes.
+    pub spool_max_bytes: u64,
     /// Rows written in one transaction.
     pub rows_per_commit: usize,
     /// How long to wait after a failed write.
     pub retry_ms: u64,
+    /// How long the database has when the process stops; what is left then goes to the spool.
+    pub stop_ms: u64,
     /// How often finished hours are looked for and deleted services are erased.
     pub upkeep_ms: u64,
 }
 
 impl Default for RecordLimits {
     fn default() -> Self {
-        Self { waiting_results: 500_000, rows_per_commit: 8_192, retry_ms: 500, upkeep_ms: 60_000 }
+        Self {
+            waiting_results: 200_000,
+            spool_max_bytes: 1024 * 1024 * 1024,
+            rows_per_commit: 8_192,
+            retry_ms: 500,
+            stop_ms: 2_000,
+            upkeep_ms: 60_000,
+        }
     }
 }
 

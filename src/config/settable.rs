@@ -101,6 +101,18 @@ impl Config {
                 |config, text| set_positive(&mut config.rate_limit_per_minute, text),
             ),
             Settable::new(
+                "record.waiting_results",
+                "N",
+                "Results in memory while the history is away; then they go to the spool [default: 200000]",
+                |config, text| set_amount(&mut config.limits.record.waiting_results, text),
+            ),
+            Settable::new(
+                "record.spool_max_bytes",
+                "BYTES",
+                "Results on disk while the history is away; then they are shed [default: 1073741824]",
+                |config, text| set_amount(&mut config.limits.record.spool_max_bytes, text),
+            ),
+            Settable::new(
                 "trusted_proxies",
                 "NETWORK,…",
                 "Proxies whose X-Forwarded-For counts",
@@ -208,6 +220,12 @@ fn set_positive(field: &mut u32, text: &str) -> Result<(), Allowed> {
         return Err("a whole number from 1 to 1000000000");
     }
     *field = number;
+    Ok(())
+}
+
+fn set_amount<T: FromStr + Default + PartialEq>(field: &mut T, text: &str) -> Result<(), Allowed> {
+    let allowed = "a whole number from 1";
+    *field = text.parse().ok().filter(|number| *number != T::default()).ok_or(allowed)?;
     Ok(())
 }
 

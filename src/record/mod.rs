@@ -3,6 +3,7 @@
 //!
 //! - [`recorder`]: the actor that writes. One transaction at a time, everything that waits in it.
 //! - [`compaction`]: the actor that seals rows into blocks, merges blocks and drops what has been kept long enough.
+//! - [`spool`]: what memory does not hold while the database is away.
 //! - [`upkeep`]: background work on the main database.
 //! - [`recovery`]: services that are up again recover from their incidents.
 //! - [`restore`]: from the stored services and their history back to running actors.
@@ -11,4 +12,5 @@ pub mod compaction;
 pub mod recorder;
 pub mod recovery;
 pub mod restore;
+pub mod spool;
 pub mod upkeep;

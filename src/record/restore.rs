@@ -12,16 +12,17 @@ use crate::clock::{DAY_MS, Timestamp};
 use crate::engine::Engine;
 use crate::engine::definition::{Definer, Definition, Task};
 use crate::id::Id;
-use crate::model::history::StatusChange;
+use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::service::{Service, ServiceKey};
-use crate::model::verdict::{Vote, freshness_ms};
+use crate::model::verdict::{Verdict, Vote, freshness_ms};
 use crate::model::watch::Memory;
 use crate::stats::uptime::{cover, covers, measured, per_day};
 use crate::stats::window::{WINDOW_DAYS, Window};
 use crate::store::heartbeats::{self, StoredHeartbeat};
+use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, LatestVotes};
-use crate::store::history::{changes, samples};
+use crate::store::history::{append, changes, samples};
 use crate::store::{Databases, StoreError, services, windows};
 
 /// Services loaded at a time.
@@ -42,6 +43,8 @@ struct Past {
 /// What a page of services is restored with.
 struct Known<'a> {
     past: &'a Past,
+    /// Whether there is more to ask the history for; asking one that is away costs seconds each time.
+    is_past_known: bool,
     heartbeats: &'a HashMap<ServiceKey, StoredHeartbeat>,
 }
 
@@ -54,6 +57,8 @@ pub struct Restored {
     pub id: Id,
     /// Until when the last recorded status is backed by results.
     pub backed_until: Option<Timestamp>,
+    /// The history was not there yet: what was measured before is looked up when it is.
+    forgotten: Option<Arc<Definition>>,
 }
 
 /// Starts a watch for every stored service.
@@ -66,6 +71,30 @@ pub async fn services(
     definer: &Definer,
 ) -> Result<Vec<Restored>, StoreError> {
     let past = read_past(databases, engine.started_at()).await;
+    each_service(databases, (engine, definer), past).await
+}
+
+/// The same while the history is away, or lacks what still waits for it: services start from scratch, and
+/// [`figures`] adds what was measured before.
+///
+/// # Errors
+/// When the main database fails.
+pub async fn services_without_past(
+    databases: &Databases,
+    engine: &Engine,
+    definer: &Definer,
+) -> Result<Vec<Restored>, StoreError> {
+    tracing::warn!("services start without their past; it is added when the history is there");
+    each_service(databases, (engine, definer), None).await
+}
+
+async fn each_service(
+    databases: &Databases,
+    (engine, definer): (&Engine, &Definer),
+    past: Option<Past>,
+) -> Result<Vec<Restored>, StoreError> {
+    let is_past_known = past.is_some();
+    let past = past.unwrap_or_default();
     let mut restored = Vec::new();
     let mut after = ServiceKey::MIN;
     loop {
@@ -74,7 +103,7 @@ pub async fn services(
         after = last.key;
         let keys: Vec<ServiceKey> = page.iter().map(|(service, _)| service.key).collect();
         let heartbeats = heartbeats::of_services(databases.main.reader(), &keys).await?;
-        let known = Known { past: &past, heartbeats: &heartbeats };
+        let known = Known { past: &past, is_past_known, heartbeats: &heartbeats };
         let found: Vec<Option<Restored>> = stream::iter(page)
             .map(|(service, organisation)| one(databases, (engine, definer), &known, (service, organisation)))
             .buffered(AT_ONCE)
@@ -84,7 +113,7 @@ pub async fn services(
     }
 }
 
-async fn read_past(databases: &Databases, now: Timestamp) -> Past {
+async fn read_past(databases: &Databases, now: Timestamp) -> Option<Past> {
     let reader = databases.history.reader();
     let read = async {
         let locations = LocationNumbers::read(reader).await?;
@@ -93,16 +122,16 @@ async fn read_past(databases: &Databases, now: Timestamp) -> Past {
         let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
         Ok::<Past, StoreError>(Past { locations, votes, statuses })
     };
-    read.await.unwrap_or_else(|error| {
+    let past = read.await.inspect_err(|error| {
         tracing::error!(%error, "the history cannot be read; services start without their past");
-        Past::default()
-    })
+    });
+    past.ok()
 }
 
 async fn one(
     databases: &Databases,
     (engine, definer): (&Engine, &Definer),
-    Known { past, heartbeats }: &Known<'_>,
+    Known { past, is_past_known, heartbeats }: &Known<'_>,
     (service, organisation): (Service, Id),
 ) -> Option<Restored> {
     let definition = match definer.define(&service, organisation) {
@@ -118,20 +147,57 @@ async fn one(
     let recent = past.votes.get(&service.key);
     let votes = match recent.filter(|votes| are_complete(&definition, votes)) {
         Some(votes) => votes.clone(),
+        None if !is_past_known => HashMap::new(),
         None => recent::of_service(databases.history.reader(), service.key).await.unwrap_or_default(),
     };
     let memory = memory(&definition, definer, (past, &votes));
     let last = votes.values().map(|vote| vote.checked_at).max();
     let now = engine.started_at();
-    let backed_until = match (&definition.task, last) {
-        (Some(task), Some(last)) => Some(task.plan.backed_until(last, now)),
-        (None, Some(last)) => Some(definition.pulse.map_or(last, |pulse| pulse.backed_until(last, now))),
-        (_, None) => None,
-    };
+    let backed_until = last.map(|last| backed_until(&definition, last, now));
+    let forgotten = (!is_past_known).then(|| Arc::clone(&definition));
     if engine.resume(definition, memory).await.is_err() {
         tracing::error!(service = %service.id, "the engine has stopped while services were restored");
     }
-    Some(Restored { key: service.key, id: service.id, backed_until })
+    Some(Restored { key: service.key, id: service.id, backed_until, forgotten })
+}
+
+/// Until when a result from `last` backs the status that was believed then.
+fn backed_until(definition: &Definition, last: Timestamp, now: Timestamp) -> Timestamp {
+    match (&definition.task, definition.pulse) {
+        (Some(task), _) => task.plan.backed_until(last, now),
+        (None, Some(pulse)) => pulse.backed_until(last, now),
+        (None, None) => last,
+    }
+}
+
+/// What was measured of a service before a start that did not know it. The time until that start is a gap, and is noted
+/// as one, as the service itself would have done.
+async fn recall(
+    databases: &Databases,
+    service: &Restored,
+    started: Timestamp,
+) -> Result<Restored, StoreError> {
+    let Some(definition) = &service.forgotten else { return Ok(service.clone()) };
+    let reader = databases.history.reader();
+    let earlier = CheckFilter { to: Some(started.plus_ms(1)), ..CheckFilter::default() };
+    let last = checks::page(&databases.history, service.key, &earlier, 1)
+        .await?
+        .first()
+        .map(|check| check.checked_at);
+    let backed_until = last.map(|last| backed_until(definition, last, started));
+    let known = changes::since(reader, service.key, started).await?;
+    let before = known.first().filter(|change| change.at < started);
+    if let (Some(before), Some(at)) = (before, backed_until)
+        && before.to.verdict() != Verdict::Unknown
+    {
+        let (from, to) = (before.to, MeasuredStatus::NoData);
+        let gap =
+            StatusChange { service: service.key, at: at.max(before.at), from, to, cause: ChangeCause::Gap };
+        let transaction = databases.history.begin().await?;
+        append::changes(&transaction, &[gap]).await?;
+        transaction.commit().await?;
+    }
+    Ok(Restored { backed_until, ..service.clone() })
 }
 
 /// Whether the results read in one go are all that may still vote: a slow service's older results are fresh as well.
@@ -171,6 +237,7 @@ pub async fn figures(
 ) -> Result<(), StoreError> {
     let mut results = stream::iter(restored)
         .map(|service| async move {
+            let service = recall(databases, &service, engine.started_at()).await?;
             let before = window(databases, &service, engine.started_at()).await?;
             if engine.prime(service.id, service.key, before).await.is_err() {
                 tracing::debug!(service = %service.id, "the engine has stopped");

@@ -6,11 +6,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
-use sea_orm::{ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, Statement};
+use sea_orm::{
+    ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, RuntimeErr, Statement, sqlx,
+};
 use sea_orm_migration::MigratorTrait;
 use tokio::sync::Mutex;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
@@ -54,6 +56,17 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// Whether nobody answers there, which may change; a refusal will not.
+    #[must_use]
+    pub fn is_away(&self) -> bool {
+        match self {
+            Self::Connect { source, .. } | Self::Migrate { source, .. } => is_away(source),
+            Self::OldSqlite(_) => false,
+        }
+    }
+}
+
 /// Both databases.
 #[derive(Clone, Debug)]
 pub struct Databases {
@@ -69,21 +82,48 @@ impl Databases {
     /// # Errors
     /// [`OpenError`] naming the database that cannot be used.
     pub async fn open(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
-        let main = Database::connect(main_url, limits).await?;
-        let history = History::connect(history_url, limits).await?;
-        let databases = Self { main, history };
-        databases.migrate().await?;
+        let databases = Self::open_main(main_url, history_url, limits).await?;
+        databases.prepare_history().await?;
         Ok(databases)
     }
 
-    async fn migrate(&self) -> Result<(), OpenError> {
-        let failed = |database: &Database| {
-            let url = database.url.clone();
-            move |source| OpenError::Migrate { url, source }
-        };
-        MainMigrator::up(&self.main.writer, None).await.map_err(failed(&self.main))?;
+    /// The same, but a PostgreSQL of the history may be away: then [`Self::prepare_history`] is still to be done.
+    ///
+    /// # Errors
+    /// [`OpenError`] naming the database that cannot be used.
+    pub async fn open_without_waiting(
+        main_url: &str,
+        history_url: &str,
+        limits: &StoreLimits,
+    ) -> Result<Self, OpenError> {
+        let databases = Self::open_main(main_url, history_url, limits).await?;
+        match databases.prepare_history().await {
+            Err(error) if error.is_away() => {
+                tracing::error!(%error, "the history database is away; checks run, and results wait for it");
+            }
+            prepared => prepared?,
+        }
+        Ok(databases)
+    }
+
+    async fn open_main(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
+        let main = Database::connect(main_url, limits).await?;
+        let history = History::connect(history_url, limits).await?;
+        let migrated = MainMigrator::up(&main.writer, None).await;
+        migrated.map_err(|source| OpenError::Migrate { url: main.url.clone(), source })?;
+        Ok(Self { main, history })
+    }
+
+    /// Brings the history up to date. Until that is done nothing can be written to it, and it counts as away.
+    ///
+    /// # Errors
+    /// [`OpenError`] when it is away or cannot be migrated.
+    pub async fn prepare_history(&self) -> Result<(), OpenError> {
         let history = self.history.rows();
-        HistoryMigrator::up(&history.writer, None).await.map_err(failed(history))
+        let migrated = HistoryMigrator::up(&history.writer, None).await;
+        migrated.map_err(|source| OpenError::Migrate { url: history.url.clone(), source })?;
+        history.is_prepared.store(true, Ordering::Release);
+        Ok(())
     }
 }
 
@@ -97,6 +137,8 @@ pub struct Database {
     turn: Option<Arc<Mutex<Group>>>,
     commits: Arc<AtomicU64>,
     patience: Duration,
+    /// Its migrations are done.
+    is_prepared: Arc<AtomicBool>,
 }
 
 impl Database {
@@ -108,6 +150,7 @@ impl Database {
         let shown = without_credentials(url);
         let patience = Duration::from_secs(limits.acquire_timeout_seconds);
         let refused = |source| OpenError::Connect { url: shown.clone(), source };
+        let is_prepared = Arc::new(AtomicBool::new(true));
         if !url.starts_with("sqlite:") {
             let pool = connect_pool(url, (limits.postgres_connections, 0), limits).await.map_err(refused)?;
             return Ok(Self {
@@ -117,6 +160,7 @@ impl Database {
                 turn: None,
                 commits: Arc::default(),
                 patience,
+                is_prepared,
             });
         }
         let writer = connect_pool(url, (1, WRITER_CACHE_KIB), limits).await.map_err(refused)?;
@@ -128,7 +172,12 @@ impl Database {
             connect_pool(url, (limits.sqlite_readers, READER_CACHE_KIB), limits).await.map_err(refused)?;
         let commits = Arc::new(AtomicU64::new(0));
         let turn = Some(Arc::new(Mutex::new(Group::counting(Arc::clone(&commits)))));
-        Ok(Self { writer, reader, url: shown, turn, commits, patience })
+        Ok(Self { writer, reader, url: shown, turn, commits, patience, is_prepared })
+    }
+
+    /// The same, which counts as away until it has been brought up to date.
+    pub(in crate::store) fn unprepared(self) -> Self {
+        Self { is_prepared: Arc::default(), ..self }
     }
 
     /// The connection for statements that only read.
@@ -142,6 +191,7 @@ impl Database {
     /// # Errors
     /// When the database is away or busy for longer than the configured wait.
     pub async fn begin(&self) -> Result<Transaction, DbErr> {
+        self.demand_prepared()?;
         match &self.turn {
             Some(turn) => Transaction::shared(&self.writer, turn, self.patience).await,
             None => Transaction::alone(&self.writer).await,
@@ -161,8 +211,20 @@ impl Database {
     /// # Errors
     /// What the driver says when it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
+        self.demand_prepared()?;
         self.reader.execute_unprepared("SELECT 1").await?;
         Ok(())
+    }
+
+    /// Whether its migrations are done.
+    #[must_use]
+    pub fn is_prepared(&self) -> bool {
+        self.is_prepared.load(Ordering::Acquire)
+    }
+
+    pub(in crate::store) fn demand_prepared(&self) -> Result<(), DbErr> {
+        let away = || DbErr::Conn(RuntimeErr::Internal("it has been away since the start".into()));
+        if self.is_prepared() { Ok(()) } else { Err(away()) }
     }
 
     /// Closes all connections, waiting for running statements.
@@ -187,6 +249,8 @@ async fn connect_pool(
         .min_connections(1)
         .acquire_timeout(busy)
         .connect_timeout(busy)
+        // PostgreSQL may come later; a SQLite file can be opened or never.
+        .connect_lazy(!url.starts_with("sqlite:"))
         .sqlx_logging(false)
         .record_stmt_in_spans(false)
         .test_before_acquire(!url.starts_with("sqlite:"))
@@ -203,6 +267,24 @@ async fn connect_pool(
                 .pragma("temp_store", "memory")
         });
     sea_orm::Database::connect(options).await
+}
+
+/// Whether the database may answer another time: there is no connection, or a server that just starts or stops.
+fn is_away(error: &DbErr) -> bool {
+    let (DbErr::Conn(RuntimeErr::SqlxError(error))
+    | DbErr::Exec(RuntimeErr::SqlxError(error))
+    | DbErr::Query(RuntimeErr::SqlxError(error))) = error
+    else {
+        return matches!(error, DbErr::ConnectionAcquire(_));
+    };
+    match &**error {
+        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::Protocol(_) => true,
+        // Classes of PostgreSQL: connections, resources, and the operator's doing (57P01 to 57P03).
+        sqlx::Error::Database(refusal) => {
+            refusal.code().is_some_and(|code| ["08", "53", "57P"].iter().any(|class| code.starts_with(class)))
+        }
+        _ => false,
+    }
 }
 
 async fn sqlite_version(connection: &DatabaseConnection) -> Result<String, DbErr> {

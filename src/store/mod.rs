@@ -32,6 +32,7 @@ pub mod windows;
 pub use database::{Database, Databases};
 /// What reads and writes run on: a connection, a pool or a transaction.
 pub use sea_orm::ConnectionTrait as Connection;
+use sea_orm::{DbErr, RuntimeErr, sqlx};
 pub use transaction::Transaction;
 
 /// Why the store could not do what it was asked.
@@ -53,13 +54,28 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the database could not be reached at all (as opposed to: it answered with an error).
+    /// Whether the database could not be reached at all, or has no disk to write to (as opposed to: it answered with an
+    /// error).
     #[must_use]
-    pub const fn is_unreachable(&self) -> bool {
-        matches!(self, Self::Database(sea_orm::DbErr::Conn(_) | sea_orm::DbErr::ConnectionAcquire(_)))
+    pub fn is_unreachable(&self) -> bool {
+        let Self::Database(error) = self else { return false };
+        matches!(error, DbErr::Conn(_) | DbErr::ConnectionAcquire(_)) || is_without_disk(error)
     }
 
     fn corrupt(table: &'static str, row: &dyn Display, problem: &dyn Display) -> Self {
         Self::Corrupt { table, row: row.to_string(), problem: problem.to_string() }
     }
+}
+
+/// SQLite's result codes for a disk that is full, fails or cannot be opened; PostgreSQL's for a full disk.
+fn is_without_disk(error: &DbErr) -> bool {
+    let (DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error))) = error
+    else {
+        return false;
+    };
+    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+    let Some(code) = code else { return false };
+    // The lowest byte is the primary code: SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN.
+    let is_disk_of_sqlite = |code: u32| matches!(code & 0xff, 10 | 13 | 14);
+    code == "53100" || code.len() < 5 && code.parse().is_ok_and(is_disk_of_sqlite)
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use sea_orm::{
     ConnAcquireErr, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult,
-    QueryResult, SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
+    QueryResult, RuntimeErr, SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait, sqlx,
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
@@ -35,6 +35,9 @@ pub(super) struct Group {
     open: Option<Common>,
     /// Grows with every commit, before anybody is told of it.
     commits: Arc<AtomicU64>,
+    /// The last transaction neither began nor ended as it should (a full disk). SQLite may have undone it by itself, the
+    /// driver still counts it as open, and would never begin another: the connection is replaced.
+    is_broken: bool,
 }
 
 /// A common transaction that is not yet committed.
@@ -42,7 +45,7 @@ pub(super) struct Group {
 struct Common {
     outer: DatabaseTransaction,
     /// How its commit went.
-    outcome: Arc<OnceLock<Result<(), String>>>,
+    outcome: Arc<OnceLock<Result<(), RuntimeErr>>>,
     /// Transactions that have done their work and wait for the commit.
     waiting: usize,
     /// Nobody joins any more: something in it failed, and what that did to it is not known for certain.
@@ -52,7 +55,7 @@ struct Common {
 impl Group {
     /// Writers that count their commits here.
     pub(super) const fn counting(commits: Arc<AtomicU64>) -> Self {
-        Self { open: None, commits }
+        Self { open: None, commits, is_broken: false }
     }
 
     /// Commits what is open and tells everybody who waits.
@@ -62,10 +65,8 @@ impl Group {
         // Also after a failure: nobody knows for certain what has become of it.
         self.commits.fetch_add(1, Ordering::AcqRel);
         // Nobody else sets it: whoever ends the group has taken it.
-        let told = match &result {
-            Ok(()) => Ok(()),
-            Err(error) => Err(error.to_string()),
-        };
+        let told = result.as_ref().copied().map_err(reason);
+        self.is_broken = result.is_err();
         let _ = common.outcome.set(told);
         result
     }
@@ -77,10 +78,14 @@ impl Group {
             tracing::error!(%error, "writes were not committed");
         }
         if self.open.is_none() {
+            if self.is_broken {
+                replace_connection(writer).await?;
+                self.is_broken = false;
+            }
             let mode = Some(SqliteTransactionMode::Immediate);
             let options =
                 TransactionOptions { sqlite_transaction_mode: mode, ..TransactionOptions::default() };
-            let outer = writer.begin_with_options(options).await?;
+            let outer = writer.begin_with_options(options).await.inspect_err(|_| self.is_broken = true)?;
             self.open = Some(Common { outer, outcome: Arc::default(), waiting: 0, is_closed: false });
         }
         match &self.open {
@@ -88,6 +93,22 @@ impl Group {
             None => Err(DbErr::Custom("there is no transaction to join".into())),
         }
     }
+}
+
+/// The driver's reason, for everybody who shares it.
+fn reason(error: &DbErr) -> RuntimeErr {
+    match error {
+        DbErr::Conn(reason) | DbErr::Exec(reason) | DbErr::Query(reason) => reason.clone(),
+        other => RuntimeErr::Internal(other.to_string()),
+    }
+}
+
+/// Closes the one connection of the pool, which opens another when it is asked.
+async fn replace_connection(writer: &DatabaseConnection) -> Result<(), DbErr> {
+    let failed = |error: sqlx::Error| DbErr::Conn(RuntimeErr::SqlxError(Arc::new(error)));
+    let connection = writer.get_sqlite_connection_pool().acquire().await.map_err(failed)?;
+    tracing::warn!("the connection that writes is replaced after a failure");
+    sqlx::Connection::close_hard(connection.detach()).await.map_err(failed)
 }
 
 impl Transaction {
@@ -133,7 +154,7 @@ impl Transaction {
                 return group.end().await;
             }
             match outcome.get() {
-                Some(Err(problem)) => Err(DbErr::Custom(problem.clone())),
+                Some(Err(reason)) => Err(DbErr::Exec(reason.clone())),
                 _ => Ok(()),
             }
         });

@@ -1,17 +1,20 @@
 //! The recorder on real databases: what it acknowledges is durable, and a database that is away costs nothing but time.
 
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use actix::{Actor as _, Addr, System};
+use actix::{Actor as _, Addr, Arbiter, System};
 use rstest::rstest;
-use sea_orm::{ConnectOptions, ConnectionTrait as _};
+use sea_orm::{ConnectOptions, ConnectionTrait as _, DatabaseConnection};
 use watchkeeper::config::limits::{RecordLimits, StoreLimits};
 use watchkeeper::engine::aggregator::Batch;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus::{Down, Up};
-use watchkeeper::record::recorder::{Drain, RecordCounters, Recorder};
+use watchkeeper::record::recorder::{Drain, RecordCounters, Recorder, Stop};
+use watchkeeper::record::spool::Spool;
+use watchkeeper::store::Databases;
 use watchkeeper::store::history::History;
 use watchkeeper::store::history::checks::{CheckFilter, page};
 use watchkeeper::store::history::{changes, samples};
@@ -34,6 +37,33 @@ fn start(history: &History, limits: RecordLimits) -> (Addr<Recorder>, Arc<Record
     let counters = Arc::new(RecordCounters::default());
     let recorder = Recorder::new(history.clone(), vec![code("a")], limits, Arc::clone(&counters));
     (recorder.start(), counters)
+}
+
+/// The same with a spool, on a thread that ends as a killed process does.
+fn start_spooling(
+    history: &History,
+    (limits, folder): (RecordLimits, &Path),
+) -> (Arbiter, Addr<Recorder>, Arc<RecordCounters>) {
+    let counters = Arc::new(RecordCounters::default());
+    let spool = Spool::open(folder, limits.spool_max_bytes).unwrap();
+    let recorder = Recorder::new(history.clone(), vec![code("a")], limits, Arc::clone(&counters));
+    let thread = Arbiter::new();
+    let recorder = Recorder::start_in_arbiter(&thread.handle(), move |_| recorder.spooling(Some(spool)));
+    (thread, recorder, counters)
+}
+
+/// A SQLite whose lock somebody else holds.
+async fn lock(store: &Store) -> DatabaseConnection {
+    let mut options = ConnectOptions::new(store.place.history_url.clone());
+    options.max_connections(1).sqlx_logging(false);
+    let other = sea_orm::Database::connect(options).await.unwrap();
+    other.execute_unprepared("BEGIN EXCLUSIVE").await.unwrap();
+    other
+}
+
+async fn impatient() -> Store {
+    let place = Backend::Sqlite.place().await.unwrap();
+    Store::open(place, &StoreLimits { acquire_timeout_seconds: 1, ..StoreLimits::default() }).await
 }
 
 fn quick() -> RecordLimits {
@@ -113,16 +143,11 @@ fn a_postgres_that_is_away_costs_nothing_but_time() {
 #[test]
 fn a_sqlite_that_is_locked_costs_nothing_but_time() {
     System::new().block_on(async {
-        let place = Backend::Sqlite.place().await.unwrap();
-        let limits = StoreLimits { acquire_timeout_seconds: 1, ..StoreLimits::default() };
-        let store = Store::open(place, &limits).await;
+        let store = impatient().await;
         let (recorder, counters) = start(&store.history, quick());
         recorder.send(batch(0)).await.unwrap();
         recorder.send(Drain).await.unwrap();
-        let mut options = ConnectOptions::new(store.place.history_url.clone());
-        options.max_connections(1).sqlx_logging(false);
-        let other = sea_orm::Database::connect(options).await.unwrap();
-        other.execute_unprepared("BEGIN EXCLUSIVE").await.unwrap();
+        let other = lock(&store).await;
         for number in 1..20 {
             recorder.send(batch(number)).await.unwrap();
         }
@@ -133,6 +158,132 @@ fn a_sqlite_that_is_locked_costs_nothing_but_time() {
         assert_eq!(counters.acked.load(Ordering::Relaxed), 200);
         assert_stored(&store.history, 20).await;
     });
+}
+
+/// What memory does not hold waits on disk, and all of it is written in order and counted once.
+#[test]
+fn results_beyond_memory_wait_on_disk() {
+    System::new().block_on(async {
+        let (store, folder) = (impatient().await, tempfile::tempdir().unwrap());
+        let limits = RecordLimits { waiting_results: 25, ..quick() };
+        let (thread, recorder, counters) = start_spooling(&store.history, (limits, folder.path()));
+        let other = lock(&store).await;
+        for number in 0..30 {
+            recorder.send(batch(number)).await.unwrap();
+        }
+        until_it_fails(&counters).await;
+        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        assert!(get(&counters.spooled) >= 270 && get(&counters.spool_bytes) > 0);
+        assert_eq!((get(&counters.acked), get(&counters.shed)), (0, 0));
+        other.execute_unprepared("ROLLBACK").await.unwrap();
+        recorder.send(Drain).await.unwrap();
+        assert_eq!((get(&counters.acked), get(&counters.shed)), (300, 0));
+        assert_eq!(get(&counters.spool_bytes), 0);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_stored(&store.history, 30).await;
+        thread.stop();
+    });
+}
+
+/// Each process is killed in the middle of writing its spool; the last one finds everything, and nothing is doubled.
+#[test]
+fn a_spool_outlives_the_processes_that_write_it() {
+    System::new().block_on(async {
+        let (store, folder) = (impatient().await, tempfile::tempdir().unwrap());
+        let limits = RecordLimits { waiting_results: 10, rows_per_commit: 4, ..quick() };
+        for process in 0..4 {
+            // Connections of its own, which end with it and take what they had begun with them.
+            let impatience = StoreLimits { acquire_timeout_seconds: 1, ..StoreLimits::default() };
+            let place = &store.place;
+            let own = Databases::open(&place.main_url, &place.history_url, &impatience).await.unwrap();
+            let history = own.history;
+            let other = lock(&store).await;
+            let (thread, recorder, counters) = start_spooling(&history, (limits.clone(), folder.path()));
+            for number in process * 10..process * 10 + 10 {
+                recorder.send(batch(number)).await.unwrap();
+            }
+            // Ends what has been taken as SIGTERM does, with the database still away.
+            until_it_fails(&counters).await;
+            recorder.send(Stop).await.unwrap();
+            assert_eq!(counters.waiting.load(Ordering::Relaxed), 0);
+            other.execute_unprepared("ROLLBACK").await.unwrap();
+            if process % 2 == 1 {
+                while counters.acked.load(Ordering::Relaxed) == 0 {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            }
+            thread.stop();
+            thread.join().unwrap();
+            drop(history);
+        }
+        let (thread, recorder, _) = start_spooling(&store.history, (limits, folder.path()));
+        recorder.send(Drain).await.unwrap();
+        assert_stored(&store.history, 40).await;
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        thread.stop();
+    });
+}
+
+/// A full spool is no reason to lose a status change.
+#[test]
+fn a_full_spool_sheds_results_and_keeps_changes() {
+    System::new().block_on(async {
+        let (store, folder) = (impatient().await, tempfile::tempdir().unwrap());
+        let limits = RecordLimits { waiting_results: 20, spool_max_bytes: 1, ..quick() };
+        let (thread, recorder, counters) = start_spooling(&store.history, (limits, folder.path()));
+        let other = lock(&store).await;
+        for number in 0..30 {
+            recorder.send(batch(number)).await.unwrap();
+        }
+        other.execute_unprepared("ROLLBACK").await.unwrap();
+        recorder.send(Drain).await.unwrap();
+        let (acked, shed) = (counters.acked.load(Ordering::Relaxed), counters.shed.load(Ordering::Relaxed));
+        assert!(shed > 0 && acked + shed == 300, "each is stored or counted: {acked} + {shed}");
+        let reader = store.history.reader();
+        let stored = samples::fresh(reader, 1, (at(0), at(i64::MAX)), None).await.unwrap();
+        assert_eq!(stored.len() as u64, acked);
+        assert_eq!(changes::since(reader, 1, at(0)).await.unwrap().len(), 30);
+        thread.stop();
+    });
+}
+
+/// The spool of an earlier configuration names locations that this process does not have.
+#[test]
+fn spooled_results_of_an_unknown_location_are_written() {
+    System::new().block_on(async {
+        let (store, folder) = (impatient().await, tempfile::tempdir().unwrap());
+        let checks = vec![check(1, "elsewhere", 5, CheckStatus::Down)];
+        let mut spool = Spool::open(folder.path(), 1).unwrap();
+        spool.append(&Batch { checks, changes: Vec::new() }).unwrap();
+        drop(spool);
+        let (thread, recorder, _) = start_spooling(&store.history, (quick(), folder.path()));
+        recorder.send(Drain).await.unwrap();
+        let shown = page(&store.history, 1, &CheckFilter::default(), 100).await.unwrap();
+        assert_eq!(shown.len(), 1);
+        thread.stop();
+    });
+}
+
+/// How fast the spool takes results, in whatever way the tests were built.
+#[test]
+fn the_spool_takes_results_faster_than_they_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spool = Spool::open(folder.path(), u64::MAX).unwrap();
+    let checks = (0..8_192).map(|n| check(n, "fra-1", 1_795_000_000_000 + n, CheckStatus::Up)).collect();
+    let batch = Batch { checks, changes: Vec::new() };
+    let started = tokio::time::Instant::now();
+    (0..25).for_each(|_| spool.append(&batch).unwrap());
+    let written = started.elapsed();
+    let bytes = spool.bytes();
+    let mut results = 0;
+    while let Some(batch) = spool.oldest() {
+        results += batch.checks.len();
+        spool.forget();
+    }
+    let read = started.elapsed() - written;
+    println!("{results} results, {bytes} bytes, written in {written:?}, read in {read:?}");
+    assert_eq!(results, 25 * 8_192);
+    assert!(written.as_secs() < 20, "fewer than 10,000 results/s: {written:?}");
 }
 
 /// Architecture 2, back-pressure: results beyond the limit are shed and counted, status changes never.

@@ -22,6 +22,7 @@ use watchkeeper::model::verdict::Verdict;
 use watchkeeper::model::window::{Window, WindowKind};
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::record::restore;
+use watchkeeper::store::history::changes;
 use watchkeeper::store::windows;
 
 use crate::support::Backend;
@@ -61,6 +62,15 @@ impl Handler<Batch> for Collector {
 
 /// What a process that starts now makes of the store: what it knows of each service, and the changes it reports.
 async fn restart(store: &Store, known: &[&Service]) -> (Vec<Snapshot>, Vec<StatusChange>) {
+    restart_with(store, known, true).await
+}
+
+/// The same; the history may also come only when the services are watched already.
+async fn restart_with(
+    store: &Store,
+    known: &[&Service],
+    is_past_there: bool,
+) -> (Vec<Snapshot>, Vec<StatusChange>) {
     let location = |text: &str| Location {
         code: code(text),
         name: text.into(),
@@ -78,7 +88,11 @@ async fn restart(store: &Store, known: &[&Service]) -> (Vec<Snapshot>, Vec<Statu
         sink: collector.clone().start().recipient(),
     });
     let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
-    let restored = restore::services(store, &engine, &definer).await.unwrap();
+    let restored = if is_past_there {
+        restore::services(store, &engine, &definer).await.unwrap()
+    } else {
+        restore::services_without_past(store, &engine, &definer).await.unwrap()
+    };
     restore::figures(store, &engine, restored).await.unwrap();
     let keys: Vec<_> = known.iter().map(|service| (service.id, service.key)).collect();
     let snapshots = engine.snapshots(&keys).await.unwrap();
@@ -163,6 +177,31 @@ fn a_restart_reports_its_own_gap(
             .map(|change| (change.at.ms_since(at(NOW_MS)) / 1_000, change.from, change.to, change.cause))
             .collect();
         assert_eq!(found, expected);
+    });
+}
+
+/// Time in which nobody looked is a gap, also when the process that starts cannot know it yet.
+#[rstest]
+fn a_history_that_comes_late_gets_its_gap(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let service = watched(&store, 60).await;
+        let last_ms = NOW_MS - 60 * MINUTE_MS;
+        let up = change(service.key, last_ms - MINUTE_MS, (MeasuredStatus::Unknown, MeasuredStatus::Up));
+        append_changes(&store.history, &[up]).await;
+        append_checks(&store.history, &[check(service.key, "a", last_ms, CheckStatus::Up)]).await;
+        for _ in 0..2 {
+            restart_with(&store, &[&service], false).await;
+            let stored = changes::since(store.history.reader(), service.key, at(0)).await.unwrap();
+            let gap = StatusChange {
+                service: service.key,
+                at: at(last_ms + MINUTE_MS),
+                from: MeasuredStatus::Up,
+                to: MeasuredStatus::NoData,
+                cause: ChangeCause::Gap,
+            };
+            assert_eq!(stored, [up, gap], "once, however often it is told");
+        }
     });
 }
 
@@ -273,6 +312,8 @@ fn figures_equal_counting_minute_by_minute(
         transaction.commit().await.unwrap();
         let (snapshots, _) = restart(&store, &[&service]).await;
         assert_eq!(snapshots[0].uptime_30d, expected_uptime(&past), "seed {seed}");
+        let (late, _) = restart_with(&store, &[&service], false).await;
+        assert_eq!(late[0].uptime_30d, expected_uptime(&past), "seed {seed}, and the history came late");
         assert_eq!(snapshots[0].avg_response_ms, Some(1.2), "each answer took 1,234 us");
         assert_eq!(snapshots[0].last_check_at, past.checks.last().map(|row| row.checked_at));
     });

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use rstest::rstest;
+use sea_orm::ConnectionTrait as _;
 use tokio::task::JoinSet;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::model::access::Organisation;
@@ -48,6 +49,26 @@ async fn of_many_at_once_each_keeps_or_loses_its_own(
         result.unwrap();
     }
     assert_eq!(names(&store.main).await, kept);
+}
+
+/// SQLite that may not grow: the transaction that meets the limit fails, and later ones begin as if nothing had been.
+#[tokio::test]
+async fn a_full_database_fails_the_write_and_no_later_one() {
+    let Some(store) = Backend::Sqlite.open().await else { return };
+    stored_organisation(&store, "before").await;
+    let transaction = store.main.begin().await.unwrap();
+    transaction.execute_unprepared("PRAGMA max_page_count = 1").await.unwrap();
+    let name = "x".repeat(10_000_000);
+    let refused = organisations::insert(&transaction, organisation(&name)).await.unwrap_err();
+    assert!(refused.is_unreachable(), "it is the disk that is missing: {refused}");
+    drop(transaction);
+    let transaction = store.main.begin().await.unwrap();
+    transaction.execute_unprepared("PRAGMA max_page_count = 4294967294").await.unwrap();
+    drop(transaction);
+    for number in 0..3 {
+        stored_organisation(&store, &format!("after {number}")).await;
+    }
+    assert_eq!(names(&store.main).await.len(), 4);
 }
 
 /// A statement that fails undoes its own transaction; the one that shares its commit is not touched.

@@ -56,12 +56,12 @@ impl Alone {
 const COMPACTION_LOCK: i64 = 0x5741_5443_484b_5052;
 
 impl History {
-    /// Connects without migrating.
+    /// Connects without migrating; until that is done, it counts as away.
     ///
     /// # Errors
     /// [`OpenError`] when the database cannot be reached.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
-        let rows = Database::connect(url, limits).await?;
+        let rows = Database::connect(url, limits).await?.unprepared();
         let place = match url.strip_prefix("sqlite:") {
             Some(rest) => {
                 let file = rest.trim_start_matches("//").split('?').next().unwrap_or_default();
@@ -100,6 +100,7 @@ impl History {
     /// # Errors
     /// When the database fails.
     pub async fn alone(&self) -> Result<Option<Alone>, StoreError> {
+        self.rows.demand_prepared()?;
         let Place::Partitions(connection) = &self.place else { return Ok(Some(Alone { lock: None })) };
         let lock = connection.begin().await?;
         let text = format!("SELECT pg_try_advisory_xact_lock({COMPACTION_LOCK}) AS got");
@@ -129,6 +130,7 @@ impl History {
 
     /// On PostgreSQL every statement would otherwise see what was committed until then.
     async fn begin_reading(&self) -> Result<DatabaseTransaction, DbErr> {
+        self.rows.demand_prepared()?;
         match self.place {
             Place::Files(_) => self.rows.reader().begin().await,
             Place::Partitions(_) => {

@@ -66,7 +66,7 @@ impl Server {
         let environment: Vec<_> =
             environment.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let (child, address) = launch(&folder, &environment);
-        let token = std::fs::read_to_string(folder.path().join("data/token")).unwrap();
+        let token = std::fs::read_to_string(data_folder(&folder, &environment).join("token")).unwrap();
         let client = Client { address, token: Some(token.trim().to_owned()), _server: None };
         Self { folder, environment, child, client, this: Weak::new() }
     }
@@ -126,7 +126,7 @@ impl Server {
 
     /// The data folder.
     pub(crate) fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
+        data_folder(&self.folder, &self.environment)
     }
 
     /// Everything that was logged.
@@ -186,6 +186,12 @@ fn command(folder: &TempDir, environment: &[(String, String)]) -> Command {
     command.env("WATCHKEEPER_CONFIG", "settings.toml").env("WATCHKEEPER_DATA_DIR", "data");
     command.envs(environment.iter().map(|(name, value)| (name, value)));
     command
+}
+
+/// The data folder: the usual one, or one that the test has chosen.
+fn data_folder(folder: &TempDir, environment: &[(String, String)]) -> PathBuf {
+    let chosen = environment.iter().find(|(name, _)| name == "WATCHKEEPER_DATA_DIR");
+    folder.path().join(chosen.map_or("data", |(_, chosen)| chosen))
 }
 
 /// Starts the process and reads where it answers: where it was told to, or what it says.

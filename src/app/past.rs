@@ -1,0 +1,96 @@
+//! What was measured before this start: it may still lie in the spool, and the history may come only later.
+//!
+//! Nothing here holds up checks. What cannot be had at once is added when it can.
+
+use std::time::Duration;
+
+use actix::Addr;
+use anyhow::Context as _;
+use tokio::task::JoinHandle;
+
+use crate::config::Config;
+use crate::engine::Engine;
+use crate::engine::definition::Definer;
+use crate::record::recorder::{Drain, Recorder};
+use crate::record::restore::{self, Restored};
+use crate::record::spool::Spool;
+use crate::store::{Databases, StoreError};
+
+/// What waits for the history database, in the data folder.
+const SPOOL_FOLDER: &str = "spool";
+/// How long a start waits for what an earlier process has left: services go on from it.
+const REPLAY_WAIT: Duration = Duration::from_secs(2);
+/// How long the first requests wait for the figures of the past.
+const FIGURES_WAIT: Duration = Duration::from_secs(2);
+
+/// The spool in the data folder.
+///
+/// # Errors
+/// When the folder cannot be used.
+pub(super) fn spool(config: &Config) -> anyhow::Result<Option<Spool>> {
+    let folder = config.data_dir.join(SPOOL_FOLDER);
+    let spool = Spool::open(&folder, config.limits.record.spool_max_bytes);
+    Ok(Some(spool.with_context(|| format!("cannot use the folder {}", folder.display()))?))
+}
+
+/// Lets the recorder write what an earlier process has left, before services are restored from the history; whether it
+/// has. A long spool is written beside everything else.
+pub(super) async fn replay(databases: &Databases, recorder: &Addr<Recorder>) -> bool {
+    // The recorder goes on when the wait is over.
+    databases.history.is_prepared()
+        && tokio::time::timeout(REPLAY_WAIT, recorder.send(Drain)).await.is_ok_and(|drained| drained.is_ok())
+}
+
+/// Starts a watch for every stored service: from where it stopped, if its past is there.
+pub(super) async fn restore_services(
+    databases: &Databases,
+    (engine, definer): (&Engine, &Definer),
+    is_past_whole: bool,
+) -> Result<Vec<Restored>, StoreError> {
+    if is_past_whole {
+        restore::services(databases, engine, definer).await
+    } else {
+        restore::services_without_past(databases, engine, definer).await
+    }
+}
+
+/// Brings a history up to date that was away at the start, as soon as it answers.
+pub(super) async fn prepare_history(databases: Databases, retry: Duration) {
+    while !databases.history.is_prepared() {
+        match databases.prepare_history().await {
+            Ok(()) => tracing::info!("the history database is there and up to date"),
+            Err(error) if error.is_away() => tracing::debug!(%error, "the history database is still away"),
+            Err(error) => tracing::error!(%error, "the history database cannot be used"),
+        }
+        tokio::time::sleep(retry).await;
+    }
+}
+
+/// The figures of the past are computed beside everything else, but a small installation has them before it answers.
+pub(super) async fn restore_figures(
+    (databases, recorder): (&Databases, &Addr<Recorder>),
+    engine: &Engine,
+    (restored, retry): (Vec<Restored>, Duration),
+) -> JoinHandle<()> {
+    let is_there = databases.history.is_prepared();
+    let (databases, recorder, engine) = (databases.clone(), recorder.clone(), engine.clone());
+    let mut task = actix::spawn(async move {
+        // They are of the time before this start, so they can come at any time.
+        loop {
+            // What waits for the history belongs to the past as well.
+            if databases.history.is_prepared() && recorder.send(Drain).await.is_ok() {
+                match restore::figures(&databases, &engine, restored.clone()).await {
+                    Ok(()) => return,
+                    Err(error) => tracing::warn!(%error, "figures of the past cannot be read yet"),
+                }
+            }
+            tokio::time::sleep(retry).await;
+        }
+    });
+    if !is_there {
+        return task;
+    }
+    // The task goes on when the wait is over.
+    let _ = tokio::time::timeout(FIGURES_WAIT, &mut task).await;
+    task
+}

@@ -1,0 +1,52 @@
+//! What the recorder did, for `/metrics`. Every result that arrived is in one of these numbers, or waits.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::telemetry::{Collect, Exposition};
+
+/// Numbers of the recorder.
+#[derive(Debug, Default)]
+pub struct RecordCounters {
+    /// Results that are durable in the database.
+    pub acked: AtomicU64,
+    /// Results that could not wait any longer.
+    pub shed: AtomicU64,
+    /// Results that are, or were, durable in the spool.
+    pub spooled: AtomicU64,
+    /// Bytes of the spool.
+    pub spool_bytes: AtomicU64,
+    /// Places of the spool that could not be read.
+    pub spool_damages: AtomicU64,
+    /// Transactions.
+    pub commits: AtomicU64,
+    /// Writes that failed and were tried again.
+    pub failures: AtomicU64,
+    /// Results that wait in memory now.
+    pub waiting: AtomicU64,
+    /// Whether the last write failed.
+    pub is_failing: AtomicBool,
+}
+
+impl Collect for RecordCounters {
+    fn collect(&self, out: &mut Exposition) {
+        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        out.counter("results_acked_total", "Results that are durable in the history database.")
+            .value(get(&self.acked));
+        out.counter("results_shed_total", "Results lost because the history database was away too long.")
+            .value(get(&self.shed));
+        out.counter(
+            "results_spooled_total",
+            "Results put into the spool on disk until the database is back.",
+        )
+        .value(get(&self.spooled));
+        out.gauge("spool_bytes", "Bytes on disk that wait for the history database.")
+            .value(get(&self.spool_bytes));
+        out.counter("spool_damages_total", "Places of the spool that could not be read and were skipped.")
+            .value(get(&self.spool_damages));
+        out.counter("history_commits_total", "Transactions of the recorder.").value(get(&self.commits));
+        out.counter("history_failures_total", "Writes that failed and were tried again.")
+            .value(get(&self.failures));
+        out.gauge("results_waiting", "Results that wait in memory for the history database.")
+            .value(get(&self.waiting));
+    }
+}

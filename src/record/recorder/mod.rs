@@ -1,0 +1,322 @@
+//! The actor that writes measurements.
+//!
+//! While a transaction is under way facts gather, and the next transaction takes all of them: group commit without a timer.
+//! What is counted as acknowledged is durable in the database. If that is away, facts wait in memory; when memory is
+//! full, all of it goes to the spool on disk, so that what is on disk is always older. When the database is back the
+//! spool is written first, then memory: everything in order. Results are shed, and counted, only when the spool is full
+//! or cannot be written. Status changes are never shed.
+
+mod counters;
+mod queue;
+mod work;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use actix::{Actor, ActorFutureExt as _, AsyncContext, Context, Handler, Message, WrapFuture as _};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+pub use counters::RecordCounters;
+
+use crate::config::limits::RecordLimits;
+use crate::engine::aggregator::Batch;
+use crate::model::location::LocationCode;
+use crate::record::recorder::queue::Queue;
+use crate::record::recorder::work::Work;
+use crate::record::recovery::Returned;
+use crate::record::spool::Spool;
+use crate::store::StoreError;
+use crate::store::history::History;
+use crate::store::history::locations::LocationNumbers;
+
+/// Batches in the mailbox before aggregators have to keep theirs.
+const MAILBOX: usize = 256;
+
+/// The actor. It writes the spool on its own thread: while the disk is waited for, only batches wait.
+pub struct Recorder {
+    history: History,
+    locations: LocationNumbers,
+    codes: Arc<[LocationCode]>,
+    queue: Queue,
+    spool: Option<Spool>,
+    flight: Option<Flight>,
+    /// A write has just failed; the next one waits for the timer.
+    is_resting: bool,
+    /// The spool could not be written; not before this is it tried again.
+    spool_rests_until: Option<Instant>,
+    is_stopping: bool,
+    waiters: Vec<oneshot::Sender<()>>,
+    limits: RecordLimits,
+    counters: Arc<RecordCounters>,
+    returned: Arc<Returned>,
+}
+
+/// What is being written.
+struct Flight {
+    batch: Arc<Batch>,
+    /// It is in the spool as well: it came from there, or memory was spilled meanwhile. Then it need not come back.
+    is_spooled: bool,
+    is_from_spool: bool,
+}
+
+/// Answered when everything taken so far is durable in the database.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Drain;
+
+/// Answered when everything taken so far is durable: in the database, or in the spool while the database is away.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Stop;
+
+impl Recorder {
+    /// A recorder for these locations.
+    #[must_use]
+    pub fn new(
+        history: History,
+        codes: Vec<LocationCode>,
+        limits: RecordLimits,
+        counters: Arc<RecordCounters>,
+    ) -> Self {
+        Self {
+            history,
+            locations: LocationNumbers::default(),
+            codes: codes.into(),
+            queue: Queue::default(),
+            spool: None,
+            flight: None,
+            is_resting: false,
+            spool_rests_until: None,
+            is_stopping: false,
+            waiters: Vec::new(),
+            limits,
+            counters,
+            returned: Arc::default(),
+        }
+    }
+
+    /// The same, which notes here whose status has durably become up.
+    #[must_use]
+    pub fn noting(self, returned: Arc<Returned>) -> Self {
+        Self { returned, ..self }
+    }
+
+    /// The same, which has this spool for what memory does not hold.
+    #[must_use]
+    pub fn spooling(self, spool: Option<Spool>) -> Self {
+        Self { spool, ..self }
+    }
+
+    /// Results in memory that are nowhere else.
+    fn waiting(&self) -> usize {
+        let flying = self.flight.as_ref().filter(|flight| !flight.is_spooled);
+        self.queue.results() + flying.map_or(0, |flight| flight.batch.checks.len())
+    }
+
+    fn take(&mut self, batch: Batch) {
+        if self.waiting() + batch.checks.len() > self.limits.waiting_results {
+            self.spill(false);
+        }
+        let room = self.limits.waiting_results.saturating_sub(self.waiting());
+        let shed = self.queue.take(batch, room);
+        if shed > 0 {
+            self.counters.shed.fetch_add(shed as u64, Ordering::Relaxed);
+            tracing::error!(results = shed, "the history database is too slow or away: results are lost");
+        }
+    }
+
+    /// Moves memory to the spool, oldest first; results only as far as there is room, unless it is the last chance.
+    fn spill(&mut self, is_last_chance: bool) {
+        let is_resting = self.spool_rests_until.is_some_and(|until| Instant::now() < until);
+        let Some(spool) = self.spool.as_mut().filter(|_| is_last_chance || !is_resting) else { return };
+        self.spool_rests_until = None;
+        loop {
+            let may_take_results = is_last_chance || spool.has_room();
+            let flight = self.flight.as_mut().filter(|flight| !flight.is_spooled && may_take_results);
+            let batch = match &flight {
+                Some(flight) => Arc::clone(&flight.batch),
+                None if may_take_results => Arc::new(self.queue.next(self.limits.rows_per_commit)),
+                None => Arc::new(self.queue.next_changes(self.limits.rows_per_commit)),
+            };
+            if batch.is_empty() {
+                break;
+            }
+            if let Err(error) = spool.append(&batch) {
+                if flight.is_none() {
+                    self.queue.put_back(Arc::unwrap_or_clone(batch));
+                }
+                tracing::error!(%error, "the spool cannot be written");
+                self.spool_rests_until = Some(Instant::now() + Duration::from_millis(self.limits.retry_ms));
+                break;
+            }
+            self.counters.spooled.fetch_add(batch.checks.len() as u64, Ordering::Relaxed);
+            if let Some(flight) = flight {
+                flight.is_spooled = true;
+            }
+        }
+        if !spool.has_room() {
+            self.spool_rests_until = Some(Instant::now() + Duration::from_millis(self.limits.retry_ms));
+        }
+    }
+
+    fn write(&mut self, ctx: &mut Context<Self>) {
+        self.show();
+        if self.flight.is_some() || self.is_resting {
+            return;
+        }
+        let spooled = self.spool.as_mut().and_then(|spool| spool.oldest().cloned());
+        let is_from_spool = spooled.is_some();
+        let batch = spooled.unwrap_or_else(|| self.queue.next(self.limits.rows_per_commit));
+        if batch.is_empty() {
+            self.answer();
+            return;
+        }
+        let batch = Arc::new(batch);
+        self.flight = Some(Flight { batch: Arc::clone(&batch), is_spooled: is_from_spool, is_from_spool });
+        let work = Work {
+            history: self.history.clone(),
+            locations: self.locations.clone(),
+            codes: Arc::clone(&self.codes),
+            batch,
+        };
+        ctx.spawn(work.commit().into_actor(self).map(|(locations, result), recorder, ctx| {
+            recorder.locations = locations;
+            recorder.written(result, ctx);
+        }));
+    }
+
+    fn written(&mut self, result: Result<(), StoreError>, ctx: &mut Context<Self>) {
+        let Some(flight) = self.flight.take() else { return };
+        let was_failing = self.counters.is_failing.swap(result.is_err(), Ordering::Relaxed);
+        match result {
+            Ok(()) => {
+                if was_failing {
+                    tracing::info!("the history database takes results again");
+                }
+                self.counters.commits.fetch_add(1, Ordering::Relaxed);
+                self.acknowledge(&flight);
+                self.write(ctx);
+            }
+            Err(error) => {
+                self.counters.failures.fetch_add(1, Ordering::Relaxed);
+                if !was_failing {
+                    tracing::error!(%error, "results cannot be written; they wait");
+                }
+                if !flight.is_spooled {
+                    self.queue.put_back(Arc::unwrap_or_clone(flight.batch));
+                }
+                self.is_resting = true;
+                ctx.run_later(Duration::from_millis(self.limits.retry_ms), |recorder, ctx| {
+                    recorder.is_resting = false;
+                    recorder.write(ctx);
+                });
+                if self.is_stopping {
+                    self.leave();
+                }
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, flight: &Flight) {
+        self.returned.note(&flight.batch.changes);
+        // What went to the spool meanwhile is counted when it comes from there.
+        if flight.is_from_spool || !flight.is_spooled {
+            self.counters.acked.fetch_add(flight.batch.checks.len() as u64, Ordering::Relaxed);
+        }
+        if flight.is_from_spool
+            && let Some(spool) = &mut self.spool
+        {
+            spool.forget();
+            if spool.is_empty() {
+                tracing::info!("everything in the spool is in the history database");
+            }
+        }
+    }
+
+    /// What cannot be written before the process ends goes to the spool, and the next process writes it.
+    fn leave(&mut self) {
+        if self.spool.is_none() {
+            return;
+        }
+        self.spill(true);
+        let lost = self.waiting();
+        if lost > 0 || !self.queue.is_empty() {
+            tracing::error!(results = lost, "neither database nor spool could be written: results are lost");
+        }
+        self.show();
+        self.answer();
+    }
+
+    fn answer(&mut self) {
+        for waiter in self.waiters.drain(..) {
+            // Whoever has stopped waiting needs no answer.
+            let _ = waiter.send(());
+        }
+    }
+
+    fn show(&self) {
+        self.counters.waiting.store(self.waiting() as u64, Ordering::Relaxed);
+        if let Some(spool) = &self.spool {
+            self.counters.spool_bytes.store(spool.bytes(), Ordering::Relaxed);
+            self.counters.spool_damages.store(spool.damages(), Ordering::Relaxed);
+        }
+    }
+
+    fn wait(&mut self) -> actix::ResponseFuture<()> {
+        let (sender, receiver) = oneshot::channel();
+        self.waiters.push(sender);
+        Box::pin(async move {
+            let _ = receiver.await;
+        })
+    }
+}
+
+impl Actor for Recorder {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        ctx.set_mailbox_capacity(MAILBOX);
+        if let Some(spool) = self.spool.as_ref().filter(|spool| !spool.is_empty()) {
+            tracing::info!(bytes = spool.bytes(), "results that an earlier process has left are written");
+        }
+        self.write(ctx);
+    }
+}
+
+impl Handler<Batch> for Recorder {
+    type Result = ();
+
+    fn handle(&mut self, batch: Batch, ctx: &mut Context<Self>) {
+        self.take(batch);
+        self.write(ctx);
+    }
+}
+
+impl Handler<Drain> for Recorder {
+    type Result = actix::ResponseFuture<()>;
+
+    fn handle(&mut self, _: Drain, ctx: &mut Context<Self>) -> Self::Result {
+        let waiting = self.wait();
+        self.write(ctx);
+        waiting
+    }
+}
+
+impl Handler<Stop> for Recorder {
+    type Result = actix::ResponseFuture<()>;
+
+    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) -> Self::Result {
+        let waiting = self.wait();
+        self.is_stopping = true;
+        let has_spooled = self.spool.as_ref().is_some_and(|spool| !spool.is_empty());
+        if has_spooled || self.counters.is_failing.load(Ordering::Relaxed) {
+            self.leave();
+        } else {
+            ctx.run_later(Duration::from_millis(self.limits.stop_ms), |recorder, _| recorder.leave());
+        }
+        self.write(ctx);
+        waiting
+    }
+}

@@ -1,0 +1,85 @@
+//! Facts in memory, oldest first. Results have a limit; status changes are few and are never refused.
+
+use std::collections::VecDeque;
+
+use crate::engine::aggregator::Batch;
+use crate::model::history::{CheckRecord, StatusChange};
+
+/// What waits in memory.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    checks: VecDeque<CheckRecord>,
+    changes: VecDeque<StatusChange>,
+}
+
+impl Queue {
+    /// Waiting results.
+    pub(super) fn results(&self) -> usize {
+        self.checks.len()
+    }
+
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.checks.is_empty() && self.changes.is_empty()
+    }
+
+    /// Takes all changes, and as many results as there is room for; how many results were refused.
+    pub(super) fn take(&mut self, batch: Batch, room: usize) -> usize {
+        let refused = batch.checks.len().saturating_sub(room);
+        self.checks.extend(batch.checks.into_iter().take(room));
+        self.changes.extend(batch.changes);
+        refused
+    }
+
+    /// The oldest facts, of each kind at most `most`.
+    pub(super) fn next(&mut self, most: usize) -> Batch {
+        let changes = self.next_changes(most).changes;
+        Batch { checks: self.checks.drain(..most.min(self.checks.len())).collect(), changes }
+    }
+
+    /// The oldest changes, at most `most`.
+    pub(super) fn next_changes(&mut self, most: usize) -> Batch {
+        Batch { checks: Vec::new(), changes: self.changes.drain(..most.min(self.changes.len())).collect() }
+    }
+
+    /// What was given out comes back to where it was.
+    pub(super) fn put_back(&mut self, batch: Batch) {
+        batch.checks.into_iter().rev().for_each(|check| self.checks.push_front(check));
+        batch.changes.into_iter().rev().for_each(|change| self.changes.push_front(change));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Timestamp;
+    use crate::model::history::{ChangeCause, MeasuredStatus};
+
+    fn changes(times: std::ops::Range<i64>) -> Batch {
+        let change = |at| StatusChange {
+            service: 1,
+            at: Timestamp::from_ms(at),
+            from: MeasuredStatus::Up,
+            to: MeasuredStatus::Down,
+            cause: ChangeCause::Votes,
+        };
+        Batch { checks: Vec::new(), changes: times.map(change).collect() }
+    }
+
+    #[test]
+    fn what_comes_back_is_next_again() {
+        let mut queue = Queue::default();
+        assert_eq!(queue.take(changes(0..10), 0), 0);
+        let first = queue.next(4);
+        queue.put_back(first.clone());
+        assert_eq!(queue.next(4).changes, first.changes);
+        assert_eq!(queue.next_changes(100).changes.len(), 6);
+        assert!(queue.is_empty());
+    }
+
+    /// What [`RecordLimits`](crate::config::limits::RecordLimits) says about bytes.
+    #[test]
+    fn a_waiting_result_takes_about_a_hundred_bytes() {
+        assert!(size_of::<CheckRecord>() <= 104, "{}", size_of::<CheckRecord>());
+    }
+}

@@ -1,0 +1,120 @@
+//! What was appended comes back, in order, whatever happens to process and disk in between.
+
+use super::*;
+use crate::clock::Timestamp;
+use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
+
+const ROOM: u64 = 1024 * 1024 * 1024;
+
+fn batch(first: i64) -> Batch {
+    let change = |at| StatusChange {
+        service: 1,
+        at: Timestamp::from_ms(at),
+        from: MeasuredStatus::Up,
+        to: MeasuredStatus::Down,
+        cause: ChangeCause::Votes,
+    };
+    Batch { checks: Vec::new(), changes: (first..first + 10).map(change).collect() }
+}
+
+fn drain(spool: &mut Spool) -> Vec<i64> {
+    let mut times = Vec::new();
+    while let Some(batch) = spool.oldest() {
+        times.extend(batch.changes.iter().map(|change| change.at.ms()));
+        spool.forget();
+    }
+    times
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn what_waits_is_given_in_order_and_then_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spool = Spool::open(folder.path(), ROOM).unwrap();
+    assert!(spool.oldest().is_none());
+    (0..5).for_each(|number| spool.append(&batch(number * 10)).unwrap());
+    assert!(spool.bytes() > 0);
+    assert_eq!(drain(&mut spool), (0..50).collect::<Vec<_>>());
+    assert!(spool.is_empty() && spool.bytes() == 0 && files(folder.path()).is_empty());
+}
+
+/// A process that is killed leaves files; the next one goes on, and gives again what was not forgotten.
+#[test]
+fn the_next_process_goes_on_where_the_killed_one_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut killed = Spool::open(folder.path(), ROOM).unwrap();
+    (0..3).for_each(|number| killed.append(&batch(number * 10)).unwrap());
+    assert_eq!(killed.oldest().map(|batch| batch.changes.len()), Some(10));
+    killed.forget();
+    killed.append(&batch(30)).unwrap();
+    drop(killed);
+    let mut spool = Spool::open(folder.path(), ROOM).unwrap();
+    spool.append(&batch(40)).unwrap();
+    assert_eq!(drain(&mut spool), (0..50).collect::<Vec<_>>(), "a segment is given whole or not at all");
+}
+
+/// Appending goes on while the oldest segment is read.
+#[test]
+fn what_is_appended_while_it_is_read_comes_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spool = Spool::open(folder.path(), ROOM).unwrap();
+    spool.append(&batch(0)).unwrap();
+    let first = spool.oldest().unwrap().changes.clone();
+    spool.append(&batch(10)).unwrap();
+    assert_eq!(spool.oldest().unwrap().changes, first, "the same until it is forgotten");
+    assert_eq!(drain(&mut spool), (0..20).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_torn_end_is_cut_off_and_a_damaged_middle_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spool = Spool::open(folder.path(), ROOM).unwrap();
+    (0..3).for_each(|number| spool.append(&batch(number * 10)).unwrap());
+    drop(spool);
+    let file = files(folder.path()).remove(0);
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[30] ^= 1;
+    bytes.extend([7; 9]);
+    fs::write(&file, bytes).unwrap();
+    let mut spool = Spool::open(folder.path(), ROOM).unwrap();
+    assert_eq!(drain(&mut spool).len(), 29, "one fact is lost");
+    assert_eq!(spool.damages(), 1);
+}
+
+#[test]
+fn a_segment_of_another_version_is_set_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("00000000000000000001.spool"), b"WKSPOOL\x09...").unwrap();
+    let mut spool = Spool::open(folder.path(), ROOM).unwrap();
+    spool.append(&batch(0)).unwrap();
+    assert_eq!(drain(&mut spool).len(), 10);
+    assert_eq!((files(folder.path()).len(), spool.damages()), (1, 1), "it is kept for whoever can read it");
+}
+
+#[test]
+fn what_cannot_be_appended_leaves_no_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("spool");
+    let mut spool = Spool::open(&place, ROOM).unwrap();
+    fs::remove_dir(&place).unwrap();
+    spool.append(&batch(0)).unwrap_err();
+    assert!(spool.is_empty());
+    fs::create_dir(&place).unwrap();
+    spool.append(&batch(10)).unwrap();
+    assert_eq!(drain(&mut spool), (10..20).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_limit_is_known_but_not_enforced() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spool = Spool::open(folder.path(), 100).unwrap();
+    assert!(spool.has_room());
+    spool.append(&batch(0)).unwrap();
+    assert!(!spool.has_room());
+    spool.append(&batch(10)).unwrap();
+}

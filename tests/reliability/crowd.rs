@@ -1,0 +1,88 @@
+//! Many services that are checked every second, and what the API and `/metrics` say about all of their checks.
+
+use std::collections::BTreeSet;
+use std::net::{SocketAddr, TcpListener};
+
+use serde_json::{Value, json};
+use watchkeeper::clock::{Clock, Timestamp};
+
+use crate::support::client::Client;
+use crate::support::create;
+
+/// Settings of servers with a crowd.
+pub(crate) const ROOM: &str = "[plans.business]\nservices = 10000\n";
+
+/// Services with ids, on one target that answers.
+pub(crate) struct Crowd {
+    pub(crate) ids: Vec<String>,
+}
+
+/// Checks of all services: (service, location, time), each as often as the API shows it.
+pub(crate) struct Seen {
+    pub(crate) checks: usize,
+    pub(crate) distinct: usize,
+    pub(crate) not_up: Vec<Value>,
+}
+
+impl Crowd {
+    /// So many services, each checked once a second.
+    pub(crate) fn gather(client: &Client, services: usize) -> Self {
+        let target = target();
+        let settings = json!({"interval_seconds": 1, "timeout_seconds": 1});
+        let body =
+            json!({"name": "One", "check_type": "tcp", "target": target.to_string(), "settings": settings});
+        Self { ids: (0..services).map(|_| create(client, &body)).collect() }
+    }
+
+    /// What is shown of the time before `end`.
+    pub(crate) fn seen_before(&self, client: &Client, end: Timestamp) -> Seen {
+        let mut seen = Seen { checks: 0, distinct: 0, not_up: Vec::new() };
+        for id in &self.ids {
+            let mut distinct = BTreeSet::new();
+            let mut path = format!("/v1/services/{id}/checks?per_page=100&to={end}");
+            loop {
+                let page = client.get(&path).expect(200).json();
+                for check in page["data"].as_array().unwrap() {
+                    seen.checks += 1;
+                    distinct.insert((check["checked_at"].to_string(), check["probe"].to_string()));
+                    if check["status"] != "up" {
+                        seen.not_up.push(check.clone());
+                    }
+                }
+                let Some(cursor) = page["meta"]["next_cursor"].as_str() else { break };
+                path = format!("/v1/services/{id}/checks?per_page=100&to={end}&cursor={cursor}");
+            }
+            seen.distinct += distinct.len();
+        }
+        seen
+    }
+
+    /// Nobody is, or was, down: trouble of ours is none of the target's.
+    pub(crate) fn assert_nobody_down(&self, client: &Client) {
+        for id in &self.ids {
+            let service = client.get(&format!("/v1/services/{id}")).expect(200).data();
+            assert!(service["status"] != "down" && service["status"] != "degraded", "{service}");
+            let checks = client.get(&format!("/v1/services/{id}/checks?status=down")).expect(200);
+            assert_eq!(checks.data(), json!([]));
+        }
+    }
+}
+
+/// Accepts connections and closes them, as long as the test process lives.
+fn target() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || listener.incoming().for_each(drop));
+    address
+}
+
+/// One of the server's numbers.
+pub(crate) fn number(client: &Client, name: &str) -> u64 {
+    let page = client.get("/metrics").expect(200).body;
+    let line = page.lines().find_map(|line| line.strip_prefix(&format!("watchkeeper_{name} ")));
+    line.unwrap_or_else(|| panic!("no {name}: {page}")).parse().unwrap()
+}
+
+pub(crate) fn now() -> Timestamp {
+    Clock::System.now()
+}
