@@ -24,7 +24,7 @@ const SERVICES_AT_ONCE: u64 = 200;
 impl Compaction {
     /// Merges all days that are due.
     pub(super) async fn merge(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let visible = segments::visible(self.history.reader()).await?;
+        let visible = segments::readable(self.history.reader()).await?;
         let is_due = |segment: &&Segment| {
             segment.purpose.level == Level::Day && now >= segment.purpose.to.plus_ms(DAY_SETTLE_MS)
         };

@@ -103,7 +103,7 @@ pub async fn page(
             Ok(page) => return Ok(page),
             Err(error) if tries == TRIES => return Err(error),
             Err(error) => {
-                let now = segments::visible(history.reader()).await?;
+                let now = segments::readable(history.reader()).await?;
                 if known.is_subset(&ids(&now)) {
                     return Err(error);
                 }

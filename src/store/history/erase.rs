@@ -13,7 +13,7 @@ use crate::store::history::{History, sealed, segments};
 /// # Errors
 /// When a database fails.
 pub async fn service(history: &History, service: ServiceKey) -> Result<(), StoreError> {
-    for segment in segments::visible(history.reader()).await? {
+    for segment in segments::readable(history.reader()).await? {
         let door = history.place().door(segment.id).await?;
         sealed::erase(&door, service).await?;
     }

@@ -34,7 +34,7 @@ pub(super) async fn unsealed<'a>(
     if late.is_empty() {
         return Ok(Cow::Borrowed(records));
     }
-    let segments = segments::visible(connection).await?;
+    let segments = segments::readable(connection).await?;
     let mut sealed_already = BTreeSet::new();
     for (series, times) in late {
         for at in sealed_times(place, &segments, series, &times).await? {

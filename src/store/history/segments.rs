@@ -117,6 +117,17 @@ pub async fn visible(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, 
     rows.into_iter().map(Segment::try_from).collect()
 }
 
+/// The visible segments that hold something that counts, those of the newest time first. Of others the file or partitions
+/// may still have to be made.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn readable(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, StoreError> {
+    let mut found = visible(connection).await?;
+    found.retain(|segment| segment.sealed_batch > 0);
+    Ok(found)
+}
+
 /// The segments that do not count any more and are still there.
 ///
 /// # Errors

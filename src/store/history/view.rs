@@ -64,7 +64,7 @@ impl History {
     /// When the database fails.
     pub async fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let rows = self.begin_reading().await?;
-        let segments = segments::visible(&rows).await?;
+        let segments = segments::readable(&rows).await?;
         Ok(Snapshot { rows, segments, place: self.place.clone() })
     }
 
