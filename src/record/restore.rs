@@ -21,7 +21,7 @@ use crate::stats::window::{WINDOW_DAYS, Window};
 use crate::store::heartbeats::{self, StoredHeartbeat};
 use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
-use crate::store::history::recent::{self, LatestVotes};
+use crate::store::history::recent::{self, Expected, LatestVotes};
 use crate::store::history::{append, changes, samples};
 use crate::store::{Databases, StoreError, services, windows};
 
@@ -29,23 +29,19 @@ use crate::store::{Databases, StoreError, services, windows};
 const PAGE: u64 = 1_000;
 /// Services restored at once.
 const AT_ONCE: usize = 32;
-/// How far back all results are read in one go; older ones are looked up per service.
+/// How far back all results are read in one go, from the last one; others are looked up.
 const RECENT_MS: i64 = 900_000;
 
 /// What the history remembers of all services.
 #[derive(Default)]
 struct Past {
     locations: LocationNumbers,
+    /// Numbers of the locations of the roster, by their place in it.
+    numbers: HashMap<usize, i32>,
     votes: LatestVotes,
+    /// Since when `votes` knows all rows.
+    since: Timestamp,
     statuses: HashMap<ServiceKey, StatusChange>,
-}
-
-/// What a page of services is restored with.
-struct Known<'a> {
-    past: &'a Past,
-    /// Whether there is more to ask the history for; asking one that is away costs seconds each time.
-    is_past_known: bool,
-    heartbeats: &'a HashMap<ServiceKey, StoredHeartbeat>,
 }
 
 /// A service that runs again, and what its figures need.
@@ -70,7 +66,7 @@ pub async fn services(
     engine: &Engine,
     definer: &Definer,
 ) -> Result<Vec<Restored>, StoreError> {
-    let past = read_past(databases, engine.started_at()).await;
+    let past = read_past(databases, engine.started_at(), definer).await;
     each_service(databases, (engine, definer), past).await
 }
 
@@ -94,7 +90,7 @@ async fn each_service(
     past: Option<Past>,
 ) -> Result<Vec<Restored>, StoreError> {
     let is_past_known = past.is_some();
-    let past = past.unwrap_or_default();
+    let mut past = past.unwrap_or_default();
     let mut restored = Vec::new();
     let mut after = ServiceKey::MIN;
     loop {
@@ -103,24 +99,44 @@ async fn each_service(
         after = last.key;
         let keys: Vec<ServiceKey> = page.iter().map(|(service, _)| service.key).collect();
         let heartbeats = heartbeats::of_services(databases.main.reader(), &keys).await?;
-        let known = Known { past: &past, is_past_known, heartbeats: &heartbeats };
-        let found: Vec<Option<Restored>> = stream::iter(page)
-            .map(|(service, organisation)| one(databases, (engine, definer), &known, (service, organisation)))
+        let definitions: Vec<Definition> = page
+            .iter()
+            .filter_map(|(service, organisation)| define(definer, &heartbeats, (service, *organisation)))
+            .collect();
+        let expected: Vec<Expected> =
+            definitions.iter().map(|definition| expect(&past, definition, engine.started_at())).collect();
+        // Asking a history that is away costs seconds each time.
+        if is_past_known
+            && let Err(error) =
+                recent::complete(&databases.history, &mut past.votes, &expected, past.since).await
+        {
+            tracing::error!(%error, "older results cannot be read; some services start without their votes");
+        }
+        let found: Vec<Restored> = stream::iter(definitions)
+            .map(|definition| one((engine, definer), (&past, is_past_known), definition))
             .buffered(AT_ONCE)
             .collect()
             .await;
-        restored.extend(found.into_iter().flatten());
+        restored.extend(found);
     }
 }
 
-async fn read_past(databases: &Databases, now: Timestamp) -> Option<Past> {
+async fn read_past(databases: &Databases, now: Timestamp, definer: &Definer) -> Option<Past> {
     let reader = databases.history.reader();
     let read = async {
         let locations = LocationNumbers::read(reader).await?;
-        let votes = recent::all_since(reader, now.plus_ms(-RECENT_MS)).await?;
+        let places = definer.roster.locations().iter().enumerate();
+        let numbers = places.filter_map(|(place, known)| {
+            Some((place, *locations.numbers(&[known.code.to_string()]).first()?))
+        });
+        let numbers = numbers.collect();
+        // After a long stop the last results are all old.
+        let last = recent::last_fresh(reader).await?.unwrap_or(now);
+        let since = last.min(now).plus_ms(-RECENT_MS);
+        let votes = recent::all_since(reader, since).await?;
         let latest = changes::latest_of_all(reader).await?;
         let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
-        Ok::<Past, StoreError>(Past { locations, votes, statuses })
+        Ok::<Past, StoreError>(Past { locations, numbers, votes, since, statuses })
     };
     let past = read.await.inspect_err(|error| {
         tracing::error!(%error, "the history cannot be read; services start without their past");
@@ -128,37 +144,51 @@ async fn read_past(databases: &Databases, now: Timestamp) -> Option<Past> {
     past.ok()
 }
 
-async fn one(
-    databases: &Databases,
-    (engine, definer): (&Engine, &Definer),
-    Known { past, is_past_known, heartbeats }: &Known<'_>,
-    (service, organisation): (Service, Id),
-) -> Option<Restored> {
-    let definition = match definer.define(&service, organisation) {
+fn define(
+    definer: &Definer,
+    heartbeats: &HashMap<ServiceKey, StoredHeartbeat>,
+    (service, organisation): (&Service, Id),
+) -> Option<Definition> {
+    match definer.define(service, organisation) {
         Ok(definition) => {
             let stored = heartbeats.get(&service.key).map(|stored| stored.heartbeat);
-            Arc::new(definition.with_heartbeat(stored))
+            Some(definition.with_heartbeat(stored))
         }
         Err(error) => {
             tracing::error!(service = %service.id, %error, "this service cannot be watched");
-            return None;
+            None
         }
-    };
-    let recent = past.votes.get(&service.key);
-    let votes = match recent.filter(|votes| are_complete(&definition, votes)) {
-        Some(votes) => votes.clone(),
-        None if !is_past_known => HashMap::new(),
-        None => recent::of_service(databases.history.reader(), service.key).await.unwrap_or_default(),
-    };
-    let memory = memory(&definition, definer, (past, &votes));
-    let last = votes.values().map(|vote| vote.checked_at).max();
-    let now = engine.started_at();
-    let backed_until = last.map(|last| backed_until(&definition, last, now));
-    let forgotten = (!is_past_known).then(|| Arc::clone(&definition));
-    if engine.resume(definition, memory).await.is_err() {
-        tracing::error!(service = %service.id, "the engine has stopped while services were restored");
     }
-    Some(Restored { key: service.key, id: service.id, backed_until, forgotten })
+}
+
+/// Whose results may still vote: a slow service's older ones are fresh as well.
+fn expect(past: &Past, definition: &Definition, now: Timestamp) -> Expected {
+    let places = definition.task.iter().flat_map(|task| &*task.locations);
+    let freshness = definition.task.as_ref().map_or(i64::MAX, |task| freshness_ms(task.plan.interval_ms));
+    Expected {
+        service: definition.key,
+        locations: places.filter_map(|place| past.numbers.get(place).copied()).collect(),
+        since: now.plus_ms(-freshness),
+    }
+}
+
+async fn one(
+    (engine, definer): (&Engine, &Definer),
+    (past, is_past_known): (&Past, bool),
+    definition: Definition,
+) -> Restored {
+    let nothing = HashMap::new();
+    let votes = past.votes.get(&definition.key).unwrap_or(&nothing);
+    let memory = memory(&definition, definer, (past, votes));
+    let last = votes.values().map(|vote| vote.checked_at).max();
+    let backed_until = last.map(|last| backed_until(&definition, last, engine.started_at()));
+    let definition = Arc::new(definition);
+    let forgotten = (!is_past_known).then(|| Arc::clone(&definition));
+    let restored = Restored { key: definition.key, id: definition.id, backed_until, forgotten };
+    if engine.resume(definition, memory).await.is_err() {
+        tracing::error!(service = %restored.id, "the engine has stopped while services were restored");
+    }
+    restored
 }
 
 /// Until when a result from `last` backs the status that was believed then.
@@ -198,14 +228,6 @@ async fn recall(
         transaction.commit().await?;
     }
     Ok(Restored { backed_until, ..service.clone() })
-}
-
-/// Whether the results read in one go are all that may still vote: a slow service's older results are fresh as well.
-fn are_complete(definition: &Definition, votes: &HashMap<i32, Vote>) -> bool {
-    definition.pulse.is_none()
-        && definition.task.as_ref().is_none_or(|task| {
-            freshness_ms(task.plan.interval_ms) <= RECENT_MS || votes.len() >= task.locations.len()
-        })
 }
 
 fn memory(definition: &Definition, definer: &Definer, (past, votes): (&Past, &HashMap<i32, Vote>)) -> Memory {

@@ -1,14 +1,20 @@
 //! The newest results, from which a restart takes its votes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rstest::rstest;
+use watchkeeper::clock::DAY_MS;
+use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::verdict::Vote;
-use watchkeeper::store::history::recent;
+use watchkeeper::record::compaction::{Compaction, Keeping};
+use watchkeeper::store::history::recent::{self, Expected, LatestVotes};
+use watchkeeper::store::history::segments::Retention;
 
 use crate::support::Backend;
+use crate::support::backend::Store;
 use crate::support::chance::Chance;
 use crate::support::rows::{append_checks, at, check};
 
@@ -55,6 +61,17 @@ async fn the_newest_result_of_each_location_is_its_vote(
     assert_eq!(found, expected);
 }
 
+/// Everything that a restart would know of these services.
+async fn known(store: &Store, since_ms: i64, expected: &[Expected]) -> LatestVotes {
+    let mut votes = recent::all_since(store.history.reader(), at(since_ms)).await.unwrap();
+    recent::complete(&store.history, &mut votes, expected, at(since_ms)).await.unwrap();
+    votes
+}
+
+fn expect(service: i64, locations: &[i32]) -> Expected {
+    Expected { service, locations: locations.to_vec(), since: at(i64::MIN) }
+}
+
 #[rstest]
 #[tokio::test]
 async fn a_service_is_remembered_however_long_ago(
@@ -71,9 +88,71 @@ async fn a_service_is_remembered_however_long_ago(
         ],
     )
     .await;
-    let votes = recent::of_service(store.history.reader(), 1).await.unwrap();
-    let vote = |code: &str| votes.get(&numbers.numbers(&[code.to_owned()])[0]).copied();
+    let votes = known(&store, 1_000, &[expect(1, &[]), expect(3, &[])]).await;
+    let vote = |code: &str| votes[&1].get(&numbers.numbers(&[code.to_owned()])[0]).copied();
     assert_eq!(vote("a"), Some(Vote { status: CheckStatus::Degraded, checked_at: at(30) }));
     assert_eq!(vote("b"), Some(Vote { status: CheckStatus::Up, checked_at: at(20) }));
-    assert!(recent::of_service(store.history.reader(), 3).await.unwrap().is_empty());
+    assert_eq!(votes.len(), 1);
+}
+
+/// Wherever they are by then: results come in no order, are sealed and merged in between, and some come late.
+#[rstest]
+#[tokio::test]
+async fn the_newest_results_are_found_in_rows_and_blocks(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[values(1, 2, 3, 4)] seed: u64,
+) {
+    let Some(store) = backend.open().await else { return };
+    let mut chance = Chance(seed);
+    let start_ms = 20_000 * DAY_MS;
+    let keeping = Keeping::Alike(Retention::of_days(90));
+    let mut compaction =
+        Compaction::new(store.history.clone(), keeping, CompactionLimits::default(), Arc::default());
+    let mut newest: BTreeMap<(i64, i32), Vote> = BTreeMap::new();
+    let mut taken = BTreeSet::new();
+    for round in 1..=8 {
+        let now_ms = start_ms + round * DAY_MS / 2;
+        let mut rows = Vec::new();
+        for _ in 0..60 {
+            let status = chance.pick(&[CheckStatus::Up, CheckStatus::Up, CheckStatus::Down]);
+            let moment_ms = now_ms - chance.below(round * DAY_MS / 2);
+            let row = check(1 + chance.below(12) * 512, chance.pick(&["a", "b", "c"]), moment_ms, status);
+            if taken.insert((row.service, row.location.clone(), row.checked_at)) {
+                rows.push(row);
+            }
+        }
+        let numbers = append_checks(&store.history, &rows).await;
+        for row in &rows {
+            let key = (row.service, numbers.numbers(&[row.location.to_string()])[0]);
+            let vote = Vote { status: row.measurement.status, checked_at: row.checked_at };
+            let known = newest.entry(key).or_insert(vote);
+            if known.checked_at < vote.checked_at {
+                *known = vote;
+            }
+        }
+        if chance.below(3) > 0 {
+            compaction.pass(at(now_ms)).await.unwrap();
+        }
+        let mut expected: BTreeMap<i64, Vec<i32>> = BTreeMap::new();
+        for (service, number) in newest.keys() {
+            expected.entry(*service).or_default().push(*number);
+        }
+        let expected: Vec<_> =
+            expected.iter().map(|(service, locations)| expect(*service, locations)).collect();
+        let found = known(&store, now_ms - DAY_MS / 8, &expected).await;
+        let found = found.into_iter().flat_map(|(service, votes)| {
+            votes.into_iter().map(move |(number, vote)| ((service, number), vote))
+        });
+        assert_eq!(found.collect::<BTreeMap<_, _>>(), newest, "round {round}");
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_last_result_of_all_is_found(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    assert_eq!(recent::last_fresh(store.history.reader()).await.unwrap(), None);
+    append_checks(&store.history, &history()).await;
+    let expected = history().iter().map(|row| row.checked_at).max();
+    assert_eq!(recent::last_fresh(store.history.reader()).await.unwrap(), expected);
 }

@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 use rstest::rstest;
 use watchkeeper::clock::{Clock, DAY_MS};
-use watchkeeper::config::limits::EngineLimits;
+use watchkeeper::config::limits::{CompactionLimits, EngineLimits};
 use watchkeeper::engine::aggregator::{Batch, Snapshot};
 use watchkeeper::engine::definition::{Definer, Roster};
 use watchkeeper::engine::location::Prober;
@@ -21,8 +21,10 @@ use watchkeeper::model::service::{OverrideStatus, Service, Settings};
 use watchkeeper::model::verdict::Verdict;
 use watchkeeper::model::window::{Window, WindowKind};
 use watchkeeper::probe::spec::CheckSpec;
+use watchkeeper::record::compaction::{Compaction, Keeping};
 use watchkeeper::record::restore;
 use watchkeeper::store::history::changes;
+use watchkeeper::store::history::segments::Retention;
 use watchkeeper::store::windows;
 
 use crate::support::Backend;
@@ -140,6 +142,7 @@ fn verdicts_come_back(
     #[case] interval_seconds: u32,
     #[case] votes: Votes,
     #[case] verdict: Verdict,
+    #[values(false, true)] sealed: bool,
 ) {
     System::new().block_on(async {
         let Some(store) = backend.open().await else { return };
@@ -148,6 +151,12 @@ fn verdicts_come_back(
             check(service.key, location, NOW_MS - ago * 1_000, *status)
         };
         append_checks(&store.history, &votes.iter().map(row).collect::<Vec<_>>()).await;
+        if sealed {
+            let keeping = Keeping::Alike(Retention::of_days(90));
+            let limits = CompactionLimits::default();
+            let mut compaction = Compaction::new(store.history.clone(), keeping, limits, Arc::default());
+            compaction.pass(at(NOW_MS + DAY_MS)).await.unwrap();
+        }
         let (snapshots, _) = restart(&store, &[&service]).await;
         assert_eq!(snapshots[0].verdict, verdict);
     });

@@ -1,7 +1,11 @@
 //! The newest results, read back when the engine starts: with them a restart keeps verdicts and finds its own gap.
+//!
+//! Nearly all are rows still, and are read in one go. What is missing is looked up for many services at a time: older rows,
+//! then blocks, whose outlines tell nearly everything: a body is read only if its checks differ.
 
 use std::collections::HashMap;
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect,
 };
@@ -12,15 +16,35 @@ use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Vote;
 use crate::store::StoreError;
+use crate::store::history::blocks::{Body, Wanted};
 use crate::store::history::fresh::{BUCKETS, bucket_of};
+use crate::store::history::sealed::{self, Outline, Series};
+use crate::store::history::segments::place::Door;
+use crate::store::history::segments::{self, Segment};
+use crate::store::history::{History, progress};
 
 /// Buckets read at a time.
 const BUCKETS_AT_ONCE: i16 = 64;
 /// A location that has not been heard of for so many results is not looked for any further.
 const RESULTS_OF_ONE_SERVICE: u64 = 100;
+/// Services whose older rows are looked up at the same time.
+const LOOKUPS_AT_ONCE: usize = 8;
+/// Services looked up in a segment at a time.
+const SERVICES_AT_ONCE: usize = 256;
 
 /// The newest result per service and location number.
 pub type LatestVotes = HashMap<ServiceKey, HashMap<i32, Vote>>;
+
+/// A service whose newest results are wanted: those of each expected location, or of any if none is expected.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    /// The service.
+    pub service: ServiceKey,
+    /// Numbers of the locations that may have something to say.
+    pub locations: Vec<i32>,
+    /// What is older is no vote any more. A service without anything newer is asked for its last results all the same.
+    pub since: Timestamp,
+}
 
 /// The newest results of all services that are still fresh and not older than `since`.
 ///
@@ -36,33 +60,127 @@ pub async fn all_since(
         let buckets = first..first + BUCKETS_AT_ONCE;
         let query = columns().filter(Column::Bucket.is_in(buckets)).filter(Column::CheckedAt.gte(since.ms()));
         for row in query.into_model::<Row>().all(connection).await? {
-            take(&mut votes, &row);
+            take_row(&mut votes, &row);
         }
     }
     Ok(votes)
 }
 
-/// The newest results of one service, however old.
+/// Start of the newest fresh result of all: when there was last something to record.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn of_service(
-    connection: &impl ConnectionTrait,
-    service: ServiceKey,
-) -> Result<HashMap<i32, Vote>, StoreError> {
-    let rows = columns()
+pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, StoreError> {
+    let mut last = None;
+    for bucket in 0..BUCKETS {
+        // The end of one range of the key; all buckets in one statement would be read whole.
+        let query = Entity::find().select_only().column(Column::CheckedAt).filter(Column::Bucket.eq(bucket));
+        let query = query.order_by_desc(Column::CheckedAt).limit(1);
+        last = last.max(query.into_tuple::<i64>().one(connection).await?);
+    }
+    Ok(last.map(Timestamp::from_ms))
+}
+
+/// Adds what is missing to the votes that [`all_since`] found since `looked_since`: what is older, and what is sealed.
+///
+/// # Errors
+/// When the database fails, or a block cannot be read.
+pub async fn complete(
+    history: &History,
+    votes: &mut LatestVotes,
+    expected: &[Expected],
+    looked_since: Timestamp,
+) -> Result<(), StoreError> {
+    let reader = history.reader();
+    let lacking = expected.iter().filter(|service| service.lacks_rows(votes, looked_since));
+    let lacking: Vec<ServiceKey> = lacking.map(|service| service.service).collect();
+    let mut found =
+        stream::iter(lacking).map(|service| rows_of(reader, service)).buffer_unordered(LOOKUPS_AT_ONCE);
+    while let Some(rows) = found.try_next().await? {
+        rows.iter().for_each(|row| take_row(votes, row));
+    }
+    // After the rows: what is sealed in between is found in blocks.
+    let sealed = progress::sealed(reader).await?;
+    for segment in segments::visible(reader).await? {
+        let lacking = expected.iter().filter(|service| service.lacks_blocks(votes, (sealed, &segment)));
+        let lacking: Vec<ServiceKey> = lacking.map(|service| service.service).collect();
+        if lacking.is_empty() {
+            continue;
+        }
+        let door = history.place().door(segment.id).await?;
+        for services in lacking.chunks(SERVICES_AT_ONCE) {
+            let newest = sealed::newest(&door, &segment, services).await?;
+            add_sealed(votes, (&door, &segment), &newest).await?;
+        }
+    }
+    Ok(())
+}
+
+impl Expected {
+    fn lacks_rows(&self, votes: &LatestVotes, looked_since: Timestamp) -> bool {
+        let Some(known) = votes.get(&self.service) else { return true };
+        self.since < looked_since && !self.is_complete(known)
+    }
+
+    /// Whether this segment may hold something newer than what is known, `sealed` being the end of what was ever sealed.
+    fn lacks_blocks(&self, votes: &LatestVotes, (sealed, segment): (Timestamp, &Segment)) -> bool {
+        let Some(known) = votes.get(&self.service) else { return true };
+        let end = sealed.min(segment.purpose.to);
+        let is_newest = known.values().all(|vote| vote.checked_at >= end);
+        self.since < end && !(is_newest && self.is_complete(known))
+    }
+
+    fn is_complete(&self, known: &HashMap<i32, Vote>) -> bool {
+        self.locations.iter().all(|number| known.contains_key(number))
+    }
+}
+
+/// The newest rows of one service, however old.
+async fn rows_of(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<Vec<Row>, StoreError> {
+    let query = columns()
         .filter(Column::Bucket.eq(bucket_of(service)))
         .filter(Column::ServiceId.eq(service))
         .order_by_desc(Column::CheckedAt)
-        .limit(RESULTS_OF_ONE_SERVICE)
-        .into_model::<Row>()
-        .all(connection)
-        .await?;
-    let mut votes = LatestVotes::new();
-    for row in &rows {
-        take(&mut votes, row);
+        .limit(RESULTS_OF_ONE_SERVICE);
+    Ok(query.into_model::<Row>().all(connection).await?)
+}
+
+/// The last checks of these blocks.
+async fn add_sealed(
+    votes: &mut LatestVotes,
+    (door, segment): (&Door, &Segment),
+    newest: &[Outline],
+) -> Result<(), StoreError> {
+    let mut mixed: Vec<Outline> = Vec::new();
+    for outline in newest {
+        match only_status(outline) {
+            Some(status) => take(votes, outline.series, Vote { status, checked_at: outline.last_at }),
+            None => mixed.push(*outline),
+        }
     }
-    Ok(votes.remove(&service).unwrap_or_default())
+    mixed.sort_by_key(|outline| outline.series);
+    for part in mixed.chunk_by(|left, right| left.series.service == right.series.service) {
+        let bodies = sealed::bodies(door, segment, part).await?;
+        for (outline, bytes) in part.iter().zip(&bodies) {
+            let last = Wanted { from: Some(outline.last_at), newest: Some(1), ..Wanted::default() };
+            let entries = Body::open(bytes).and_then(|body| body.matching(&last));
+            for entry in entries.map_err(|error| sealed::damaged(outline, &error))? {
+                let vote = Vote { status: entry.measurement.status, checked_at: entry.checked_at };
+                take(votes, outline.series, vote);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The status of all checks of a block, if it is one.
+const fn only_status(outline: &Outline) -> Option<CheckStatus> {
+    match (outline.up, outline.degraded, outline.down) {
+        (1.., 0, 0) => Some(CheckStatus::Up),
+        (0, 1.., 0) => Some(CheckStatus::Degraded),
+        (0, 0, 1..) => Some(CheckStatus::Down),
+        _ => None,
+    }
 }
 
 fn columns() -> sea_orm::Select<Entity> {
@@ -74,12 +192,15 @@ fn columns() -> sea_orm::Select<Entity> {
     ])
 }
 
-fn take(votes: &mut LatestVotes, row: &Row) {
-    let Some(status) = CheckStatus::from_code(row.status) else {
-        return;
-    };
-    let vote = Vote { status, checked_at: Timestamp::from_ms(row.checked_at) };
-    let newest = votes.entry(row.service_id).or_default().entry(row.location_id).or_insert(vote);
+fn take_row(votes: &mut LatestVotes, row: &Row) {
+    let series = Series { service: row.service_id, location: row.location_id };
+    if let Some(status) = CheckStatus::from_code(row.status) {
+        take(votes, series, Vote { status, checked_at: Timestamp::from_ms(row.checked_at) });
+    }
+}
+
+fn take(votes: &mut LatestVotes, series: Series, vote: Vote) {
+    let newest = votes.entry(series.service).or_default().entry(series.location).or_insert(vote);
     if newest.checked_at < vote.checked_at {
         *newest = vote;
     }

@@ -8,7 +8,14 @@ use crate::model::check::CheckStatus;
 use crate::model::history::Sample;
 use crate::model::service::ServiceKey;
 use crate::store::StoreError;
+use crate::store::history::blocks::Body;
 use crate::store::history::fresh::of_service;
+use crate::store::history::sealed;
+use crate::store::history::segments::Segment;
+use crate::store::history::segments::place::Door;
+
+/// Blocks whose bodies are held at once.
+const BLOCKS_AT_ONCE: usize = 64;
 
 /// The fresh samples of a service in `[from, to)`, oldest first; only of these locations, unless `None`.
 ///
@@ -32,6 +39,31 @@ pub async fn fresh(
     }
     let rows = query.into_model::<Row>().all(connection).await?;
     Ok(rows.into_iter().rev().map(Sample::from).collect())
+}
+
+/// The sealed samples of a service in `[from, to)` that a segment holds, oldest first.
+///
+/// # Errors
+/// When the database fails, the segment is gone, or a block cannot be read.
+pub async fn sealed(
+    door: &Door,
+    segment: &Segment,
+    service: ServiceKey,
+    (from, to): (Timestamp, Timestamp),
+) -> Result<Vec<Sample>, StoreError> {
+    let mut samples = Vec::new();
+    let outlines = sealed::outlines(door, segment, service, (from, to)).await?;
+    // A few at a time: a long span has more bodies than should be held at once.
+    for part in outlines.chunks(BLOCKS_AT_ONCE) {
+        let bodies = sealed::bodies(door, segment, part).await?;
+        for (outline, bytes) in part.iter().zip(&bodies) {
+            let found = Body::open(bytes).and_then(|body| body.samples(outline.series.location));
+            let found = found.map_err(|error| sealed::damaged(outline, &error))?;
+            samples.extend(found.into_iter().filter(|sample| (from..to).contains(&sample.checked_at)));
+        }
+    }
+    samples.sort_by_key(|sample| sample.checked_at);
+    Ok(samples)
 }
 
 #[derive(FromQueryResult)]
