@@ -5,14 +5,15 @@
 //! nodes, plus at its edges, where not even the finest node fits, the samples themselves. Several rollups of the same
 //! span add up, if each check went into one of them.
 
-mod level;
+mod buckets;
 mod pack;
 mod parts;
 mod span;
 mod sums;
 mod tree;
 
-pub use crate::stats::rollup::level::Level;
+pub use crate::model::rollup::Level;
+pub use crate::stats::rollup::buckets::Buckets;
 pub use crate::stats::rollup::span::{Slivers, Wanted};
 pub use crate::stats::rollup::tree::{BadRollup, cover, encode, whole};
 

@@ -8,7 +8,11 @@ use crate::model::check::CheckStatus;
 use crate::model::history::Sample;
 use crate::model::service::ServiceKey;
 use crate::store::StoreError;
+use crate::store::history::blocks::Body;
 use crate::store::history::fresh::of_service;
+use crate::store::history::sealed;
+use crate::store::history::segments::Segment;
+use crate::store::history::segments::place::Door;
 
 /// The fresh samples of a service in `[from, to)`, oldest first; only of these locations, unless `None`.
 ///
@@ -32,6 +36,28 @@ pub async fn fresh(
     }
     let rows = query.into_model::<Row>().all(connection).await?;
     Ok(rows.into_iter().rev().map(Sample::from).collect())
+}
+
+/// The sealed samples of a service in `[from, to)` that lie in this segment, in no certain order. Blocks outside of it are not
+/// read.
+///
+/// # Errors
+/// When the database fails, the segment is gone or a block cannot be read.
+pub async fn sealed(
+    door: &Door,
+    segment: &Segment,
+    service: ServiceKey,
+    (from, to): (Timestamp, Timestamp),
+) -> Result<Vec<Sample>, StoreError> {
+    let mut found = Vec::new();
+    for outline in sealed::outlines(door, segment, service, (from, to)).await? {
+        let bytes = sealed::body(door, segment, &outline).await?;
+        let samples = Body::open(&bytes).and_then(|body| body.samples(outline.series.location));
+        let samples = samples.map_err(|error| sealed::damaged(&outline, &error))?;
+        found
+            .extend(samples.into_iter().filter(|sample| from <= sample.checked_at && sample.checked_at < to));
+    }
+    Ok(found)
 }
 
 #[derive(FromQueryResult)]

@@ -12,6 +12,7 @@ use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, Query
 use watchkeeper_entities::history_segment::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::{DAY_MS, Timestamp};
+use crate::model::rollup;
 use crate::store::StoreError;
 
 /// How many days of retention are told apart: what is to be kept in between is kept as long as the next one says.
@@ -60,6 +61,17 @@ pub struct Segment {
     pub sealed_batch: i64,
     /// Since when nobody new reads it.
     pub retired_at: Option<Timestamp>,
+}
+
+impl Level {
+    /// What one rollup in such a segment sums up.
+    #[must_use]
+    pub const fn rollups(self) -> rollup::Level {
+        match self {
+            Self::Day => rollup::Level::Hour,
+            Self::Period => rollup::Level::Day,
+        }
+    }
 }
 
 impl Retention {

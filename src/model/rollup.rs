@@ -1,4 +1,5 @@
-//! The lengths of time that checks are summed up over.
+//! The lengths of time that checks are summed up over, and how they nest in a rollup. What a rollup holds is of `stats`, where it
+//! is kept of `store`.
 
 use crate::clock::{DAY_MS, Timestamp};
 
@@ -33,8 +34,9 @@ impl Level {
         Timestamp::from_ms(moment.ms().div_euclid(self.ms()).saturating_mul(self.ms()))
     }
 
-    /// From this level as the root of a tree down to its leaves.
-    pub(super) const fn path(self) -> &'static [Self] {
+    /// From this level as the root of a rollup down to its leaves.
+    #[must_use]
+    pub const fn path(self) -> &'static [Self] {
         match self {
             Self::Minute => &[Self::Minute],
             Self::Hour => &[Self::Hour, Self::Minute],
@@ -43,8 +45,9 @@ impl Level {
         }
     }
 
-    /// The length of the leaves of a tree that has this level as its root.
-    pub(super) fn leaf(self) -> Self {
+    /// The length of the leaves of a rollup that has this level as its root.
+    #[must_use]
+    pub fn leaf(self) -> Self {
         self.path().last().copied().unwrap_or(self)
     }
 }
