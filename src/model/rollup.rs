@@ -8,6 +8,10 @@ use crate::clock::{DAY_MS, Timestamp};
 pub enum Level {
     /// 60 seconds.
     Minute,
+    /// 5 minutes.
+    FiveMinutes,
+    /// 15 minutes.
+    QuarterHour,
     /// 60 minutes.
     Hour,
     /// 6 hours: a quarter of a day.
@@ -22,6 +26,8 @@ impl Level {
     pub const fn ms(self) -> i64 {
         match self {
             Self::Minute => 60_000,
+            Self::FiveMinutes => 300_000,
+            Self::QuarterHour => 900_000,
             Self::Hour => 3_600_000,
             Self::Quarter => 21_600_000,
             Self::Day => DAY_MS,
@@ -39,7 +45,9 @@ impl Level {
     pub const fn path(self) -> &'static [Self] {
         match self {
             Self::Minute => &[Self::Minute],
-            Self::Hour => &[Self::Hour, Self::Minute],
+            Self::FiveMinutes => &[Self::FiveMinutes, Self::Minute],
+            Self::QuarterHour => &[Self::QuarterHour, Self::FiveMinutes, Self::Minute],
+            Self::Hour => &[Self::Hour, Self::QuarterHour, Self::FiveMinutes, Self::Minute],
             Self::Quarter => &[Self::Quarter, Self::Hour],
             Self::Day => &[Self::Day, Self::Quarter, Self::Hour],
         }

@@ -212,8 +212,9 @@ async fn a_range_takes_a_few_hundred_merges_and_few_blocks(
         append_checks(&store.history, &rows).await;
         compaction.pass(at(start + DAY_MS + 700_000)).await.unwrap();
     }
-    let now = at(START_MS + DAYS * DAY_MS - 1);
-    for (wanted, most_merges) in questions(now).zip([200, 200, 200, 250, 200, 300, 400, 520, 400, 520]) {
+    // Within an hour, a minute and a second.
+    let now = at(START_MS + DAYS * DAY_MS - 1_234_567);
+    for (wanted, most_merges) in questions(now).zip([60, 200, 90, 250, 120, 350, 200, 600, 250, 600]) {
         let asked = Asked::default();
         let slivers = |level, start| {
             let spans: Vec<_> = wanted.slivers(level, start).iter().collect();

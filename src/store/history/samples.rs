@@ -14,6 +14,9 @@ use crate::store::history::sealed;
 use crate::store::history::segments::Segment;
 use crate::store::history::segments::place::Door;
 
+/// Blocks whose bodies are held at once.
+const BLOCKS_AT_ONCE: usize = 64;
+
 /// The fresh samples of a service in `[from, to)`, oldest first; only of these locations, unless `None`.
 ///
 /// # Errors
@@ -38,26 +41,29 @@ pub async fn fresh(
     Ok(rows.into_iter().rev().map(Sample::from).collect())
 }
 
-/// The sealed samples of a service in `[from, to)` that lie in this segment, in no certain order. Blocks outside of it are not
-/// read.
+/// The sealed samples of a service in `[from, to)` that a segment holds, oldest first.
 ///
 /// # Errors
-/// When the database fails, the segment is gone or a block cannot be read.
+/// When the database fails, the segment is gone, or a block cannot be read.
 pub async fn sealed(
     door: &Door,
     segment: &Segment,
     service: ServiceKey,
     (from, to): (Timestamp, Timestamp),
 ) -> Result<Vec<Sample>, StoreError> {
-    let mut found = Vec::new();
-    for outline in sealed::outlines(door, segment, service, (from, to)).await? {
-        let bytes = sealed::body(door, segment, &outline).await?;
-        let samples = Body::open(&bytes).and_then(|body| body.samples(outline.series.location));
-        let samples = samples.map_err(|error| sealed::damaged(&outline, &error))?;
-        found
-            .extend(samples.into_iter().filter(|sample| from <= sample.checked_at && sample.checked_at < to));
+    let mut samples = Vec::new();
+    let outlines = sealed::outlines(door, segment, service, (from, to)).await?;
+    // A few at a time: a long span has more bodies than should be held at once.
+    for part in outlines.chunks(BLOCKS_AT_ONCE) {
+        let bodies = sealed::bodies(door, segment, part).await?;
+        for (outline, bytes) in part.iter().zip(&bodies) {
+            let found = Body::open(bytes).and_then(|body| body.samples(outline.series.location));
+            let found = found.map_err(|error| sealed::damaged(outline, &error))?;
+            samples.extend(found.into_iter().filter(|sample| (from..to).contains(&sample.checked_at)));
+        }
     }
-    Ok(found)
+    samples.sort_by_key(|sample| sample.checked_at);
+    Ok(samples)
 }
 
 #[derive(FromQueryResult)]

@@ -6,6 +6,7 @@
 //! [`segments::publish`]: crate::store::history::segments::publish
 
 use std::fmt::Display;
+use std::collections::HashMap;
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, TransactionTrait as _, Value};
 
@@ -22,6 +23,8 @@ const BLOCK_COLUMNS: &str =
 const BLOCK_WIDTH: usize = 10;
 const ROLLUP_COLUMNS: &str = "segment, batch, service_id, location_id, start, body";
 const ROLLUP_WIDTH: usize = 6;
+/// Most bodies per statement.
+const BODIES_AT_ONCE: usize = 16;
 /// Most rows per statement.
 const CHUNK_MAX_ROWS: usize = 256;
 
@@ -176,15 +179,48 @@ pub async fn outlines(
 /// # Errors
 /// When the database fails, or the block or segment is gone.
 pub async fn body(door: &Door, segment: &Segment, outline: &Outline) -> Result<Vec<u8>, StoreError> {
-    let text = format!(
-        "SELECT body FROM {} WHERE service_id = $1 AND last_at = $2 AND location_id = $3 AND batch <= $4",
-        door.blocks
-    );
-    let Series { service, location } = outline.series;
-    let values = [service.into(), outline.last_at.ms().into(), location.into(), segment.sealed_batch.into()];
-    let row = door.connection.query_one_raw(statement(door, text, values)).await?;
-    let gone = || StoreError::corrupt("check_block", &outline.last_at, &"the block is gone");
-    Ok(row.ok_or_else(gone)?.try_get_by_index(0)?)
+    let found = bodies(door, segment, std::slice::from_ref(outline)).await?;
+    found.into_iter().next().ok_or_else(|| gone(outline))
+}
+
+/// The bodies of blocks of one service, in the order of their outlines.
+///
+/// # Errors
+/// When the database fails, or a block or the segment is gone.
+pub async fn bodies(
+    door: &Door,
+    segment: &Segment,
+    outlines: &[Outline],
+) -> Result<Vec<Vec<u8>>, StoreError> {
+    let mut bodies = Vec::with_capacity(outlines.len());
+    for chunk in outlines.chunks(BODIES_AT_ONCE) {
+        // Padded, so that only a few texts are ever prepared.
+        let width = chunk.len().next_power_of_two();
+        let places: Vec<String> = (3..width + 3).map(|place| format!("${place}")).collect();
+        let text = format!(
+            "SELECT location_id, last_at, body FROM {} WHERE service_id = $1 AND batch <= $2 AND last_at IN ({})",
+            door.blocks,
+            places.join(",")
+        );
+        let last = &chunk[chunk.len() - 1];
+        let padding = std::iter::repeat_n(last, width - chunk.len());
+        let times = chunk.iter().chain(padding).map(|outline| outline.last_at.ms().into());
+        let values = [last.series.service.into(), segment.sealed_batch.into()].into_iter().chain(times);
+        let rows = door.connection.query_all_raw(statement(door, text, values)).await?;
+        let mut found: HashMap<(i32, i64), &QueryResult> = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            found.insert((row.try_get_by_index(0)?, row.try_get_by_index(1)?), row);
+        }
+        for outline in chunk {
+            let row = found.get(&(outline.series.location, outline.last_at.ms()));
+            bodies.push(row.ok_or_else(|| gone(outline))?.try_get_by_index(2)?);
+        }
+    }
+    Ok(bodies)
+}
+
+fn gone(outline: &Outline) -> StoreError {
+    StoreError::corrupt("check_block", &outline.last_at, &"the block is gone")
 }
 
 /// The next services above `after` that have blocks in a segment, at most `most`.

@@ -23,6 +23,8 @@ pub struct Wanted<'a> {
     pub from: Option<Timestamp>,
     /// Only checks before this instant.
     pub to: Option<Timestamp>,
+    /// Of all these only so many, the newest.
+    pub newest: Option<usize>,
 }
 
 impl Wanted<'_> {
@@ -51,15 +53,15 @@ impl Body<'_> {
     pub fn matching(&self, wanted: &Wanted<'_>) -> Result<Vec<Entry>, BlockError> {
         let outline = self.outline()?;
         let may_match = |run: &Run| wanted.status(outline.kinds[run.kind].status);
-        let is_wanted = |at: &usize| wanted.time(outline.times[*at].checked);
-        let is_in = |run: Run| may_match(&run) && run.checks().any(|at| is_wanted(&at));
-        let most: usize = outline.runs().filter(|run| is_in(*run)).map(|run| run.length).sum();
-        if most == 0 {
-            return Ok(Vec::new());
-        }
+        let in_time = |at: &usize| wanted.time(outline.times[*at].checked);
+        let places = outline.runs().filter(may_match).flat_map(Run::checks).filter(in_time);
+        let places: Vec<usize> = places.collect();
+        let surplus = wanted.newest.map_or(0, |newest| places.len().saturating_sub(newest));
+        let Some(first) = places.get(surplus).copied() else { return Ok(Vec::new()) };
         let details = Details::read(self, &outline)?;
         let mut cursor = details.cursor(self);
-        let mut found = Vec::with_capacity(most);
+        let is_wanted = |at: &usize| *at >= first && in_time(at);
+        let mut found = Vec::with_capacity(places.len() - surplus);
         for run in outline.runs() {
             let kind = &outline.kinds[run.kind];
             let columns = cursor.next(kind, run.length)?;
