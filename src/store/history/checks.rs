@@ -1,17 +1,31 @@
-//! The check history of a service, newest first (contract 4.8).
+//! The check history of a service, newest first (contract 4.8): rows and blocks read as one.
+//!
+//! A page is what rows and blocks held at one moment, whatever is sealed or merged meanwhile. What cannot be read is an
+//! error, never a shorter page. How blocks are walked through is [`descent`]'s business.
 
-use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, RelationBuilder,
-    RelationDef,
-};
-use watchkeeper_entities::{fresh_check, location};
+mod descent;
+
+use std::collections::BTreeSet;
+
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use watchkeeper_entities::fresh_check::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Measurement};
 use crate::model::service::ServiceKey;
 use crate::store::StoreError;
-use crate::store::history::History;
+use crate::store::history::checks::descent::Descent;
 use crate::store::history::fresh::{FreshCheck, bucket_of};
+use crate::store::history::locations::LocationNumbers;
+use crate::store::history::segments::{self, Segment, SegmentId};
+use crate::store::history::{History, Snapshot};
+
+/// How often a page is started over because a segment was dropped while it was read. A segment stays for a minute after
+/// nobody new reads it, so once is rare already.
+const TRIES: usize = 3;
+
+const START_OF_TIME: Timestamp = Timestamp::from_ms(i64::MIN);
+const END_OF_TIME: Timestamp = Timestamp::from_ms(i64::MAX);
 
 /// Which entries of a service's history are wanted.
 #[derive(Clone, Debug, Default)]
@@ -52,60 +66,125 @@ pub struct StoredCheck {
     pub measurement: Measurement,
 }
 
+/// A filter in the terms of rows and blocks.
+struct Question<'a> {
+    service: ServiceKey,
+    numbers: &'a LocationNumbers,
+    probes: &'a [String],
+    statuses: &'a [CheckStatus],
+    from: Timestamp,
+    /// Exclusive.
+    to: Timestamp,
+    before: Option<&'a Position>,
+    limit: usize,
+}
+
 /// At most `limit` entries of the service, newest first.
 ///
 /// # Errors
-/// When the database fails or a row cannot be read.
+/// When the database fails, or a row or block cannot be read.
 pub async fn page(
     history: &History,
     service: ServiceKey,
     filter: &CheckFilter,
     limit: u64,
 ) -> Result<Vec<StoredCheck>, StoreError> {
-    let rows = fresh_check::Entity::find()
-        .join(JoinType::InnerJoin, location_of_check())
-        .filter(condition(service, filter))
-        .order_by_desc(fresh_check::Column::CheckedAt)
-        .order_by_desc(location::Column::Code)
-        .limit(limit)
-        .select_also(location::Entity)
-        .all(history.reader())
-        .await?;
-    rows.into_iter().map(|(row, place)| stored(row, place)).collect()
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut tries = 1;
+    loop {
+        let Snapshot { rows, segments, place } = history.snapshot().await?;
+        let numbers = LocationNumbers::read(&rows).await?;
+        let question = Question::new(service, filter, &numbers, limit);
+        let fresh = question.fresh(&rows).await?;
+        // A page waits for segments without holding a connection, or pages could wait for each other.
+        rows.commit().await?;
+        let known: BTreeSet<SegmentId> = ids(&segments);
+        match Descent::new(&place, &question, segments, fresh).page().await {
+            Ok(page) => return Ok(page),
+            Err(error) if tries == TRIES => return Err(error),
+            Err(error) => {
+                let now = segments::visible(history.reader()).await?;
+                if known.is_subset(&ids(&now)) {
+                    return Err(error);
+                }
+                tries += 1;
+            }
+        }
+    }
 }
 
-fn location_of_check() -> RelationDef {
-    let relation: RelationBuilder<fresh_check::Entity, location::Entity> =
-        fresh_check::Entity::belongs_to(location::Entity);
-    relation.from(fresh_check::Column::LocationId).to(location::Column::Id).into()
+fn ids(segments: &[Segment]) -> BTreeSet<SegmentId> {
+    segments.iter().map(|segment| segment.id).collect()
 }
 
-fn condition(service: ServiceKey, filter: &CheckFilter) -> Condition {
-    use fresh_check::Column::{Bucket, CheckedAt, ServiceId, Status};
-    let mut all = Condition::all().add(Bucket.eq(bucket_of(service))).add(ServiceId.eq(service));
-    if !filter.probes.is_empty() {
-        all = all.add(location::Column::Code.is_in(filter.probes.iter().map(String::as_str)));
+impl<'a> Question<'a> {
+    fn new(service: ServiceKey, filter: &'a CheckFilter, numbers: &'a LocationNumbers, limit: usize) -> Self {
+        let before = filter.before.as_ref();
+        let end = before.map_or(END_OF_TIME, |position| position.checked_at.plus_ms(1));
+        Self {
+            service,
+            numbers,
+            probes: &filter.probes,
+            statuses: &filter.statuses,
+            from: filter.from.unwrap_or(START_OF_TIME),
+            to: filter.to.unwrap_or(END_OF_TIME).min(end),
+            before,
+            limit,
+        }
     }
-    if !filter.statuses.is_empty() {
-        all = all.add(Status.is_in(filter.statuses.iter().map(|status| status.code())));
-    }
-    if let Some(from) = filter.from {
-        all = all.add(CheckedAt.gte(from.ms()));
-    }
-    if let Some(to) = filter.to {
-        all = all.add(CheckedAt.lt(to.ms()));
-    }
-    if let Some(Position { checked_at, probe }) = &filter.before {
-        let older = Condition::any()
-            .add(CheckedAt.lt(checked_at.ms()))
-            .add(location::Column::Code.lt(probe.as_str()));
-        all = all.add(CheckedAt.lte(checked_at.ms())).add(older);
-    }
-    all
-}
 
-fn stored(row: fresh_check::Model, place: Option<location::Model>) -> Result<StoredCheck, StoreError> {
-    let unknown = || StoreError::corrupt("fresh_check", &row.location_id, &"unknown location");
-    let probe = place.ok_or_else(unknown)?.code;
-    Ok(FreshCheck::try_from(row)?.entry.into_stored(probe))
+    /// The code of a location, if it is wanted.
+    fn code(&self, number: i32) -> Result<Option<&'a str>, StoreError> {
+        let unknown = || StoreError::corrupt("location", &number, &"this number has no code");
+        let code = self.numbers.code(number).ok_or_else(unknown)?;
+        let is_wanted = self.probes.is_empty() || self.probes.iter().any(|probe| probe == code);
+        Ok(is_wanted.then_some(code))
+    }
+
+    /// Whether an entry comes after the cursor.
+    fn is_older(&self, checked_at: Timestamp, code: &str) -> bool {
+        self.before.is_none_or(|position| (checked_at, code) < (position.checked_at, position.probe.as_str()))
+    }
+
+    /// The newest fresh entries that are wanted: at least `limit`, if there are so many.
+    async fn fresh(&self, connection: &impl ConnectionTrait) -> Result<Vec<StoredCheck>, StoreError> {
+        // Rows of one moment come in any order: with one more for each location, those that count are all there. So the
+        // database reads a range of its key backwards and sorts nothing.
+        let most = self.limit.saturating_add(self.numbers.len());
+        let rows = Entity::find()
+            .filter(self.condition())
+            .order_by_desc(Column::CheckedAt)
+            .limit(u64::try_from(most).unwrap_or(u64::MAX))
+            .all(connection)
+            .await?;
+        let mut found = Vec::with_capacity(rows.len());
+        for row in rows {
+            let FreshCheck { series, entry } = row.try_into()?;
+            if let Some(code) = self.code(series.location)? {
+                found.push(entry.into_stored(code.to_owned()));
+            }
+        }
+        Ok(found)
+    }
+
+    fn condition(&self) -> Condition {
+        let mut all = Condition::all()
+            .add(Column::Bucket.eq(bucket_of(self.service)))
+            .add(Column::ServiceId.eq(self.service))
+            .add(Column::CheckedAt.gte(self.from.ms()))
+            .add(Column::CheckedAt.lt(self.to.ms()));
+        if !self.probes.is_empty() {
+            all = all.add(Column::LocationId.is_in(self.numbers.numbers(self.probes)));
+        }
+        if !self.statuses.is_empty() {
+            all = all.add(Column::Status.is_in(self.statuses.iter().map(|status| status.code())));
+        }
+        if let Some(Position { checked_at, probe }) = self.before {
+            let older = Condition::any()
+                .add(Column::CheckedAt.lt(checked_at.ms()))
+                .add(Column::LocationId.is_in(self.numbers.before(probe)));
+            all = all.add(older);
+        }
+        all
+    }
 }

@@ -60,6 +60,17 @@ impl LocationNumbers {
         codes.iter().filter_map(|code| self.by_code.get(code).copied()).collect()
     }
 
+    /// The numbers of the codes that come before this one, in the order of their bytes.
+    pub(super) fn before(&self, code: &str) -> Vec<i32> {
+        let known = self.by_code.iter().filter(|(known, _)| known.as_str() < code);
+        known.map(|(_, number)| *number).collect()
+    }
+
+    /// How many codes there are.
+    pub(super) fn len(&self) -> usize {
+        self.by_code.len()
+    }
+
     /// The code with this number.
     #[must_use]
     pub fn code(&self, number: i32) -> Option<&str> {

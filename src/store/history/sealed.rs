@@ -83,6 +83,14 @@ pub struct Outline {
     pub down: u32,
 }
 
+impl Outline {
+    /// Checks in it.
+    #[must_use]
+    pub const fn checks(&self) -> usize {
+        self.up as usize + self.degraded as usize + self.down as usize
+    }
+}
+
 /// Writes into a segment under a batch that does not count yet.
 ///
 /// # Errors

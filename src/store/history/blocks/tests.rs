@@ -138,6 +138,7 @@ proptest! {
         entries in series(60),
         statuses in prop::sample::subsequence(CheckStatus::ALL.to_vec(), 0..=3),
         bounds in prop::array::uniform2(prop::option::of(instant())),
+        newest in prop::option::of(0..70_usize),
     ) {
         let [from, to] = bounds.map(|ms| ms.map(Timestamp::from_ms));
         let is_wanted = |entry: &&Entry| {
@@ -145,9 +146,11 @@ proptest! {
                 && from.is_none_or(|from| entry.checked_at >= from)
                 && to.is_none_or(|to| entry.checked_at < to)
         };
-        let expected: Vec<_> = entries.iter().filter(is_wanted).cloned().collect();
+        let mut expected: Vec<_> = entries.iter().filter(is_wanted).cloned().collect();
+        expected.drain(..newest.map_or(0, |newest| expected.len().saturating_sub(newest)));
         let block = Block::seal(&entries);
-        let found = Body::open(&block.body).unwrap().matching(&Wanted { statuses: &statuses, from, to });
+        let wanted = Wanted { statuses: &statuses, from, to, newest };
+        let found = Body::open(&block.body).unwrap().matching(&wanted);
         prop_assert_eq!(found.unwrap(), expected);
     }
 

@@ -1,0 +1,194 @@
+//! From the newest entry down to older ones, over rows and blocks, reading as little as a page needs.
+//!
+//! Segments, blocks and entries wait in the order of the newest time that they can hold. What can hold the newest is taken
+//! next: of a segment the outlines of its blocks are read, of a block its body, and an entry that nothing can precede is the
+//! next of the page. Blocks that hold nothing wanted, as their outlines say, are never read.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::try_join_all;
+
+use super::{Question, StoredCheck};
+use crate::clock::Timestamp;
+use crate::model::check::CheckStatus;
+use crate::store::StoreError;
+use crate::store::history::blocks::{BlockError, Body, Wanted};
+use crate::store::history::sealed::{self, Outline};
+use crate::store::history::segments::Segment;
+use crate::store::history::segments::place::{Door, Place};
+
+/// Most segments whose outlines are read at the same time.
+const SEGMENTS_AT_ONCE: usize = 4;
+/// Most blocks whose bodies are read with one statement.
+const BLOCKS_AT_ONCE: usize = 16;
+
+/// A page in the making.
+pub(super) struct Descent<'a> {
+    place: &'a Place,
+    question: &'a Question<'a>,
+    /// Segments that were not looked into yet; the newest is last.
+    closed: Vec<Segment>,
+    /// How many segments to look into next: more each time, for a page that needs two may need all.
+    ahead: usize,
+    open: Vec<(Segment, Door)>,
+    /// Blocks that were not read yet, by their last check, location and place in `open`.
+    blocks: BTreeMap<(Timestamp, i32, usize), Outline>,
+    /// Entries that others may precede.
+    entries: BTreeMap<(Timestamp, String), StoredCheck>,
+    found: Vec<StoredCheck>,
+}
+
+impl<'a> Descent<'a> {
+    /// A page of these rows and the blocks of these segments, those of the newest time first.
+    pub(super) fn new(
+        place: &'a Place,
+        question: &'a Question<'a>,
+        segments: Vec<Segment>,
+        fresh: Vec<StoredCheck>,
+    ) -> Self {
+        let overlaps =
+            |segment: &Segment| segment.purpose.from < question.to && segment.purpose.to > question.from;
+        let mut descent = Self {
+            place,
+            question,
+            closed: segments.into_iter().rev().filter(overlaps).collect(),
+            ahead: 1,
+            open: Vec::new(),
+            blocks: BTreeMap::new(),
+            entries: BTreeMap::new(),
+            found: Vec::new(),
+        };
+        for check in fresh {
+            descent.offer(check);
+        }
+        descent
+    }
+
+    /// The entries of the page, newest first.
+    ///
+    /// # Errors
+    /// When the database fails, a segment is gone, or a block cannot be read.
+    pub(super) async fn page(mut self) -> Result<Vec<StoredCheck>, StoreError> {
+        while self.missing() > 0 {
+            let closed = self.closed.last().map(|segment| segment.purpose.to.plus_ms(-1));
+            let unread = self.blocks.last_key_value().map(|((last_at, ..), _)| *last_at);
+            let entry = self.entries.last_key_value().map(|((checked_at, _), _)| *checked_at);
+            // At the same moment a block may hold what comes first by its location.
+            if entry > closed.max(unread) {
+                self.found.extend(self.entries.pop_last().map(|(_, check)| check));
+            } else if closed.is_some() && closed >= unread {
+                self.look_into_segments().await?;
+            } else if unread.is_some() {
+                self.read_blocks().await?;
+            } else {
+                break;
+            }
+        }
+        Ok(self.found)
+    }
+
+    fn missing(&self) -> usize {
+        self.question.limit - self.found.len()
+    }
+
+    fn offer(&mut self, check: StoredCheck) {
+        self.entries.insert((check.checked_at, check.probe.clone()), check);
+    }
+
+    async fn look_into_segments(&mut self) -> Result<(), StoreError> {
+        let rest = self.closed.len().saturating_sub(self.ahead);
+        self.ahead = (self.ahead * 2).min(SEGMENTS_AT_ONCE);
+        let (place, Question { service, from, to, .. }) = (self.place, self.question);
+        let looks = self.closed.split_off(rest).into_iter().map(async |segment| {
+            let door = place.door(segment.id).await?;
+            let outlines = sealed::outlines(&door, &segment, *service, (*from, *to)).await?;
+            Ok::<_, StoreError>((segment, door, outlines))
+        });
+        for (segment, door, outlines) in try_join_all(looks).await? {
+            for outline in outlines {
+                if self.question.matches(&outline) > 0
+                    && self.question.code(outline.series.location)?.is_some()
+                {
+                    let key = (outline.last_at, outline.series.location, self.open.len());
+                    self.blocks.insert(key, outline);
+                }
+            }
+            self.open.push((segment, door));
+        }
+        Ok(())
+    }
+
+    async fn read_blocks(&mut self) -> Result<(), StoreError> {
+        let Some((&(.., open), _)) = self.blocks.last_key_value() else { return Ok(()) };
+        let outlines = self.next_blocks(open);
+        let (segment, door) = &self.open[open];
+        let bodies = sealed::bodies(door, segment, &outlines).await?;
+        let wanted = Wanted {
+            statuses: self.question.statuses,
+            from: Some(self.question.from),
+            to: Some(self.question.to),
+            // One more: the entry at the cursor itself may be among them.
+            newest: Some(self.missing().saturating_add(1)),
+        };
+        for (outline, bytes) in outlines.iter().zip(&bodies) {
+            let Some(code) = self.question.code(outline.series.location)? else { continue };
+            let entries = Body::open(bytes).and_then(|body| {
+                let fits = body.checks() == outline.checks();
+                if fits {
+                    body.matching(&wanted)
+                } else {
+                    Err(BlockError::Malformed("its counts do not fit"))
+                }
+            });
+            for entry in entries.map_err(|error| sealed::damaged(outline, &error))? {
+                if self.question.is_older(entry.checked_at, code) {
+                    self.offer(entry.into_stored(code.to_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The blocks of this segment that are likely to be needed next: those that reach into the time that the missing entries
+    /// cover, if they are spread evenly.
+    fn next_blocks(&mut self, open: usize) -> Vec<Outline> {
+        let missing = self.missing().saturating_sub(self.entries.len()).max(1);
+        let (mut expected, mut reach, mut next) = (0, None, Vec::new());
+        while let Some(block) = self.blocks.last_entry() {
+            let (last_at, _, place) = *block.key();
+            if place != open || next.len() == BLOCKS_AT_ONCE || Some(last_at) < reach {
+                break;
+            }
+            let outline = block.remove();
+            let matches = self.question.matches(&outline);
+            if reach.is_none() && expected + matches >= missing {
+                reach = Some(self.question.reach(&outline, missing - expected));
+            }
+            expected += matches;
+            next.push(outline);
+        }
+        next
+    }
+}
+
+impl Question<'_> {
+    /// How many checks of a block have a wanted status.
+    fn matches(&self, outline: &Outline) -> usize {
+        let count = |status: CheckStatus| match status {
+            CheckStatus::Up => outline.up as usize,
+            CheckStatus::Degraded => outline.degraded as usize,
+            CheckStatus::Down => outline.down as usize,
+        };
+        let is_wanted = |status: &CheckStatus| self.statuses.is_empty() || self.statuses.contains(status);
+        CheckStatus::ALL.into_iter().filter(is_wanted).map(count).sum()
+    }
+
+    /// How far back the newest `missing` matches of a block reach, if they are spread evenly.
+    fn reach(&self, outline: &Outline, missing: usize) -> Timestamp {
+        let matches = i64::try_from(self.matches(outline)).unwrap_or(i64::MAX).max(1);
+        let missing = i64::try_from(missing).unwrap_or(i64::MAX);
+        let newest = outline.last_at.min(self.to);
+        let span_ms = outline.last_at.ms_since(outline.first_at);
+        newest.plus_ms(-(span_ms / matches).saturating_mul(missing))
+    }
+}
