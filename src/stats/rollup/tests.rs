@@ -222,13 +222,3 @@ fn a_rollup_takes_few_bytes_a_check() {
     let length = encode(Level::Day, at(0), &day).len();
     assert!(length <= 1_400, "{length} bytes a day");
 }
-
-#[test]
-fn tmp_time() {
-    let spread = |number: i64| Some(40_000 + u32::try_from(number * 7_919 % 25_000).unwrap());
-    let hour: Vec<_> = (0..60).map(|number| sample(number * 60_000, false, spread(number))).collect();
-    let begin = std::time::Instant::now();
-    let mut n = 0;
-    for _ in 0..2_000 { n += encode(Level::Hour, at(0), &hour).len(); }
-    println!("encode {:?} {}", begin.elapsed() / 2_000, n / 2_000);
-}

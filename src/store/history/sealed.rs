@@ -5,8 +5,8 @@
 //!
 //! [`segments::publish`]: crate::store::history::segments::publish
 
-use std::fmt::Display;
 use std::collections::HashMap;
+use std::fmt::Display;
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, TransactionTrait as _, Value};
 
