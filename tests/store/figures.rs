@@ -225,7 +225,6 @@ async fn a_range_takes_a_few_hundred_merges_and_few_blocks(
         let parts = parts::of_service(&store.history, SERVICE, &scope).await.unwrap();
         let merges = add_up(wanted, &parts).merges();
         let bodies = decoded_bodies(&store.history, &asked).await;
-        println!("{wanted:?}: {merges} merges, {bodies} bodies, {} samples", parts.samples.len());
         assert!(merges <= most_merges && bodies <= 6, "{wanted:?}: {merges} merges, {bodies} bodies");
         let checks: u64 = add_up(wanted, &parts).into_sums().values().map(|sums| sums.checks).sum();
         let expected = (wanted.to.ms() - 1) / 120_000 - (wanted.from.ms() - 1).div_euclid(120_000);
