@@ -16,7 +16,7 @@ const LAST_READERS_MS: i64 = 60_000;
 impl Compaction {
     /// Retires what has been kept long enough and drops what was retired a while ago.
     pub(super) async fn expire(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        for segment in segments::visible(self.history.reader()).await? {
+        for segment in segments::entered(self.history.reader()).await? {
             if segment.purpose.ends_at() <= now {
                 let transaction = self.history.begin().await?;
                 segments::retire(&transaction, segment.id, now).await?;

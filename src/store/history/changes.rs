@@ -1,7 +1,7 @@
 //! Status changes: the rows from which uptime is computed.
 
 use sea_orm::sea_query::Query;
-use sea_orm::{ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter, QueryOrder, Statement};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, Statement};
 use watchkeeper_entities::status_change::{Column, Entity, Model};
 
 use crate::clock::Timestamp;
@@ -42,7 +42,7 @@ async fn not_before(
     let values = [service.into(), from.ms().into()];
     let statement = Statement::from_sql_and_values(connection.get_database_backend(), text, values);
     let Some(row) = connection.query_one_raw(statement).await? else { return Ok(Vec::new()) };
-    let all: Option<String> = row.try_get_by_index(0).map_err(DbErr::from)?;
+    let all: Option<String> = row.try_get_by_index(0)?;
     all.iter().flat_map(|all| all.split(',')).map(|text| read(service, text)).collect()
 }
 

@@ -119,11 +119,22 @@ impl Purpose {
     }
 }
 
-/// The segments that count, those of the newest time first.
+/// The segments that count, those of the newest time first. One that has been entered and was given nothing yet is not
+/// among them: it may not even have its tables.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn visible(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, StoreError> {
+    let mut segments = entered(connection).await?;
+    segments.retain(|segment| segment.sealed_batch > 0);
+    Ok(segments)
+}
+
+/// The segments that may be written to, also those that hold nothing that counts, those of the newest time first.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn entered(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, StoreError> {
     let query = Entity::find().filter(Column::RetiredAt.is_null());
     let rows = query.order_by_desc(Column::ToAt).order_by_desc(Column::Id).all(connection).await?;
     rows.into_iter().map(Segment::try_from).collect()
