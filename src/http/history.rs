@@ -7,8 +7,8 @@ pub(super) mod checks;
 mod cursor;
 mod figures;
 pub(super) mod metrics;
-mod pieces;
 pub(super) mod response_times;
+mod sums;
 mod timeline;
 pub(super) mod uptime;
 

@@ -19,6 +19,7 @@ pub mod location;
 pub mod maintenance;
 pub mod password;
 pub mod period;
+pub mod rollup;
 pub mod schedule;
 pub mod secret;
 pub mod service;

@@ -3,6 +3,8 @@
 //! Verdicts, rhythm and figures go on where an earlier process stopped; the time in between becomes a gap. If the history
 //! is away, services are watched all the same, from scratch: checking does not depend on the past.
 
+mod answered;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -16,19 +18,22 @@ use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::service::{Service, ServiceKey};
 use crate::model::verdict::{Verdict, Vote, freshness_ms};
 use crate::model::watch::Memory;
+use crate::record::restore::answered::Answered;
 use crate::stats::uptime::{cover, covers, measured, per_day};
 use crate::stats::window::{WINDOW_DAYS, Window};
 use crate::store::heartbeats::{self, StoredHeartbeat};
 use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, Expected, LatestVotes};
-use crate::store::history::{append, changes, samples};
+use crate::store::history::{append, changes};
 use crate::store::{Databases, StoreError, services, windows};
 
 /// Services loaded at a time.
 const PAGE: u64 = 1_000;
 /// Services restored at once.
 const AT_ONCE: usize = 32;
+/// Services whose rollups are read in one go: a few megabytes.
+const SERVICES_AT_ONCE: usize = 32;
 /// How far back all results are read in one go, from the last one; others are looked up.
 const RECENT_MS: i64 = 900_000;
 
@@ -255,29 +260,46 @@ fn memory(definition: &Definition, definer: &Definer, (past, votes): (&Past, &Ha
 pub async fn figures(
     databases: &Databases,
     engine: &Engine,
-    restored: Vec<Restored>,
+    mut restored: Vec<Restored>,
 ) -> Result<(), StoreError> {
-    let mut results = stream::iter(restored)
-        .map(|service| async move {
-            let service = recall(databases, &service, engine.started_at()).await?;
-            let before = window(databases, &service, engine.started_at()).await?;
-            if engine.prime(service.id, service.key, before).await.is_err() {
-                tracing::debug!(service = %service.id, "the engine has stopped");
-            }
-            Ok::<(), StoreError>(())
-        })
-        .buffer_unordered(AT_ONCE);
-    while let Some(result) = results.next().await {
-        result?;
+    restored.sort_unstable_by_key(|service| service.key);
+    let until = engine.started_at();
+    let from = window_start(until);
+    let mut answered = Answered::read(&databases.history, (from, until)).await?;
+    for some in restored.chunks(SERVICES_AT_ONCE) {
+        let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
+        let answers = answered.of((first.key, last.key)).await?;
+        let mut results = stream::iter(some)
+            .map(|service| async {
+                let mut before = answers.get(&service.key).cloned().unwrap_or_default();
+                let service = recall(databases, service, until).await?;
+                before.merge(&availability(databases, &service, until).await?);
+                if engine.prime(service.id, service.key, before).await.is_err() {
+                    tracing::debug!(service = %service.id, "the engine has stopped");
+                }
+                Ok::<(), StoreError>(())
+            })
+            .buffer_unordered(AT_ONCE);
+        while let Some(result) = results.next().await {
+            result?;
+        }
     }
     Ok(())
 }
 
-/// The figures of the last 30 days up to `until`.
-async fn window(databases: &Databases, service: &Restored, until: Timestamp) -> Result<Window, StoreError> {
-    let from = Timestamp::from_ms((until.day() - WINDOW_DAYS + 1) * DAY_MS);
-    let history = databases.history.reader();
-    let changes = changes::since(history, service.key, from).await?;
+/// The first of the 30 days that end with that of `until`.
+fn window_start(until: Timestamp) -> Timestamp {
+    Timestamp::from_ms((until.day() - WINDOW_DAYS + 1) * DAY_MS)
+}
+
+/// What the last 30 days up to `until` count for.
+async fn availability(
+    databases: &Databases,
+    service: &Restored,
+    until: Timestamp,
+) -> Result<Window, StoreError> {
+    let from = window_start(until);
+    let changes = changes::since(databases.history.reader(), service.key, from).await?;
     let spans = measured(&changes, service.backed_until.unwrap_or(from), (from, until));
     let decided = windows::since(databases.main.reader(), &[service.key], from).await?;
     let spans = cover(&spans, &covers(&decided, until));
@@ -286,11 +308,6 @@ async fn window(databases: &Databases, service: &Restored, until: Timestamp) -> 
         if !availability.is_empty() {
             window.day(day).availability = availability;
         }
-    }
-    for sample in samples::fresh(history, service.key, (from, until), None).await? {
-        let figures = window.day(sample.checked_at.day());
-        figures.answered += u32::from(sample.response_us.is_some());
-        figures.sum_us += u64::from(sample.response_us.unwrap_or_default());
     }
     Ok(window)
 }

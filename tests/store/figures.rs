@@ -1,163 +1,233 @@
-//! Samples, hours and days: what figures are read from equals what counting by hand gives.
+//! Figures of rows, rollups and slivers together are what all results say, whatever has been sealed and merged by then.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex};
 
 use rstest::rstest;
-use watchkeeper::clock::DAY_MS;
+use watchkeeper::clock::{DAY_MS, Timestamp};
+use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::{CheckRecord, Sample};
+use watchkeeper::model::period::Range;
 use watchkeeper::model::service::ProbeRole;
-use watchkeeper::record::upkeep::sum_up;
-use watchkeeper::store::history::hours::{self, HOUR_MS, Hour};
+use watchkeeper::record::compaction::{Compaction, Keeping};
+use watchkeeper::stats::histogram::Summary;
+use watchkeeper::stats::rollup::{Buckets, Level, Sums, Wanted};
 use watchkeeper::store::history::locations::LocationNumbers;
-use watchkeeper::store::history::{days, samples};
+use watchkeeper::store::history::parts::{self, Parts, Scope};
+use watchkeeper::store::history::segments::{self, Retention, Segment};
+use watchkeeper::store::history::{History, sealed};
 
 use crate::support::Backend;
 use crate::support::chance::Chance;
 use crate::support::rows::{append_checks, at, check};
 
 const SERVICE: i64 = 3;
-const FIRST_DAY: i64 = 20_000;
-const START_MS: i64 = FIRST_DAY * DAY_MS;
+/// One that shares its bucket, and one that does not.
+const NEIGHBOURS: [i64; 2] = [SERVICE + 1_024, SERVICE + 1];
+const START_MS: i64 = 20_000 * DAY_MS;
+const MINUTE_MS: i64 = 60_000;
+const PERCENTS: [f64; 4] = [50.0, 90.0, 95.0, 99.0];
 
-/// Results of four days with both roles, answers and none, and a neighbour.
-fn history() -> Vec<CheckRecord> {
-    let mut chance = Chance(45);
-    let mut rows = Vec::new();
-    for turn in 0..800 {
-        let at_ms = START_MS + turn * 431_999 + chance.below(400_000);
-        let mut row = check(SERVICE, chance.pick(&["a", "b"]), at_ms, chance.pick(&CheckStatus::ALL));
+fn compaction(history: &History) -> Compaction {
+    let keeping = Keeping::Alike(Retention::of_days(90));
+    let limits = CompactionLimits { rows_per_bucket: 40, ..CompactionLimits::default() };
+    Compaction::new(history.clone(), keeping, limits, Arc::default())
+}
+
+/// A result, and when it is delivered first.
+type Delivery = (i64, CheckRecord);
+
+/// Results of some days with both roles, answers and none; most come at once, some hours or days late.
+fn deliveries(chance: &mut Chance, days: i64) -> Vec<Delivery> {
+    let mut taken = std::collections::BTreeSet::new();
+    let mut found = Vec::new();
+    for turn in 0..days * 60 {
+        let at_ms =
+            START_MS + turn * 24 * MINUTE_MS + chance.below(24) * chance.pick(&[1_000, 59_999, MINUTE_MS]);
+        let service = chance.pick(&[SERVICE, SERVICE, SERVICE, SERVICE, NEIGHBOURS[0], NEIGHBOURS[1]]);
+        let location = chance.pick(&["a", "b", "c"]);
+        if !taken.insert((service, location, at_ms)) {
+            continue;
+        }
+        let mut row = check(service, location, at_ms, chance.pick(&CheckStatus::ALL));
         row.role = chance.pick(&[ProbeRole::Full, ProbeRole::Full, ProbeRole::Reachability]);
-        let response_us = u32::try_from(1 + chance.below(30_000_000)).unwrap();
+        let spread = chance.pick(&[3_000, 60_000, 4_000_000_000]);
+        let response_us = u32::try_from(1 + chance.below(spread).min(i64::from(i32::MAX) - 1)).unwrap();
         row.measurement.response_time =
             NonZeroU32::new(response_us).filter(|_| row.measurement.status != CheckStatus::Down);
-        rows.push(row);
-        rows.push(check(SERVICE + 1, "a", at_ms, CheckStatus::Up));
+        let delay_ms = match chance.below(20) {
+            0 => chance.below(4 * DAY_MS),
+            1 | 2 => chance.below(3 * 60 * MINUTE_MS),
+            _ => chance.below(5_000),
+        };
+        found.push((at_ms + delay_ms, row));
     }
-    rows
+    found.sort_by_key(|(delivered_ms, _)| *delivered_ms);
+    found
 }
 
-fn of_service(rows: &[CheckRecord]) -> impl Iterator<Item = &CheckRecord> {
-    rows.iter().filter(|row| row.service == SERVICE)
-}
-
-fn number(numbers: &LocationNumbers, row: &CheckRecord) -> i32 {
-    numbers.numbers(&[row.location.to_string()])[0]
-}
-
-#[rstest]
-#[tokio::test]
-async fn samples_are_the_rows_of_a_span_oldest_first(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
-    let Some(store) = backend.open().await else { return };
-    let rows = history();
-    let numbers = append_checks(&store.history, &rows).await;
-    let reader = store.history.reader();
-    let span = (at(START_MS + DAY_MS), at(START_MS + 2 * DAY_MS));
-    let b = numbers.numbers(&["b".to_owned()]);
-    for locations in [None, Some(b.as_slice()), Some(&[])] {
-        let found = samples::between(reader, SERVICE, span, locations).await.unwrap();
-        let mut expected: Vec<_> = of_service(&rows)
-            .filter(|row| row.checked_at >= span.0 && row.checked_at < span.1)
-            .filter(|row| locations.is_none_or(|wanted| wanted.contains(&number(&numbers, row))))
-            .map(|row| Sample {
-                checked_at: row.checked_at,
-                location: number(&numbers, row),
-                is_down: row.measurement.status == CheckStatus::Down,
-                response_us: row
-                    .measurement
-                    .response_time
-                    .filter(|_| row.role == ProbeRole::Full)
-                    .map(NonZeroU32::get),
-            })
-            .collect();
-        expected.sort_by_key(|sample| sample.checked_at);
-        assert!(locations == Some(&[]) || !expected.is_empty());
-        assert_eq!(found, expected);
+fn sample(numbers: &LocationNumbers, row: &CheckRecord) -> Sample {
+    let response_time = row.measurement.response_time.filter(|_| row.role == ProbeRole::Full);
+    Sample {
+        checked_at: row.checked_at,
+        location: numbers.numbers(&[row.location.to_string()])[0],
+        is_down: row.measurement.status == CheckStatus::Down,
+        response_us: response_time.map(NonZeroU32::get),
     }
-    assert_eq!(samples::next_service(reader, i64::MIN).await.unwrap(), Some(SERVICE));
-    assert_eq!(samples::next_service(reader, SERVICE).await.unwrap(), Some(SERVICE + 1));
-    assert_eq!(samples::next_service(reader, SERVICE + 1).await.unwrap(), None);
-    assert_eq!(samples::oldest(reader).await.unwrap(), Some(rows[0].checked_at));
 }
 
-#[rstest]
-#[tokio::test]
-async fn an_hour_that_is_put_again_replaces_the_first(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
-    let Some(store) = backend.open().await else { return };
-    let hour = |start: i64, location, checks| Hour {
-        service: SERVICE,
-        start: at(start * HOUR_MS),
-        location,
-        checks,
-        failed: 1,
-        answered: 2,
-        sum_us: 5_000_000_000_000,
-        min_us: 7,
-        max_us: 2_147_483_647,
-        histogram: Some(vec![0, 1, 255]),
+/// What is shown of sums.
+type Shown = (u64, u64, Option<Summary>, [Option<u32>; 4]);
+
+fn shown(buckets: BTreeMap<Timestamp, Sums>) -> BTreeMap<Timestamp, Shown> {
+    let show = |sums: Sums| {
+        let percentiles = PERCENTS.map(|percent| sums.times.percentile_us(percent));
+        (sums.checks, sums.failed, sums.times.summary(), percentiles)
     };
-    let history = store.history.reader();
-    hours::put(history, Vec::new()).await.unwrap();
-    hours::put(history, vec![hour(5, 1, 10), hour(5, 2, 20)]).await.unwrap();
-    hours::put(history, vec![hour(6, 1, 30), hour(5, 2, 21)]).await.unwrap();
-    let between = |from: i64, to: i64, locations: Option<&'static [i32]>| async move {
-        let span = (at(from * HOUR_MS), at(to * HOUR_MS));
-        hours::between(history, SERVICE, span, locations).await.unwrap()
-    };
-    assert_eq!(between(0, 9, None).await, [hour(5, 1, 10), hour(5, 2, 21), hour(6, 1, 30)]);
-    assert_eq!(between(5, 6, None).await, [hour(5, 1, 10), hour(5, 2, 21)], "the end is exclusive");
-    assert_eq!(between(0, 9, Some(&[2])).await, [hour(5, 2, 21)]);
+    buckets.into_iter().map(|(start, sums)| (start, show(sums))).collect()
 }
 
-#[rstest]
-#[tokio::test]
-async fn the_watermark_is_where_it_was_set(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
-    let Some(store) = backend.open().await else { return };
-    let history = store.history.reader();
-    assert_eq!(hours::watermark(history).await.unwrap(), None);
-    for moment in [at(HOUR_MS), at(2 * HOUR_MS)] {
-        hours::set_watermark(history, moment).await.unwrap();
-        assert_eq!(hours::watermark(history).await.unwrap(), Some(moment));
+async fn read(history: &History, wanted: &Wanted, locations: Option<&[i32]>) -> Parts {
+    let slivers = |level, start| wanted.slivers(level, start).iter().collect();
+    let scope = Scope { span: (wanted.from, wanted.to), locations, slivers: &slivers };
+    parts::of_service(history, SERVICE, &scope).await.unwrap()
+}
+
+fn add_up(wanted: Wanted, parts: &Parts) -> Buckets {
+    let mut buckets = Buckets::new(wanted);
+    for (level, rollup) in &parts.rollups {
+        buckets.add_rollup((*level, rollup.start), &rollup.body).unwrap();
     }
+    parts.samples.iter().for_each(|sample| buckets.add_sample(sample));
+    buckets
 }
 
-/// Derived hours and rows behind them count each result once, wherever the watermark stands.
-#[rstest]
-#[tokio::test]
-async fn sums_of_days_equal_counting_row_by_row(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-    #[values(None, Some(0), Some(29), Some(48), Some(1_000))] derived_hours: Option<i64>,
-) {
-    let Some(store) = backend.open().await else { return };
-    let rows = history();
-    append_checks(&store.history, &rows).await;
-    let reader = store.history.reader();
-    let (from, to) = (at(START_MS), at(START_MS + 3 * DAY_MS + 5_000_000));
-    if let Some(count) = derived_hours {
-        for hour in 0..count.min(96) {
-            let start = at(START_MS + hour * HOUR_MS);
-            let found =
-                samples::between(reader, SERVICE, (start, start.plus_ms(HOUR_MS)), None).await.unwrap();
-            hours::put(reader, sum_up(SERVICE, start, &found)).await.unwrap();
+fn questions(now: Timestamp) -> impl Iterator<Item = Wanted> {
+    let (to, all) = (now.plus_ms(1), Range::ALL);
+    all.into_iter().flat_map(move |range| {
+        let of = |bucket_ms| Wanted { from: range.start(now), to, bucket_ms };
+        [of(None), of(Some(range.bucket_seconds() * 1_000))]
+    })
+}
+
+/// Contract 4.5 and 4.6, for every range: counts, sums, extremes and percentiles of every bucket.
+async fn assert_exact(history: &History, known: &[Sample], now: Timestamp) {
+    for wanted in questions(now) {
+        for locations in [None, Some(&[2_i32, 99][..]), Some(&[])] {
+            let mut expected: BTreeMap<Timestamp, Sums> = BTreeMap::new();
+            let is_wanted = |sample: &&Sample| {
+                (wanted.from..wanted.to).contains(&sample.checked_at)
+                    && locations.is_none_or(|numbers| numbers.contains(&sample.location))
+            };
+            for sample in known.iter().filter(is_wanted) {
+                let start = wanted
+                    .bucket_ms
+                    .map_or(wanted.from, |length_ms| at(sample.checked_at.ms() / length_ms * length_ms));
+                expected.entry(start).or_default().add_sample(sample);
+            }
+            let found = add_up(wanted, &read(history, &wanted, locations).await).into_sums();
+            assert_eq!(shown(found), shown(expected), "{wanted:?} of {locations:?} at {now}");
         }
-        hours::set_watermark(reader, at(START_MS + count * HOUR_MS)).await.unwrap();
     }
-    let mut expected: BTreeMap<i64, (u32, u64)> = BTreeMap::new();
-    let is_before = |row: &&CheckRecord| match derived_hours {
-        // An hour is counted whole once it is derived.
-        Some(1_000) => row.checked_at < at(START_MS + 74 * HOUR_MS),
-        _ => row.checked_at < to,
-    };
-    for row in of_service(&rows).filter(is_before).filter(|row| row.role == ProbeRole::Full) {
-        let Some(response_time) = row.measurement.response_time else { continue };
-        let day = expected.entry(row.checked_at.day()).or_default();
-        day.0 += 1;
-        day.1 += u64::from(response_time.get());
+}
+
+#[rstest]
+#[tokio::test]
+async fn figures_of_every_range_are_what_all_results_say(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[values(1, 2, 3)] seed: u64,
+) {
+    const DAYS: i64 = 40;
+    let Some(store) = backend.open().await else { return };
+    let mut chance = Chance(seed);
+    let all = deliveries(&mut chance, DAYS);
+    let mut delivered = 0;
+    let mut known = Vec::new();
+    let mut compaction = compaction(&store.history);
+    let mut now = START_MS;
+    while now < START_MS + DAYS * DAY_MS {
+        now += chance.pick(&[7 * MINUTE_MS, 3_700_001, 6 * 3_600_000, DAY_MS + 1]);
+        let due = all.partition_point(|(delivered_ms, _)| *delivered_ms <= now);
+        let mut rows: Vec<CheckRecord> = all[delivered..due].iter().map(|(_, row)| row.clone()).collect();
+        // Some come again, together with new ones.
+        let again = 0..chance.below(20).min(i64::try_from(delivered).unwrap());
+        rows.extend(again.map(|_| {
+            let place = chance.below(i64::try_from(delivered).unwrap());
+            all[usize::try_from(place).unwrap()].1.clone()
+        }));
+        let numbers = append_checks(&store.history, &rows).await;
+        let new = all[delivered..due].iter().filter(|(_, row)| row.service == SERVICE);
+        known.extend(new.map(|(_, row)| sample(&numbers, row)));
+        delivered = due;
+        if chance.below(3) > 0 {
+            compaction.pass(at(now)).await.unwrap();
+        }
+        if chance.below(12) == 0 {
+            assert_exact(&store.history, &known, at(now)).await;
+        }
     }
-    assert_eq!(days::answered(reader, SERVICE, (from, to)).await.unwrap(), expected);
+    let levels = segments::visible(store.history.reader()).await.unwrap();
+    let of_level = |level| levels.iter().filter(|segment| segment.purpose.level == level).count();
+    assert!(of_level(segments::Level::Day) > 0 && of_level(segments::Level::Period) > 2);
+    assert_exact(&store.history, &known, at(now)).await;
+    assert_exact(&store.history, &known, at(now + 3 * DAY_MS + 1_234)).await;
+}
+
+/// The slivers that were asked for, with the segments' kind of rollups.
+type Asked = Mutex<Vec<(Level, (Timestamp, Timestamp))>>;
+
+/// Blocks whose bodies these slivers make a reader decode.
+async fn decoded_bodies(history: &History, asked: &Asked) -> usize {
+    let mut bodies = 0;
+    let visible: Vec<Segment> = segments::visible(history.reader()).await.unwrap();
+    let asked = asked.lock().unwrap().clone();
+    for segment in visible {
+        let door = history.place().door(segment.id).await.unwrap();
+        for (_, span) in asked.iter().filter(|(level, _)| *level == segment.purpose.level.rollups()) {
+            bodies += sealed::outlines(&door, &segment, SERVICE, *span).await.unwrap().len();
+        }
+    }
+    bodies
+}
+
+/// Three locations, a result every two minutes: what it takes to answer grows with the days, not with the results.
+#[rstest]
+#[tokio::test]
+async fn a_range_takes_a_few_hundred_merges_and_few_blocks(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    const DAYS: i64 = 32;
+    let Some(store) = backend.open().await else { return };
+    let limits = CompactionLimits::default();
+    let keeping = Keeping::Alike(Retention::of_days(90));
+    let mut compaction = Compaction::new(store.history.clone(), keeping, limits, Arc::default());
+    for day in 0..DAYS {
+        let start = START_MS + day * DAY_MS;
+        let of_turn = |turn: i64| {
+            ["a", "b", "c"].map(|location| check(SERVICE, location, start + turn * 120_000, CheckStatus::Up))
+        };
+        let rows: Vec<CheckRecord> = (0..720).flat_map(of_turn).collect();
+        append_checks(&store.history, &rows).await;
+        compaction.pass(at(start + DAY_MS + 700_000)).await.unwrap();
+    }
+    // Within an hour, a minute and a second.
+    let now = at(START_MS + DAYS * DAY_MS - 1_234_567);
+    for (wanted, most_merges) in questions(now).zip([60, 200, 90, 250, 120, 350, 200, 600, 250, 600]) {
+        let asked = Asked::default();
+        let slivers = |level, start| {
+            let spans: Vec<_> = wanted.slivers(level, start).iter().collect();
+            asked.lock().unwrap().extend(spans.iter().map(|span| (level, *span)));
+            spans
+        };
+        let scope = Scope { span: (wanted.from, wanted.to), locations: None, slivers: &slivers };
+        let parts = parts::of_service(&store.history, SERVICE, &scope).await.unwrap();
+        let merges = add_up(wanted, &parts).merges();
+        let bodies = decoded_bodies(&store.history, &asked).await;
+        assert!(merges <= most_merges && bodies <= 6, "{wanted:?}: {merges} merges, {bodies} bodies");
+        let checks: u64 = add_up(wanted, &parts).into_sums().values().map(|sums| sums.checks).sum();
+        let expected = (wanted.to.ms() - 1) / 120_000 - (wanted.from.ms() - 1).div_euclid(120_000);
+        assert_eq!(checks, u64::try_from(expected * 3).unwrap());
+    }
 }

@@ -11,6 +11,7 @@ mod checks;
 mod compaction;
 mod domains;
 mod erase;
+mod figures;
 mod heartbeats;
 mod idempotency_keys;
 mod incidents;

@@ -6,10 +6,10 @@ use crate::http::api::Api;
 use crate::http::call::Call;
 use crate::http::error::ApiError;
 use crate::http::field_errors::FieldErrors;
-use crate::http::history::figures::Figures;
-use crate::http::history::{history_start, pieces, read_range, timeline};
+use crate::http::history::{figures, history_start, read_range, sums, timeline};
 use crate::http::reply::Reply;
 use crate::http::services::find;
+use crate::stats::rollup::Wanted;
 use crate::stats::uptime::total;
 
 pub(in crate::http) async fn show_metrics(call: Call<Api>) -> Result<Reply, ApiError> {
@@ -20,8 +20,9 @@ pub(in crate::http) async fn show_metrics(call: Call<Api>) -> Result<Reply, ApiE
     let Call { state: api, caller, .. } = call;
     let now = api.now();
     let from = range.start(now).max(history_start(now, &caller.limits));
-    let pieces = pieces::between(&api, service.key, (from, now.plus_ms(1)), None).await?;
+    let wanted = Wanted { from, to: now.plus_ms(1), bucket_ms: None };
+    let sums = sums::of(&api, service.key, wanted, None).await?.into_total();
     let spans = timeline::spans(&api, &service, (from, now)).await?;
-    let data = Figures::of(&pieces).to_json(total(&spans).percent());
+    let data = figures::to_json(&sums, total(&spans).percent());
     Ok(Reply::ok(json!({"data": data, "meta": {"range": range.as_str()}})))
 }

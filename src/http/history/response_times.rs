@@ -9,12 +9,11 @@ use crate::http::api::Api;
 use crate::http::call::Call;
 use crate::http::error::ApiError;
 use crate::http::field_errors::FieldErrors;
-use crate::http::history::pieces::Piece;
-use crate::http::history::{checks, history_start, pieces, read_range, tenths_ms};
+use crate::http::history::{checks, history_start, read_range, sums, tenths_ms};
 use crate::http::reply::Reply;
 use crate::http::services::find;
 use crate::http::store_access::StoreResult as _;
-use crate::stats::histogram::ResponseTimes;
+use crate::stats::rollup::{Sums, Wanted};
 use crate::store::history::locations::LocationNumbers;
 
 pub(in crate::http) async fn list_response_times(call: Call<Api>) -> Result<Reply, ApiError> {
@@ -33,26 +32,22 @@ pub(in crate::http) async fn list_response_times(call: Call<Api>) -> Result<Repl
         }
         None => None,
     };
-    let pieces = pieces::between(&api, service.key, (from, now.plus_ms(1)), locations.as_deref()).await?;
     let bucket_seconds = range.bucket_seconds();
+    let wanted = Wanted { from, to: now.plus_ms(1), bucket_ms: Some(bucket_seconds * 1_000) };
+    let sums = sums::of(&api, service.key, wanted, locations.as_deref()).await?.into_sums();
     Ok(Reply::ok(json!({
-        "data": series(&pieces, bucket_seconds),
+        "data": series(&sums),
         "meta": {"range": range.as_str(), "bucket_seconds": bucket_seconds},
     })))
 }
 
 /// Buckets begin at multiples of their length since 1970; those without an answered check are left out.
-fn series(pieces: &[Piece], bucket_seconds: i64) -> Vec<Value> {
-    let bucket_ms = bucket_seconds * 1_000;
-    let mut buckets: BTreeMap<i64, ResponseTimes> = BTreeMap::new();
-    for piece in pieces {
-        piece.add_to(buckets.entry(piece.at().ms().div_euclid(bucket_ms)).or_default());
-    }
-    let bucket = |(number, times): (i64, ResponseTimes)| {
+fn series(sums: &BTreeMap<Timestamp, Sums>) -> Vec<Value> {
+    let bucket = |(start, Sums { times, .. }): (&Timestamp, &Sums)| {
         let summary = times.summary()?;
         let percentile = |percent| times.percentile_us(percent).map(|us| tenths_ms(f64::from(us)));
         Some(json!({
-            "timestamp": Timestamp::from_ms(number * bucket_ms).to_string(),
+            "timestamp": start.to_string(),
             "avg_ms": tenths_ms(summary.mean_us()),
             "min_ms": tenths_ms(f64::from(summary.min_us)),
             "max_ms": tenths_ms(f64::from(summary.max_us)),
@@ -60,24 +55,27 @@ fn series(pieces: &[Piece], bucket_seconds: i64) -> Vec<Value> {
             "p99_ms": percentile(99.0),
         }))
     };
-    buckets.into_iter().filter_map(bucket).collect()
+    sums.iter().filter_map(bucket).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::history::Sample;
+    use crate::stats::rollup::Buckets;
 
     #[test]
     fn buckets_without_an_answer_are_left_out() {
-        let sample = |seconds: i64, response_us: Option<u32>| {
+        let wanted =
+            Wanted { from: Timestamp::from_ms(0), to: Timestamp::from_ms(300_000), bucket_ms: Some(60_000) };
+        let mut buckets = Buckets::new(wanted);
+        for (seconds, response_us) in [(61, Some(1_000)), (119, Some(3_000)), (120, None), (240, Some(5_000))]
+        {
             let checked_at = Timestamp::from_ms(seconds * 1_000);
-            Piece::Sample(Sample { checked_at, location: 1, is_down: response_us.is_none(), response_us })
-        };
-        let series = series(
-            &[sample(61, Some(1_000)), sample(119, Some(3_000)), sample(120, None), sample(240, Some(5_000))],
-            60,
-        );
+            let sample = Sample { checked_at, location: 1, is_down: response_us.is_none(), response_us };
+            buckets.add_sample(&sample);
+        }
+        let series = series(&buckets.into_sums());
         let starts: Vec<&str> = series.iter().filter_map(|bucket| bucket["timestamp"].as_str()).collect();
         assert_eq!(starts, ["1970-01-01T00:01:00.000Z", "1970-01-01T00:04:00.000Z"]);
         assert_eq!(series[0]["avg_ms"], json!(2.0));

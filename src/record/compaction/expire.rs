@@ -19,9 +19,9 @@ const CHANGES_KEPT_DAYS: i64 = 400;
 impl Compaction {
     /// Retires what has been kept long enough or is too much, and drops what was retired a while ago.
     pub(super) async fn expire(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let current = segments::current(self.history.reader()).await?;
+        let entered = segments::entered(self.history.reader()).await?;
         let (ended, kept): (Vec<Segment>, Vec<Segment>) =
-            current.into_iter().partition(|segment| segment.purpose.ends_at() <= now);
+            entered.into_iter().partition(|segment| segment.purpose.ends_at() <= now);
         for segment in ended {
             self.retire(&segment, now).await?;
         }

@@ -51,8 +51,8 @@ impl Shelf {
     }
 
     async fn ready(&mut self, purpose: Purpose) -> Result<Segment, StoreError> {
-        let current = segments::current(self.history.reader()).await?;
-        let segment = match current.into_iter().find(|segment| segment.purpose == purpose) {
+        let entered = segments::entered(self.history.reader()).await?;
+        let segment = match entered.into_iter().find(|segment| segment.purpose == purpose) {
             Some(segment) => segment,
             None => {
                 let transaction = self.history.begin().await?;

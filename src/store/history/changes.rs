@@ -19,20 +19,40 @@ pub async fn since(
     service: ServiceKey,
     from: Timestamp,
 ) -> Result<Vec<StatusChange>, StoreError> {
-    let of_service = || Entity::find().filter(Column::ServiceId.eq(service));
-    let before = of_service()
+    let before = Entity::find()
+        .filter(Column::ServiceId.eq(service))
         .filter(Column::At.lt(from.ms()))
         .order_by_desc(Column::At)
         .order_by_desc(Column::Id)
         .one(connection)
         .await?;
-    let after = of_service()
-        .filter(Column::At.gte(from.ms()))
-        .order_by_asc(Column::At)
-        .order_by_asc(Column::Id)
-        .all(connection)
-        .await?;
-    before.into_iter().chain(after).map(|row| from_row(&row)).collect()
+    let mut found: Vec<StatusChange> = before.iter().map(from_row).collect::<Result<_, _>>()?;
+    found.extend(not_before(connection, service, from).await?);
+    Ok(found)
+}
+
+/// The changes since `from`, in one value: there may be thousands, and to hand over a row takes longer than to find it.
+async fn not_before(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    from: Timestamp,
+) -> Result<Vec<StatusChange>, StoreError> {
+    let text = "SELECT STRING_AGG(at || ' ' || from_status || ' ' || to_status || ' ' || cause, ',' ORDER BY at, id) \
+        FROM status_change WHERE service_id = $1 AND at >= $2";
+    let values = [service.into(), from.ms().into()];
+    let statement = Statement::from_sql_and_values(connection.get_database_backend(), text, values);
+    let Some(row) = connection.query_one_raw(statement).await? else { return Ok(Vec::new()) };
+    let all: Option<String> = row.try_get_by_index(0)?;
+    all.iter().flat_map(|all| all.split(',')).map(|text| read(service, text)).collect()
+}
+
+fn read(service: ServiceKey, text: &str) -> Result<StatusChange, StoreError> {
+    let corrupt = || StoreError::corrupt("status_change", &service, &format!("`{text}` is no change"));
+    let mut words = text.split(' ');
+    let at = words.next().and_then(|word| word.parse().ok()).ok_or_else(corrupt)?;
+    let mut code = || words.next().and_then(|word| word.parse().ok()).ok_or_else(corrupt);
+    let (from, to, cause): (i16, i16, i16) = (code()?, code()?, code()?);
+    from_codes((service, at), (from, to), cause).ok_or_else(corrupt)
 }
 
 /// The last change of every service that has one.
@@ -78,13 +98,16 @@ pub async fn prune(connection: &impl ConnectionTrait, before: Timestamp) -> Resu
 }
 
 fn from_row(row: &Model) -> Result<StatusChange, StoreError> {
-    let corrupt = |problem: &str| StoreError::corrupt("status_change", &row.id, &problem);
-    let status = |code| MeasuredStatus::from_code(code).ok_or_else(|| corrupt("unknown status"));
-    Ok(StatusChange {
-        service: row.service_id,
-        at: Timestamp::from_ms(row.at),
-        from: status(row.from_status)?,
-        to: status(row.to_status)?,
-        cause: ChangeCause::from_code(row.cause).ok_or_else(|| corrupt("unknown cause"))?,
+    let change = from_codes((row.service_id, row.at), (row.from_status, row.to_status), row.cause);
+    change.ok_or_else(|| StoreError::corrupt("status_change", &row.id, &"unknown status or cause"))
+}
+
+fn from_codes((service, at): (ServiceKey, i64), (from, to): (i16, i16), cause: i16) -> Option<StatusChange> {
+    Some(StatusChange {
+        service,
+        at: Timestamp::from_ms(at),
+        from: MeasuredStatus::from_code(from)?,
+        to: MeasuredStatus::from_code(to)?,
+        cause: ChangeCause::from_code(cause)?,
     })
 }

@@ -6,6 +6,7 @@
 //! [`segments::publish`]: crate::store::history::segments::publish
 
 use std::collections::HashMap;
+use std::fmt::Display;
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, TransactionTrait as _, Value};
 
@@ -299,28 +300,29 @@ pub async fn blocks_of(
         .map_err(Into::into)
 }
 
-/// The rollups of a service that start in `[from, to)`, oldest first.
+/// The rollups of the services from `first` to `last` that start in `[from, to)`, by service and start.
 ///
 /// # Errors
 /// When the database fails or the segment is gone.
 pub async fn rollups(
     door: &Door,
     segment: &Segment,
-    service: ServiceKey,
+    (first, last): (ServiceKey, ServiceKey),
     (from, to): (Timestamp, Timestamp),
 ) -> Result<Vec<SealedRollup>, StoreError> {
     let text = format!(
-        "SELECT location_id, start, body FROM {} \
-        WHERE service_id = $1 AND start >= $2 AND start < $3 AND batch <= $4 ORDER BY start",
+        "SELECT service_id, location_id, start, body FROM {} \
+        WHERE service_id >= $1 AND service_id <= $2 AND start >= $3 AND start < $4 AND batch <= $5 ORDER BY service_id, start",
         door.rollups
     );
-    let values = [service.into(), from.ms().into(), to.ms().into(), segment.sealed_batch.into()];
+    let span = [from.ms().into(), to.ms().into()];
+    let values = [first.into(), last.into()].into_iter().chain(span).chain([segment.sealed_batch.into()]);
     let rows = door.connection.query_all_raw(statement(door, text, values)).await?;
     let rollup = |row: &QueryResult| {
         Ok(SealedRollup {
-            series: Series { service, location: row.try_get_by_index(0)? },
-            start: Timestamp::from_ms(row.try_get_by_index(1)?),
-            body: row.try_get_by_index(2)?,
+            series: Series { service: row.try_get_by_index(0)?, location: row.try_get_by_index(1)? },
+            start: Timestamp::from_ms(row.try_get_by_index(2)?),
+            body: row.try_get_by_index(3)?,
         })
     };
     rows.iter().map(rollup).collect::<Result<_, DbErr>>().map_err(Into::into)
@@ -330,6 +332,12 @@ pub async fn rollups(
 #[must_use]
 pub fn damaged(outline: &Outline, error: &BlockError) -> StoreError {
     StoreError::corrupt("check_block", &format!("{:?} until {}", outline.series, outline.last_at), error)
+}
+
+/// A rollup that cannot be read.
+#[must_use]
+pub fn damaged_rollup(rollup: &SealedRollup, error: &dyn Display) -> StoreError {
+    StoreError::corrupt("check_rollup", &format!("{:?} from {}", rollup.series, rollup.start), error)
 }
 
 fn statement(door: &Door, text: String, values: impl IntoIterator<Item = Value>) -> Statement {

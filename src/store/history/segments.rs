@@ -12,6 +12,7 @@ use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, Query
 use watchkeeper_entities::history_segment::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::{DAY_MS, Timestamp};
+use crate::model::rollup;
 use crate::store::StoreError;
 
 /// How many days of retention are told apart: what is to be kept in between is kept as long as the next one says.
@@ -62,6 +63,17 @@ pub struct Segment {
     pub retired_at: Option<Timestamp>,
 }
 
+impl Level {
+    /// What one rollup in such a segment sums up.
+    #[must_use]
+    pub const fn rollups(self) -> rollup::Level {
+        match self {
+            Self::Day => rollup::Level::Hour,
+            Self::Period => rollup::Level::Day,
+        }
+    }
+}
+
 impl Retention {
     /// The class that keeps checks at least `days` days.
     #[must_use]
@@ -107,21 +119,22 @@ impl Purpose {
     }
 }
 
-/// The segments that hold something, those of the newest time first.
+/// The segments that count, those of the newest time first. One that has been entered and was given nothing yet is not
+/// among them: it may not even have its tables.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn visible(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, StoreError> {
-    // One that nothing was published in may not even have its file yet.
-    let current = current(connection).await?;
-    Ok(current.into_iter().filter(|segment| segment.sealed_batch > 0).collect())
+    let mut segments = entered(connection).await?;
+    segments.retain(|segment| segment.sealed_batch > 0);
+    Ok(segments)
 }
 
-/// The segments that are not retired, also those that hold nothing yet, those of the newest time first.
+/// The segments that may be written to, also those that hold nothing that counts, those of the newest time first.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn current(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, StoreError> {
+pub async fn entered(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, StoreError> {
     let query = Entity::find().filter(Column::RetiredAt.is_null());
     let rows = query.order_by_desc(Column::ToAt).order_by_desc(Column::Id).all(connection).await?;
     rows.into_iter().map(Segment::try_from).collect()

@@ -1,4 +1,5 @@
-//! The lengths of time that checks are summed up over.
+//! The lengths of time that checks are summed up over, and how they nest in a rollup. What a rollup holds is of `stats`, where it
+//! is kept of `store`.
 
 use crate::clock::{DAY_MS, Timestamp};
 
@@ -7,6 +8,10 @@ use crate::clock::{DAY_MS, Timestamp};
 pub enum Level {
     /// 60 seconds.
     Minute,
+    /// 5 minutes.
+    FiveMinutes,
+    /// 15 minutes.
+    QuarterHour,
     /// 60 minutes.
     Hour,
     /// 6 hours: a quarter of a day.
@@ -21,6 +26,8 @@ impl Level {
     pub const fn ms(self) -> i64 {
         match self {
             Self::Minute => 60_000,
+            Self::FiveMinutes => 300_000,
+            Self::QuarterHour => 900_000,
             Self::Hour => 3_600_000,
             Self::Quarter => 21_600_000,
             Self::Day => DAY_MS,
@@ -33,18 +40,22 @@ impl Level {
         Timestamp::from_ms(moment.ms().div_euclid(self.ms()).saturating_mul(self.ms()))
     }
 
-    /// From this level as the root of a tree down to its leaves.
-    pub(super) const fn path(self) -> &'static [Self] {
+    /// From this level as the root of a rollup down to its leaves.
+    #[must_use]
+    pub const fn path(self) -> &'static [Self] {
         match self {
             Self::Minute => &[Self::Minute],
-            Self::Hour => &[Self::Hour, Self::Minute],
+            Self::FiveMinutes => &[Self::FiveMinutes, Self::Minute],
+            Self::QuarterHour => &[Self::QuarterHour, Self::FiveMinutes, Self::Minute],
+            Self::Hour => &[Self::Hour, Self::QuarterHour, Self::FiveMinutes, Self::Minute],
             Self::Quarter => &[Self::Quarter, Self::Hour],
             Self::Day => &[Self::Day, Self::Quarter, Self::Hour],
         }
     }
 
-    /// The length of the leaves of a tree that has this level as its root.
-    pub(super) fn leaf(self) -> Self {
+    /// The length of the leaves of a rollup that has this level as its root.
+    #[must_use]
+    pub fn leaf(self) -> Self {
         self.path().last().copied().unwrap_or(self)
     }
 }

@@ -1,0 +1,35 @@
+//! What was measured of a service, summed up: rollups as far as they fit, single results for the rest.
+
+use crate::http::api::Api;
+use crate::http::error::ApiError;
+use crate::http::store_access::StoreResult as _;
+use crate::model::service::ServiceKey;
+use crate::stats::rollup::{Buckets, Wanted};
+use crate::store::StoreError;
+use crate::store::history::parts::{self, Parts, Scope};
+use crate::store::history::sealed::damaged_rollup;
+
+/// The sums of a service; only of these locations, unless `None`.
+pub(super) async fn of(
+    api: &Api,
+    service: ServiceKey,
+    wanted: Wanted,
+    locations: Option<&[i32]>,
+) -> Result<Buckets, ApiError> {
+    let slivers = |level, start| wanted.slivers(level, start).iter().collect();
+    let scope = Scope { span: (wanted.from, wanted.to), locations, slivers: &slivers };
+    let parts = parts::of_service(&api.parts.databases.history, service, &scope).await.or_unmeasured()?;
+    add_up(wanted, &parts).or_unmeasured()
+}
+
+fn add_up(wanted: Wanted, parts: &Parts) -> Result<Buckets, StoreError> {
+    let mut buckets = Buckets::new(wanted);
+    for (level, rollup) in &parts.rollups {
+        let added = buckets.add_rollup((*level, rollup.start), &rollup.body);
+        added.map_err(|error| damaged_rollup(rollup, &error))?;
+    }
+    for sample in &parts.samples {
+        buckets.add_sample(sample);
+    }
+    Ok(buckets)
+}

@@ -1,0 +1,104 @@
+//! How many checks of each day were answered, and how long that took: rollups of what is sealed, sums of what is fresh.
+//!
+//! One view of the history serves all services that start: the fresh ones are summed up by the database in one go, and
+//! sealed ones are read for many services at a time.
+
+use std::collections::BTreeMap;
+
+use crate::clock::DAY_MS;
+use crate::model::service::ServiceKey;
+use crate::stats::rollup::{self, Wanted};
+use crate::stats::window::Window;
+use crate::store::StoreError;
+use crate::store::history::History;
+use crate::store::history::days::{self, DayAnswers};
+use crate::store::history::parts::{Parts, Scope, Span, View};
+use crate::store::history::sealed::damaged_rollup;
+
+/// How often one read starts over because segments were dropped meanwhile.
+const ATTEMPTS: u32 = 3;
+
+/// A view of the history, and the fresh answers of all services in it.
+#[derive(Debug)]
+pub(super) struct Answered<'a> {
+    history: &'a History,
+    span: Span,
+    view: View,
+    /// By service.
+    fresh: Vec<DayAnswers>,
+}
+
+impl<'a> Answered<'a> {
+    /// The answers of a span, as the history is now.
+    pub(super) async fn read(history: &'a History, span: Span) -> Result<Self, StoreError> {
+        let snapshot = history.snapshot().await?;
+        let fresh = days::fresh(&snapshot.rows, span).await?;
+        Ok(Self { history, span, view: View::of(snapshot).await?, fresh })
+    }
+
+    /// The answers of the services from `first` to `last`, as figures of days.
+    pub(super) async fn of(
+        &mut self,
+        services: (ServiceKey, ServiceKey),
+    ) -> Result<BTreeMap<ServiceKey, Window>, StoreError> {
+        let mut attempt = 1;
+        loop {
+            match self.windows(services).await {
+                Ok(windows) => return Ok(windows),
+                Err(error) if attempt == ATTEMPTS || !self.view.is_outdated(self.history).await? => {
+                    return Err(error);
+                }
+                Err(_) => {
+                    *self = Self::read(self.history, self.span).await?;
+                    attempt += 1;
+                }
+            }
+        }
+    }
+
+    async fn windows(
+        &self,
+        (first, last): (ServiceKey, ServiceKey),
+    ) -> Result<BTreeMap<ServiceKey, Window>, StoreError> {
+        let (from, to) = self.span;
+        let wanted = Wanted { from, to, bucket_ms: Some(DAY_MS) };
+        let slivers = |level, start| wanted.slivers(level, start).iter().collect();
+        let scope = Scope { span: self.span, locations: None, slivers: &slivers };
+        let mut windows = BTreeMap::new();
+        for (service, parts) in self.view.sealed((first, last), &scope).await? {
+            windows.insert(service, window(&wanted, &parts)?);
+        }
+        let begin = self.fresh.partition_point(|answers| answers.service < first);
+        for answers in self.fresh[begin..].iter().take_while(|answers| answers.service <= last) {
+            let window: &mut Window = windows.entry(answers.service).or_default();
+            let sum_us = u64::try_from(answers.sum_us).unwrap_or_default();
+            add(window, answers.day, (u64::try_from(answers.answered).unwrap_or_default(), sum_us));
+        }
+        Ok(windows)
+    }
+}
+
+/// The sums of days alone: nobody asks for percentiles here.
+fn window(wanted: &Wanted, parts: &Parts) -> Result<Window, StoreError> {
+    let mut window = Window::default();
+    for (level, rollup) in &parts.rollups {
+        let covered = rollup::cover((*level, rollup.start), &rollup.body, wanted, &mut |start, node| {
+            if let Some(times) = node.times.summary {
+                add(&mut window, start.day(), (times.count, times.sum_us));
+            }
+        });
+        covered.map_err(|error| damaged_rollup(rollup, &error))?;
+    }
+    for sample in &parts.samples {
+        if let Some(response_us) = sample.response_us {
+            add(&mut window, sample.checked_at.day(), (1, u64::from(response_us)));
+        }
+    }
+    Ok(window)
+}
+
+fn add(window: &mut Window, day: i64, (answered, sum_us): (u64, u64)) {
+    let figures = window.day(day);
+    figures.answered = figures.answered.saturating_add(u32::try_from(answered).unwrap_or(u32::MAX));
+    figures.sum_us = figures.sum_us.saturating_add(sum_us);
+}

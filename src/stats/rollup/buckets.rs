@@ -1,0 +1,70 @@
+//! Sums per bucket of time, from whatever rollups and samples hold what was asked for.
+
+use std::collections::BTreeMap;
+
+use crate::clock::Timestamp;
+use crate::model::history::Sample;
+use crate::stats::rollup::{BadRollup, Level, Sums, Wanted, cover};
+
+/// Sums per bucket. Each check is added once: in a rollup, or as a sample where [`Wanted::slivers`] says that no rollup answers
+/// for it.
+#[derive(Clone, Debug)]
+pub struct Buckets {
+    wanted: Wanted,
+    sums: BTreeMap<Timestamp, Sums>,
+    merges: usize,
+}
+
+impl Buckets {
+    /// Nothing yet of what is wanted.
+    #[must_use]
+    pub const fn new(wanted: Wanted) -> Self {
+        Self { wanted, sums: BTreeMap::new(), merges: 0 }
+    }
+
+    /// Adds the largest nodes of a stored rollup that lie within what is wanted.
+    ///
+    /// # Errors
+    /// [`BadRollup`] when the bytes are no rollup of ours; then the sums are of no use.
+    pub fn add_rollup(&mut self, root: (Level, Timestamp), body: &[u8]) -> Result<(), BadRollup> {
+        let wanted = self.wanted;
+        cover(root, body, &wanted, &mut |start, node| {
+            self.merges += 1;
+            self.of(start).merge(node);
+        })?;
+        Ok(())
+    }
+
+    /// Adds a sample, unless it lies outside of what is wanted.
+    pub fn add_sample(&mut self, sample: &Sample) {
+        if self.wanted.from <= sample.checked_at && sample.checked_at < self.wanted.to {
+            self.of(sample.checked_at).add_sample(sample);
+        }
+    }
+
+    /// How many nodes have been merged: what the answer costs.
+    #[must_use]
+    pub const fn merges(&self) -> usize {
+        self.merges
+    }
+
+    /// The sums by the start of their bucket, oldest first; buckets without checks are left out.
+    #[must_use]
+    pub fn into_sums(self) -> BTreeMap<Timestamp, Sums> {
+        self.sums
+    }
+
+    /// The only bucket, where no length was asked for.
+    #[must_use]
+    pub fn into_total(self) -> Sums {
+        self.sums.into_values().next().unwrap_or_default()
+    }
+
+    fn of(&mut self, moment: Timestamp) -> &mut Sums {
+        let start = match self.wanted.bucket_ms {
+            Some(length_ms) => moment.plus_ms(-moment.ms().rem_euclid(length_ms.max(1))),
+            None => self.wanted.from,
+        };
+        self.sums.entry(start).or_default()
+    }
+}

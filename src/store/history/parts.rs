@@ -1,0 +1,172 @@
+//! What figures are made of: fresh results one by one, rollups of the sealed ones, and the sealed results of the time that no
+//! rollup answers for. Together they hold each result once.
+//!
+//! Which time that is depends on the question, so the caller says it; what is read of it is little.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use crate::clock::Timestamp;
+use crate::model::history::Sample;
+use crate::model::rollup::Level;
+use crate::model::service::ServiceKey;
+use crate::store::StoreError;
+use crate::store::history::sealed::{self, SealedRollup};
+use crate::store::history::segments::place::Place;
+use crate::store::history::segments::{self, Segment};
+use crate::store::history::{History, Snapshot, samples};
+
+/// How often reading starts over because segments were dropped meanwhile. They stay for a minute, so once is rare.
+const ATTEMPTS: u32 = 3;
+
+/// Time `[from, to)`.
+pub type Span = (Timestamp, Timestamp);
+
+/// What is to be read.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    /// Results of this time.
+    pub span: Span,
+    /// Only of these locations, unless `None`.
+    pub locations: Option<&'a [i32]>,
+    /// The time of a rollup (its length and start) that it cannot answer for.
+    pub slivers: &'a (dyn Fn(Level, Timestamp) -> Vec<Span> + Sync),
+}
+
+/// What the figures of one service are made of.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// Single results: fresh ones, and sealed ones of the slivers.
+    pub samples: Vec<Sample>,
+    /// Rollups with their lengths. They may reach beyond the span.
+    pub rollups: Vec<(Level, SealedRollup)>,
+}
+
+/// The segments of a snapshot whose rows have been read: it keeps no connection of the history database.
+#[derive(Debug)]
+pub struct View {
+    segments: Vec<Segment>,
+    place: Place,
+}
+
+/// What figures of a service over a span are made of.
+///
+/// # Errors
+/// When a database fails or something in it cannot be read.
+pub async fn of_service(
+    history: &History,
+    service: ServiceKey,
+    scope: &Scope<'_>,
+) -> Result<Parts, StoreError> {
+    let mut attempt = 1;
+    loop {
+        let snapshot = history.snapshot().await?;
+        let fresh = samples::fresh(&snapshot.rows, service, scope.span, scope.locations).await?;
+        let view = View::of(snapshot).await?;
+        match view.sealed((service, service), scope).await {
+            Ok(mut found) => {
+                let mut parts = found.remove(&service).unwrap_or_default();
+                parts.samples.extend(fresh);
+                return Ok(parts);
+            }
+            Err(error) if attempt == ATTEMPTS || !view.is_outdated(history).await? => return Err(error),
+            Err(_) => attempt += 1,
+        }
+    }
+}
+
+impl View {
+    /// The segments of a snapshot, whose rows are not needed any more.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn of(Snapshot { rows, segments, place }: Snapshot) -> Result<Self, StoreError> {
+        // Whoever reads a segment takes a connection; who held one here as well could wait for himself.
+        rows.commit().await?;
+        Ok(Self { segments, place })
+    }
+
+    /// Whether some of the segments count no more: a failure to read them says nothing then.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn is_outdated(&self, history: &History) -> Result<bool, StoreError> {
+        let visible = segments::visible(history.reader()).await?;
+        let known: BTreeSet<_> = visible.iter().map(|segment| segment.id).collect();
+        Ok(self.segments.iter().any(|segment| !known.contains(&segment.id)))
+    }
+
+    /// What is sealed of the services from `first` to `last`, by service. One statement a segment, and a few for slivers.
+    ///
+    /// # Errors
+    /// When a database fails, a segment is gone or something in it cannot be read.
+    pub async fn sealed(
+        &self,
+        services: (ServiceKey, ServiceKey),
+        scope: &Scope<'_>,
+    ) -> Result<BTreeMap<ServiceKey, Parts>, StoreError> {
+        let (from, to) = scope.span;
+        let mut found = BTreeMap::new();
+        let overlaps = |segment: &&Segment| segment.purpose.from < to && from < segment.purpose.to;
+        for segment in self.segments.iter().filter(overlaps) {
+            self.add(segment, services, scope, &mut found).await?;
+        }
+        Ok(found)
+    }
+
+    async fn add(
+        &self,
+        segment: &Segment,
+        services: (ServiceKey, ServiceKey),
+        scope: &Scope<'_>,
+        found: &mut BTreeMap<ServiceKey, Parts>,
+    ) -> Result<(), StoreError> {
+        let level = segment.purpose.level.rollups();
+        let door = self.place.door(segment.id).await?;
+        let starts = (level.start_of(scope.span.0), scope.span.1);
+        let mut starts_of: BTreeMap<ServiceKey, BTreeSet<Timestamp>> = BTreeMap::new();
+        for rollup in sealed::rollups(&door, segment, services, starts).await? {
+            if scope.takes(rollup.series.location) {
+                starts_of.entry(rollup.series.service).or_default().insert(rollup.start);
+                found.entry(rollup.series.service).or_default().rollups.push((level, rollup));
+            }
+        }
+        for (service, starts) in starts_of {
+            // Rollups of one start share their slivers.
+            let slivers = starts.into_iter().flat_map(|start| (scope.slivers)(level, start));
+            for span in joined(slivers) {
+                let samples = samples::sealed(&door, segment, service, span).await?;
+                let wanted = samples.into_iter().filter(|sample| scope.takes(sample.location));
+                found.entry(service).or_default().samples.extend(wanted);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Scope<'_> {
+    fn takes(&self, location: i32) -> bool {
+        self.locations.is_none_or(|wanted| wanted.contains(&location))
+    }
+}
+
+impl fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope")
+            .field("span", &self.span)
+            .field("locations", &self.locations)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Spans in order, those that adjoin as one.
+fn joined(spans: impl Iterator<Item = Span>) -> Vec<Span> {
+    let mut joined: Vec<Span> = Vec::new();
+    for (from, to) in spans {
+        match joined.last_mut() {
+            Some(last) if last.1 == from => last.1 = to,
+            _ => joined.push((from, to)),
+        }
+    }
+    joined
+}
