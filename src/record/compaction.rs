@@ -78,6 +78,14 @@ impl Compaction {
         Self { history, keeping, limits, counters, shelf }
     }
 
+    /// Seals what is due at `now`, and nothing else: for whoever brings more than a pass can wait for.
+    ///
+    /// # Errors
+    /// When a database fails; what was done stays done.
+    pub async fn seal_all(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        self.seal(now).await
+    }
+
     /// Does everything that is due at `now`.
     ///
     /// # Errors

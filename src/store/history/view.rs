@@ -3,7 +3,9 @@
 use std::ops::Deref;
 use std::path::Path;
 
-use sea_orm::{AccessMode, DatabaseTransaction, DbErr, IsolationLevel, TransactionTrait as _};
+use sea_orm::{
+    AccessMode, ConnectionTrait as _, DatabaseTransaction, DbErr, IsolationLevel, TransactionTrait as _,
+};
 
 use crate::config::limits::StoreLimits;
 use crate::store::database::OpenError;
@@ -77,6 +79,20 @@ impl History {
                 self.rows.reader().begin_with_config(level.0, level.1).await
             }
         }
+    }
+
+    /// Gives the room of rows that are gone back to the operating system, where that is not done by itself. For whoever
+    /// has the history alone: nobody else can write meanwhile.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn shrink(&self) -> Result<(), StoreError> {
+        if let Place::Files(_) = self.place {
+            for text in ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"] {
+                self.rows.reader().execute_unprepared(text).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Closes all connections, waiting for running statements.
