@@ -13,6 +13,7 @@ mod domains;
 mod erase;
 mod heartbeats;
 mod idempotency_keys;
+mod import;
 mod incidents;
 mod installation;
 mod linked;
