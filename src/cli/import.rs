@@ -48,7 +48,7 @@ Bring results of other tools along, from CSV or JSON lines, so that their histor
 One line is one result of one service seen from one location:
 
   service           id or name of the service, or a name given by --service-map (required)
-  location          code such as fra; new codes are taken as they are (default: --location)
+  location          code such as fra; new codes are taken as they are (or --default-location)
   time              RFC 3339, or Unix seconds or milliseconds (required; also checked_at, timestamp)
   status            up, degraded, down; 1 and true are up, 0 and false are down (required)
   response_time_ms  set if the target answered
@@ -109,8 +109,8 @@ pub(super) fn command() -> Command {
             .allow_hyphen_values(true)
             .value_parser(renaming)
             .help("What the file calls a service, and its id or name here; may be repeated"),
-        Arg::new("location")
-            .long("location")
+        Arg::new("default-location")
+            .long("default-location")
             .value_name("CODE")
             .value_parser(|text: &str| text.parse::<LocationCode>())
             .help("Location of lines that name none"),
@@ -160,7 +160,7 @@ impl Order {
             format,
             organisation: arguments.get_one::<Id>("org").copied(),
             renamed: renamed.collect(),
-            location: arguments.get_one::<LocationCode>("location").cloned(),
+            location: arguments.get_one::<LocationCode>("default-location").cloned(),
             interval_seconds: arguments.get_one::<u32>("interval").copied(),
             skips_bad: arguments.get_flag("skip-bad-lines"),
             ignores_unknown: arguments.get_flag("ignore-unknown"),

@@ -230,7 +230,7 @@ async fn flags_say_what_lines_leave_out() {
     let text = format!("service,time,status\nold=shop,{},up\nShop,1000000000,up\n", midnight(1));
     let path = file(&server, "a.csv", &text);
     let map = format!("old=shop={id}");
-    let done = summary(&server, &["--location", "fra", "--service-map", &map, &path]);
+    let done = summary(&server, &["--default-location", "fra", "--service-map", &map, &path]);
     let counts = (&done["read"], &done["stored"], &done["too_old"]);
     assert_eq!(counts, (&json!(2), &json!(1), &json!(1)), "{done}");
     assert_eq!(done["services"][0]["results"], 1);
