@@ -60,8 +60,8 @@ One line is one result of one service seen from one location:
   scheduled_at      when the check was due (default: time)
   attempt           the attempt that decided, from 1 (default: 1)
 
-What a line does not name, or leaves empty, is absent. A time of 0 counts as 0.001 ms. Names of columns and keys are the
-same; JSON may also hold phases in an object timings, as the API shows them.
+What a line does not name, or leaves empty, is absent. A time of 0 counts as 0.001 ms. Columns of CSV and keys of JSON have \
+the same names; JSON may also hold the phases in an object timings, as the API shows them.
 
   results.csv:
     service,location,time,status,response_time_ms,error_message
@@ -69,15 +69,17 @@ same; JSON may also hold phases in an object timings, as the API shows them.
     shop,fra,2026-03-01T12:01:00Z,down,,\"connection refused, twice\"
 
   results.jsonl:
-    {\"service\": \"shop\", \"location\": \"fra\", \"time\": 1772366400, \"status\": \"up\", \"timings\": {\"dns\": 3.1, \"total\": 81.5}}
+    {\"service\": \"shop\", \"location\": \"fra\", \"time\": 1772366400, \"status\": \"up\", \"dns\": 3.1}
 
-The import can be killed and given again: it goes on where it was and stores nothing twice. A result is known by service,
-location and time; one that is there already stays as it is. Results that are older than the plan keeps them are counted and
-left out. Uptime of the imported time follows from the results by the same rule as always, up to the moment from which
-Watchkeeper has watched the service itself. The history of a service begins with its first imported result: its
-configured_at moves back to it.
+The import can be killed and given again: it goes on where it was and stores nothing twice. A result is known by service, \
+location and time; one that is there already stays as it is. Results that are older than the plan keeps them are counted and \
+left out.
 
-With embedded databases the server must be stopped meanwhile. With PostgreSQL it may run; it seals what is imported, and
+Uptime of the imported time follows from the results by the same rule as always, up to the moment from which Watchkeeper has \
+watched the service itself. The history of a service begins with its first imported result: its configured_at moves back to \
+it.
+
+With embedded databases the server must be stopped meanwhile. With PostgreSQL it may run; it seals what is imported, and \
 shows rolling figures of the imported time after its next start.
 
 Exit codes: 0 all is stored, 1 a line is bad or something failed, 2 wrong usage.";

@@ -236,10 +236,12 @@ async fn flags_say_what_lines_leave_out() {
     assert_eq!(done["services"][0]["results"], 1);
 }
 
-/// An import that is killed again and again goes on where it was; nothing is lost or doubled.
+/// An import that is killed goes on where it was; nothing is lost or doubled.
 #[tokio::test]
 async fn a_killed_import_goes_on() {
-    const LINES: i64 = 150_000;
+    const LINES: i64 = 120_000;
+    /// More than two commits write, less than all of them.
+    const SOME_COMMITS_BYTES: u64 = 4_000_000;
     let (server, id) = stopped().await;
     let mut text = String::from("service,location,time,status\n");
     for line in 0..LINES {
@@ -248,19 +250,11 @@ async fn a_killed_import_goes_on() {
     }
     let path = file(&server, "a.csv", &text);
     let wal = server.data().join("history.db-wal");
-    let grown =
-        |than: u64| std::fs::metadata(&wal).ok().map(|about| about.len()).filter(|bytes| *bytes > than);
-    for _ in 0..3 {
-        let mut import = server.spawn(&["import", "--interval", "30", &path]);
-        let before = grown(0).unwrap_or_default();
-        eventually("something is written", || {
-            let has_ended = import.try_wait().unwrap().is_some();
-            (has_ended || grown(before + 1_000_000).is_some()).then_some(())
-        })
-        .await;
-        import.kill().unwrap();
-        import.wait().unwrap();
-    }
+    let written = || std::fs::metadata(&wal).map_or(0, |about| about.len());
+    let mut import = server.spawn(&["import", "--interval", "30", &path]);
+    eventually("some lines are stored", || (written() > SOME_COMMITS_BYTES).then_some(())).await;
+    import.kill().unwrap();
+    import.wait().unwrap();
     let done = summary(&server, &[&path]);
     let count = |key: &str| done[key].as_i64().unwrap();
     assert_eq!((count("read"), count("already_there")), (LINES, 0), "{done}");

@@ -32,7 +32,9 @@ impl Line {
         let location = match (fields.get(Column::Location), location) {
             (Some(text), _) => text.parse().map_err(|error| format!("location: {error}"))?,
             (None, Some(location)) => location.clone(),
-            (None, None) => return Err("location is missing; name one in the line or by --default-location".into()),
+            (None, None) => {
+                return Err("location is missing; name one in the line or by --default-location".into());
+            }
         };
         let checked_at = moment(fields, Column::Time)?.ok_or("time is missing")?;
         let scheduled_at = moment(fields, Column::ScheduledAt)?.unwrap_or(checked_at);
