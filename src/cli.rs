@@ -4,6 +4,7 @@
 //! exit code 2 and one line that says what is allowed.
 
 mod check;
+mod import;
 mod openapi;
 mod organisations;
 mod picture;
@@ -55,6 +56,7 @@ async fn dispatch((name, arguments): (&str, &ArgMatches), config: Config) -> any
         ("serve", _) => serve::run(config).await,
         ("check", _) => check::run(arguments, &config).await,
         ("migrate", _) => migrate(config).await,
+        ("import", _) => import::run(arguments, config).await,
         ("openapi", _) => openapi::run(&config),
         ("org", Some(("create", arguments))) => organisations::create(arguments, config).await,
         ("org", Some(("list", arguments))) => organisations::list(arguments, config).await,
@@ -107,6 +109,7 @@ pub fn command() -> Command {
                 .subcommand(with_settings(tokens::list_command()))
                 .subcommand(with_settings(tokens::revoke_command())),
         )
+        .subcommand(with_settings(import::command()))
         .subcommand(with_settings(openapi::command()))
         .subcommand(with_settings(Command::new("migrate").about("Bring both databases up to date; serve does it too")))
         .subcommand(

@@ -120,11 +120,14 @@ pub enum ChangeCause {
     Paused = 3,
     /// Target or settings changed: older results say nothing any more.
     Reconfigured = 4,
+    /// Results of another tool were imported, and this is what they say.
+    Imported = 5,
 }
 
 impl ChangeCause {
     /// Every value.
-    pub const ALL: [Self; 5] = [Self::Votes, Self::Gap, Self::Stale, Self::Paused, Self::Reconfigured];
+    pub const ALL: [Self; 6] =
+        [Self::Votes, Self::Gap, Self::Stale, Self::Paused, Self::Reconfigured, Self::Imported];
 
     /// The number that stands for it in the database.
     #[must_use]
@@ -147,6 +150,7 @@ impl ChangeCause {
             Self::Stale => "stale",
             Self::Paused => "paused",
             Self::Reconfigured => "reconfigured",
+            Self::Imported => "imported",
         }
     }
 }
@@ -179,6 +183,6 @@ mod tests {
             assert_eq!(ChangeCause::from_code(cause.code()), Some(cause));
         }
         assert_eq!(MeasuredStatus::from_code(5), None);
-        assert_eq!(ChangeCause::from_code(5), None);
+        assert_eq!(ChangeCause::from_code(6), None);
     }
 }

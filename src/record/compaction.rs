@@ -86,6 +86,17 @@ impl Compaction {
         Self { history, keeping, limits, counters, shelf, pruned_on: None }
     }
 
+    /// Seals what is due at `now`, and nothing else, unless another process is at it: for whoever brings more than a pass can wait for.
+    ///
+    /// # Errors
+    /// When a database fails; what was done stays done.
+    pub async fn seal_all(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let Some(alone) = self.history.alone().await? else { return Ok(()) };
+        let sealed = self.seal(now).await;
+        alone.end().await?;
+        sealed
+    }
+
     /// Does everything that is due at `now`. Nothing, where another process is at it.
     ///
     /// # Errors

@@ -3,12 +3,14 @@
 //!
 //! - [`recorder`]: the actor that writes. One transaction at a time, everything that waits in it.
 //! - [`compaction`]: the actor that seals rows into blocks, merges blocks and drops what has been kept long enough.
+//! - [`import`]: results of other tools.
 //! - [`spool`]: what memory does not hold while the database is away.
 //! - [`upkeep`]: background work on the main database.
 //! - [`recovery`]: services that are up again recover from their incidents.
 //! - [`restore`]: from the stored services and their history back to running actors.
 
 pub mod compaction;
+pub mod import;
 pub mod recorder;
 pub mod recovery;
 pub mod restore;

@@ -1,5 +1,6 @@
 //! Services. Every finder is scoped by organisation, except the engine's own loader [`definitions`].
 
+use sea_orm::sea_query::Expr;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
     PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
@@ -173,6 +174,22 @@ pub async fn update(connection: &impl ConnectionTrait, service: Service) -> Resu
     let service = Service { revision: service.revision + 1, ..service };
     to_row(&service).update(connection).await?;
     Ok(service)
+}
+
+/// Moves the time since when a service has history back to `at`, never ahead. Nothing else of it changes, nor does its
+/// revision: checks go on.
+///
+/// # Errors
+/// When the database fails.
+pub async fn begin_history_at(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let change = Entity::update_many().col_expr(Column::ConfiguredAt, Expr::value(at.ms()));
+    let later = change.filter(Column::Id.eq(service)).filter(Column::ConfiguredAt.gt(at.ms()));
+    later.exec(connection).await?;
+    Ok(())
 }
 
 /// Deletes the service and notes that its measurements are to be erased.

@@ -18,6 +18,7 @@ mod heartbeat;
 mod history_away;
 mod http_rules;
 mod idempotency;
+mod import;
 mod incident_access;
 mod incident_changes;
 mod incident_filters;

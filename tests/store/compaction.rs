@@ -46,10 +46,10 @@ fn results(seed: u64, hours: i64) -> Vec<CheckRecord> {
     rows
 }
 
-type Key = (i64, i32, Timestamp);
+pub(crate) type Key = (i64, i32, Timestamp);
 
 /// Everything that blocks hold, in order; fails if anything is held twice.
-async fn in_blocks(store: &Store) -> Vec<(Key, CheckStatus)> {
+pub(crate) async fn in_blocks(store: &Store) -> Vec<(Key, CheckStatus)> {
     let mut found = Vec::new();
     for segment in segments::visible(store.history.reader()).await.unwrap() {
         let door = store.history.place().door(segment.id).await.unwrap();
@@ -68,7 +68,7 @@ async fn in_blocks(store: &Store) -> Vec<(Key, CheckStatus)> {
     found
 }
 
-async fn expected(store: &Store, rows: &[CheckRecord]) -> Vec<(Key, CheckStatus)> {
+pub(crate) async fn expected(store: &Store, rows: &[CheckRecord]) -> Vec<(Key, CheckStatus)> {
     let numbers = append_checks(&store.history, &[]).await;
     let mut expected: Vec<_> = rows
         .iter()
@@ -81,7 +81,7 @@ async fn expected(store: &Store, rows: &[CheckRecord]) -> Vec<(Key, CheckStatus)
     expected
 }
 
-async fn fresh_rows(store: &Store) -> u64 {
+pub(crate) async fn fresh_rows(store: &Store) -> u64 {
     fresh::fillings(store.history.reader()).await.unwrap().iter().map(|filling| filling.rows).sum()
 }
 

@@ -14,6 +14,7 @@ mod erase;
 mod figures;
 mod heartbeats;
 mod idempotency_keys;
+mod import;
 mod incidents;
 mod installation;
 mod linked;

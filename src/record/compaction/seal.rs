@@ -23,6 +23,9 @@ const HOUR_SETTLE_MS: i64 = 600_000;
 /// How old a result is at least when it is sealed: the slowest check has ended and was recorded.
 const RESULT_SETTLE_MS: i64 = 120_000;
 
+/// Rows of one bucket that are sealed at once: they are in memory meanwhile. Only an import brings more.
+const BUCKET_ROWS_AT_ONCE: u64 = 262_144;
+
 /// A bucket and the instant before which its rows are sealed.
 type Due = (i16, Timestamp);
 
@@ -34,14 +37,29 @@ impl Compaction {
         let mut rows = 0;
         for filling in fillings {
             let Some(boundary) = self.boundary(&filling, now) else { continue };
+            let rest = self.seal_pieces(&filling, boundary).await?;
             group.push((filling.bucket, boundary));
-            rows += filling.rows;
+            rows += rest;
             if rows >= self.limits.rows_per_seal {
                 self.seal_group(&std::mem::take(&mut group)).await?;
                 rows = 0;
             }
         }
         if group.is_empty() { Ok(()) } else { self.seal_group(&group).await }
+    }
+
+    /// Seals the oldest rows of a very full bucket piece by piece; how many are left, about.
+    async fn seal_pieces(&mut self, filling: &Filling, boundary: Timestamp) -> Result<u64, StoreError> {
+        let mut left = filling.rows;
+        while left > BUCKET_ROWS_AT_ONCE {
+            let reader = self.history.reader();
+            let end = fresh::start_of_row(reader, filling.bucket, BUCKET_ROWS_AT_ONCE).await?;
+            let Some(end) = end.filter(|end| *end < boundary) else { break };
+            self.seal_group(&[(filling.bucket, end)]).await?;
+            // Also when a late result has kept the piece from being sealed: the next pass tries again.
+            left -= BUCKET_ROWS_AT_ONCE;
+        }
+        Ok(left)
     }
 
     fn boundary(&self, filling: &Filling, now: Timestamp) -> Option<Timestamp> {

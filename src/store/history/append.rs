@@ -24,7 +24,8 @@ const CHANGE_WIDTH: usize = 5;
 /// Most rows per statement: 1,024 of 18 values stay below SQLite's limit of 32,766 values a statement.
 const CHUNK_MAX_ROWS: usize = 1_024;
 
-/// Appends finished checks in a transaction. Those that exist already, as rows or in blocks, are left as they are.
+/// Appends finished checks in a transaction; how many are new. Those that exist already, as rows or in blocks, are left as
+/// they are.
 ///
 /// # Errors
 /// When the database fails, or a location has no number yet.
@@ -33,8 +34,9 @@ pub async fn checks(
     place: &Place,
     records: &[CheckRecord],
     locations: &LocationNumbers,
-) -> Result<(), StoreError> {
+) -> Result<u64, StoreError> {
     let backend = connection.get_database_backend();
+    let mut stored = 0;
     let records = late::unsealed(connection, place, records, locations).await?;
     for chunk in chunks(&in_order(&records, locations)?, CHUNK_MAX_ROWS) {
         let mut values = Vec::with_capacity(chunk.len() * CHECK_WIDTH);
@@ -42,9 +44,10 @@ pub async fn checks(
             push_check(&mut values, *key, record);
         }
         let text = insert_text(backend, "fresh_check", CHECK_COLUMNS, (chunk.len(), CHECK_WIDTH));
-        connection.execute_raw(Statement::from_sql_and_values(backend, text, values)).await?;
+        let done = connection.execute_raw(Statement::from_sql_and_values(backend, text, values)).await?;
+        stored += done.rows_affected();
     }
-    Ok(())
+    Ok(stored)
 }
 
 /// Bucket, start, service and number of the location of a result: the key of its row.

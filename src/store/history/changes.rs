@@ -1,6 +1,5 @@
 //! Status changes: the rows from which uptime is computed.
 
-use sea_orm::sea_query::Query;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, Statement};
 use watchkeeper_entities::status_change::{Column, Entity, Model};
 
@@ -55,15 +54,49 @@ fn read(service: ServiceKey, text: &str) -> Result<StatusChange, StoreError> {
     from_codes((service, at), (from, to), cause).ok_or_else(corrupt)
 }
 
-/// The last change of every service that has one.
+/// The last change of every service that has one. The last one in time: what is imported is written later than what
+/// came after it.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn latest_of_all(connection: &impl ConnectionTrait) -> Result<Vec<StatusChange>, StoreError> {
-    let newest =
-        Query::select().expr(Column::Id.max()).from(Entity).group_by_col(Column::ServiceId).to_owned();
-    let rows = Entity::find().filter(Column::Id.in_subquery(newest)).all(connection).await?;
+    let text = "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
+        (SELECT service_id, MAX(at) AS at FROM status_change GROUP BY service_id) n \
+        ON c.service_id = n.service_id AND c.at = n.at ORDER BY c.service_id, c.id DESC";
+    let statement = Statement::from_string(connection.get_database_backend(), text);
+    let mut rows = Entity::find().from_raw_sql(statement).all(connection).await?;
+    rows.dedup_by_key(|row| row.service_id);
     rows.iter().map(from_row).collect()
+}
+
+/// When the first change of a service was that is not imported.
+///
+/// # Errors
+/// When the database fails.
+pub async fn first_own(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+) -> Result<Option<Timestamp>, StoreError> {
+    let row = Entity::find()
+        .filter(Column::ServiceId.eq(service))
+        .filter(Column::Cause.ne(ChangeCause::Imported.code()))
+        .order_by_asc(Column::At)
+        .one(connection)
+        .await?;
+    Ok(row.map(|row| Timestamp::from_ms(row.at)))
+}
+
+/// Forgets the imported changes of a service, before others take their place.
+///
+/// # Errors
+/// When the database fails.
+pub async fn remove_imported(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+) -> Result<(), StoreError> {
+    let of_service = Entity::delete_many().filter(Column::ServiceId.eq(service));
+    of_service.filter(Column::Cause.eq(ChangeCause::Imported.code())).exec(connection).await?;
+    Ok(())
 }
 
 /// The last change of a service.

@@ -87,6 +87,20 @@ pub async fn of_bucket(
     rows.into_iter().map(FreshCheck::try_from).collect()
 }
 
+/// When the result of a bucket started that comes after `place` older ones.
+///
+/// # Errors
+/// When the database fails.
+pub async fn start_of_row(
+    connection: &impl ConnectionTrait,
+    bucket: i16,
+    place: u64,
+) -> Result<Option<Timestamp>, StoreError> {
+    let query = Entity::find().select_only().column(Column::CheckedAt).filter(Column::Bucket.eq(bucket));
+    let row = query.order_by_asc(Column::CheckedAt).offset(place).limit(1).into_tuple::<i64>();
+    Ok(row.one(connection).await?.map(Timestamp::from_ms))
+}
+
 /// Deletes the results of a bucket before `boundary`; how many there were.
 ///
 /// # Errors

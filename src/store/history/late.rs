@@ -2,18 +2,27 @@
 //! blocks before they become rows; rows and blocks never hold the same check twice, and no count takes it in twice.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use sea_orm::ConnectionTrait;
 
 use crate::clock::Timestamp;
 use crate::model::history::CheckRecord;
+use crate::model::service::ServiceKey;
 use crate::store::StoreError;
 use crate::store::history::blocks::Body;
+use crate::store::history::insert::chunks;
 use crate::store::history::locations::LocationNumbers;
+use crate::store::history::progress;
 use crate::store::history::sealed::{self, Series};
 use crate::store::history::segments::place::Place;
-use crate::store::history::{progress, segments};
+use crate::store::history::segments::{self, Segment};
+
+/// Services that a segment is asked for at a time.
+const SERVICES_AT_ONCE: usize = 512;
+
+/// The times that are looked for.
+type Late = BTreeMap<Series, BTreeSet<Timestamp>>;
 
 /// The results that are not sealed already. Nothing is sealed until the transaction ends.
 ///
@@ -26,7 +35,7 @@ pub(super) async fn unsealed<'a>(
     locations: &LocationNumbers,
 ) -> Result<Cow<'a, [CheckRecord]>, StoreError> {
     let boundary = progress::sealed(connection).await?;
-    let mut late: BTreeMap<Series, BTreeSet<Timestamp>> = BTreeMap::new();
+    let mut late = Late::new();
     for record in records.iter().filter(|record| record.checked_at < boundary) {
         let series = Series { service: record.service, location: locations.number(&record.location)? };
         late.entry(series).or_default().insert(record.checked_at);
@@ -34,12 +43,9 @@ pub(super) async fn unsealed<'a>(
     if late.is_empty() {
         return Ok(Cow::Borrowed(records));
     }
-    let segments = segments::visible(connection).await?;
-    let mut sealed_already = BTreeSet::new();
-    for (series, times) in late {
-        for at in sealed_times(place, &segments, series, &times).await? {
-            sealed_already.insert((series, at));
-        }
+    let sealed_already = sealed_times(place, &segments::visible(connection).await?, &late).await?;
+    if sealed_already.is_empty() {
+        return Ok(Cow::Borrowed(records));
     }
     let is_new = |record: &&CheckRecord| {
         let location = locations.number(&record.location).unwrap_or_default();
@@ -48,29 +54,46 @@ pub(super) async fn unsealed<'a>(
     Ok(Cow::Owned(records.iter().filter(is_new).cloned().collect()))
 }
 
-/// Those of these times at which the series has a sealed check.
+/// Those of these checks that are sealed. Segments are asked for many services at a time, and only blocks are read that
+/// have a check before and one after a time that is looked for.
 async fn sealed_times(
     place: &Place,
-    segments: &[segments::Segment],
-    series: Series,
-    times: &BTreeSet<Timestamp>,
-) -> Result<Vec<Timestamp>, StoreError> {
-    let (Some(first), Some(last)) = (times.first(), times.last()) else { return Ok(Vec::new()) };
-    let mut found = Vec::new();
-    for segment in
-        segments.iter().filter(|segment| segment.purpose.from <= *last && segment.purpose.to > *first)
-    {
+    segments: &[Segment],
+    late: &Late,
+) -> Result<HashSet<(Series, Timestamp)>, StoreError> {
+    let mut found = HashSet::new();
+    for segment in segments {
+        let Some((services, span)) = wanted_of(segment, late) else { continue };
         let door = place.door(segment.id).await?;
-        let span = (*first, last.plus_ms(1));
-        for outline in sealed::outlines(&door, segment, series.service, span).await? {
-            if outline.series != series || times.range(outline.first_at..=outline.last_at).next().is_none() {
-                continue;
+        for some in chunks(&services, SERVICES_AT_ONCE) {
+            for outline in sealed::outlines_of(&door, segment, some, span).await? {
+                let Some(times) = late.get(&outline.series) else { continue };
+                if times.range(outline.first_at..=outline.last_at).next().is_none() {
+                    continue;
+                }
+                let bytes = sealed::body(&door, segment, &outline).await?;
+                let votes = Body::open(&bytes).and_then(|body| body.votes());
+                let votes = votes.map_err(|error| sealed::damaged(&outline, &error))?;
+                let known = votes.iter().map(|vote| vote.checked_at).filter(|at| times.contains(at));
+                found.extend(known.map(|at| (outline.series, at)));
             }
-            let bytes = sealed::body(&door, segment, &outline).await?;
-            let samples = Body::open(&bytes).and_then(|body| body.samples(series.location));
-            let samples = samples.map_err(|error| sealed::damaged(&outline, &error))?;
-            found.extend(samples.iter().map(|sample| sample.checked_at).filter(|at| times.contains(at)));
         }
     }
     Ok(found)
+}
+
+/// The services of which something may lie in this segment, and from when to when it would.
+fn wanted_of(segment: &Segment, late: &Late) -> Option<(Vec<ServiceKey>, (Timestamp, Timestamp))> {
+    let (from, to) = (segment.purpose.from, segment.purpose.to);
+    let mut services = Vec::new();
+    let (mut first, mut last) = (to, from);
+    for (series, times) in late {
+        let mut inside = times.range(from..to);
+        let Some(earliest) = inside.next() else { continue };
+        first = first.min(*earliest);
+        last = last.max(*inside.next_back().unwrap_or(earliest));
+        services.push(series.service);
+    }
+    services.dedup();
+    (!services.is_empty()).then_some((services, (first, last.plus_ms(1))))
 }

@@ -20,5 +20,6 @@ pub mod samples;
 pub mod sealed;
 pub mod segments;
 mod view;
+pub mod votes;
 
 pub use view::{History, Snapshot};

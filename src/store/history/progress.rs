@@ -54,3 +54,12 @@ pub async fn put(connection: &impl ConnectionTrait, name: &str, value: i64) -> R
     Entity::insert(row).on_conflict(replace).exec_without_returning(connection).await?;
     Ok(())
 }
+
+/// Forgets a name.
+///
+/// # Errors
+/// When the database fails.
+pub async fn remove(connection: &impl ConnectionTrait, name: &str) -> Result<(), StoreError> {
+    Entity::delete_by_id(name).exec(connection).await?;
+    Ok(())
+}

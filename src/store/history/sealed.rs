@@ -210,6 +210,29 @@ pub async fn newest(
     rows.iter().map(|row| outline(row).map_err(StoreError::from)).collect()
 }
 
+/// Like [`outlines`], of several services, in no order.
+///
+/// # Errors
+/// When the database fails or the segment is gone.
+pub async fn outlines_of(
+    door: &Door,
+    segment: &Segment,
+    services: &[ServiceKey],
+    (from, to): (Timestamp, Timestamp),
+) -> Result<Vec<Outline>, StoreError> {
+    let places: Vec<String> = (4..services.len() + 4).map(|place| format!("${place}")).collect();
+    let text = format!(
+        "SELECT service_id, location_id, first_at, last_at, up, degraded, down FROM {} \
+        WHERE service_id IN ({}) AND last_at >= $1 AND first_at < $2 AND batch <= $3",
+        door.blocks,
+        places.join(",")
+    );
+    let span = [from.ms().into(), to.ms().into(), segment.sealed_batch.into()];
+    let values = span.into_iter().chain(services.iter().map(|service| Value::from(*service)));
+    let rows = door.connection.query_all_raw(statement(door, text, values)).await?;
+    rows.iter().map(|row| outline(row).map_err(StoreError::from)).collect()
+}
+
 /// The body of a block.
 ///
 /// # Errors

@@ -140,6 +140,20 @@ impl History {
         }
     }
 
+    /// Gives the room of rows that are gone back to the operating system, where that is not done by itself. For whoever
+    /// has the history alone: nobody else can write meanwhile.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn shrink(&self) -> Result<(), StoreError> {
+        if let Place::Files(_) = self.place {
+            for text in ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"] {
+                self.rows.reader().execute_unprepared(text).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Closes all connections, waiting for running statements.
     pub async fn close(self) {
         self.place.close().await;

@@ -93,6 +93,12 @@ impl Server {
         command(&self.folder, &self.environment).args(arguments).output().unwrap()
     }
 
+    /// Another command on the same data, under way.
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
+        let mut command = command(&self.folder, &self.environment);
+        command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
     /// Another command, with a variable taken away.
     pub(crate) fn command_without(&self, variable: &str, arguments: &[&str]) -> Output {
         let mut command = command(&self.folder, &self.environment);

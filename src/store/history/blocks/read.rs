@@ -13,6 +13,7 @@ use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Failure, Measurement, Timings};
 use crate::model::history::Sample;
 use crate::model::service::ProbeRole;
+use crate::model::verdict::Vote;
 
 /// Which checks of a block are wanted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,6 +106,19 @@ impl Body<'_> {
             }
         }
         Ok(samples)
+    }
+
+    /// When every check was and what it saw, oldest first.
+    ///
+    /// # Errors
+    /// When the body is malformed.
+    pub fn votes(&self) -> Result<Vec<Vote>, BlockError> {
+        let outline = self.outline()?;
+        let vote = |(times, kind): (&Times, &u32)| Vote {
+            status: outline.kinds[*kind as usize].status,
+            checked_at: times.checked,
+        };
+        Ok(outline.times.iter().zip(&outline.of_check).map(vote).collect())
     }
 
     fn outline(&self) -> Result<Outline, BlockError> {

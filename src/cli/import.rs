@@ -1,0 +1,333 @@
+//! `watchkeeper import`: results of other tools, so that their history is not lost.
+//!
+//! Here are the words: flags, files, lines, what is shown. The work is `record::import`. A line that is bad ends the
+//! import, with everything before it stored, unless bad lines are to be skipped.
+
+mod column;
+mod directory;
+mod line;
+mod parcel;
+mod reader;
+mod source;
+mod summary;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::sync::mpsc;
+
+use crate::app::{Foundation, first_start};
+use crate::cli::import::directory::Directory;
+use crate::cli::import::parcel::{Packer, Parcel};
+use crate::cli::import::reader::Format;
+use crate::cli::import::source::Source;
+use crate::cli::import::summary::Summary;
+use crate::cli::json_flag;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::config::sources::BadConfig;
+use crate::http::plans::PlanTable;
+use crate::id::Id;
+use crate::model::access::Organisation;
+use crate::model::location::LocationCode;
+use crate::record::compaction::{Compaction, Keeping};
+use crate::record::import::{Import, Imported};
+
+/// Parcels that wait for the database.
+const PARCELS_AHEAD: usize = 2;
+
+const LONG_ABOUT: &str = "\
+Bring results of other tools along, from CSV or JSON lines, so that their history is not lost.
+
+One line is one result of one service seen from one location:
+
+  service           id or name of the service, or a name given by --service-map (required)
+  location          code such as fra; new codes are taken as they are (or --default-location)
+  time              RFC 3339, or Unix seconds or milliseconds (required; also checked_at, timestamp)
+  status            up, degraded, down; 1 and true are up, 0 and false are down (required)
+  response_time_ms  set if the target answered
+  dns connect tls ttfb transfer total
+                    how long each phase took, in milliseconds, with up to three decimals
+  status_code       of an HTTP answer
+  error_code        a word of the API such as connect_timeout; without one, but with a message: internal
+  error_message     at most 500 characters
+  scheduled_at      when the check was due (default: time)
+  attempt           the attempt that decided, from 1 (default: 1)
+
+What a line does not name, or leaves empty, is absent. A time of 0 counts as 0.001 ms. Columns of CSV and keys of JSON have \
+the same names; JSON may also hold the phases in an object timings, as the API shows them.
+
+  results.csv:
+    service,location,time,status,response_time_ms,error_message
+    shop,fra,2026-03-01T12:00:00Z,up,81.5,
+    shop,fra,2026-03-01T12:01:00Z,down,,\"connection refused, twice\"
+
+  results.jsonl:
+    {\"service\": \"shop\", \"location\": \"fra\", \"time\": 1772366400, \"status\": \"up\", \"dns\": 3.1}
+
+The import can be killed and given again: it goes on where it was and stores nothing twice. A result is known by service, \
+location and time; one that is there already stays as it is. Results that are older than the plan keeps them are counted and \
+left out.
+
+Uptime of the imported time follows from the results by the same rule as always, up to the moment from which Watchkeeper has \
+watched the service itself. The history of a service begins with its first imported result: its configured_at moves back to \
+it.
+
+With embedded databases the server must be stopped meanwhile. With PostgreSQL it may run; it seals what is imported, and \
+shows rolling figures of the imported time after its next start.
+
+Exit codes: 0 all is stored, 1 a line is bad or something failed, 2 wrong usage.";
+
+/// `watchkeeper import` and its flags.
+pub(super) fn command() -> Command {
+    let switch = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
+    Command::new("import").about("Bring results of other tools along, from CSV or JSON lines").long_about(LONG_ABOUT).args([
+        Arg::new("file")
+            .value_name("FILE")
+            .required(true)
+            .value_parser(clap::value_parser!(PathBuf))
+            .help("File to read; - is standard input"),
+        Arg::new("format")
+            .long("format")
+            .value_name("FORMAT")
+            .value_parser(["csv", "jsonl"])
+            .help("How the file is written [default: by its ending: .csv, .jsonl or .ndjson]"),
+        Arg::new("org")
+            .long("org")
+            .value_name("ID")
+            .allow_hyphen_values(true)
+            .value_parser(|text: &str| text.parse::<Id>())
+            .help("Organisation whose services are meant; needed for names where there are several"),
+        Arg::new("service-map")
+            .long("service-map")
+            .value_name("NAME=SERVICE")
+            .action(ArgAction::Append)
+            .allow_hyphen_values(true)
+            .value_parser(renaming)
+            .help("What the file calls a service, and its id or name here; may be repeated"),
+        Arg::new("default-location")
+            .long("default-location")
+            .value_name("CODE")
+            .value_parser(|text: &str| text.parse::<LocationCode>())
+            .help("Location of lines that name none"),
+        Arg::new("interval")
+            .long("interval")
+            .value_name("SECONDS")
+            .value_parser(clap::value_parser!(u32).range(1..=86_400))
+            .help("Seconds between two results of a location, to tell gaps [default: the service's interval]"),
+        switch("skip-bad-lines").help("Count bad lines instead of stopping at the first; 20 are shown"),
+        switch("ignore-unknown").help("Pass over columns and keys that are not known"),
+        switch("dry-run").help("Check every line and store nothing"),
+        json_flag(),
+    ])
+}
+
+fn renaming(text: &str) -> Result<(String, String), &'static str> {
+    let pair = text.rsplit_once('=').filter(|(name, service)| !name.is_empty() && !service.is_empty());
+    pair.map(|(name, service)| (name.into(), service.into())).ok_or("it looks like NAME=SERVICE")
+}
+
+/// What an import is told by its flags.
+struct Order {
+    format: Format,
+    organisation: Option<Id>,
+    renamed: HashMap<String, String>,
+    location: Option<LocationCode>,
+    interval_seconds: Option<u32>,
+    skips_bad: bool,
+    ignores_unknown: bool,
+    is_dry_run: bool,
+    as_json: bool,
+}
+
+impl Order {
+    fn of(arguments: &ArgMatches, path: &Path) -> Result<Self, BadConfig> {
+        let named = arguments.get_one::<String>("format").map(String::as_str);
+        let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+        let format = match (named, ending.as_deref()) {
+            (Some("csv"), _) | (None, Some("csv")) => Format::Csv,
+            (Some(_), _) | (None, Some("jsonl" | "ndjson")) => Format::JsonLines,
+            (None, _) => {
+                return Err(BadConfig("say how it is written: --format csv or --format jsonl".into()));
+            }
+        };
+        let renamed = arguments.get_many::<(String, String)>("service-map").into_iter().flatten().cloned();
+        Ok(Self {
+            format,
+            organisation: arguments.get_one::<Id>("org").copied(),
+            renamed: renamed.collect(),
+            location: arguments.get_one::<LocationCode>("default-location").cloned(),
+            interval_seconds: arguments.get_one::<u32>("interval").copied(),
+            skips_bad: arguments.get_flag("skip-bad-lines"),
+            ignores_unknown: arguments.get_flag("ignore-unknown"),
+            is_dry_run: arguments.get_flag("dry-run"),
+            as_json: arguments.get_flag("json"),
+        })
+    }
+
+    /// Everything that gives the same line another meaning.
+    fn meaning(&self) -> String {
+        let mut renamed: Vec<_> = self.renamed.iter().collect();
+        renamed.sort();
+        format!(
+            "{:?} {:?} {renamed:?} {:?} {}",
+            self.format, self.organisation, self.location, self.ignores_unknown
+        )
+    }
+}
+
+/// Imports and says what it did.
+///
+/// # Errors
+/// What cannot be used, in one line.
+pub(super) async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
+    let path = arguments.get_one::<PathBuf>("file").cloned().unwrap_or_default();
+    let order = Order::of(arguments, &path)?;
+    let mut source = Source::open(&path)?;
+    let fingerprint = source.fingerprint(&order.meaning())?.filter(|_| !order.is_dry_run);
+    first_start::make_data_dir(&config.data_dir)?;
+    let _lock = if order.is_dry_run { None } else { lock(&config)? };
+    let foundation = Foundation::lay(config, Clock::System).await?;
+    let plans = PlanTable::new(&foundation.config.plans)?;
+    let who = (order.organisation, order.renamed.clone());
+    let directory =
+        Arc::new(Directory::read(&foundation.databases.main, &plans, who, foundation.clock.now()).await?);
+    let name = fingerprint.map(|fingerprint| format!("import {fingerprint}"));
+    let import = Import::new(foundation.databases.clone(), compaction(&foundation, plans), name);
+    let run = Run { order, foundation, directory, import, summary: Summary::default() };
+    run.go(source).await
+}
+
+/// With embedded databases the data folder is this process's alone, as it is a server's.
+fn lock(config: &Config) -> anyhow::Result<Option<File>> {
+    if config.database_url.is_some() && config.history_url.is_some() {
+        return Ok(None);
+    }
+    first_start::lock(&config.data_dir).map(Some).context("stop the server first")
+}
+
+/// Whoever holds the embedded history alone seals what is imported; elsewhere a server does.
+fn compaction(foundation: &Foundation, plans: PlanTable) -> Option<Compaction> {
+    if foundation.config.history_url.is_some() {
+        return None;
+    }
+    let days = Arc::new(move |organisation: &Organisation| plans.limits(organisation).retention_days);
+    let keeping = Keeping::ByPlan { main: foundation.databases.main.clone(), days };
+    let limits = foundation.config.limits.compaction.clone();
+    Some(Compaction::new(foundation.databases.history.clone(), keeping, limits, Arc::default()))
+}
+
+struct Run {
+    order: Order,
+    foundation: Foundation,
+    directory: Arc<Directory>,
+    import: Import,
+    summary: Summary,
+}
+
+impl Run {
+    async fn go(mut self, source: Source) -> anyhow::Result<ExitCode> {
+        let bar = progress(&source, self.order.as_json);
+        let is_complete = self.take_in(source, &bar).await?;
+        if !self.order.is_dry_run {
+            self.conclude(&bar, is_complete).await?;
+        }
+        bar.finish_and_clear();
+        for problem in self.summary.problems() {
+            eprintln!("watchkeeper: {problem}");
+        }
+        let hidden = self.summary.bad - self.summary.problems().len() as u64;
+        if hidden > 0 {
+            eprintln!("watchkeeper: {hidden} more bad lines are not shown");
+        }
+        if !is_complete {
+            eprintln!("watchkeeper: stopped there; what was before is kept (--skip-bad-lines goes on)");
+        }
+        if self.order.as_json {
+            println!("{}", self.summary.json(&self.directory, self.order.is_dry_run));
+        } else {
+            print!("{}", self.summary.text(&self.directory, self.order.is_dry_run));
+        }
+        self.foundation.databases.main.close().await;
+        self.foundation.databases.history.close().await;
+        Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Stores parcel by parcel; whether the file has come to its end.
+    async fn take_in(&mut self, source: Source, bar: &ProgressBar) -> anyhow::Result<bool> {
+        let (sender, mut parcels) = mpsc::channel(PARCELS_AHEAD);
+        let reached = self.import.reached().await?;
+        let directory = Arc::clone(&self.directory);
+        let (location, format) = (self.order.location.clone(), self.order.format);
+        let (ignores_unknown, skips_bad) = (self.order.ignores_unknown, self.order.skips_bad);
+        let now = self.foundation.clock.now();
+        let packing = tokio::task::spawn_blocking(move || {
+            let directory = &*directory;
+            let packer = Packer { directory, location, format, ignores_unknown, skips_bad, reached, now };
+            packer.pack(source, &sender)
+        });
+        let mut is_complete = true;
+        while let Some(parcel) = parcels.recv().await {
+            is_complete &= !parcel.stops;
+            let end = parcel.end;
+            self.take(parcel).await?;
+            bar.set_position(end);
+        }
+        packing.await??;
+        Ok(is_complete)
+    }
+
+    async fn take(&mut self, parcel: Parcel) -> anyhow::Result<()> {
+        let Parcel { records, before, lines, end, too_old, problems, .. } = parcel;
+        self.summary.read += lines;
+        self.summary.too_old += too_old;
+        problems.into_iter().for_each(|problem| self.summary.complain(problem));
+        for record in &records {
+            self.summary.see(record);
+        }
+        let new = &records[before..];
+        self.summary.before += before as u64;
+        self.summary.offered += new.len() as u64;
+        if !self.order.is_dry_run && !new.is_empty() {
+            self.summary.stored += self.import.store(new, end, self.foundation.clock.now()).await?;
+        }
+        Ok(())
+    }
+
+    async fn conclude(&mut self, bar: &ProgressBar, is_complete: bool) -> anyhow::Result<()> {
+        let given = self.order.interval_seconds;
+        let imported = self.summary.services().filter_map(|(service, seen)| {
+            let settings = self.directory.get(service)?.service.settings.as_ref()?;
+            let interval_ms = i64::from(given.unwrap_or(settings.interval_seconds)) * 1_000;
+            Some(Imported { service, interval_ms, first_at: seen.first })
+        });
+        let imported: Vec<Imported> = imported.collect();
+        bar.set_message("uptime");
+        self.import.conclude(&imported, self.foundation.clock.now()).await?;
+        if is_complete {
+            self.import.forget().await?;
+        }
+        bar.set_message("sealing");
+        Ok(self.import.settle(self.foundation.clock.now()).await?)
+    }
+}
+
+/// Hidden where nobody looks at it: without a terminal, and for machines.
+fn progress(source: &Source, as_json: bool) -> ProgressBar {
+    if as_json {
+        return ProgressBar::hidden();
+    }
+    let template = match source.bytes() {
+        Some(_) => "{msg:>8} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
+        None => "{msg:>8} {spinner} {bytes} {bytes_per_sec}",
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::with_draw_target(source.bytes(), ProgressDrawTarget::stderr());
+    bar.with_style(style).with_message("reading")
+}

@@ -1,0 +1,130 @@
+//! Whose results they are: services by their id, their name, or what another tool calls them.
+
+use std::collections::{HashMap, HashSet};
+
+use anyhow::anyhow;
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::config::sources::BadConfig;
+use crate::http::plans::PlanTable;
+use crate::id::Id;
+use crate::model::check::CheckType;
+use crate::model::service::{Service, ServiceKey};
+use crate::store::{Database, organisations, services};
+
+/// Services read at a time.
+const PAGE: u64 = 1_000;
+
+/// What an import needs to know of a service.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) service: Service,
+    /// Results before this are not kept.
+    pub(super) kept_since: Timestamp,
+}
+
+/// The services that results can belong to.
+#[derive(Debug, Default)]
+pub(super) struct Directory {
+    known: Vec<Known>,
+    by_id: HashMap<String, usize>,
+    /// `None` where several have the same name.
+    by_name: HashMap<String, Option<usize>>,
+    /// What another tool calls them, and what we do.
+    renamed: HashMap<String, String>,
+}
+
+impl Directory {
+    /// Reads the services of an organisation, or of all; names count where there is but one organisation to look in.
+    ///
+    /// # Errors
+    /// When the database fails, or there is no such organisation or service.
+    pub(super) async fn read(
+        main: &Database,
+        plans: &PlanTable,
+        (organisation, renamed): (Option<Id>, HashMap<String, String>),
+        now: Timestamp,
+    ) -> anyhow::Result<Self> {
+        let mut wanted = organisations::list(main.reader()).await?;
+        if let Some(id) = organisation {
+            wanted.retain(|organisation| organisation.id == id);
+            if wanted.is_empty() {
+                return Err(BadConfig(format!("--org {id}: there is no such organisation")).into());
+            }
+        }
+        let days: HashMap<i64, u32> = wanted
+            .iter()
+            .map(|organisation| (organisation.key, plans.limits(organisation).retention_days))
+            .collect();
+        let has_names = wanted.len() == 1;
+        let mut directory = Self { renamed, ..Self::default() };
+        let mut after = ServiceKey::MIN;
+        loop {
+            let page = services::definitions(main.reader(), after, PAGE).await?;
+            let Some((last, _)) = page.last() else { break };
+            after = last.key;
+            for (service, _) in page {
+                let Some(days) = days.get(&service.organisation) else { continue };
+                directory.add(service, now.plus_ms(-i64::from(*days) * DAY_MS), has_names);
+            }
+        }
+        directory.check_renamed()?;
+        Ok(directory)
+    }
+
+    /// The service that a line names.
+    ///
+    /// # Errors
+    /// What is wrong and what is allowed.
+    pub(super) fn find(&self, text: &str) -> Result<&Known, String> {
+        let name = self.renamed.get(text).map_or(text, String::as_str);
+        let place = match (self.by_id.get(name), self.by_name.get(name)) {
+            (Some(place), _) | (None, Some(Some(place))) => *place,
+            (None, Some(None)) => {
+                return Err(format!("service: several are called '{name}'; use the id of one"));
+            }
+            (None, None) => {
+                return Err(format!(
+                    "service: there is no '{name}'; it must be the id of a service, its name (with --org where there are \
+                    several organisations), or a name given by --service-map"
+                ));
+            }
+        };
+        let known = &self.known[place];
+        match known.service.check_type {
+            CheckType::Manual => Err(format!("service: '{name}' is manual; it has no results")),
+            _ if known.service.settings.is_none() => {
+                Err(format!("service: '{name}' is not configured; give it settings first"))
+            }
+            _ => Ok(known),
+        }
+    }
+
+    /// The service with this key, if results were found for it.
+    pub(super) fn get(&self, key: ServiceKey) -> Option<&Known> {
+        let place = self.known.binary_search_by_key(&key, |known| known.service.key);
+        place.ok().and_then(|place| self.known.get(place))
+    }
+
+    fn add(&mut self, service: Service, kept_since: Timestamp, with_name: bool) {
+        let place = self.known.len();
+        self.by_id.insert(service.id.to_string(), place);
+        if with_name {
+            let same = self.by_name.entry(service.name.clone());
+            same.and_modify(|known| *known = None).or_insert(Some(place));
+        }
+        self.known.push(Known { service, kept_since });
+    }
+
+    fn check_renamed(&self) -> anyhow::Result<()> {
+        let targets: HashSet<&String> = self.renamed.values().collect();
+        for target in targets {
+            let is_known = self.by_id.contains_key(target) || self.by_name.contains_key(target);
+            if !is_known {
+                let problem = format!("--service-map: there is no service '{target}'");
+                return Err(anyhow!(BadConfig(problem)));
+            }
+        }
+        Ok(())
+    }
+}

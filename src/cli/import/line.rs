@@ -1,0 +1,238 @@
+//! One line of a file: from texts to a result, or to what is wrong and what is allowed.
+
+use crate::cli::import::column::{Column, Fields};
+use crate::clock::Timestamp;
+use crate::http::timestamp;
+use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Timings};
+use crate::model::location::LocationCode;
+
+/// Numbers below this are seconds, others milliseconds: the year 5138 in seconds, 1973 in milliseconds.
+const SECONDS_END: f64 = 100_000_000_000.0;
+/// 2201-01-01, as everywhere.
+const TIME_END_MS: f64 = 7_289_654_400_000.0;
+/// Longest measured time: what a column of microseconds holds.
+const DURATION_MAX_MS: f64 = 2_147_483.0;
+
+/// What a line says, except whose result it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) location: LocationCode,
+    pub(super) checked_at: Timestamp,
+    pub(super) scheduled_at: Timestamp,
+    pub(super) attempt: u8,
+    pub(super) measurement: Measurement,
+}
+
+impl Line {
+    /// Reads a line; where it names no location, it is `location`.
+    ///
+    /// # Errors
+    /// What is wrong and what is allowed.
+    pub(super) fn read(fields: &Fields<'_>, location: Option<&LocationCode>) -> Result<Self, String> {
+        let location = match (fields.get(Column::Location), location) {
+            (Some(text), _) => text.parse().map_err(|error| format!("location: {error}"))?,
+            (None, Some(location)) => location.clone(),
+            (None, None) => {
+                return Err("location is missing; name one in the line or by --default-location".into());
+            }
+        };
+        let checked_at = moment(fields, Column::Time)?.ok_or("time is missing")?;
+        let scheduled_at = moment(fields, Column::ScheduledAt)?.unwrap_or(checked_at);
+        let status = status(fields.get(Column::Status).ok_or("status is missing")?)?;
+        let attempt = number(fields, Column::Attempt, 1..=255, "a whole number from 1 to 255")?.unwrap_or(1);
+        let measurement = Measurement {
+            status,
+            response_time: duration(fields, Column::ResponseTime)?,
+            timings: Timings {
+                dns: duration(fields, Column::Dns)?,
+                connect: duration(fields, Column::Connect)?,
+                tls: duration(fields, Column::Tls)?,
+                ttfb: duration(fields, Column::Ttfb)?,
+                transfer: duration(fields, Column::Transfer)?,
+                total: duration(fields, Column::Total)?,
+            },
+            status_code: number(fields, Column::StatusCode, 100..=999, "a whole number from 100 to 999")?,
+            failure: failure(fields, status)?.map(Box::new),
+        };
+        Ok(Self { location, checked_at, scheduled_at, attempt, measurement })
+    }
+}
+
+fn refused(column: Column, text: &str, allowed: &str) -> String {
+    let shown: String = text.chars().take(60).collect();
+    format!("{} = '{shown}' is not allowed; it must be {allowed}", column.name())
+}
+
+fn moment(fields: &Fields<'_>, column: Column) -> Result<Option<Timestamp>, String> {
+    let Some(text) = fields.get(column) else { return Ok(None) };
+    let at = timestamp::parse(text).or_else(|| unix_time(text));
+    let allowed = "RFC 3339 such as 2026-11-20T16:51:00Z, or Unix seconds or milliseconds";
+    at.map(Some).ok_or_else(|| refused(column, text, allowed))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
+fn unix_time(text: &str) -> Option<Timestamp> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let number: f64 = text.parse().ok().filter(|_| is_plain)?;
+    let ms = if number < SECONDS_END { (number * 1_000.0).round() } else { number };
+    (0.0..TIME_END_MS).contains(&ms).then(|| Timestamp::from_ms(ms as i64))
+}
+
+fn status(text: &str) -> Result<CheckStatus, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "up" | "1" | "true" => Ok(CheckStatus::Up),
+        "down" | "0" | "false" => Ok(CheckStatus::Down),
+        "degraded" => Ok(CheckStatus::Degraded),
+        _ => Err(refused(Column::Status, text, "up, degraded or down (or 1, true; 0, false)")),
+    }
+}
+
+fn number<T>(
+    fields: &Fields<'_>,
+    column: Column,
+    range: std::ops::RangeInclusive<u16>,
+    allowed: &str,
+) -> Result<Option<T>, String>
+where
+    T: TryFrom<u16>,
+{
+    let Some(text) = fields.get(column) else { return Ok(None) };
+    let number = text.parse::<u16>().ok().filter(|number| range.contains(number));
+    let number = number.and_then(|number| T::try_from(number).ok());
+    number.map(Some).ok_or_else(|| refused(column, text, allowed))
+}
+
+/// Milliseconds to microseconds. What others round to 0 was measured all the same, and took time.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+fn duration(fields: &Fields<'_>, column: Column) -> Result<Option<Micros>, String> {
+    let Some(text) = fields.get(column) else { return Ok(None) };
+    let ms = text.parse::<f64>().ok().filter(|ms| (0.0..=DURATION_MAX_MS).contains(ms));
+    let us = ms.map(|ms| (ms * 1_000.0).round() as u32);
+    let us = us.and_then(|us| Micros::new(us.max(1)));
+    us.map(Some).ok_or_else(|| refused(column, text, "milliseconds from 0 to 2147483"))
+}
+
+/// Why a result is not up. A reason without a code is a reason all the same.
+fn failure(fields: &Fields<'_>, status: CheckStatus) -> Result<Option<Failure>, String> {
+    let (code, message) = (fields.get(Column::ErrorCode), fields.get(Column::ErrorMessage));
+    if status == CheckStatus::Up {
+        return match (code, message) {
+            (None, None) => Ok(None),
+            _ => Err("error_code and error_message must be empty when status is up".into()),
+        };
+    }
+    let known = |text: &str| {
+        let found = ErrorCode::ALL.into_iter().find(|code| code.as_str() == text);
+        found.ok_or_else(|| refused(Column::ErrorCode, text, &codes()))
+    };
+    match (code.map(known).transpose()?, message) {
+        (None, None) => Ok(None),
+        (code, message) => {
+            Ok(Some(Failure::new(code.unwrap_or(ErrorCode::Internal), message.unwrap_or_default())))
+        }
+    }
+}
+
+fn codes() -> String {
+    let words: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+    format!("one of {}", words.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Reads `name=value` pairs, separated by `;`, over a line that is fit.
+    fn read(changes: &str) -> Result<Line, String> {
+        let mut fields = Fields::default();
+        let fit = "location=fra;time=1795193460;status=up";
+        for (name, value) in fit.split(';').chain(changes.split(';')).filter_map(|pair| pair.split_once('='))
+        {
+            fields.set(Column::named(name).unwrap(), Cow::Borrowed(value));
+        }
+        Line::read(&fields, None)
+    }
+
+    #[rstest]
+    #[case("1795193460", 1_795_193_460_000)]
+    #[case("1795193460.25", 1_795_193_460_250)]
+    #[case("1795193460250", 1_795_193_460_250)]
+    #[case("2026-11-20T16:51:00.250Z", 1_795_193_460_250)]
+    #[case("2026-11-20T17:51:00.25+01:00", 1_795_193_460_250)]
+    #[case("2026-11-20", 1_795_132_800_000)]
+    fn a_time_has_several_forms(#[case] text: &str, #[case] ms: i64) {
+        assert_eq!(read(&format!("time={text}")).unwrap().checked_at.ms(), ms);
+    }
+
+    #[rstest]
+    #[case("up", CheckStatus::Up)]
+    #[case("UP", CheckStatus::Up)]
+    #[case("1", CheckStatus::Up)]
+    #[case("true", CheckStatus::Up)]
+    #[case("degraded", CheckStatus::Degraded)]
+    #[case("down", CheckStatus::Down)]
+    #[case("0", CheckStatus::Down)]
+    #[case("False", CheckStatus::Down)]
+    fn a_status_has_several_words(#[case] text: &str, #[case] status: CheckStatus) {
+        assert_eq!(read(&format!("status={text}")).unwrap().measurement.status, status);
+    }
+
+    #[test]
+    fn everything_that_a_line_says_is_kept() {
+        let line = read(
+            "status=down;scheduled_at=1795193459;attempt=3;response_time_ms=12.3456;status_code=503;dns=0;\
+            connect=1;tls=2;ttfb=3;transfer=4;total=2147483;error_code=http_timeout;error_message=too slow",
+        )
+        .unwrap();
+        let us = |us| Micros::new(us);
+        let (dns, connect, tls) = (us(1), us(1_000), us(2_000));
+        let (ttfb, transfer, total) = (us(3_000), us(4_000), us(2_147_483_000));
+        let measurement = Measurement {
+            status: CheckStatus::Down,
+            response_time: us(12_346),
+            timings: Timings { dns, connect, tls, ttfb, transfer, total },
+            status_code: Some(503),
+            failure: Some(Box::new(Failure::new(ErrorCode::HttpTimeout, "too slow"))),
+        };
+        assert_eq!(line.measurement, measurement);
+        assert_eq!((line.attempt, line.scheduled_at.ms()), (3, 1_795_193_459_000));
+    }
+
+    #[rstest]
+    #[case("status=down", None)]
+    #[case("status=down;error_message=gone", Some((ErrorCode::Internal, "gone")))]
+    #[case("status=degraded;error_code=tls_expired", Some((ErrorCode::TlsExpired, "")))]
+    fn a_reason_may_be_incomplete(#[case] line: &str, #[case] reason: Option<(ErrorCode, &str)>) {
+        let expected = reason.map(|(code, text)| Box::new(Failure::new(code, text)));
+        assert_eq!(read(line).unwrap().measurement.failure, expected);
+    }
+
+    #[rstest]
+    #[case("location=", "location is missing")]
+    #[case("location=Frankfurt am Main", "location: 'Frankfurt am Main' is no location code")]
+    #[case("time=", "time is missing")]
+    #[case("time=yesterday", "time = 'yesterday' is not allowed; it must be RFC 3339")]
+    #[case("time=-1", "time = '-1' is not allowed")]
+    #[case("time=1e9", "time = '1e9' is not allowed")]
+    #[case("time=99999999999999", "time = '99999999999999' is not allowed")]
+    #[case("status=", "status is missing")]
+    #[case("status=ok", "status = 'ok' is not allowed; it must be up, degraded or down")]
+    #[case("attempt=0", "attempt = '0' is not allowed; it must be a whole number from 1 to 255")]
+    #[case("status_code=99", "status_code = '99' is not allowed")]
+    #[case("dns=-1", "dns = '-1' is not allowed; it must be milliseconds from 0")]
+    #[case("dns=NaN", "dns = 'NaN' is not allowed")]
+    #[case("total=2147484", "total = '2147484' is not allowed")]
+    #[case("error_code=tls_expired", "error_code and error_message must be empty when status is up")]
+    #[case(
+        "status=down;error_code=oops",
+        "error_code = 'oops' is not allowed; it must be one of dns_nxdomain"
+    )]
+    fn what_is_wrong_is_said_with_what_is_allowed(#[case] line: &str, #[case] problem: &str) {
+        let said = read(line).unwrap_err();
+        assert!(said.starts_with(problem), "{said}");
+    }
+}

@@ -1,0 +1,122 @@
+//! From a file to parcels of results, on a thread of its own, a few parcels ahead of the database.
+
+use tokio::sync::mpsc;
+
+use crate::cli::import::column::{Column, Fields};
+use crate::cli::import::directory::Directory;
+use crate::cli::import::line::Line;
+use crate::cli::import::reader::{self, Format, Place};
+use crate::cli::import::source::Source;
+use crate::clock::Timestamp;
+use crate::model::check::CheckType;
+use crate::model::history::CheckRecord;
+use crate::model::location::{LocationCode, PUSH};
+
+/// Lines of a parcel: what is stored with one commit.
+const PARCEL_LINES: u64 = 32_768;
+
+/// Lines that follow each other.
+#[derive(Debug, Default)]
+pub(super) struct Parcel {
+    /// Their results.
+    pub(super) records: Vec<CheckRecord>,
+    /// Results among them that an earlier run has stored; they come first.
+    pub(super) before: usize,
+    /// How many lines there were.
+    pub(super) lines: u64,
+    /// Bytes from the start of the file to the end of the last one.
+    pub(super) end: u64,
+    /// Results that are older than they are kept.
+    pub(super) too_old: u64,
+    /// What is wrong with which line.
+    pub(super) problems: Vec<String>,
+    /// Nothing comes after it, because the last line is bad.
+    pub(super) stops: bool,
+}
+
+/// What results are made from lines with.
+pub(super) struct Packer<'a> {
+    pub(super) directory: &'a Directory,
+    /// Where lines name no location.
+    pub(super) location: Option<LocationCode>,
+    pub(super) format: Format,
+    pub(super) ignores_unknown: bool,
+    pub(super) skips_bad: bool,
+    /// How far an earlier run has come.
+    pub(super) reached: u64,
+    pub(super) now: Timestamp,
+}
+
+enum Read {
+    Result(Box<CheckRecord>),
+    TooOld,
+}
+
+impl Packer<'_> {
+    /// Reads everything, until the file ends, a line is bad, or nobody takes parcels any more.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or its header is unfit.
+    pub(super) fn pack(&self, source: Source, parcels: &mpsc::Sender<Parcel>) -> anyhow::Result<()> {
+        let mut parcel = Parcel::default();
+        reader::read(self.format, source.into_read(), self.ignores_unknown, |place, fields| {
+            self.add(&mut parcel, place, fields.and_then(|fields| self.read(fields)));
+            if parcel.stops || parcel.lines >= PARCEL_LINES {
+                let stops = parcel.stops;
+                let sent = parcels.blocking_send(std::mem::take(&mut parcel));
+                return sent.is_ok() && !stops;
+            }
+            true
+        })?;
+        if parcel.lines > 0 {
+            // Whoever takes no parcels any more has failed, and says so.
+            let _ = parcels.blocking_send(parcel);
+        }
+        Ok(())
+    }
+
+    fn add(&self, parcel: &mut Parcel, place: Place, read: Result<Read, String>) {
+        parcel.lines += 1;
+        match read {
+            Ok(Read::Result(record)) => {
+                parcel.before += usize::from(place.end <= self.reached);
+                parcel.records.push(*record);
+            }
+            Ok(Read::TooOld) => parcel.too_old += 1,
+            Err(problem) => {
+                parcel.problems.push(format!("line {}: {problem}", place.line));
+                parcel.stops = !self.skips_bad;
+            }
+        }
+        // What is before a bad line is done, the line is not.
+        if !parcel.stops {
+            parcel.end = place.end;
+        }
+    }
+
+    fn read(&self, fields: &Fields<'_>) -> Result<Read, String> {
+        let known = self.directory.find(fields.get(Column::Service).ok_or("service is missing")?)?;
+        let line = Line::read(fields, self.location.as_ref())?;
+        if line.checked_at > self.now {
+            return Err(format!("time = {} is not allowed; it must be in the past", line.checked_at));
+        }
+        if line.location.as_str() == PUSH && known.service.check_type != CheckType::Heartbeat {
+            return Err(format!(
+                "location = '{PUSH}' is not allowed; it stands for pings of heartbeat services"
+            ));
+        }
+        if line.checked_at < known.kept_since {
+            return Ok(Read::TooOld);
+        }
+        let settings = known.service.settings.as_ref().ok_or("service: it is not configured")?;
+        Ok(Read::Result(Box::new(CheckRecord {
+            service: known.service.key,
+            role: settings.role_of(line.location.as_str()),
+            location: line.location,
+            scheduled_at: line.scheduled_at,
+            checked_at: line.checked_at,
+            attempt: line.attempt,
+            measurement: line.measurement,
+        })))
+    }
+}

@@ -1,0 +1,114 @@
+//! The file that is imported, or standard input: opened once, known again by its fingerprint.
+
+use std::fs::File;
+use std::io::{self, Read, Seek as _, SeekFrom};
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::config::sources::BadConfig;
+
+/// How much of the start and of the end of a file its fingerprint is made of.
+const HASHED_BYTES: u64 = 1 << 20;
+
+/// What is read from.
+pub(super) enum Source {
+    File { file: File, bytes: u64 },
+    Pipe(File),
+    Stdin,
+}
+
+impl Source {
+    /// Opens a file; `-` is standard input.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(super) fn open(path: &Path) -> Result<Self, BadConfig> {
+        if path == Path::new("-") {
+            return Ok(Self::Stdin);
+        }
+        let unfit = |problem: &str| BadConfig(format!("{}: {problem}", path.display()));
+        let file = File::open(path).map_err(|error| unfit(&error.to_string()))?;
+        let about = file.metadata().map_err(|error| unfit(&error.to_string()))?;
+        if about.is_dir() {
+            return Err(unfit("this is a folder; it must be a file, or - for standard input"));
+        }
+        // What has no size, such as a pipe, can be read only once.
+        Ok(if about.is_file() { Self::File { file, bytes: about.len() } } else { Self::Pipe(file) })
+    }
+
+    /// Bytes in it, where that is known.
+    pub(super) const fn bytes(&self) -> Option<u64> {
+        match self {
+            Self::File { bytes, .. } => Some(*bytes),
+            Self::Pipe(_) | Self::Stdin => None,
+        }
+    }
+
+    /// By what an import of this file, told the same, is known again: its size, its first and last MiB, and `told`.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(super) fn fingerprint(&mut self, told: &str) -> io::Result<Option<String>> {
+        let Self::File { file, bytes } = self else { return Ok(None) };
+        let mut hash = Sha256::new();
+        hash.update(bytes.to_le_bytes());
+        hash.update(told.as_bytes());
+        for start in [0, bytes.saturating_sub(HASHED_BYTES)] {
+            file.seek(SeekFrom::Start(start))?;
+            let mut part = Vec::new();
+            file.by_ref().take(HASHED_BYTES).read_to_end(&mut part)?;
+            hash.update(&part);
+        }
+        file.seek(SeekFrom::Start(0))?;
+        Ok(Some(hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()))
+    }
+
+    /// What is read.
+    pub(super) fn into_read(self) -> Box<dyn Read + Send> {
+        match self {
+            Self::File { file, .. } | Self::Pipe(file) => Box::new(file),
+            Self::Stdin => Box::new(io::stdin()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn fingerprint(text: &[u8], told: &str) -> String {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text).unwrap();
+        let mut source = Source::open(file.path()).unwrap();
+        let fingerprint = source.fingerprint(told).unwrap().unwrap();
+        let mut read = Vec::new();
+        source.into_read().read_to_end(&mut read).unwrap();
+        assert_eq!(read, text, "it is read from its start afterwards");
+        fingerprint
+    }
+
+    #[test]
+    fn a_file_is_known_again_and_no_other() {
+        let first = fingerprint(b"one\ntwo\n", "csv");
+        assert_eq!(first.len(), 32);
+        assert_eq!(fingerprint(b"one\ntwo\n", "csv"), first);
+        for (text, told) in [(&b"one\ntwo"[..], "csv"), (b"one\ntwx\n", "csv"), (b"one\ntwo\n", "jsonl")] {
+            assert_ne!(fingerprint(text, told), first);
+        }
+        let mut long = vec![b'x'; 3 << 20];
+        let before = fingerprint(&long, "csv");
+        *long.last_mut().unwrap() = b'y';
+        assert_ne!(fingerprint(&long, "csv"), before);
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing.csv");
+        assert!(Source::open(&missing).err().unwrap().to_string().contains("missing.csv: "));
+        assert!(Source::open(folder.path()).err().unwrap().to_string().ends_with("or - for standard input"));
+    }
+}

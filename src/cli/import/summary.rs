@@ -1,0 +1,123 @@
+//! What an import did: counted line by line, shown at the end.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::cli::import::directory::Directory;
+use crate::clock::Timestamp;
+use crate::model::history::CheckRecord;
+use crate::model::service::ServiceKey;
+
+/// Bad lines that are shown; the others are counted.
+const SHOWN_PROBLEMS: usize = 20;
+
+/// Counts of an import.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Summary {
+    /// Lines that were read.
+    pub(super) read: u64,
+    /// Results that are new.
+    pub(super) stored: u64,
+    /// Results that an interrupted run of the same import has taken in.
+    pub(super) before: u64,
+    /// Results that were given to the history.
+    pub(super) offered: u64,
+    /// Results that are older than the plan keeps them.
+    pub(super) too_old: u64,
+    /// Lines that cannot be used.
+    pub(super) bad: u64,
+    problems: Vec<String>,
+    services: BTreeMap<ServiceKey, Seen>,
+}
+
+/// What was found of a service.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) results: u64,
+    pub(super) first: Timestamp,
+    pub(super) last: Timestamp,
+}
+
+impl Summary {
+    /// Takes in a result.
+    pub(super) fn see(&mut self, record: &CheckRecord) {
+        let at = record.checked_at;
+        let new = Seen { results: 0, first: at, last: at };
+        let seen = self.services.entry(record.service).or_insert(new);
+        seen.results += 1;
+        seen.first = seen.first.min(at);
+        seen.last = seen.last.max(at);
+    }
+
+    /// Takes in a bad line.
+    pub(super) fn complain(&mut self, problem: String) {
+        self.bad += 1;
+        if self.problems.len() < SHOWN_PROBLEMS {
+            self.problems.push(problem);
+        }
+    }
+
+    /// The services of which there were results.
+    pub(super) fn services(&self) -> impl Iterator<Item = (ServiceKey, Seen)> {
+        self.services.iter().map(|(service, seen)| (*service, *seen))
+    }
+
+    /// The first bad lines.
+    pub(super) fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
+    fn there_already(&self) -> u64 {
+        self.offered.saturating_sub(self.stored)
+    }
+
+    /// For people.
+    pub(super) fn text(&self, directory: &Directory, is_dry_run: bool) -> String {
+        let mut text = format!("read           {:>12}\n", self.read);
+        if is_dry_run {
+            text += &format!("fit            {:>12}  (a dry run: nothing is stored)\n", self.offered);
+        } else {
+            if self.before > 0 {
+                text +=
+                    &format!("stored before  {:>12}  (by the run that this one goes on with)\n", self.before);
+            }
+            text += &format!("stored         {:>12}\n", self.stored);
+            text += &format!("already there  {:>12}\n", self.there_already());
+        }
+        text += &format!("too old        {:>12}\n", self.too_old);
+        text += &format!("bad            {:>12}\n", self.bad);
+        for (service, seen) in self.services() {
+            let name = directory.get(service).map_or("", |known| known.service.name.as_str());
+            let id = directory.get(service).map(|known| known.service.id.to_string()).unwrap_or_default();
+            let Seen { results, first, last } = seen;
+            text += &format!("{id}  {first} to {last}  {results:>10}  {name}\n");
+        }
+        text
+    }
+
+    /// For machines.
+    pub(super) fn json(&self, directory: &Directory, is_dry_run: bool) -> Value {
+        let service = |(key, seen): (ServiceKey, Seen)| {
+            let known = directory.get(key);
+            json!({
+                "id": known.map(|known| known.service.id.to_string()),
+                "name": known.map(|known| known.service.name.clone()),
+                "results": seen.results,
+                "first": seen.first.to_string(),
+                "last": seen.last.to_string(),
+            })
+        };
+        json!({
+            "dry_run": is_dry_run,
+            "read": self.read,
+            "stored": self.stored,
+            "stored_before": self.before,
+            "already_there": if is_dry_run { 0 } else { self.there_already() },
+            "too_old": self.too_old,
+            "bad": self.bad,
+            "problems": self.problems,
+            "services": self.services().map(service).collect::<Vec<_>>(),
+        })
+    }
+}

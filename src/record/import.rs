@@ -1,0 +1,184 @@
+//! Importing: results of other tools take the same way as fresh ones, only faster.
+//!
+//! They come in batches, each one transaction that also keeps how far the import has come, so that it can be killed at any
+//! moment and goes on where it was. In between rows are sealed before they become too many. In the end the imported time
+//! gets its status changes and becomes visible. What is imported twice is stored once; figures and status of the time that
+//! Watchkeeper itself has watched stay as they are.
+
+mod sweep;
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::model::history::{CheckRecord, StatusChange};
+use crate::model::service::ServiceKey;
+use crate::record::compaction::Compaction;
+use crate::record::import::sweep::Sweep;
+use crate::store::history::fresh::{BUCKETS, bucket_of};
+use crate::store::history::locations::LocationNumbers;
+use crate::store::history::{History, append, changes, progress, votes};
+use crate::store::{Databases, StoreError, services};
+
+/// Rows of one bucket before all are sealed: sealing holds the rows of a bucket in memory.
+const BUCKET_MAX_ROWS: u64 = 131_072;
+/// Rows of all buckets before they are sealed: the room that they take on disk.
+const ALL_MAX_ROWS: u64 = 1_048_576;
+/// Time whose results are in memory at once while status changes are derived.
+const WINDOW_MS: i64 = 28 * DAY_MS;
+/// When nobody reads a segment any more: at once, because nobody else does. Compaction waits this long by its own clock.
+const LAST_READERS_MS: i64 = 61_000;
+
+/// An import under way.
+#[derive(Debug)]
+pub struct Import {
+    databases: Databases,
+    /// `None` where a server seals.
+    compaction: Option<Compaction>,
+    locations: LocationNumbers,
+    /// Under which name it is kept how far it has come; `None`: not at all.
+    name: Option<String>,
+    /// Rows written since the last sealing, by bucket.
+    filling: Box<[u64]>,
+}
+
+/// A service whose imported time gets its status changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// The service.
+    pub service: ServiceKey,
+    /// How often it was checked.
+    pub interval_ms: i64,
+    /// Its first imported result.
+    pub first_at: Timestamp,
+}
+
+impl Import {
+    /// An import into these databases. With a compaction it seals what it has written itself: nobody else may do so
+    /// meanwhile. With a name it can be gone on with.
+    #[must_use]
+    pub fn new(databases: Databases, compaction: Option<Compaction>, name: Option<String>) -> Self {
+        let filling = vec![0; usize::from(BUCKETS.unsigned_abs())].into();
+        Self { databases, compaction, locations: LocationNumbers::default(), name, filling }
+    }
+
+    /// How far an earlier process has come with it.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn reached(&self) -> Result<u64, StoreError> {
+        let Some(name) = &self.name else { return Ok(0) };
+        let reached = progress::get(self.databases.history.reader(), name).await?;
+        Ok(reached.and_then(|reached| u64::try_from(reached).ok()).unwrap_or_default())
+    }
+
+    /// Stores results, and that the import has come to `reached`; how many were new.
+    ///
+    /// # Errors
+    /// When the database fails; then nothing of it has happened.
+    pub async fn store(
+        &mut self,
+        records: &[CheckRecord],
+        reached: u64,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let history = &self.databases.history;
+        let transaction = history.begin().await?;
+        let mut locations = None;
+        if !records.iter().all(|record| self.locations.knows(&record.location)) {
+            let mut codes: Vec<_> = records.iter().map(|record| record.location.clone()).collect();
+            codes.sort_unstable();
+            codes.dedup();
+            locations = Some(LocationNumbers::ensure(&transaction, &codes).await?);
+        }
+        let numbers = locations.as_ref().unwrap_or(&self.locations);
+        let stored = append::checks(&transaction, history.place(), records, numbers).await?;
+        if let Some(name) = &self.name {
+            progress::put(&transaction, name, i64::try_from(reached).unwrap_or(i64::MAX)).await?;
+        }
+        transaction.commit().await?;
+        // Not before: a number that is rolled back may be given to another location.
+        self.locations = locations.unwrap_or_else(|| std::mem::take(&mut self.locations));
+        if stored > 0 {
+            self.count(records);
+            self.seal_if_full(now).await?;
+        }
+        Ok(stored)
+    }
+
+    /// Gives the imported time of these services its status changes, and lets it be seen.
+    ///
+    /// # Errors
+    /// When a database fails. It can be repeated.
+    pub async fn conclude(&self, services: &[Imported], now: Timestamp) -> Result<(), StoreError> {
+        for imported in services {
+            let changes = derive(&self.databases.history, imported, now).await?;
+            let transaction = self.databases.history.begin().await?;
+            changes::remove_imported(&transaction, imported.service).await?;
+            append::changes(&transaction, &changes).await?;
+            transaction.commit().await?;
+            let transaction = self.databases.main.begin().await?;
+            services::begin_history_at(&transaction, imported.service, imported.first_at).await?;
+            transaction.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Ends: everything that is due is sealed and merged, and what is gone takes no room any more.
+    ///
+    /// # Errors
+    /// When a database fails.
+    pub async fn settle(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let Some(compaction) = &mut self.compaction else { return Ok(()) };
+        compaction.pass(now).await?;
+        compaction.pass(now.plus_ms(LAST_READERS_MS)).await?;
+        self.databases.history.shrink().await
+    }
+
+    /// Forgets how far it has come: the same again begins at the start.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn forget(&self) -> Result<(), StoreError> {
+        let Some(name) = &self.name else { return Ok(()) };
+        let transaction = self.databases.history.begin().await?;
+        progress::remove(&transaction, name).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    fn count(&mut self, records: &[CheckRecord]) {
+        for record in records {
+            let bucket = usize::from(bucket_of(record.service).unsigned_abs());
+            self.filling[bucket] += 1;
+        }
+    }
+
+    async fn seal_if_full(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let Some(compaction) = &mut self.compaction else { return Ok(()) };
+        let fullest = self.filling.iter().max().copied().unwrap_or_default();
+        if fullest >= BUCKET_MAX_ROWS || self.filling.iter().sum::<u64>() >= ALL_MAX_ROWS {
+            compaction.seal_all(now).await?;
+            self.filling.fill(0);
+        }
+        Ok(())
+    }
+}
+
+/// The status changes of everything that was stored of a service before its own first change: results of one import
+/// may lie between those of another.
+async fn derive(
+    history: &History,
+    imported: &Imported,
+    now: Timestamp,
+) -> Result<Vec<StatusChange>, StoreError> {
+    let snapshot = history.snapshot().await?;
+    let end = changes::first_own(&snapshot.rows, imported.service).await?;
+    let mut sweep = Sweep::new(imported.service, imported.interval_ms);
+    let until = end.unwrap_or(now.plus_ms(1));
+    let Some(mut from) = votes::first_at(&snapshot, imported.service).await? else {
+        return Ok(Vec::new());
+    };
+    while from < until {
+        let to = until.min(from.plus_ms(WINDOW_MS));
+        sweep.take(&votes::of_span(&snapshot, imported.service, (from, to)).await?);
+        from = to;
+    }
+    Ok(sweep.finish(end, now))
+}

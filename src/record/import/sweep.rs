@@ -1,0 +1,149 @@
+//! From imported results to the status changes that the engine would have recorded.
+//!
+//! Pure: votes go in, oldest first, changes come out. The rule is the engine's own (`model::verdict`). Time without any
+//! result for longer than a result is fresh is no data, from the moment at which the next one would have been due.
+
+use crate::clock::Timestamp;
+use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
+use crate::model::service::ServiceKey;
+use crate::model::verdict::{Verdict, Vote, freshness_ms, majority};
+
+/// One way through the imported time of a service.
+#[derive(Clone, Debug)]
+pub(super) struct Sweep {
+    service: ServiceKey,
+    interval_ms: i64,
+    votes: Vec<(i32, Vote)>,
+    last: Option<Timestamp>,
+    status: MeasuredStatus,
+    since: Option<Timestamp>,
+    changes: Vec<StatusChange>,
+}
+
+impl Sweep {
+    /// Begins before the first result of a service that was checked this often.
+    pub(super) const fn new(service: ServiceKey, interval_ms: i64) -> Self {
+        Self {
+            service,
+            interval_ms,
+            votes: Vec::new(),
+            last: None,
+            status: MeasuredStatus::Unknown,
+            since: None,
+            changes: Vec::new(),
+        }
+    }
+
+    /// Takes in results with the numbers of their locations, none older than those before.
+    pub(super) fn take(&mut self, votes: &[(i32, Vote)]) {
+        for together in votes.chunk_by(|(_, left), (_, right)| left.checked_at == right.checked_at) {
+            let at = together[0].1.checked_at;
+            self.note_gap(at);
+            for (location, vote) in together {
+                match self.votes.iter_mut().find(|(known, _)| known == location) {
+                    Some((_, newest)) => *newest = *vote,
+                    None => self.votes.push((*location, *vote)),
+                }
+            }
+            self.last = Some(at);
+            let fresh = self.votes.iter().filter(|(_, vote)| vote.is_fresh(at, self.interval_ms));
+            let verdict: Verdict = majority(fresh.map(|(_, vote)| vote.status));
+            self.change_to(verdict.into(), at);
+        }
+    }
+
+    /// The changes, when nothing more comes before `end`, from which on others are known: the engine's own, or, at `now`,
+    /// none yet.
+    pub(super) fn finish(mut self, end: Option<Timestamp>, now: Timestamp) -> Vec<StatusChange> {
+        match end {
+            Some(end) => {
+                self.note_gap(end);
+                self.changes.retain(|change| change.at < end);
+            }
+            None => {
+                if let Some(last) = self.last {
+                    self.change_to(MeasuredStatus::NoData, last.plus_ms(self.interval_ms).min(now));
+                }
+            }
+        }
+        self.changes
+    }
+
+    fn note_gap(&mut self, now: Timestamp) {
+        let Some(last) = self.last else { return };
+        if now.ms_since(last) > freshness_ms(self.interval_ms) {
+            self.change_to(MeasuredStatus::NoData, last.plus_ms(self.interval_ms));
+        }
+    }
+
+    /// Times rise strictly, as the engine's do.
+    fn change_to(&mut self, to: MeasuredStatus, at: Timestamp) {
+        if to == self.status {
+            return;
+        }
+        let at = self.since.map_or(at, |since| at.max(since.plus_ms(1)));
+        let cause = ChangeCause::Imported;
+        self.changes.push(StatusChange { service: self.service, at, from: self.status, to, cause });
+        self.status = to;
+        self.since = Some(at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::model::check::CheckStatus;
+
+    /// Results such as `a60u`: location, seconds, what it saw.
+    fn votes(story: &str) -> Vec<(i32, Vote)> {
+        let vote = |word: &str| {
+            let (location, rest) = word.split_at(1);
+            let (seconds, saw) = rest.split_at(rest.len() - 1);
+            let status = match saw {
+                "u" => CheckStatus::Up,
+                "g" => CheckStatus::Degraded,
+                _ => CheckStatus::Down,
+            };
+            let at = seconds.parse::<i64>().unwrap() * 1_000;
+            (i32::from(location.as_bytes()[0]), Vote { status, checked_at: Timestamp::from_ms(at) })
+        };
+        story.split_whitespace().map(vote).collect()
+    }
+
+    #[rstest]
+    #[case::nothing("", None, "")]
+    #[case::one_result("a60u", None, "60up 120no_data")]
+    #[case::up_goes_on("a60u a120u a180u", None, "60up 240no_data")]
+    #[case::an_outage("a60u a120d a180d a240u", None, "60up 120down 240up 300no_data")]
+    #[case::three_vote("a60u b60u c60u a120d b121d c122d", None, "60up 121down 182no_data")]
+    #[case::two_disagree("a60u b60u a120d", None, "60up 120degraded 180no_data")]
+    #[case::a_gap("a60u a361u", None, "60up 120no_data 361up 421no_data")]
+    #[case::no_gap_yet("a60u a360u", None, "60up 420no_data")]
+    #[case::a_location_falls_silent("a60d b60u b360u b361u", None, "60degraded 361up 421no_data")]
+    #[case::the_engine_goes_on("a60u", Some(100), "60up")]
+    #[case::the_engine_goes_on_later("a60u", Some(900), "60up 120no_data")]
+    #[case::now_is_earlier("a990u", None, "990up 1000no_data")]
+    fn results_become_changes(#[case] story: &str, #[case] end: Option<i64>, #[case] expected: &str) {
+        let votes = votes(story);
+        for split in 0..=votes.len() {
+            let mut sweep = Sweep::new(1, 60_000);
+            let (first, second) = votes.split_at(split);
+            if first.last().map(|(_, vote)| vote.checked_at)
+                == second.first().map(|(_, vote)| vote.checked_at)
+            {
+                continue;
+            }
+            sweep.take(first);
+            sweep.take(second);
+            let end = end.map(|seconds| Timestamp::from_ms(seconds * 1_000));
+            let changes = sweep.finish(end, Timestamp::from_ms(1_000_000));
+            let shown: Vec<String> = changes
+                .iter()
+                .map(|change| format!("{}{}", change.at.ms() / 1_000, change.to.as_str()))
+                .collect();
+            assert_eq!(shown.join(" "), expected, "split at {split}");
+        }
+    }
+}

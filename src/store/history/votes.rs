@@ -1,0 +1,77 @@
+//! What every location saw of a service over a span of time, from rows and blocks alike, as far as verdicts need it.
+
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use watchkeeper_entities::fresh_check::{Column, Entity};
+
+use crate::clock::Timestamp;
+use crate::model::check::CheckStatus;
+use crate::model::service::ServiceKey;
+use crate::model::verdict::Vote;
+use crate::store::StoreError;
+use crate::store::history::blocks::Body;
+use crate::store::history::fresh::{bucket_of, of_service};
+use crate::store::history::segments::Purpose;
+use crate::store::history::{Snapshot, sealed};
+
+/// The votes of a service in `[from, to)` with the numbers of their locations, oldest first.
+///
+/// # Errors
+/// When the database fails or a block cannot be read.
+pub async fn of_span(
+    snapshot: &Snapshot,
+    service: ServiceKey,
+    (from, to): (Timestamp, Timestamp),
+) -> Result<Vec<(i32, Vote)>, StoreError> {
+    let mut votes = fresh(snapshot, service, (from, to)).await?;
+    let touches = |purpose: &Purpose| purpose.from < to && purpose.to > from;
+    for segment in snapshot.segments.iter().filter(|segment| touches(&segment.purpose)) {
+        let door = snapshot.place.door(segment.id).await?;
+        for outline in sealed::outlines(&door, segment, service, (from, to)).await? {
+            let bytes = sealed::body(&door, segment, &outline).await?;
+            let found = Body::open(&bytes).and_then(|body| body.votes());
+            let found = found.map_err(|error| sealed::damaged(&outline, &error))?;
+            let inside = found.into_iter().filter(|vote| vote.checked_at >= from && vote.checked_at < to);
+            votes.extend(inside.map(|vote| (outline.series.location, vote)));
+        }
+    }
+    votes.sort_unstable_by_key(|(location, vote)| (vote.checked_at, *location));
+    Ok(votes)
+}
+
+/// When the oldest result of a service was.
+///
+/// # Errors
+/// When the database fails.
+pub async fn first_at(snapshot: &Snapshot, service: ServiceKey) -> Result<Option<Timestamp>, StoreError> {
+    let always = (Timestamp::from_ms(i64::MIN), Timestamp::from_ms(i64::MAX));
+    let query = Entity::find().select_only().column(Column::CheckedAt);
+    let query = query.filter(Column::Bucket.eq(bucket_of(service))).filter(Column::ServiceId.eq(service));
+    let oldest = query.order_by_asc(Column::CheckedAt).limit(1).into_tuple::<i64>().one(&snapshot.rows);
+    let mut first = oldest.await?.map(Timestamp::from_ms);
+    // The newest segments come first.
+    for segment in snapshot.segments.iter().rev() {
+        if first.is_some_and(|first| first <= segment.purpose.from) {
+            continue;
+        }
+        let door = snapshot.place.door(segment.id).await?;
+        let outlines = sealed::outlines(&door, segment, service, always).await?;
+        first = outlines.iter().map(|outline| outline.first_at).chain(first).min();
+    }
+    Ok(first)
+}
+
+async fn fresh(
+    snapshot: &Snapshot,
+    service: ServiceKey,
+    span: (Timestamp, Timestamp),
+) -> Result<Vec<(i32, Vote)>, StoreError> {
+    let columns = [Column::LocationId, Column::Status, Column::CheckedAt];
+    let query = of_service(service, span).select_only().columns(columns);
+    let rows: Vec<(i32, i16, i64)> = query.into_tuple().all(&snapshot.rows).await?;
+    let vote = |(location, status, at)| {
+        let status = CheckStatus::from_code(status)
+            .ok_or_else(|| StoreError::corrupt("fresh_check", &at, &"unknown status"))?;
+        Ok((location, Vote { status, checked_at: Timestamp::from_ms(at) }))
+    };
+    rows.into_iter().map(vote).collect()
+}
