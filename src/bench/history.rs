@@ -67,7 +67,8 @@ pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitC
 async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<ingest::Figures> {
     let storage = Storage::new(config)?;
     let pipeline = Pipeline::start(plan, config, &storage).await?;
-    let (mut fleet, mut spent) = pipeline.feed(Fleet::new(plan)?, plan.results, bar).await?;
+    let (mut fleet, mut spent) =
+        pipeline.feed(Fleet::new(plan)?, (plan.results, ingest::HOUR_MS), bar).await?;
     spent += pipeline.settle(&mut fleet).await?;
     pipeline.finish(spent, &storage).await
 }
@@ -77,6 +78,7 @@ fn progress(plan: &Plan, results: u64) -> ProgressBar {
     if plan.as_json {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{msg:>10} {wide_bar} {human_pos} of {human_len} results, {eta}");
+    let style =
+        ProgressStyle::with_template("{msg:>10} {wide_bar} {human_pos} of {human_len} results, {eta}");
     ProgressBar::new(results).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
 use crate::bench::history::fleet::Fleet;
-use crate::bench::history::ingest::Pipeline;
+use crate::bench::history::ingest::{HOUR_MS, Pipeline};
 use crate::bench::history::plan::Plan;
 use crate::bench::history::storage::{self, Storage};
 use crate::bench::history::{plot, progress, report};
@@ -26,8 +26,13 @@ const PAGE_ROWS: u64 = 51;
 /// Next to a prime: pages of services far from each other.
 const STRIDE: u32 = 7_919;
 
-const COLUMNS: [(&str, usize); 5] =
-    [("results, millions", 17), ("results/s", 9), ("CPU µs a result", 15), ("bytes a result", 14), ("newest page p99 ms", 18)];
+const COLUMNS: [(&str, usize); 5] = [
+    ("results, millions", 17),
+    ("results/s", 9),
+    ("CPU µs a result", 15),
+    ("bytes a result", 14),
+    ("newest page p99 ms", 18),
+];
 
 /// What one size showed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +59,7 @@ pub(super) async fn run(plan: &Plan, config: &Config) -> anyhow::Result<ExitCode
     let mut written = 0;
     for millions in &plan.curve {
         bar.set_message(format!("{millions} M"));
-        let (fed, mut spent) = pipeline.feed(fleet, millions * MILLION - written, &bar).await?;
+        let (fed, mut spent) = pipeline.feed(fleet, (millions * MILLION - written, HOUR_MS), &bar).await?;
         fleet = fed;
         spent += pipeline.settle(&mut fleet).await?;
         written = millions * MILLION;
@@ -68,9 +73,7 @@ pub(super) async fn run(plan: &Plan, config: &Config) -> anyhow::Result<ExitCode
     }
     bar.finish_and_clear();
     let is_complete = storage::sealed(pipeline.databases()).await?.results == written;
-    let databases = pipeline.stop().await;
-    databases.main.close().await;
-    databases.history.close().await;
+    pipeline.stop().await;
     if let Some(file) = &plan.plot {
         std::fs::write(file, plot::draw(&points))?;
     }

@@ -123,7 +123,10 @@ mod tests {
         let mut checks = fleet.batch(100).checks;
         checks.extend(fleet.batch(40).checks);
         assert!(checks.is_sorted_by_key(|check| check.scheduled_at));
-        let keys: BTreeSet<_> = checks.iter().map(|check| (check.service, check.location.to_string(), check.checked_at)).collect();
+        let keys: BTreeSet<_> = checks
+            .iter()
+            .map(|check| (check.service, check.location.to_string(), check.checked_at))
+            .collect();
         assert_eq!((keys.len(), checks.last().unwrap().scheduled_at), (140, fleet.now()));
         let moment = fleet.now().plus_ms(DAY_MS);
         fleet.rest_until(moment);

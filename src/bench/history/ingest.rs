@@ -36,8 +36,8 @@ const WAITING_RESULTS: u64 = 32_768;
 const BATCHES_READY: usize = 16;
 /// How often the recorder is looked at when it is full.
 const GLANCE: Duration = Duration::from_millis(1);
-/// The compactor looks for work so often.
-const LOOK_MS: i64 = 3_600_000;
+/// How often the compactor looks for work in operation, as far as it finds any.
+pub(super) const HOUR_MS: i64 = 3_600_000;
 const LOOK_RESULTS: u64 = 500_000;
 /// An hour is sealed this long after its end.
 const HOUR_SETTLE_MS: i64 = 600_000;
@@ -115,11 +115,12 @@ impl Pipeline {
         &self.databases
     }
 
-    /// Writes the next so many results of the fleet; returns when they are durable.
+    /// Writes the next so many results of the fleet, while the compactor looks for work every `look_ms` of their time;
+    /// returns when they are durable.
     pub(super) async fn feed(
         &self,
         mut fleet: Fleet,
-        results: u64,
+        (results, look_ms): (u64, i64),
         bar: &ProgressBar,
     ) -> anyhow::Result<(Fleet, Spent)> {
         let (started, cpu) = (Instant::now(), usage::cpu()?);
@@ -138,7 +139,7 @@ impl Pipeline {
             }
             anyhow::Ok((fleet, usage::thread_cpu()?.saturating_sub(before)))
         });
-        let mut looks = Looks::new(acked_before);
+        let mut looks = Looks::new(acked_before, look_ms);
         while let Some((batch, now)) = batches.recv().await {
             self.hand_over(batch, &mut looks).await?;
             bar.set_position(bar.position() + BATCH_RESULTS as u64);
@@ -164,6 +165,11 @@ impl Pipeline {
         self.recorder.send(batch).await.context("the recorder has stopped")
     }
 
+    /// Seals and merges what is due at `now`.
+    pub(super) async fn compact(&self, now: Timestamp) -> anyhow::Result<()> {
+        compact(&self.compactor, &self.clock, now).await
+    }
+
     /// Lets so much time pass that everything is sealed, merged and dropped; until when nothing may be written.
     pub(super) async fn settle(&self, fleet: &mut Fleet) -> anyhow::Result<Spent> {
         let (started, cpu) = (Instant::now(), usage::cpu()?);
@@ -172,10 +178,6 @@ impl Pipeline {
         self.compact(settled.plus_ms(ALL_DROPPED_MS)).await?;
         fleet.rest_until(Timestamp::from_ms((settled.day() + 1) * DAY_MS));
         Ok(Spent { results: 0, elapsed: started.elapsed(), cpu: usage::cpu()?.saturating_sub(cpu) })
-    }
-
-    async fn compact(&self, now: Timestamp) -> anyhow::Result<()> {
-        compact(&self.compactor, &self.clock, now).await
     }
 
     /// Bytes that the history has grown by.
@@ -189,27 +191,26 @@ impl Pipeline {
         let sealed = storage::sealed(&self.databases).await?;
         let on_server = self.bytes(storage).await?;
         let is_sqlite = storage.is_sqlite();
-        let databases = self.stop().await;
-        databases.main.close().await;
-        // Closing the last connection moves the write-ahead log into the file.
-        databases.history.close().await;
+        self.stop().await;
         let bytes = if is_sqlite { storage.file_bytes()? } else { on_server };
         Ok(Figures { spent, sealed, bytes })
     }
 
-    /// Stops the actors.
-    pub(super) async fn stop(self) -> Databases {
+    /// Stops it and closes the databases, which moves what is in write-ahead logs into the files.
+    pub(super) async fn stop(self) {
         // It may have stopped before; then there is nothing to wait for.
         let _ = self.recorder.send(Drain).await;
         for thread in self.threads {
             thread.stop();
         }
-        self.databases
+        self.databases.main.close().await;
+        self.databases.history.close().await;
     }
 }
 
 /// When the compactor is told to look for work.
 struct Looks {
+    look_ms: i64,
     sent: u64,
     next_sent: u64,
     next_at: Option<Timestamp>,
@@ -217,13 +218,14 @@ struct Looks {
 }
 
 impl Looks {
-    const fn new(sent: u64) -> Self {
-        Self { sent, next_sent: sent + LOOK_RESULTS, next_at: None, running: None }
+    const fn new(sent: u64, look_ms: i64) -> Self {
+        Self { look_ms, sent, next_sent: sent + LOOK_RESULTS, next_at: None, running: None }
     }
 
     fn is_due(&mut self, now: Timestamp) -> bool {
-        let next_hour = Timestamp::from_ms((now.ms().div_euclid(LOOK_MS) + 1) * LOOK_MS + HOUR_SETTLE_MS);
-        let next_at = *self.next_at.get_or_insert(next_hour);
+        let ended = now.plus_ms(-HOUR_SETTLE_MS).ms().div_euclid(self.look_ms);
+        let next = Timestamp::from_ms((ended + 1) * self.look_ms + HOUR_SETTLE_MS);
+        let next_at = *self.next_at.get_or_insert(next);
         now >= next_at || self.sent >= self.next_sent
     }
 

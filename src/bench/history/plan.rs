@@ -37,8 +37,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn of(arguments: &ArgMatches) -> Self {
         let number = |name: &str| arguments.get_one::<u32>(name).copied().unwrap_or(1);
-        let mut curve: Vec<u64> =
-            arguments.get_many::<u64>("curve").into_iter().flatten().copied().collect();
+        let mut curve: Vec<u64> = arguments.get_many::<u64>("curve").into_iter().flatten().copied().collect();
         curve.sort_unstable();
         curve.dedup();
         Self {
@@ -152,7 +151,9 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for flags in [&["--plot", "a.svg"][..], &["--results", "0"], &["--curve", "0"], &["--locations", "51"]] {
+        for flags in
+            [&["--plot", "a.svg"][..], &["--results", "0"], &["--curve", "0"], &["--locations", "51"]]
+        {
             assert!(plan(flags).is_err(), "{flags:?}");
         }
     }

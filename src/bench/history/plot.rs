@@ -41,7 +41,11 @@ impl Panel {
         let most = nice(points.iter().map(self.value).fold(0.0, f64::max));
         let x = |point: &Point| across(points, point.millions);
         let y = |value: f64| top + PANEL * (1.0 - value / most);
-        let mut text = format!("<text x=\"{LEFT}\" y=\"{:.1}\" font-weight=\"bold\">{}</text>\n", top - 10.0, self.title);
+        let mut text = format!(
+            "<text x=\"{LEFT}\" y=\"{:.1}\" font-weight=\"bold\">{}</text>\n",
+            top - 10.0,
+            self.title
+        );
         for quarter in 0..=4 {
             let value = most * f64::from(quarter) / 4.0;
             text.push_str(&format!(

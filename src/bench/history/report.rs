@@ -47,7 +47,12 @@ impl Report {
     /// Whether every result is in a block and every request was answered.
     pub(super) fn is_clean(&self) -> bool {
         let is_complete = self.history.sealed.results == self.plan.results;
-        is_complete && self.reads.iter().flat_map(|reads| &reads.figures).all(|read| read.failed == 0 && read.asked > 0)
+        is_complete
+            && self
+                .reads
+                .iter()
+                .flat_map(|reads| &reads.figures)
+                .all(|read| read.failed == 0 && read.asked > 0)
     }
 
     fn promised(&self) -> (&'static str, u32) {
@@ -164,14 +169,10 @@ mod tests {
     use crate::bench::history::storage::Sealed;
 
     fn report() -> Report {
-        let spent = Spent { results: 1_000, elapsed: Duration::from_millis(20), cpu: Duration::from_millis(15) };
-        let sealed = Sealed {
-            results: 1_000,
-            blocks: 2,
-            block_bytes: 8_000,
-            rollup_bytes: 500,
-            segment_bytes: 9_000,
-        };
+        let spent =
+            Spent { results: 1_000, elapsed: Duration::from_millis(20), cpu: Duration::from_millis(15) };
+        let sealed =
+            Sealed { results: 1_000, blocks: 2, block_bytes: 8_000, rollup_bytes: 500, segment_bytes: 9_000 };
         Report {
             plan: Plan { results: 1_000, ..Plan::default() },
             is_sqlite: true,

@@ -51,7 +51,8 @@ impl Storage {
 
     /// A database of the same kind for plain rows.
     pub(super) async fn open_plain(&self, config: &Config) -> anyhow::Result<Database> {
-        let url = self.history_url.clone().unwrap_or_else(|| sqlite_url(&self.plain_folder().join("plain.db")));
+        let url =
+            self.history_url.clone().unwrap_or_else(|| sqlite_url(&self.plain_folder().join("plain.db")));
         std::fs::create_dir_all(self.plain_folder())?;
         Ok(Database::connect(&url, &config.limits.store).await?)
     }
