@@ -17,6 +17,7 @@ pub mod recent;
 pub mod samples;
 pub mod sealed;
 pub mod segments;
+mod unnest;
 mod view;
 
 pub use view::{History, Snapshot};
