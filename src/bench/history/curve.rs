@@ -18,7 +18,6 @@ use crate::config::Config;
 use crate::store::history::History;
 use crate::store::history::checks::{CheckFilter, page};
 
-const MILLION: u64 = 1_000_000;
 /// Pages that are read at each size.
 const PAGES: u32 = 1_000;
 /// A page and one more, as the API reads them.
@@ -38,7 +37,7 @@ const COLUMNS: [(&str, usize); 5] = [
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
     /// Results in the history.
-    pub(super) millions: u64,
+    pub(super) results: u64,
     /// Results a second since the size before, sealed and merged.
     pub(super) per_second: f64,
     /// CPU time a result since the size before.
@@ -51,20 +50,19 @@ pub(super) struct Point {
 
 /// Measures all sizes, prints and draws.
 pub(super) async fn run(plan: &Plan, config: &Config) -> anyhow::Result<ExitCode> {
-    let bar = progress(plan, plan.curve.last().copied().unwrap_or(0) * MILLION);
+    let bar = progress(plan, plan.curve.last().copied().unwrap_or(0));
     let storage = Storage::new(config)?;
     let pipeline = Pipeline::start(plan, config, &storage).await?;
     let mut fleet = Fleet::new(plan)?;
     let mut points: Vec<Point> = Vec::new();
     let mut written = 0;
-    for millions in &plan.curve {
-        bar.set_message(format!("{millions} M"));
-        let (fed, mut spent) = pipeline.feed(fleet, (millions * MILLION - written, HOUR_MS), &bar).await?;
+    for results in &plan.curve {
+        let (fed, mut spent) = pipeline.feed(fleet, (results - written, HOUR_MS), &bar).await?;
         fleet = fed;
         spent += pipeline.settle(&mut fleet).await?;
-        written = millions * MILLION;
+        written = *results;
         points.push(Point {
-            millions: *millions,
+            results: *results,
             per_second: spent.per_second(),
             cpu_us: spent.cpu_us(),
             bytes_per_result: pipeline.bytes(&storage).await? as f64 / written as f64,
@@ -99,9 +97,14 @@ async fn newest_pages(history: &History, plan: &Plan) -> anyhow::Result<u64> {
 }
 
 impl Point {
+    /// Millions of results.
+    pub(super) fn millions(&self) -> f64 {
+        self.results as f64 / 1e6
+    }
+
     fn cells(&self) -> [String; 5] {
         [
-            self.millions.to_string(),
+            format!("{}", self.millions()),
             format!("{:.0}", self.per_second),
             format!("{:.1}", self.cpu_us),
             format!("{:.2}", self.bytes_per_result),
@@ -111,7 +114,7 @@ impl Point {
 
     fn object(&self) -> Value {
         json!({
-            "results": self.millions * MILLION,
+            "results": self.results,
             "results_per_second": self.per_second,
             "cpu_us": self.cpu_us,
             "bytes_per_result": self.bytes_per_result,

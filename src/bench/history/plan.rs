@@ -26,7 +26,7 @@ pub(super) struct Plan {
     pub(super) checks: u32,
     /// Days of the service that is read.
     pub(super) days: u32,
-    /// Sizes of the history in millions of results, smallest first; none: no curve.
+    /// Sizes of the history in results, smallest first; none: no curve.
     pub(super) curve: Vec<u64>,
     /// Where the curve is drawn.
     pub(super) plot: Option<PathBuf>,
@@ -114,7 +114,7 @@ pub(super) fn command() -> Command {
                 .long("curve")
                 .value_name("MILLIONS")
                 .value_delimiter(',')
-                .value_parser(value_parser!(u64).range(1..=1_000))
+                .value_parser(millions)
                 .help("Measure the cost of a check at these sizes, in millions of results: 1,3,10,30,100"),
             Arg::new("plot")
                 .long("plot")
@@ -124,6 +124,15 @@ pub(super) fn command() -> Command {
                 .help("Draw the curve into this SVG file"),
             Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON for machines"),
         ])
+}
+
+fn millions(text: &str) -> Result<u64, &'static str> {
+    let results = text.parse::<f64>().unwrap_or(f64::NAN) * 1e6;
+    if !(1.0..=1e9).contains(&results) {
+        return Err("a size is at most 1000 million results");
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was looked at")]
+    Ok(results.round() as u64)
 }
 
 #[cfg(test)]
@@ -145,8 +154,11 @@ mod tests {
 
     #[test]
     fn a_curve_has_growing_sizes() {
-        let plan = plan(&["--curve", "10,1,3,1", "--plot", "a.svg", "--json"]).unwrap();
-        assert_eq!((plan.curve, plan.plot, plan.as_json), (vec![1, 3, 10], Some("a.svg".into()), true));
+        let plan = plan(&["--curve", "10,0.02,3,10", "--plot", "a.svg", "--json"]).unwrap();
+        assert_eq!(
+            (plan.curve, plan.plot, plan.as_json),
+            (vec![20_000, 3_000_000, 10_000_000], Some("a.svg".into()), true)
+        );
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Panel {
     fn draw(&self, rank: usize, points: &[Point]) -> String {
         let top = TOP + rank as f64 * (PANEL + GAP);
         let most = nice(points.iter().map(self.value).fold(0.0, f64::max));
-        let x = |point: &Point| across(points, point.millions);
+        let x = |point: &Point| across(points, point);
         let y = |value: f64| top + PANEL * (1.0 - value / most);
         let mut text = format!(
             "<text x=\"{LEFT}\" y=\"{:.1}\" font-weight=\"bold\">{}</text>\n",
@@ -73,7 +73,7 @@ impl Panel {
                 y(value) - 9.0,
                 number(value),
                 top + PANEL + 18.0,
-                point.millions,
+                point.millions(),
                 x = x(point),
                 y = y(value),
             ));
@@ -83,11 +83,10 @@ impl Panel {
 }
 
 /// Sizes grow by factors: equal factors are equally far apart.
-fn across(points: &[Point], millions: u64) -> f64 {
-    let log = |millions: u64| (millions.max(1) as f64).ln();
-    let first = points.first().map_or(0.0, |point| log(point.millions));
-    let last = points.last().map_or(1.0, |point| log(point.millions));
-    let part = if last > first { (log(millions) - first) / (last - first) } else { 0.5 };
+fn across(points: &[Point], point: &Point) -> f64 {
+    let log = |point: &Point| point.millions().max(1e-6).ln();
+    let (first, last) = (points.first().map_or(0.0, log), points.last().map_or(0.0, log));
+    let part = if last > first { (log(point) - first) / (last - first) } else { 0.5 };
     LEFT + 30.0 + part * (WIDTH - LEFT - RIGHT - 60.0)
 }
 
@@ -108,7 +107,13 @@ mod tests {
     use super::*;
 
     fn point(millions: u64) -> Point {
-        Point { millions, cpu_us: 14.5, per_second: 61_234.0, bytes_per_result: 9.87, page_p99_us: 1_250 }
+        Point {
+            results: millions * 1_000_000,
+            cpu_us: 14.5,
+            per_second: 61_234.0,
+            bytes_per_result: 9.87,
+            page_p99_us: 1_250,
+        }
     }
 
     #[test]
