@@ -63,6 +63,8 @@ pub struct Compaction {
     limits: CompactionLimits,
     counters: Arc<CompactionCounters>,
     shelf: Shelf,
+    /// Rows deleted since their room was last made free.
+    deleted: u64,
 }
 
 impl Compaction {
@@ -75,7 +77,7 @@ impl Compaction {
         counters: Arc<CompactionCounters>,
     ) -> Self {
         let shelf = Shelf::new(history.clone());
-        Self { history, keeping, limits, counters, shelf }
+        Self { history, keeping, limits, counters, shelf, deleted: 0 }
     }
 
     /// Does everything that is due at `now`.

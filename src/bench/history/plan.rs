@@ -94,10 +94,10 @@ pub(super) fn command() -> Command {
             Arg::new("results")
                 .long("results")
                 .value_name("N")
-                .default_value("3000000")
+                .default_value("6000000")
                 .value_parser(value_parser!(u64).range(1..=1_000_000_000))
                 .help("Results that are written"),
-            number("services", "400", "Services that they are of"),
+            number("services", "150", "Services that they are of"),
             number("interval", "60", "Simulated seconds between two checks of a service"),
             Arg::new("locations")
                 .long("locations")
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn without_flags_the_promise_is_measured() {
         let plan = plan(&[]).unwrap();
-        assert_eq!((plan.services, plan.locations, plan.interval_seconds), (400, 3, 60));
+        assert_eq!((plan.services, plan.locations, plan.interval_seconds), (150, 3, 60));
         assert_eq!((plan.days, plan.checks, plan.plain_results()), (90, 2_000, 1_000_000));
         assert!(plan.reads && plan.curve.is_empty() && !plan.as_json);
     }

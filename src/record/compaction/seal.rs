@@ -23,6 +23,9 @@ const HOUR_SETTLE_MS: i64 = 600_000;
 /// How old a result is at least when it is sealed: the slowest check has ended and was recorded.
 const RESULT_SETTLE_MS: i64 = 120_000;
 
+/// So many deleted rows are worth a look over the table.
+const RECLAIM_ROWS: u64 = 100_000;
+
 /// A bucket and the instant before which its rows are sealed.
 type Due = (i16, Timestamp);
 
@@ -41,7 +44,14 @@ impl Compaction {
                 rows = 0;
             }
         }
-        if group.is_empty() { Ok(()) } else { self.seal_group(&group).await }
+        if !group.is_empty() {
+            self.seal_group(&group).await?;
+        }
+        if self.deleted >= RECLAIM_ROWS {
+            fresh::reclaim(self.history.reader()).await?;
+            self.deleted = 0;
+        }
+        Ok(())
     }
 
     fn boundary(&self, filling: &Filling, now: Timestamp) -> Option<Timestamp> {
@@ -82,6 +92,7 @@ impl Compaction {
         progress::set_sealed(&transaction, boundary).await?;
         transaction.commit().await?;
         self.shelf.published(&written);
+        self.deleted += deleted;
         self.counters.sealed.fetch_add(found, Ordering::Relaxed);
         Ok(())
     }

@@ -6,8 +6,8 @@
 use std::num::NonZeroU32;
 
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter, QueryOrder, QueryResult, QuerySelect,
-    Select, Statement,
+    ColumnTrait, ConnectionTrait, DbBackend, DbErr, EntityTrait, QueryFilter, QueryOrder, QueryResult,
+    QuerySelect, Select, Statement,
 };
 use watchkeeper_entities::fresh_check::{Column, Entity, Model};
 
@@ -93,6 +93,18 @@ pub async fn of_bucket(
     let statement = Statement::from_sql_and_values(connection.get_database_backend(), text, values);
     let rows = connection.query_all_raw(statement).await?;
     rows.iter().map(|row| FreshCheck::try_from(model(bucket, row)?)).collect()
+}
+
+/// Makes the room of deleted rows free for new ones. SQLite does it by itself; PostgreSQL's own vacuum comes by once a
+/// minute at most, when as many rows may have been deleted as there ever are.
+///
+/// # Errors
+/// When the database fails.
+pub async fn reclaim(connection: &impl ConnectionTrait) -> Result<(), StoreError> {
+    if connection.get_database_backend() == DbBackend::Postgres {
+        connection.execute_unprepared("VACUUM (TRUNCATE OFF) fresh_check").await?;
+    }
+    Ok(())
 }
 
 /// All columns but the bucket, as [`model`] reads them.
