@@ -65,6 +65,7 @@ async fn dispatch((name, arguments): (&str, &ArgMatches), config: Config) -> any
         ("token", Some(("revoke", arguments))) => tokens::revoke(arguments, config).await,
         ("bench", Some(("probe", arguments))) => crate::bench::probe::run(arguments, config).await,
         ("bench", Some(("api", arguments))) => crate::bench::api::run(arguments, &config).await,
+        ("bench", Some(("history", arguments))) => crate::bench::history::run(arguments, config).await,
         ("bench", Some(("api-floor", _))) => crate::bench::api::floor::run(&config).await,
         ("bench", Some(("target", arguments))) => crate::bench::target::run(arguments).await,
         _ => unreachable!("clap knows no other command"),
@@ -118,6 +119,7 @@ pub fn command() -> Command {
                 .subcommand_required(true)
                 .subcommand(with_settings(crate::bench::probe::command()))
                 .subcommand(with_settings(crate::bench::api::command()))
+                .subcommand(with_settings(crate::bench::history::command()))
                 .subcommand(with_settings(crate::bench::api::floor::command()))
                 .subcommand(with_settings(crate::bench::target::command())),
         )

@@ -59,3 +59,33 @@ fn a_small_crowd_is_served_without_a_failure() {
     }
     assert!(figures["checks_per_second"].as_f64().unwrap() > 0.0, "{printed}");
 }
+
+/// Every result of a small history ends in a block, and every read of a short past is answered, while results are written.
+#[test]
+fn a_small_history_is_sealed_and_read() {
+    let flags = ["--results", "20000", "--services", "4", "--days", "4", "--checks", "20", "--json"];
+    let (code, printed) = bench("history", &flags);
+    let figures: Value = serde_json::from_str(&printed).unwrap_or_else(|_| panic!("{printed}"));
+    assert_eq!(code, 0, "{printed}");
+    assert_eq!(figures["sealed"]["results"], 20_000, "{printed}");
+    for what in ["plain_rows", "history"] {
+        assert_eq!(figures[what]["results"], 20_000, "{printed}");
+        assert!(figures[what]["bytes_per_result"].as_f64().unwrap() > 0.0, "{printed}");
+    }
+    let asked = figures["reads"]["requests"].as_array().unwrap();
+    let names: Vec<&str> = asked.iter().map(|figures| figures["request"].as_str().unwrap()).collect();
+    assert_eq!(names, ["newest_page", "page_1000", "all_down", "metrics_30d", "uptime_90d"]);
+    assert!(asked.iter().all(|figures| figures["failed"] == 0), "{printed}");
+}
+
+/// A curve is printed and drawn.
+#[test]
+fn a_curve_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("curve.svg");
+    let flags = ["--services", "4", "--curve", "0.01,0.02", "--json", "--plot", file.to_str().unwrap()];
+    let (code, printed) = bench("history", &flags);
+    let points: Value = serde_json::from_str(&printed).unwrap_or_else(|_| panic!("{printed}"));
+    assert_eq!((code, &points[1]["results"]), (0, &Value::from(20_000)), "{printed}");
+    assert!(std::fs::read_to_string(file).unwrap().starts_with("<svg"));
+}

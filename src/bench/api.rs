@@ -3,7 +3,7 @@
 //! The server is `watchkeeper serve` in a process and a folder of its own, filled through its own API. The floor is a bare
 //! read by key from SQLite behind the same web framework, in the same run: machines are noisy, ratios are less so.
 
-mod crowd;
+pub(in crate::bench) mod crowd;
 mod plan;
 mod report;
 mod stand;

@@ -1,3 +1,84 @@
-//! Results by the million without a network: what the store of the history is measured with.
+//! `watchkeeper bench history`: what a result costs from the recorder to its block on the disk, how many bytes it takes
+//! there, and how fast the API reads it, beside plain rows in the same run.
+//!
+//! Results of realistic shape go through the real recorder while the real compactor seals and merges them, on simulated
+//! time: a few weeks in minutes. The floor keeps the same results as rows with an index, on the same disk, equally durable.
+//! `--curve` shows the cost of a check as the history grows. The reads are those of a real `watchkeeper serve`.
+
+mod curve;
+mod fleet;
+mod ingest;
+mod plain;
+mod plan;
+mod plot;
+mod reads;
+mod report;
+mod stand;
+mod storage;
 
 pub mod generator;
+
+use std::process::ExitCode;
+
+use clap::{ArgMatches, Command};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::bench::history::fleet::Fleet;
+use crate::bench::history::ingest::Pipeline;
+use crate::bench::history::plan::Plan;
+use crate::bench::history::report::Report;
+use crate::bench::history::storage::Storage;
+use crate::config::Config;
+
+/// `watchkeeper bench history` and its flags.
+#[must_use]
+pub fn command() -> Command {
+    plan::command()
+}
+
+/// Measures and prints; succeeds when every result is in a block and no request failed.
+///
+/// # Errors
+/// What could not be started or stored, in one line.
+pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
+    let plan = Plan::of(arguments);
+    if !plan.curve.is_empty() {
+        return curve::run(&plan, &config).await;
+    }
+    let bar = progress(&plan, plan.results + plan.plain_results());
+    bar.set_message("plain rows");
+    let plain = plain::measure(&plan, &config, &bar).await?;
+    bar.set_message("history");
+    let history = measure(&plan, &config, &bar).await?;
+    bar.set_message("reads");
+    let reads = if plan.reads { Some(reads::measure(&plan, &config, &bar).await?) } else { None };
+    bar.finish_and_clear();
+    let is_sqlite = config.history_url.is_none();
+    let report = Report { plan: plan.clone(), is_sqlite, plain, history, reads };
+    if plan.as_json {
+        println!("{}", report.object());
+    } else {
+        println!("{}", report.tables());
+    }
+    Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Everything written, sealed and merged.
+async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<ingest::Figures> {
+    let storage = Storage::new(config)?;
+    let pipeline = Pipeline::start(plan, config, &storage).await?;
+    let (mut fleet, mut spent) =
+        pipeline.feed(Fleet::new(plan)?, (plan.results, ingest::HOUR_MS), bar).await?;
+    spent += pipeline.settle(&mut fleet).await?;
+    pipeline.finish(spent, &storage).await
+}
+
+/// Hidden where nobody looks at it: without a terminal, and for machines.
+fn progress(plan: &Plan, results: u64) -> ProgressBar {
+    if plan.as_json {
+        return ProgressBar::hidden();
+    }
+    let style =
+        ProgressStyle::with_template("{msg:>10} {wide_bar} {human_pos} of {human_len} results, {eta}");
+    ProgressBar::new(results).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

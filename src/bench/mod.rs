@@ -3,7 +3,7 @@
 //!
 //! - [`probe`]: `watchkeeper bench probe`, the whole pipeline of the real engine and the real recorder.
 //! - [`api`]: `watchkeeper bench api`, requests a second of the real server with checks beside.
-//! - [`history`]: results of realistic shape, for whatever stores them.
+//! - [`history`]: `watchkeeper bench history`, what results cost on the disk and how fast they are read.
 //! - [`target`]: what is checked, in a process of its own, so that its work is not counted as ours.
 //! - `floor`: the same exchange without us, in the same run: machines are noisy, ratios are less so.
 //!
@@ -20,6 +20,7 @@ mod plan;
 pub mod probe;
 mod process;
 mod report;
+mod server;
 pub mod target;
 mod target_process;
 mod usage;

@@ -10,7 +10,16 @@ use nix::sys::time::TimeValLike as _;
 
 /// CPU time that this process has used since its start.
 pub(super) fn cpu() -> anyhow::Result<Duration> {
-    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
+    cpu_of(UsageWho::RUSAGE_SELF)
+}
+
+/// CPU time that this thread has used since its start.
+pub(super) fn thread_cpu() -> anyhow::Result<Duration> {
+    cpu_of(UsageWho::RUSAGE_THREAD)
+}
+
+fn cpu_of(whose: UsageWho) -> anyhow::Result<Duration> {
+    let usage = getrusage(whose)?;
     let spent = usage.user_time() + usage.system_time();
     Ok(Duration::from_micros(u64::try_from(spent.num_microseconds())?))
 }

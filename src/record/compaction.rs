@@ -71,6 +71,8 @@ pub struct Compaction {
     shelf: Shelf,
     /// Day of the last look for status changes that nobody needs any more.
     pruned_on: Option<i64>,
+    /// Rows deleted since their room was last made free.
+    deleted: u64,
 }
 
 impl Compaction {
@@ -83,7 +85,7 @@ impl Compaction {
         counters: Arc<CompactionCounters>,
     ) -> Self {
         let shelf = Shelf::new(history.clone());
-        Self { history, keeping, limits, counters, shelf, pruned_on: None }
+        Self { history, keeping, limits, counters, shelf, pruned_on: None, deleted: 0 }
     }
 
     /// Seals what is due at `now`, and nothing else, unless another process is at it: for whoever brings more than a pass can wait for.

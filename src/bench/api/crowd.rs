@@ -77,7 +77,10 @@ async fn one(
 }
 
 /// Reads one whole answer; its status.
-async fn read_answer(stream: &mut TcpStream, answer: &mut Vec<u8>) -> anyhow::Result<u16> {
+pub(in crate::bench) async fn read_answer(
+    stream: &mut TcpStream,
+    answer: &mut Vec<u8>,
+) -> anyhow::Result<u16> {
     answer.clear();
     loop {
         if stream.read_buf(answer).await? == 0 {

@@ -1,14 +1,12 @@
 //! What is measured: a server with services that are checked, a target for the checks, and the floor.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use crate::bench::api::crowd::{self, Requests};
@@ -18,13 +16,9 @@ use crate::bench::api::report::Figures;
 use crate::bench::folder::Folder;
 use crate::bench::kind::Kind;
 use crate::bench::process::Process;
+use crate::bench::server::{exchange, free_address, metric, post, serve, until_ready};
 use crate::bench::target_process::TargetProcess;
 use crate::config::Config;
-
-/// How long the server may take to start.
-const START: Duration = Duration::from_secs(30);
-/// More requests a minute than any run makes.
-const RATE_LIMIT: &str = "1000000000";
 
 /// Everything that is measured; taken down when dropped.
 pub(super) struct Stand {
@@ -130,21 +124,12 @@ impl Stand {
     }
 
     fn post(&self, path: &str, body: &Value) -> Vec<u8> {
-        let body = body.to_string();
-        let headers = self.headers();
-        let length = body.len();
-        format!(
-            "POST {path} HTTP/1.1\r\n{headers}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
-        )
-        .into_bytes()
+        post((self.address, &self.token), path, body)
     }
 
     /// Checks a second since the services were there, as the server counts them.
     pub(super) async fn checks_per_second(&self) -> anyhow::Result<f64> {
-        let request = format!("GET /metrics HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
-        let page = text(self.address, request.as_bytes()).await?;
-        let counted = page.lines().filter(|line| line.starts_with("watchkeeper_checks_total"));
-        let sum: f64 = counted.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok()).sum();
+        let sum = metric(self.address, "watchkeeper_checks_total").await?;
         Ok(sum / self.filled_at.elapsed().as_secs_f64())
     }
 }
@@ -163,50 +148,4 @@ const fn scattered(number: u64) -> u64 {
 
 fn place(number: u64, count: usize) -> usize {
     usize::try_from(scattered(number) % count.max(1) as u64).unwrap_or(0)
-}
-
-fn free_address() -> anyhow::Result<SocketAddr> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?)
-}
-
-fn serve(address: SocketAddr, data: &str, config: &Config) -> anyhow::Result<Process> {
-    let listen = address.to_string();
-    let mut arguments = vec!["serve", "--listen", &listen, "--data-dir", data, "--log", "error"];
-    for (flag, url) in [("--database-url", &config.database_url), ("--history-url", &config.history_url)] {
-        arguments.extend(url.iter().flat_map(|url| [flag, url]));
-    }
-    let variables =
-        [("WATCHKEEPER_RATE_LIMIT_PER_MINUTE", RATE_LIMIT), ("WATCHKEEPER_EGRESS", "private-allowed")];
-    Process::start(&arguments, &variables)
-}
-
-async fn until_ready(server: &mut Process, address: SocketAddr) -> anyhow::Result<()> {
-    let deadline = Instant::now() + START;
-    let request = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    while Instant::now() < deadline {
-        if text(address, request).await.is_ok_and(|answer| answer.starts_with("HTTP/1.1 200")) {
-            return Ok(());
-        }
-        if !server.is_running() {
-            bail!("the server has ended before it was ready");
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    bail!("the server was not ready within {} seconds", START.as_secs())
-}
-
-/// One request on a connection of its own; the JSON of its answer.
-async fn exchange(address: SocketAddr, request: &[u8]) -> anyhow::Result<Value> {
-    let head = String::from_utf8_lossy(request).replacen("\r\n", "\r\nConnection: close\r\n", 1);
-    let answer = text(address, head.as_bytes()).await?;
-    let (_, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
-    Ok(serde_json::from_str(body)?)
-}
-
-async fn text(address: SocketAddr, request: &[u8]) -> anyhow::Result<String> {
-    let mut stream = TcpStream::connect(address).await?;
-    stream.write_all(request).await?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await?;
-    Ok(answer)
 }

@@ -108,6 +108,11 @@ impl Series {
         }
     }
 
+    /// Leaves out the results of so much time.
+    pub fn skip_ms(&mut self, pause_ms: i64) {
+        self.scheduled_at = self.scheduled_at.plus_ms(pause_ms);
+    }
+
     /// A healthy series changes into trouble at a rate that gives each its share of the time.
     fn change_weather(&mut self) {
         if self.scheduled_at < self.weather_until {

@@ -25,6 +25,8 @@ const RESULT_SETTLE_MS: i64 = 120_000;
 
 /// Rows of one bucket that are sealed at once: they are in memory meanwhile. Only an import brings more.
 const BUCKET_ROWS_AT_ONCE: u64 = 262_144;
+/// So many deleted rows are worth a look over the table.
+const RECLAIM_ROWS: u64 = 100_000;
 
 /// A bucket and the instant before which its rows are sealed.
 type Due = (i16, Timestamp);
@@ -45,7 +47,14 @@ impl Compaction {
                 rows = 0;
             }
         }
-        if group.is_empty() { Ok(()) } else { self.seal_group(&group).await }
+        if !group.is_empty() {
+            self.seal_group(&group).await?;
+        }
+        if self.deleted >= RECLAIM_ROWS {
+            fresh::reclaim(self.history.reader()).await?;
+            self.deleted = 0;
+        }
+        Ok(())
     }
 
     /// Seals the oldest rows of a very full bucket piece by piece; how many are left, about.
@@ -100,6 +109,7 @@ impl Compaction {
         progress::set_sealed(&transaction, boundary).await?;
         transaction.commit().await?;
         self.shelf.published(&written);
+        self.deleted += deleted;
         self.counters.sealed.fetch_add(found, Ordering::Relaxed);
         Ok(())
     }

@@ -3,9 +3,9 @@
 //! A batch that is written again changes nothing: a result is identified by service, time and location. Results go to
 //! the bucket of their service in the order of their keys, so that a commit touches few pages.
 
-use sea_orm::{ConnectionTrait, Statement, Value};
+use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
 
-use crate::model::check::{Micros, Timings};
+use crate::model::check::{Measurement, Micros, Timings};
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::store::StoreError;
@@ -14,10 +14,16 @@ use crate::store::history::insert::{chunks, insert_text};
 use crate::store::history::late;
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::segments::place::Place;
+use crate::store::history::unnest::Columns;
 
 const CHECK_COLUMNS: &str = "bucket, checked_at, service_id, location_id, scheduled_at, status, attempt, role, status_code, \
     response_us, dns_us, connect_us, tls_us, ttfb_us, transfer_us, total_us, error_code, error_message";
 const CHECK_WIDTH: usize = 18;
+/// Their types in PostgreSQL.
+const CHECK_TYPES: [&str; CHECK_WIDTH] = [
+    "smallint", "bigint", "bigint", "int", "bigint", "smallint", "smallint", "smallint", "smallint", "int",
+    "int", "int", "int", "int", "int", "int", "smallint", "text",
+];
 const CHANGE_COLUMNS: &str = "service_id, at, from_status, to_status, cause";
 const CHANGE_WIDTH: usize = 5;
 
@@ -38,6 +44,9 @@ pub async fn checks(
     let backend = connection.get_database_backend();
     let mut stored = 0;
     let records = late::unsealed(connection, place, records, locations).await?;
+    if backend == DbBackend::Postgres {
+        return checks_by_column(connection, &in_order(&records, locations)?).await;
+    }
     for chunk in chunks(&in_order(&records, locations)?, CHUNK_MAX_ROWS) {
         let mut values = Vec::with_capacity(chunk.len() * CHECK_WIDTH);
         for (key, record) in chunk {
@@ -48,6 +57,41 @@ pub async fn checks(
         stored += done.rows_affected();
     }
     Ok(stored)
+}
+
+/// All rows in one statement; how many are new.
+async fn checks_by_column(
+    connection: &impl ConnectionTrait,
+    rows: &[(Key, &CheckRecord)],
+) -> Result<u64, StoreError> {
+    if rows.is_empty() {
+        return Ok(0);
+    }
+    let mut columns = Columns::new(&CHECK_TYPES);
+    for ((bucket, checked_at, service, location), record) in rows {
+        let measurement = &record.measurement;
+        let failure = measurement.failure.as_deref();
+        let numbers = [
+            i64::from(*bucket),
+            *checked_at,
+            *service,
+            i64::from(*location),
+            record.scheduled_at.ms(),
+            i64::from(measurement.status.code()),
+            i64::from(record.attempt),
+            i64::from(role_code(record.role)),
+        ];
+        numbers.into_iter().for_each(|number| columns.number(Some(number)));
+        columns.number(status_code(measurement).map(i64::from));
+        durations(measurement)
+            .into_iter()
+            .for_each(|time| columns.number(time.map(to_column).map(i64::from)));
+        columns.number(failure.map(|failure| i64::from(failure.code.code())));
+        columns.text(failure.map(|failure| &*failure.message));
+    }
+    let text = columns.insert_text("fresh_check", CHECK_COLUMNS);
+    let statement = Statement::from_sql_and_values(DbBackend::Postgres, text, columns.values());
+    Ok(connection.execute_raw(statement).await?.rows_affected())
 }
 
 /// Bucket, start, service and number of the location of a result: the key of its row.
@@ -93,12 +137,7 @@ pub async fn changes(connection: &impl ConnectionTrait, changes: &[StatusChange]
 
 fn push_check(values: &mut Vec<Value>, (bucket, checked_at, service, location): Key, record: &CheckRecord) {
     let measurement = &record.measurement;
-    let Timings { dns, connect, tls, ttfb, transfer, total } = measurement.timings;
     let failure = measurement.failure.as_deref();
-    let role: i16 = match record.role {
-        ProbeRole::Full => 0,
-        ProbeRole::Reachability => 1,
-    };
     values.extend([
         Value::from(bucket),
         checked_at.into(),
@@ -107,13 +146,29 @@ fn push_check(values: &mut Vec<Value>, (bucket, checked_at, service, location): 
         record.scheduled_at.ms().into(),
         measurement.status.code().into(),
         i16::from(record.attempt).into(),
-        role.into(),
-        measurement.status_code.and_then(|code| i16::try_from(code).ok()).into(),
+        role_code(record.role).into(),
+        status_code(measurement).into(),
     ]);
-    let phases = [measurement.response_time, dns, connect, tls, ttfb, transfer, total];
-    values.extend(phases.map(|phase| Value::from(phase.map(to_column))));
+    values.extend(durations(measurement).map(|time| Value::from(time.map(to_column))));
     values.push(failure.map(|failure| failure.code.code()).into());
     values.push(failure.map(|failure| failure.message.to_string()).into());
+}
+
+const fn role_code(role: ProbeRole) -> i16 {
+    match role {
+        ProbeRole::Full => 0,
+        ProbeRole::Reachability => 1,
+    }
+}
+
+fn status_code(measurement: &Measurement) -> Option<i16> {
+    measurement.status_code.and_then(|code| i16::try_from(code).ok())
+}
+
+/// In the order of their columns.
+const fn durations(measurement: &Measurement) -> [Option<Micros>; 7] {
+    let Timings { dns, connect, tls, ttfb, transfer, total } = measurement.timings;
+    [measurement.response_time, dns, connect, tls, ttfb, transfer, total]
 }
 
 fn to_column(duration: Micros) -> i32 {

@@ -1,0 +1,124 @@
+//! `watchkeeper bench history --curve`: what a check costs as the history grows.
+//!
+//! One fleet writes on and on. At each size everything is sealed and merged, and then looked at; the next size begins
+//! a few simulated days later.
+
+use std::process::ExitCode;
+use tokio::time::Instant;
+
+use hdrhistogram::Histogram;
+use serde_json::{Value, json};
+
+use crate::bench::history::fleet::Fleet;
+use crate::bench::history::ingest::{HOUR_MS, Pipeline};
+use crate::bench::history::plan::Plan;
+use crate::bench::history::storage::{self, Storage};
+use crate::bench::history::{plot, progress, report};
+use crate::config::Config;
+use crate::store::history::History;
+use crate::store::history::checks::{CheckFilter, page};
+
+/// Pages that are read at each size.
+const PAGES: u32 = 1_000;
+/// A page and one more, as the API reads them.
+const PAGE_ROWS: u64 = 51;
+/// Next to a prime: pages of services far from each other.
+const STRIDE: u32 = 7_919;
+
+const COLUMNS: [(&str, usize); 5] = [
+    ("results, millions", 17),
+    ("results/s", 9),
+    ("CPU µs a result", 15),
+    ("bytes a result", 14),
+    ("newest page p99 ms", 18),
+];
+
+/// What one size showed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Point {
+    /// Results in the history.
+    pub(super) results: u64,
+    /// Results a second since the size before, sealed and merged.
+    pub(super) per_second: f64,
+    /// CPU time a result since the size before.
+    pub(super) cpu_us: f64,
+    /// Bytes of everything a result.
+    pub(super) bytes_per_result: f64,
+    /// The newest page of checks of a service.
+    pub(super) page_p99_us: u64,
+}
+
+/// Measures all sizes, prints and draws.
+pub(super) async fn run(plan: &Plan, config: &Config) -> anyhow::Result<ExitCode> {
+    let bar = progress(plan, plan.curve.last().copied().unwrap_or(0));
+    let storage = Storage::new(config)?;
+    let pipeline = Pipeline::start(plan, config, &storage).await?;
+    let mut fleet = Fleet::new(plan)?;
+    let mut points: Vec<Point> = Vec::new();
+    let mut written = 0;
+    for results in &plan.curve {
+        let (fed, mut spent) = pipeline.feed(fleet, (results - written, HOUR_MS), &bar).await?;
+        fleet = fed;
+        spent += pipeline.settle(&mut fleet).await?;
+        written = *results;
+        points.push(Point {
+            results: *results,
+            per_second: spent.per_second(),
+            cpu_us: spent.cpu_us(),
+            bytes_per_result: pipeline.bytes(&storage).await? as f64 / written as f64,
+            page_p99_us: newest_pages(&pipeline.databases().history, plan).await?,
+        });
+    }
+    bar.finish_and_clear();
+    let is_complete = storage::sealed(pipeline.databases()).await?.results == written;
+    pipeline.stop().await;
+    if let Some(file) = &plan.plot {
+        std::fs::write(file, plot::draw(&points))?;
+    }
+    if plan.as_json {
+        println!("{}", Value::from(points.iter().map(Point::object).collect::<Vec<_>>()));
+    } else {
+        let rows: Vec<_> = points.iter().map(Point::cells).collect();
+        print!("{}", report::table(COLUMNS, &rows));
+    }
+    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The 99th percentile of reading the newest checks of a service.
+async fn newest_pages(history: &History, plan: &Plan) -> anyhow::Result<u64> {
+    let mut latency_us: Histogram<u64> = Histogram::new_with_max(60_000_000, 2)?;
+    for number in 0..PAGES {
+        let service = i64::from(number.wrapping_mul(STRIDE) % plan.services) + 1;
+        let asked_at = Instant::now();
+        page(history, service, &CheckFilter::default(), PAGE_ROWS).await?;
+        latency_us.saturating_record(u64::try_from(asked_at.elapsed().as_micros())?.max(1));
+    }
+    Ok(latency_us.value_at_quantile(0.99))
+}
+
+impl Point {
+    /// Millions of results.
+    pub(super) fn millions(&self) -> f64 {
+        self.results as f64 / 1e6
+    }
+
+    fn cells(&self) -> [String; 5] {
+        [
+            format!("{}", self.millions()),
+            format!("{:.0}", self.per_second),
+            format!("{:.1}", self.cpu_us),
+            format!("{:.2}", self.bytes_per_result),
+            format!("{:.2}", self.page_p99_us as f64 / 1e3),
+        ]
+    }
+
+    fn object(&self) -> Value {
+        json!({
+            "results": self.results,
+            "results_per_second": self.per_second,
+            "cpu_us": self.cpu_us,
+            "bytes_per_result": self.bytes_per_result,
+            "newest_page_p99_us": self.page_p99_us,
+        })
+    }
+}

@@ -1,0 +1,286 @@
+//! Results on their way: from a fleet through the real recorder into rows, through the real compactor into blocks.
+//!
+//! Time is that of the results. The compactor is told to look for work when an hour of it has passed and whenever so many
+//! results were written, and the fleet waits when it falls behind by one such look: so what is measured can be kept up.
+
+use std::ops::AddAssign;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use actix::{Actor as _, Addr, Arbiter};
+use anyhow::{Context as _, bail};
+use indicatif::ProgressBar;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use crate::app;
+use crate::bench::history::fleet::Fleet;
+use crate::bench::history::plan::{Plan, location_code};
+use crate::bench::history::storage::{self, Sealed, Storage};
+use crate::bench::usage;
+use crate::clock::{Clock, DAY_MS, Timestamp};
+use crate::config::{Config, LocationConfig};
+use crate::engine::aggregator::Batch;
+use crate::record::compaction::{Compact, Compaction, Compactor, Keeping};
+use crate::record::recorder::{Drain, RecordCounters, Recorder};
+use crate::store::Databases;
+use crate::store::history::segments::Retention;
+
+/// Results that are handed over at once, as aggregators do.
+const BATCH_RESULTS: usize = 1_024;
+/// Results that wait in the recorder at most.
+const WAITING_RESULTS: u64 = 32_768;
+/// Batches that are ready before the recorder takes them.
+const BATCHES_READY: usize = 16;
+/// How often the recorder is looked at when it is full.
+const GLANCE: Duration = Duration::from_millis(1);
+/// How often the compactor looks for work in operation, as far as it finds any.
+pub(super) const HOUR_MS: i64 = 3_600_000;
+const LOOK_RESULTS: u64 = 500_000;
+/// An hour is sealed this long after its end.
+const HOUR_SETTLE_MS: i64 = 600_000;
+/// After this everything is sealed and merged, and what was merged is dropped another two minutes later.
+const ALL_SETTLED_MS: i64 = 3 * DAY_MS;
+const ALL_DROPPED_MS: i64 = 120_000;
+const RETENTION_DAYS: u32 = 90;
+
+/// Recorder and compactor on databases.
+pub(super) struct Pipeline {
+    databases: Databases,
+    recorder: Addr<Recorder>,
+    compactor: Addr<Compactor>,
+    threads: [Arbiter; 2],
+    recorded: Arc<RecordCounters>,
+    clock: Clock,
+    empty_bytes: u64,
+}
+
+/// What it took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spent {
+    /// Results.
+    pub(super) results: u64,
+    /// From the first one until the last was durable, and settled if that was waited for.
+    pub(super) elapsed: Duration,
+    /// CPU time of this process without that of making results up.
+    pub(super) cpu: Duration,
+}
+
+/// What a whole history took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Figures {
+    /// Until everything was sealed and merged.
+    pub(super) spent: Spent,
+    /// What lies in segments.
+    pub(super) sealed: Sealed,
+    /// Everything on the disk.
+    pub(super) bytes: u64,
+}
+
+impl Pipeline {
+    /// Starts it on empty databases.
+    pub(super) async fn start(plan: &Plan, config: &Config, storage: &Storage) -> anyhow::Result<Self> {
+        let databases = storage.open(config).await?;
+        let empty_bytes = storage.bytes(databases.history.reader()).await?;
+        let clock = Clock::fixed(Timestamp::from_ms(0));
+        Self::on(databases, plan, (config, clock, empty_bytes))
+    }
+
+    /// Starts it on these databases.
+    pub(super) fn on(
+        databases: Databases,
+        plan: &Plan,
+        (config, clock, empty_bytes): (&Config, Clock, u64),
+    ) -> anyhow::Result<Self> {
+        let mut config = config.clone();
+        let location = |number| LocationConfig { code: location_code(number), ..LocationConfig::default() };
+        config.locations = (1..=plan.locations).map(location).collect();
+        let roster = app::roster(&config)?;
+        let threads = [Arbiter::new(), Arbiter::new()];
+        let recorded = Arc::new(RecordCounters::default());
+        let recorder = app::start_recorder(
+            (&threads[0], None),
+            &databases,
+            (&config, &roster),
+            (&recorded, &Arc::default()),
+        );
+        let keeping = Keeping::Alike(Retention::of_days(RETENTION_DAYS));
+        let limits = config.limits.compaction.clone();
+        let compaction = Compaction::new(databases.history.clone(), keeping, limits, Arc::default());
+        let compactor = Compactor::new(compaction, clock.clone());
+        let compactor = Compactor::start_in_arbiter(&threads[1].handle(), move |_| compactor);
+        Ok(Self { databases, recorder, compactor, threads, recorded, clock, empty_bytes })
+    }
+
+    /// The databases that it writes to.
+    pub(super) const fn databases(&self) -> &Databases {
+        &self.databases
+    }
+
+    /// Writes the next so many results of the fleet, while the compactor looks for work every `look_ms` of their time;
+    /// returns when they are durable.
+    pub(super) async fn feed(
+        &self,
+        mut fleet: Fleet,
+        (results, look_ms): (u64, i64),
+        bar: &ProgressBar,
+    ) -> anyhow::Result<(Fleet, Spent)> {
+        let (started, cpu) = (Instant::now(), usage::cpu()?);
+        let acked_before = self.recorded.acked.load(Ordering::Relaxed);
+        let (sender, mut batches) = mpsc::channel(BATCHES_READY);
+        let making = tokio::task::spawn_blocking(move || {
+            let before = usage::thread_cpu()?;
+            let mut left = results;
+            while left > 0 {
+                let size = BATCH_RESULTS.min(usize::try_from(left).unwrap_or(BATCH_RESULTS));
+                let batch = fleet.batch(size);
+                left -= size as u64;
+                if sender.blocking_send((batch, fleet.now())).is_err() {
+                    break;
+                }
+            }
+            anyhow::Ok((fleet, usage::thread_cpu()?.saturating_sub(before)))
+        });
+        let mut looks = Looks::new(acked_before, look_ms);
+        while let Some((batch, now)) = batches.recv().await {
+            self.hand_over(batch, &mut looks).await?;
+            bar.set_position(bar.position() + BATCH_RESULTS as u64);
+            if looks.is_due(now) {
+                looks.start(self, now).await?;
+            }
+        }
+        looks.end().await?;
+        self.recorder.send(Drain).await.context("the recorder has stopped")?;
+        let (fleet, made) = making.await.context("the fleet panicked")??;
+        if self.recorded.acked.load(Ordering::Relaxed) - acked_before < results {
+            bail!("results were lost: the history database is too slow or away");
+        }
+        let cpu = usage::cpu()?.saturating_sub(cpu).saturating_sub(made);
+        Ok((fleet, Spent { results, elapsed: started.elapsed(), cpu }))
+    }
+
+    async fn hand_over(&self, batch: Batch, looks: &mut Looks) -> anyhow::Result<()> {
+        while looks.sent - self.recorded.acked.load(Ordering::Relaxed) > WAITING_RESULTS {
+            tokio::time::sleep(GLANCE).await;
+        }
+        looks.sent += batch.checks.len() as u64;
+        self.recorder.send(batch).await.context("the recorder has stopped")
+    }
+
+    /// Seals and merges what is due at `now`.
+    pub(super) async fn compact(&self, now: Timestamp) -> anyhow::Result<()> {
+        compact(&self.compactor, &self.clock, now).await
+    }
+
+    /// Lets so much time pass that everything is sealed, merged and dropped; until when nothing may be written.
+    pub(super) async fn settle(&self, fleet: &mut Fleet) -> anyhow::Result<Spent> {
+        let (started, cpu) = (Instant::now(), usage::cpu()?);
+        let settled = Timestamp::from_ms((fleet.now().day() + 1) * DAY_MS + ALL_SETTLED_MS);
+        self.compact(settled).await?;
+        self.compact(settled.plus_ms(ALL_DROPPED_MS)).await?;
+        fleet.rest_until(Timestamp::from_ms((settled.day() + 1) * DAY_MS));
+        Ok(Spent { results: 0, elapsed: started.elapsed(), cpu: usage::cpu()?.saturating_sub(cpu) })
+    }
+
+    /// Bytes that the history has grown by.
+    pub(super) async fn bytes(&self, storage: &Storage) -> anyhow::Result<u64> {
+        let bytes = storage.bytes(self.databases.history.reader()).await?;
+        Ok(bytes.saturating_sub(self.empty_bytes))
+    }
+
+    /// Stops it and looks at what is left on the disk.
+    pub(super) async fn finish(self, spent: Spent, storage: &Storage) -> anyhow::Result<Figures> {
+        let sealed = storage::sealed(&self.databases).await?;
+        let on_server = self.bytes(storage).await?;
+        let is_sqlite = storage.is_sqlite();
+        self.stop().await;
+        let bytes = if is_sqlite { storage.file_bytes()? } else { on_server };
+        Ok(Figures { spent, sealed, bytes })
+    }
+
+    /// Stops it and closes the databases, which moves what is in write-ahead logs into the files.
+    pub(super) async fn stop(self) {
+        // It may have stopped before; then there is nothing to wait for.
+        let _ = self.recorder.send(Drain).await;
+        for thread in self.threads {
+            thread.stop();
+        }
+        self.databases.main.close().await;
+        self.databases.history.close().await;
+    }
+}
+
+/// When the compactor is told to look for work.
+struct Looks {
+    look_ms: i64,
+    sent: u64,
+    next_sent: u64,
+    next_at: Option<Timestamp>,
+    running: Option<JoinHandle<anyhow::Result<()>>>,
+}
+
+impl Looks {
+    const fn new(sent: u64, look_ms: i64) -> Self {
+        Self { look_ms, sent, next_sent: sent + LOOK_RESULTS, next_at: None, running: None }
+    }
+
+    fn is_due(&mut self, now: Timestamp) -> bool {
+        let ended = now.plus_ms(-HOUR_SETTLE_MS).ms().div_euclid(self.look_ms);
+        let next = Timestamp::from_ms((ended + 1) * self.look_ms + HOUR_SETTLE_MS);
+        let next_at = *self.next_at.get_or_insert(next);
+        now >= next_at || self.sent >= self.next_sent
+    }
+
+    /// Waits for the one before, then starts one in the background, as soon as what was sent until now is durable.
+    async fn start(&mut self, pipeline: &Pipeline, now: Timestamp) -> anyhow::Result<()> {
+        self.end().await?;
+        self.next_sent = self.sent + LOOK_RESULTS;
+        self.next_at = None;
+        let (sent, recorded) = (self.sent, Arc::clone(&pipeline.recorded));
+        let (compactor, clock) = (pipeline.compactor.clone(), pipeline.clock.clone());
+        self.running = Some(actix::spawn(async move {
+            while recorded.acked.load(Ordering::Relaxed) < sent {
+                tokio::time::sleep(GLANCE).await;
+            }
+            compact(&compactor, &clock, now).await
+        }));
+        Ok(())
+    }
+
+    async fn end(&mut self) -> anyhow::Result<()> {
+        match self.running.take() {
+            Some(running) => running.await.context("a look for work panicked")?,
+            None => Ok(()),
+        }
+    }
+}
+
+async fn compact(compactor: &Addr<Compactor>, clock: &Clock, now: Timestamp) -> anyhow::Result<()> {
+    clock.set_ahead(now.ms_since(clock.now()));
+    if !compactor.send(Compact).await.context("the compactor has stopped")? {
+        bail!("the compactor could not do its work; what it said stands above");
+    }
+    Ok(())
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, other: Self) {
+        self.results += other.results;
+        self.elapsed += other.elapsed;
+        self.cpu += other.cpu;
+    }
+}
+
+impl Spent {
+    /// Results a second.
+    pub(super) fn per_second(&self) -> f64 {
+        self.results as f64 / self.elapsed.as_secs_f64()
+    }
+
+    /// Microseconds of CPU time a result.
+    pub(super) fn cpu_us(&self) -> f64 {
+        self.cpu.as_secs_f64() * 1e6 / self.results.max(1) as f64
+    }
+}

@@ -1,0 +1,126 @@
+//! The floor: the same results as plain rows with an index, on the same disk, equally durable.
+//!
+//! One table with a row a result and an index by service and time, written in transactions of as many rows as the
+//! recorder writes, many rows a statement.
+
+use anyhow::Context as _;
+use indicatif::ProgressBar;
+use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
+use tokio::time::Instant;
+
+use crate::bench::history::fleet::Fleet;
+use crate::bench::history::ingest::Spent;
+use crate::bench::history::plan::Plan;
+use crate::bench::history::storage::Storage;
+use crate::bench::usage;
+use crate::config::Config;
+use crate::model::check::Micros;
+use crate::model::history::CheckRecord;
+use crate::model::location::LocationCode;
+use crate::store::Database;
+
+const TABLE: &str = "CREATE TABLE plain_check (service_id BIGINT NOT NULL, location_id INTEGER NOT NULL, \
+    checked_at BIGINT NOT NULL, scheduled_at BIGINT NOT NULL, status SMALLINT NOT NULL, attempt SMALLINT NOT NULL, \
+    role SMALLINT NOT NULL, status_code SMALLINT, response_us INTEGER, dns_us INTEGER, connect_us INTEGER, \
+    tls_us INTEGER, ttfb_us INTEGER, transfer_us INTEGER, total_us INTEGER, error_code SMALLINT, error_message TEXT)";
+const INDEX: &str = "CREATE INDEX plain_check_by_service ON plain_check (service_id, checked_at DESC)";
+const WIDTH: usize = 17;
+/// Rows a statement.
+const ROWS: usize = 1_024;
+
+/// What plain rows took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Figures {
+    /// Until they were durable.
+    pub(super) spent: Spent,
+    /// Bytes with the index.
+    pub(super) bytes: u64,
+}
+
+/// Writes the planned results.
+pub(super) async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<Figures> {
+    let storage = Storage::new(config)?;
+    let database = storage.open_plain(config).await?;
+    let empty_bytes = storage.plain_bytes(database.reader()).await?;
+    let transaction = database.begin().await?;
+    for text in [TABLE, INDEX] {
+        transaction.execute_unprepared(text).await?;
+    }
+    transaction.commit().await?;
+    let rows_per_commit = config.limits.record.rows_per_commit as u64;
+    let codes = plan.codes()?;
+    let mut fleet = Fleet::new(plan)?;
+    let (mut spent, mut left) = (Spent::default(), plan.plain_results());
+    while left > 0 {
+        let size = left.min(rows_per_commit);
+        let checks = fleet.batch(usize::try_from(size)?).checks;
+        let (started, cpu) = (Instant::now(), usage::cpu()?);
+        write(&database, &checks, &codes).await?;
+        spent += Spent { results: size, elapsed: started.elapsed(), cpu: usage::cpu()?.saturating_sub(cpu) };
+        left -= size;
+        bar.inc(size);
+    }
+    let mut bytes = storage.plain_bytes(database.reader()).await?;
+    if !storage.is_sqlite() {
+        database.reader().execute_unprepared("DROP TABLE plain_check").await?;
+    }
+    database.close().await;
+    if storage.is_sqlite() {
+        bytes = storage.plain_file_bytes()?;
+    }
+    Ok(Figures { spent, bytes: bytes.saturating_sub(empty_bytes) })
+}
+
+async fn write(database: &Database, checks: &[CheckRecord], codes: &[LocationCode]) -> anyhow::Result<()> {
+    let transaction = database.begin().await?;
+    let backend = transaction.get_database_backend();
+    for chunk in checks.chunks(ROWS) {
+        let mut values = Vec::with_capacity(chunk.len() * WIDTH);
+        for check in chunk {
+            let place = codes.iter().position(|code| *code == check.location);
+            push(&mut values, check, i32::try_from(place.context("an unknown location")?)?);
+        }
+        let statement = Statement::from_sql_and_values(backend, insert_text(backend, chunk.len()), values);
+        transaction.execute_raw(statement).await?;
+    }
+    Ok(transaction.commit().await?)
+}
+
+fn insert_text(backend: DbBackend, rows: usize) -> String {
+    let place = |number: usize| match backend {
+        DbBackend::Postgres => format!("${}", number + 1),
+        _ => "?".to_owned(),
+    };
+    let row = |row: usize| {
+        let places: Vec<String> = (row * WIDTH..(row + 1) * WIDTH).map(place).collect();
+        format!("({})", places.join(","))
+    };
+    let rows: Vec<String> = (0..rows).map(row).collect();
+    format!("INSERT INTO plain_check VALUES {}", rows.join(","))
+}
+
+fn push(values: &mut Vec<Value>, check: &CheckRecord, location: i32) {
+    let measurement = &check.measurement;
+    let timings = &measurement.timings;
+    let us = |time: Option<Micros>| Value::from(time.and_then(|time| i32::try_from(time.get()).ok()));
+    let failure = measurement.failure.as_deref();
+    values.extend([
+        Value::from(check.service),
+        location.into(),
+        check.checked_at.ms().into(),
+        check.scheduled_at.ms().into(),
+        measurement.status.code().into(),
+        i16::from(check.attempt).into(),
+        0_i16.into(),
+        measurement.status_code.and_then(|code| i16::try_from(code).ok()).into(),
+        us(measurement.response_time),
+        us(timings.dns),
+        us(timings.connect),
+        us(timings.tls),
+        us(timings.ttfb),
+        us(timings.transfer),
+        us(timings.total),
+        failure.map(|failure| failure.code.code()).into(),
+        failure.map(|failure| failure.message.to_string()).into(),
+    ]);
+}

@@ -1,0 +1,178 @@
+//! Reads of a service with a long history, over the API, while results of others are written.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+
+use crate::bench::history::plan::Plan;
+use crate::bench::history::stand::Stand;
+use crate::config::Config;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// The newest page of checks.
+    Newest,
+    /// Page 1,000 of checks, by its cursor.
+    Far,
+    /// All checks that were down, page by page.
+    Down,
+    /// Figures of 30 days.
+    Metrics,
+    /// Availability of 90 days.
+    Uptime,
+}
+
+impl Question {
+    /// In the order of the report.
+    pub(super) const ALL: [Self; 5] = [Self::Newest, Self::Far, Self::Down, Self::Metrics, Self::Uptime];
+
+    /// Its short name.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Newest => "newest_page",
+            Self::Far => "page_1000",
+            Self::Down => "all_down",
+            Self::Metrics => "metrics_30d",
+            Self::Uptime => "uptime_90d",
+        }
+    }
+
+    /// What is sent.
+    const fn described(self) -> &'static str {
+        match self {
+            Self::Newest => "checks: newest page of 50",
+            Self::Far => "checks: page 1,000 of 50 by cursor",
+            Self::Down => "checks?status=down: all pages of 100",
+            Self::Metrics => "metrics?range=30d",
+            Self::Uptime => "uptime?days=90",
+        }
+    }
+
+    /// Milliseconds at p99 that are promised on two cores.
+    const fn promised_ms(self) -> u32 {
+        match self {
+            Self::Newest => 5,
+            Self::Far | Self::Metrics | Self::Uptime => 10,
+            Self::Down => 50,
+        }
+    }
+
+    /// How often it is asked.
+    pub(super) const fn repetitions(self) -> u32 {
+        match self {
+            Self::Newest | Self::Far => 2_000,
+            Self::Down => 200,
+            Self::Metrics | Self::Uptime => 1_000,
+        }
+    }
+}
+
+/// What one question showed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Figures {
+    /// The question.
+    question: Question,
+    /// Answers.
+    pub(super) asked: u64,
+    /// Answers that were not 2xx.
+    pub(super) failed: u64,
+    /// Entries of an answer, or of all its pages.
+    entries: u64,
+    p50_us: u64,
+    p99_us: u64,
+    max_us: u64,
+}
+
+impl Figures {
+    /// From what was seen.
+    pub(super) fn of(question: Question, seen: &Seen) -> Self {
+        Self {
+            question,
+            asked: seen.latency_us.len(),
+            failed: seen.failed,
+            entries: seen.entries,
+            p50_us: seen.latency_us.value_at_quantile(0.5),
+            p99_us: seen.latency_us.value_at_quantile(0.99),
+            max_us: seen.latency_us.max(),
+        }
+    }
+
+    /// A line of the table.
+    pub(super) fn cells(&self) -> [String; 6] {
+        let ms = |us: u64| format!("{:.1}", us as f64 / 1e3);
+        [
+            self.question.described().to_owned(),
+            [ms(self.p50_us), ms(self.p99_us), ms(self.max_us)].join(" / "),
+            self.question.promised_ms().to_string(),
+            self.entries.to_string(),
+            self.asked.to_string(),
+            self.failed.to_string(),
+        ]
+    }
+
+    /// The same for machines.
+    pub(super) fn object(&self) -> Value {
+        json!({
+            "request": self.question.as_str(),
+            "asked": self.asked,
+            "failed": self.failed,
+            "entries": self.entries,
+            "p50_us": self.p50_us,
+            "p99_us": self.p99_us,
+            "max_us": self.max_us,
+            "promised_p99_us": self.question.promised_ms() * 1_000,
+        })
+    }
+}
+
+/// Answers of one question.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// From the first byte sent to the last byte read; of all pages, where there are several.
+    pub(super) latency_us: Histogram<u64>,
+    /// Answers that were not 2xx.
+    pub(super) failed: u64,
+    /// Entries of the last answer.
+    pub(super) entries: u64,
+}
+
+impl Seen {
+    /// Nothing yet; up to a minute, within 1 %.
+    pub(super) fn nothing() -> anyhow::Result<Self> {
+        let longest = Duration::from_secs(60);
+        let latency_us = Histogram::new_with_max(u64::try_from(longest.as_micros())?, 2)?;
+        Ok(Self { latency_us, failed: 0, entries: 0 })
+    }
+}
+
+/// All questions, and results a second that were written meanwhile.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reads {
+    /// One after the other.
+    pub(super) figures: Vec<Figures>,
+    /// Results of the service that was read.
+    pub(super) results: u64,
+    /// Results a second that became durable beside.
+    pub(super) written_per_second: f64,
+}
+
+/// Fills a history, serves it, and asks.
+pub(super) async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<Reads> {
+    let stand = Stand::build(plan, config, bar).await?;
+    let before = stand.written().await?;
+    let started = tokio::time::Instant::now();
+    let mut figures = Vec::new();
+    for question in Question::ALL {
+        let seen = stand.ask(question).await?;
+        figures.push(Figures::of(question, &seen));
+    }
+    let written = stand.written().await? - before;
+    Ok(Reads {
+        figures,
+        results: stand.results,
+        written_per_second: written / started.elapsed().as_secs_f64(),
+    })
+}

@@ -1,0 +1,161 @@
+//! Where a run keeps its databases, and how many bytes they take.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use sea_orm::{ConnectionTrait, DbBackend, Statement};
+
+use crate::bench::folder::Folder;
+use crate::config::Config;
+use crate::store::database::sqlite_url;
+use crate::store::history::{fresh, segments};
+use crate::store::{Database, Databases};
+
+/// A main database in a folder of its own, and the history beside it or where the configuration says.
+#[derive(Debug)]
+pub(super) struct Storage {
+    folder: Folder,
+    history_url: Option<String>,
+}
+
+/// What sealed results take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sealed {
+    /// Results in blocks.
+    pub(super) results: u64,
+    /// Blocks.
+    pub(super) blocks: u64,
+    /// Bytes of their bodies.
+    pub(super) block_bytes: u64,
+    /// Bytes of the bodies of rollups.
+    pub(super) rollup_bytes: u64,
+    /// Bytes of segments with everything.
+    pub(super) segment_bytes: u64,
+}
+
+impl Storage {
+    pub(super) fn new(config: &Config) -> anyhow::Result<Self> {
+        Ok(Self { folder: Folder::new()?, history_url: config.history_url.clone() })
+    }
+
+    /// Opens the databases. A history that holds anything is not written to.
+    pub(super) async fn open(&self, config: &Config) -> anyhow::Result<Databases> {
+        let main_url = sqlite_url(&self.folder.path().join("main.db"));
+        let databases = Databases::open(&main_url, &self.history_url(), &config.limits.store).await?;
+        let reader = databases.history.reader();
+        if !segments::visible(reader).await?.is_empty() || !fresh::fillings(reader).await?.is_empty() {
+            bail!("the history database holds results already; name an empty one");
+        }
+        Ok(databases)
+    }
+
+    /// A database of the same kind for plain rows.
+    pub(super) async fn open_plain(&self, config: &Config) -> anyhow::Result<Database> {
+        let url =
+            self.history_url.clone().unwrap_or_else(|| sqlite_url(&self.plain_folder().join("plain.db")));
+        std::fs::create_dir_all(self.plain_folder())?;
+        Ok(Database::connect(&url, &config.limits.store).await?)
+    }
+
+    fn history_url(&self) -> String {
+        let file = self.history_folder().join("history.db");
+        self.history_url.clone().unwrap_or_else(|| {
+            // Whoever cannot make it is told when the database is opened.
+            let _ = std::fs::create_dir_all(self.history_folder());
+            sqlite_url(&file)
+        })
+    }
+
+    fn history_folder(&self) -> PathBuf {
+        self.folder.path().join("history")
+    }
+
+    fn plain_folder(&self) -> PathBuf {
+        self.folder.path().join("plain")
+    }
+
+    /// Whether the history lies in our own folder.
+    pub(super) const fn is_sqlite(&self) -> bool {
+        self.history_url.is_none()
+    }
+
+    /// Bytes of all files of the history.
+    pub(super) fn file_bytes(&self) -> anyhow::Result<u64> {
+        bytes_below(&self.history_folder())
+    }
+
+    /// Bytes of the history: all its files, or the whole database of a server.
+    pub(super) async fn bytes(&self, connection: &impl ConnectionTrait) -> anyhow::Result<u64> {
+        match self.history_url {
+            Some(_) => server_bytes(connection).await,
+            None => self.file_bytes(),
+        }
+    }
+
+    /// Bytes of all files of plain rows.
+    pub(super) fn plain_file_bytes(&self) -> anyhow::Result<u64> {
+        bytes_below(&self.plain_folder())
+    }
+
+    /// The same for plain rows.
+    pub(super) async fn plain_bytes(&self, connection: &impl ConnectionTrait) -> anyhow::Result<u64> {
+        match self.history_url {
+            Some(_) => server_bytes(connection).await,
+            None => self.plain_file_bytes(),
+        }
+    }
+}
+
+async fn server_bytes(connection: &impl ConnectionTrait) -> anyhow::Result<u64> {
+    let text = "SELECT pg_database_size(current_database())";
+    let row = connection.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await?;
+    let bytes: i64 = row.context("the server does not say how large it is")?.try_get_by_index(0)?;
+    Ok(u64::try_from(bytes)?)
+}
+
+/// Bytes of all files in a folder and the folders in it.
+fn bytes_below(folder: &Path) -> anyhow::Result<u64> {
+    let mut sum = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        sum += if metadata.is_dir() { bytes_below(&entry.path())? } else { metadata.len() };
+    }
+    Ok(sum)
+}
+
+/// What the visible segments hold.
+pub(super) async fn sealed(databases: &Databases) -> anyhow::Result<Sealed> {
+    let history = &databases.history;
+    let mut sum = Sealed::default();
+    for segment in segments::visible(history.reader()).await? {
+        let door = history.place().door(segment.id).await?;
+        let blocks = format!(
+            "SELECT CAST(COALESCE(SUM(up + degraded + down), 0) AS BIGINT), CAST(COUNT(*) AS BIGINT), \
+            CAST(COALESCE(SUM(LENGTH(body)), 0) AS BIGINT) FROM {}",
+            door.blocks
+        );
+        let [results, blocks, block_bytes] = numbers(&door.connection, blocks).await?;
+        let rollups = format!(
+            "SELECT CAST(COUNT(*) AS BIGINT), CAST(0 AS BIGINT), CAST(COALESCE(SUM(LENGTH(body)), 0) AS BIGINT) FROM {}",
+            door.rollups
+        );
+        let [_, _, rollup_bytes] = numbers(&door.connection, rollups).await?;
+        sum.results += results;
+        sum.blocks += blocks;
+        sum.block_bytes += block_bytes;
+        sum.rollup_bytes += rollup_bytes;
+        sum.segment_bytes += history.place().bytes(segment.id).await?;
+    }
+    Ok(sum)
+}
+
+async fn numbers(connection: &impl ConnectionTrait, text: String) -> anyhow::Result<[u64; 3]> {
+    let statement = Statement::from_string(connection.get_database_backend(), text);
+    let row = connection.query_one_raw(statement).await?.context("a sum is always there")?;
+    let mut found = [0; 3];
+    for (place, number) in found.iter_mut().enumerate() {
+        *number = u64::try_from(row.try_get_by_index::<i64>(place)?)?;
+    }
+    Ok(found)
+}
