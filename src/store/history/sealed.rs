@@ -201,7 +201,7 @@ pub async fn services_after(
     );
     let values = [after.into(), segment.sealed_batch.into()];
     let rows = door.connection.query_all_raw(statement(door, text, values)).await?;
-    rows.iter().map(|row| row.try_get_by_index(0).map_err(|error| DbErr::from(error).into())).collect()
+    rows.iter().map(|row| row.try_get_by_index(0).map_err(StoreError::from)).collect()
 }
 
 /// All blocks of the services from `first` to `last`, by series and time.
