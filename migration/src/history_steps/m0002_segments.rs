@@ -80,7 +80,9 @@ impl MigrationTrait for Step {
             }
         }
         manager.drop_table(Table::drop().table("history_segment").to_owned()).await?;
-        connection.execute_unprepared("DELETE FROM history_progress WHERE name = 'sealed'").await?;
+        connection
+            .execute_unprepared("DELETE FROM history_progress WHERE name IN ('sealing', 'moving')")
+            .await?;
         manager.create_table(check_result()).await?;
         let by_service = Index::create()
             .name("check_result_by_service")

@@ -34,11 +34,13 @@ type Due = (i16, Timestamp);
 impl Compaction {
     /// Seals all buckets that are due.
     pub(super) async fn seal(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let fillings = fresh::fillings(self.history.reader()).await?;
+        let fillings = fresh::fillings(self.history.reader()).await?.into_iter();
+        let due: Vec<(Filling, Timestamp)> =
+            fillings.filter_map(|filling| Some((filling, self.boundary(&filling, now)?))).collect();
+        self.announce(&due).await?;
         let mut group: Vec<Due> = Vec::new();
         let mut rows = 0;
-        for filling in fillings {
-            let Some(boundary) = self.boundary(&filling, now) else { continue };
+        for (filling, boundary) in due {
             let rest = self.seal_pieces(&filling, boundary).await?;
             group.push((filling.bucket, boundary));
             rows += rest;
@@ -55,6 +57,15 @@ impl Compaction {
             self.deleted = 0;
         }
         Ok(())
+    }
+
+    /// From here on results from before the boundaries are looked up in blocks before they become rows; all others go on
+    /// without waiting for what follows.
+    async fn announce(&self, due: &[(Filling, Timestamp)]) -> Result<(), StoreError> {
+        let Some(boundary) = due.iter().map(|(_, boundary)| *boundary).max() else { return Ok(()) };
+        let transaction = self.history.begin().await?;
+        progress::announce(&transaction, boundary).await?;
+        Ok(transaction.commit().await?)
     }
 
     /// Seals the oldest rows of a very full bucket piece by piece; how many are left, about.
@@ -91,7 +102,7 @@ impl Compaction {
             self.shelf.add(&mut written, purpose, &sealed).await?;
         }
         let transaction = self.history.begin().await?;
-        let sealed_before = progress::lock_sealed(&transaction).await?;
+        progress::begin_move(&transaction).await?;
         let mut deleted = 0;
         for (bucket, boundary) in group {
             deleted += fresh::delete(&transaction, *bucket, *boundary).await?;
@@ -105,8 +116,6 @@ impl Compaction {
             return Ok(());
         }
         written.publish(&transaction).await?;
-        let boundary = group.iter().map(|(_, boundary)| *boundary).fold(sealed_before, Timestamp::max);
-        progress::set_sealed(&transaction, boundary).await?;
         transaction.commit().await?;
         self.shelf.published(&written);
         self.deleted += deleted;

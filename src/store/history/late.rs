@@ -24,7 +24,7 @@ const SERVICES_AT_ONCE: usize = 512;
 /// The times that are looked for.
 type Late = BTreeMap<Series, BTreeSet<Timestamp>>;
 
-/// The results that are not sealed already. Nothing is sealed until the transaction ends.
+/// The results that are not sealed already. Those that the others equal are not sealed until the transaction ends.
 ///
 /// # Errors
 /// When the database fails or a block cannot be read.
@@ -34,7 +34,7 @@ pub(super) async fn unsealed<'a>(
     records: &'a [CheckRecord],
     locations: &LocationNumbers,
 ) -> Result<Cow<'a, [CheckRecord]>, StoreError> {
-    let boundary = progress::sealed(connection).await?;
+    let boundary = progress::sealing(connection).await?;
     let mut late = Late::new();
     for record in records.iter().filter(|record| record.checked_at < boundary) {
         let series = Series { service: record.service, location: locations.number(&record.location)? };
@@ -43,6 +43,7 @@ pub(super) async fn unsealed<'a>(
     if late.is_empty() {
         return Ok(Cow::Borrowed(records));
     }
+    progress::hold(connection).await?;
     let sealed_already = sealed_times(place, &segments::visible(connection).await?, &late).await?;
     if sealed_already.is_empty() {
         return Ok(Cow::Borrowed(records));

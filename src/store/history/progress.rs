@@ -7,33 +7,49 @@ use watchkeeper_entities::history_progress::{ActiveModel, Column, Entity};
 use crate::clock::Timestamp;
 use crate::store::StoreError;
 
-/// Results before this instant may be sealed.
-const SEALED: &str = "sealed";
+/// Results before this instant are sealed or being sealed.
+const SEALING: &str = "sealing";
+/// Locked by whoever moves results from rows into blocks, while it does.
+const MOVING: &str = "moving";
 
-/// Results before this instant may be sealed already; it does not move until the transaction ends.
+/// Results before this instant are sealed or may be sealed while the transaction is open; later ones are not before it ends.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn sealed(connection: &impl ConnectionTrait) -> Result<Timestamp, StoreError> {
-    let row = Entity::find_by_id(SEALED).lock_shared().one(connection).await?;
+pub async fn sealing(connection: &impl ConnectionTrait) -> Result<Timestamp, StoreError> {
+    let row = Entity::find_by_id(SEALING).lock_shared().one(connection).await?;
     Ok(Timestamp::from_ms(row.map_or(0, |row| row.value)))
 }
 
-/// Like [`sealed`], for whoever is going to move it; results are not appended until the transaction ends.
+/// Waits until nothing is being moved from rows into blocks; nothing is until the transaction ends.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn lock_sealed(connection: &impl ConnectionTrait) -> Result<Timestamp, StoreError> {
-    let row = Entity::find_by_id(SEALED).lock_exclusive().one(connection).await?;
-    Ok(Timestamp::from_ms(row.map_or(0, |row| row.value)))
+pub async fn hold(connection: &impl ConnectionTrait) -> Result<(), StoreError> {
+    Entity::find_by_id(MOVING).lock_shared().one(connection).await?;
+    Ok(())
 }
 
-/// Moves it.
+/// Says up to where results are going to be sealed. Waits for those who append without knowing; when this is committed
+/// everybody knows.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn set_sealed(connection: &impl ConnectionTrait, to: Timestamp) -> Result<(), StoreError> {
-    put(connection, SEALED, to.ms()).await
+pub async fn announce(connection: &impl ConnectionTrait, to: Timestamp) -> Result<(), StoreError> {
+    let row = Entity::find_by_id(SEALING).lock_exclusive().one(connection).await?;
+    if row.is_some_and(|row| row.value >= to.ms()) {
+        return Ok(());
+    }
+    put(connection, SEALING, to.ms()).await
+}
+
+/// Results are being moved from rows into blocks until the transaction ends. Waits for those who [`hold`].
+///
+/// # Errors
+/// When the database fails.
+pub async fn begin_move(connection: &impl ConnectionTrait) -> Result<(), StoreError> {
+    Entity::find_by_id(MOVING).lock_exclusive().one(connection).await?;
+    Ok(())
 }
 
 /// The number kept under a name.

@@ -100,7 +100,7 @@ pub async fn complete(
         rows.iter().for_each(|row| take_row(votes, row));
     }
     // After the rows: what is sealed in between is found in blocks.
-    let sealed = progress::sealed(reader).await?;
+    let sealed = progress::sealing(reader).await?;
     for segment in segments::visible(reader).await? {
         let lacking = expected.iter().filter(|service| service.lacks_blocks(votes, (sealed, &segment)));
         let lacking: Vec<ServiceKey> = lacking.map(|service| service.service).collect();
