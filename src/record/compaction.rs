@@ -15,12 +15,16 @@ mod merge;
 mod seal;
 mod shelf;
 
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use actix::{Actor, ActorFutureExt as _, AsyncContext, Context, Handler, Message, WrapFuture as _};
+use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 pub use keeping::Keeping;
 
@@ -28,7 +32,8 @@ use crate::clock::{Clock, Timestamp};
 use crate::config::limits::CompactionLimits;
 use crate::record::compaction::shelf::Shelf;
 use crate::store::StoreError;
-use crate::store::history::History;
+use crate::store::history::segments::SegmentId;
+use crate::store::history::{Alone, History};
 use crate::telemetry::{Collect, Exposition};
 
 /// What compaction did, for `/metrics`.
@@ -69,6 +74,12 @@ pub struct Compaction {
     limits: CompactionLimits,
     counters: Arc<CompactionCounters>,
     shelf: Shelf,
+    /// Number of the present turn: what another process publishes meanwhile ends it.
+    turn: i64,
+    /// When the present pass was to be, and when it began.
+    began: (Timestamp, Instant),
+    /// Days with a block that cannot be read, and when that was noticed.
+    unmergeable: HashMap<SegmentId, Timestamp>,
     /// Day of the last look for status changes that nobody needs any more.
     pruned_on: Option<i64>,
     /// Rows deleted since their room was last made free.
@@ -85,7 +96,43 @@ impl Compaction {
         counters: Arc<CompactionCounters>,
     ) -> Self {
         let shelf = Shelf::new(history.clone());
-        Self { history, keeping, limits, counters, shelf, pruned_on: None, deleted: 0 }
+        let began = (Timestamp::default(), Instant::now());
+        let unmergeable = HashMap::new();
+        Self {
+            history,
+            keeping,
+            limits,
+            counters,
+            shelf,
+            turn: 0,
+            began,
+            unmergeable,
+            pruned_on: None,
+            deleted: 0,
+        }
+    }
+
+    /// The same from its beginnings, for when this one has panicked.
+    fn renewed(&self) -> Self {
+        let (history, keeping) = (self.history.clone(), self.keeping.clone());
+        Self::new(history, keeping, self.limits.clone(), Arc::clone(&self.counters))
+    }
+
+    /// Begins a turn; `None` while another process has it.
+    async fn begin(&mut self, now: Timestamp) -> Result<Option<Alone>, StoreError> {
+        let Some(alone) = self.history.alone().await? else { return Ok(None) };
+        if alone.turn != self.turn + 1 {
+            self.shelf.forget();
+        }
+        self.turn = alone.turn;
+        self.began = (now, Instant::now());
+        Ok(Some(alone))
+    }
+
+    /// What time it is in a pass that takes long.
+    fn present(&self) -> Timestamp {
+        let (now, began) = self.began;
+        now.plus_ms(i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 
     /// Seals what is due at `now`, and nothing else, unless another process is at it: for whoever brings more than a pass can wait for.
@@ -93,7 +140,7 @@ impl Compaction {
     /// # Errors
     /// When a database fails; what was done stays done.
     pub async fn seal_all(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let Some(alone) = self.history.alone().await? else { return Ok(()) };
+        let Some(alone) = self.begin(now).await? else { return Ok(()) };
         let sealed = self.seal(now).await;
         alone.end().await?;
         sealed
@@ -104,14 +151,14 @@ impl Compaction {
     /// # Errors
     /// When a database fails or a block cannot be read; what could be done was done, and stays done.
     pub async fn pass(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let Some(alone) = self.history.alone().await? else { return Ok(()) };
+        let Some(alone) = self.begin(now).await? else { return Ok(()) };
         // One that fails keeps none of the others from being done: a damaged block must not fill the disk.
-        let erased = self.erase().await;
         let sealed = self.seal(now).await;
+        let erased = self.erase().await;
         let merged = self.merge(now).await;
         let expired = self.expire(now).await;
         alone.end().await?;
-        erased.and(sealed).and(merged).and(expired)
+        sealed.and(erased).and(merged).and(expired)
     }
 }
 
@@ -145,9 +192,14 @@ impl Compactor {
         let Some(mut compaction) = self.compaction.take() else { return };
         self.waiting = std::mem::take(&mut self.asked);
         let now = self.clock.now();
+        let spare = compaction.renewed();
         let pass = async move {
-            let result = compaction.pass(now).await;
-            (compaction, result)
+            let pass = AssertUnwindSafe(async {
+                let result = compaction.pass(now).await;
+                (compaction, result)
+            });
+            let panicked = |_| (spare, Err(StoreError::Panicked("compaction")));
+            pass.catch_unwind().await.unwrap_or_else(panicked)
         };
         ctx.spawn(pass.into_actor(self).map(|(compaction, result), compactor, ctx| {
             compactor.compaction = Some(compaction);

@@ -41,6 +41,9 @@ pub enum StoreError {
     /// The database refused, failed or is away.
     #[error(transparent)]
     Database(#[from] sea_orm::DbErr),
+    /// Work on the store has panicked, which is our mistake; it starts over.
+    #[error("the {0} has panicked")]
+    Panicked(&'static str),
     /// A row holds something that this version cannot read.
     #[error("{table} row {row}: {problem}")]
     Corrupt {

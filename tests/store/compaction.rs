@@ -14,7 +14,7 @@ use watchkeeper::record::compaction::{Compaction, Keeping};
 use watchkeeper::store::history::blocks::Body;
 use watchkeeper::store::history::sealed::{self, Sealed};
 use watchkeeper::store::history::segments::{self, Level, Purpose, Retention, Segment};
-use watchkeeper::store::history::{changes, fresh};
+use watchkeeper::store::history::{changes, fresh, progress};
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -244,7 +244,7 @@ async fn segments_are_dropped_when_they_were_kept_long_enough(
     compaction.pass(end).await.unwrap();
     assert_eq!(in_blocks(&store).await, []);
     assert!(store.history.place().bytes(kept.id).await.unwrap() > 0, "somebody may still be reading it");
-    compaction.pass(end.plus_ms(60_000)).await.unwrap();
+    compaction.pass(end.plus_ms(61_000)).await.unwrap();
     assert_eq!(store.history.place().bytes(kept.id).await.unwrap(), 0);
     assert_eq!(segments::retired(store.history.reader()).await.unwrap(), []);
 }
@@ -335,4 +335,39 @@ async fn a_damaged_block_stops_nothing_else(#[values(Backend::Sqlite, Backend::P
     assert_eq!(levels(&store).await, [Level::Period, Level::Day, Level::Day], "the second day was merged");
     compaction(&store).pass(day.purpose.ends_at().plus_ms(8 * DAY_MS)).await.unwrap();
     assert_eq!(levels(&store).await, [], "and all of them end");
+}
+
+/// Named after what it mends: the lock of a server may be lost unnoticed, and another one begins to compact meanwhile.
+#[tokio::test]
+async fn whose_turn_has_ended_publishes_nothing() {
+    let Some(store) = Backend::Postgres.open().await else { return };
+    append_checks(&store.history, &[check(2, "a", START_MS, CheckStatus::Up)]).await;
+    let transaction = store.history.begin().await.unwrap();
+    let first = progress::take_turn(&transaction).await.unwrap();
+    progress::demand_turn(&transaction, first).await.unwrap();
+    let second = progress::take_turn(&transaction).await.unwrap();
+    assert_eq!(second, first + 1);
+    assert!(progress::demand_turn(&transaction, first).await.is_err());
+    transaction.commit().await.unwrap();
+    let purpose = Purpose::of(Level::Day, Retention::of_days(90), at(START_MS));
+    let transaction = store.history.begin().await.unwrap();
+    let segment = segments::enter(&transaction, purpose).await.unwrap();
+    assert!(segments::publish(&transaction, segment.id, 2).await.is_err(), "the first one is missing");
+    segments::publish(&transaction, segment.id, 1).await.unwrap();
+    assert!(segments::publish(&transaction, segment.id, 1).await.is_err(), "somebody else has published it");
+}
+
+/// Named after what it mends: a file that was lost was made again, empty, and its checks were missing from every answer.
+#[tokio::test]
+async fn a_lost_segment_is_an_error_and_not_empty() {
+    let Some(store) = Backend::Sqlite.open().await else { return };
+    append_checks(&store.history, &[check(2, "a", START_MS, CheckStatus::Up)]).await;
+    compaction(&store).pass(at(START_MS + 2 * HOUR_MS)).await.unwrap();
+    let segment = segments::visible(store.history.reader()).await.unwrap()[0];
+    store.history.place().drop(segment.id).await.unwrap();
+    append_checks(&store.history, &[check(2, "a", START_MS + 2 * HOUR_MS, CheckStatus::Up)]).await;
+    assert!(compaction(&store).pass(at(START_MS + 4 * HOUR_MS)).await.is_err());
+    assert!(store.history.place().door(segment.id).await.is_err());
+    append_checks(&store.history, &[check(2, "a", START_MS + 1, CheckStatus::Up)]).await;
+    assert_eq!(fresh_rows(&store).await, 2, "what comes is still written, also late");
 }

@@ -186,7 +186,7 @@ async fn decoded_bodies(history: &History, asked: &Asked) -> usize {
     for segment in visible {
         let door = history.place().door(segment.id).await.unwrap();
         for (_, span) in asked.iter().filter(|(level, _)| *level == segment.purpose.level.rollups()) {
-            bodies += sealed::outlines(&door, &segment, SERVICE, *span).await.unwrap().len();
+            bodies += sealed::outlines(&door, &segment, SERVICE, *span, &[]).await.unwrap().len();
         }
     }
     bodies

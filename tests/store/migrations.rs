@@ -53,3 +53,17 @@ async fn opening_twice_changes_nothing(#[values(Backend::Sqlite, Backend::Postgr
     again.main.ping().await.unwrap();
     again.history.ping().await.unwrap();
 }
+
+/// Named after what it mends: a step that was cut off left its first table behind, and no later start could do it.
+#[tokio::test]
+async fn a_step_that_is_cut_off_leaves_nothing() {
+    let Some(place) = Backend::Sqlite.place().await else { return };
+    let history = connect(&place.history_url).await;
+    HistoryMigrator::up(&history, Some(1)).await.unwrap();
+    history.execute_unprepared("CREATE TABLE history_segment (id INTEGER)").await.unwrap();
+    HistoryMigrator::up(&history, None).await.unwrap_err();
+    assert!(has_table(&history, "check_result").await && !has_table(&history, "fresh_check").await);
+    history.execute_unprepared("DROP TABLE history_segment").await.unwrap();
+    HistoryMigrator::up(&history, None).await.unwrap();
+    assert!(has_table(&history, "fresh_check").await);
+}

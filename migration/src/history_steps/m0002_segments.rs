@@ -36,6 +36,11 @@ const PARTITIONED: [&str; 2] = [
 
 #[async_trait::async_trait]
 impl MigrationTrait for Step {
+    /// Also on SQLite: copying a long history takes a while, and may be cut off.
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
+    }
+
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let connection = manager.get_connection();
         let is_postgres = manager.get_database_backend() == DbBackend::Postgres;
@@ -49,10 +54,9 @@ impl MigrationTrait for Step {
             manager.drop_table(Table::drop().table(table).to_owned()).await?;
         }
         connection.execute_unprepared("DELETE FROM history_progress WHERE name = 'hours'").await?;
-        // Nothing is sealed yet. Writers lock this row.
-        connection
-            .execute_unprepared("INSERT INTO history_progress (name, value) VALUES ('sealed', 0)")
-            .await?;
+        // Nothing is sealed yet. Writers lock these rows.
+        let rows = "INSERT INTO history_progress (name, value) VALUES ('sealing', 0), ('moving', 0), ('compactor', 0)";
+        connection.execute_unprepared(rows).await?;
         let serial = if is_postgres {
             "INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
         } else {
@@ -81,7 +85,9 @@ impl MigrationTrait for Step {
         }
         manager.drop_table(Table::drop().table("history_segment").to_owned()).await?;
         connection
-            .execute_unprepared("DELETE FROM history_progress WHERE name IN ('sealing', 'moving')")
+            .execute_unprepared(
+                "DELETE FROM history_progress WHERE name IN ('sealing', 'moving', 'compactor')",
+            )
             .await?;
         manager.create_table(check_result()).await?;
         let by_service = Index::create()

@@ -19,6 +19,11 @@ const TABLES: [&str; 4] = [
 
 #[async_trait::async_trait]
 impl MigrationTrait for Step {
+    /// A segment is made in the middle of everything else, and may be cut off.
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
+    }
+
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         for text in TABLES {
             manager.get_connection().execute_unprepared(text).await?;

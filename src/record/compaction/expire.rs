@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::record::compaction::Compaction;
-use crate::store::history::segments::{self, Segment};
+use crate::store::history::progress;
+use crate::store::history::segments::{self, Level, Purpose, Segment};
 use crate::store::history::{changes, erase};
 use crate::store::{StoreError, services};
 
@@ -15,6 +16,8 @@ use crate::store::{StoreError, services};
 const LAST_READERS_MS: i64 = 60_000;
 /// How long status changes are kept, whatever the plan: longer than any figure reaches back.
 const CHANGES_KEPT_DAYS: i64 = 400;
+/// Status changes deleted with one commit.
+const CHANGES_AT_ONCE: usize = 1_000;
 
 impl Compaction {
     /// Retires what has been kept long enough or is too much, and drops what was retired a while ago.
@@ -23,11 +26,12 @@ impl Compaction {
         let (ended, kept): (Vec<Segment>, Vec<Segment>) =
             entered.into_iter().partition(|segment| segment.purpose.ends_at() <= now);
         for segment in ended {
-            self.retire(&segment, now).await?;
+            self.retire(&segment).await?;
         }
         self.bound(&kept, now).await?;
         for segment in segments::retired(self.history.reader()).await? {
-            if segment.retired_at.is_some_and(|at| now.ms_since(at) >= LAST_READERS_MS) {
+            // Also when the clock was set back meanwhile.
+            if segment.retired_at.is_some_and(|at| now.ms_since(at).abs() >= LAST_READERS_MS) {
                 self.history.place().drop(segment.id).await?;
                 let transaction = self.history.begin().await?;
                 segments::forget(&transaction, segment.id).await?;
@@ -38,24 +42,26 @@ impl Compaction {
         self.prune(now).await
     }
 
-    /// Retires the oldest segments until the rest is within the bound. The day that is being written to stays.
+    /// Retires segments, those first that begin first, until the rest is within the bound. The day that is being written to
+    /// stays.
     async fn bound(&self, kept: &[Segment], now: Timestamp) -> Result<(), StoreError> {
         let mut bytes = self.history.row_bytes().await?;
         let mut sizes = Vec::with_capacity(kept.len());
         for segment in kept {
             let size = self.history.place().bytes(segment.id).await?;
             bytes += size;
-            sizes.push((segment.purpose.to, segment, size));
+            sizes.push((segment, size));
         }
-        sizes.sort_unstable_by_key(|(to, ..)| *to);
+        sizes.sort_unstable_by_key(|(segment, _)| segment.purpose.from);
         let allowed = self.limits.max_history_bytes.unwrap_or(u64::MAX);
         let mut left = kept.len() as u64;
-        for (to, segment, size) in sizes {
-            if bytes <= allowed || to > now {
+        for (segment, size) in sizes {
+            let Purpose { level, from, to, .. } = segment.purpose;
+            if bytes <= allowed || (level == Level::Day && to > now) {
                 break;
             }
-            tracing::warn!(from = %segment.purpose.from, %to, "the history is too large: its oldest part goes");
-            self.retire(segment, now).await?;
+            tracing::warn!(%from, %to, "the history is too large: its oldest part goes");
+            self.retire(segment).await?;
             bytes -= size;
             left -= 1;
         }
@@ -64,9 +70,10 @@ impl Compaction {
         Ok(())
     }
 
-    async fn retire(&self, segment: &Segment, now: Timestamp) -> Result<(), StoreError> {
+    async fn retire(&self, segment: &Segment) -> Result<(), StoreError> {
         let transaction = self.history.begin().await?;
-        segments::retire(&transaction, segment.id, now).await?;
+        progress::demand_turn(&transaction, self.turn).await?;
+        segments::retire(&transaction, segment.id, self.present()).await?;
         Ok(transaction.commit().await?)
     }
 
@@ -76,13 +83,12 @@ impl Compaction {
             return Ok(());
         }
         let before = now.plus_ms(-CHANGES_KEPT_DAYS * DAY_MS);
-        loop {
+        // Looked for without holding anything, deleted a few at a time: nobody waits for the long look.
+        let old = changes::superseded_before(self.history.reader(), before).await?;
+        for some in old.chunks(CHANGES_AT_ONCE) {
             let transaction = self.history.begin().await?;
-            let gone = changes::prune(&transaction, before).await?;
+            changes::delete(&transaction, some).await?;
             transaction.commit().await?;
-            if gone == 0 {
-                break;
-            }
         }
         self.pruned_on = Some(now.day());
         Ok(())

@@ -12,12 +12,15 @@ use crate::record::compaction::shelf::Written;
 use crate::stats::rollup;
 use crate::store::StoreError;
 use crate::store::history::blocks::{Body, Entry};
+use crate::store::history::progress;
 use crate::store::history::sealed::{self, Outline, Sealed};
 use crate::store::history::segments::place::Door;
 use crate::store::history::segments::{self, Level, Purpose, Segment};
 
 /// How long after its end a day is merged: ranges of up to 24 hours are made of minutes.
 const DAY_SETTLE_MS: i64 = DAY_MS;
+/// How long a day with a block that cannot be read is left alone.
+const RETRY_MS: i64 = 3_600_000;
 /// Services that are merged in one go.
 const SERVICES_AT_ONCE: u64 = 200;
 
@@ -29,14 +32,24 @@ impl Compaction {
             segment.purpose.level == Level::Day && now >= segment.purpose.to.plus_ms(DAY_SETTLE_MS)
         };
         // Oldest first: a killed merge starts over, and what is about to be dropped is not worth it.
+        self.unmergeable.retain(|_, at| now.ms_since(*at).abs() < RETRY_MS);
         let mut merged = Ok(());
         for day in visible.iter().rev().filter(is_due).filter(|day| day.purpose.ends_at() > now) {
-            merged = merged.and(self.merge_day(day, now).await);
+            if self.unmergeable.contains_key(&day.id) {
+                continue;
+            }
+            let result = self.merge_day(day).await;
+            if matches!(result, Err(StoreError::Corrupt { .. })) {
+                self.unmergeable.insert(day.id, now);
+            }
+            merged = merged.and(result);
+            // A long merge must not let rows pile up.
+            self.seal(self.present()).await?;
         }
         merged
     }
 
-    async fn merge_day(&mut self, day: &Segment, now: Timestamp) -> Result<(), StoreError> {
+    async fn merge_day(&mut self, day: &Segment) -> Result<(), StoreError> {
         let door = self.history.place().door(day.id).await?;
         let purpose = Purpose::of(Level::Period, day.purpose.retention, day.purpose.from);
         let mut written = Written::default();
@@ -51,8 +64,9 @@ impl Compaction {
             merged += checks;
         }
         let transaction = self.history.begin().await?;
+        progress::demand_turn(&transaction, self.turn).await?;
         written.publish(&transaction).await?;
-        segments::retire(&transaction, day.id, now).await?;
+        segments::retire(&transaction, day.id, self.present()).await?;
         transaction.commit().await?;
         self.shelf.published(&written);
         for segment in written.segments() {

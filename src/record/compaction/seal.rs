@@ -2,7 +2,7 @@
 //!
 //! A bucket is sealed when the hour of its oldest rows is over, or when it holds too many. Buckets are taken a few at a
 //! time: their rows are read and written to segments; then one commit deletes exactly these rows and makes the blocks
-//! count. If a late result came in between, that commit is not made, and the buckets are sealed again in the next pass.
+//! count. If a late result came in between, that commit is not made, and the buckets are sealed one by one.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -41,16 +41,17 @@ impl Compaction {
         let mut group: Vec<Due> = Vec::new();
         let mut rows = 0;
         for (filling, boundary) in due {
-            let rest = self.seal_pieces(&filling, boundary).await?;
+            // One whose pieces meet with late results waits for the next pass.
+            let Some(rest) = self.seal_pieces(&filling, boundary).await? else { continue };
             group.push((filling.bucket, boundary));
             rows += rest;
             if rows >= self.limits.rows_per_seal {
-                self.seal_group(&std::mem::take(&mut group)).await?;
+                self.seal_each(&std::mem::take(&mut group)).await?;
                 rows = 0;
             }
         }
         if !group.is_empty() {
-            self.seal_group(&group).await?;
+            self.seal_each(&group).await?;
         }
         if self.deleted >= RECLAIM_ROWS {
             fresh::reclaim(self.history.reader()).await?;
@@ -68,18 +69,35 @@ impl Compaction {
         Ok(transaction.commit().await?)
     }
 
-    /// Seals the oldest rows of a very full bucket piece by piece; how many are left, about.
-    async fn seal_pieces(&mut self, filling: &Filling, boundary: Timestamp) -> Result<u64, StoreError> {
+    /// Seals buckets together, or one by one when a late result has come to one of them.
+    async fn seal_each(&mut self, group: &[Due]) -> Result<(), StoreError> {
+        if self.seal_group(group).await? || group.len() == 1 {
+            return Ok(());
+        }
+        for due in group {
+            self.seal_group(&[*due]).await?;
+        }
+        Ok(())
+    }
+
+    /// Seals the oldest rows of a very full bucket piece by piece; how many are left, about, or `None` when a late result
+    /// kept a piece from being sealed.
+    async fn seal_pieces(
+        &mut self,
+        filling: &Filling,
+        boundary: Timestamp,
+    ) -> Result<Option<u64>, StoreError> {
         let mut left = filling.rows;
         while left > BUCKET_ROWS_AT_ONCE {
             let reader = self.history.reader();
             let end = fresh::start_of_row(reader, filling.bucket, BUCKET_ROWS_AT_ONCE).await?;
             let Some(end) = end.filter(|end| *end < boundary) else { break };
-            self.seal_group(&[(filling.bucket, end)]).await?;
-            // Also when a late result has kept the piece from being sealed: the next pass tries again.
+            if !self.seal_group(&[(filling.bucket, end)]).await? {
+                return Ok(None);
+            }
             left -= BUCKET_ROWS_AT_ONCE;
         }
-        Ok(left)
+        Ok(Some(left))
     }
 
     fn boundary(&self, filling: &Filling, now: Timestamp) -> Option<Timestamp> {
@@ -91,7 +109,8 @@ impl Compaction {
         (filling.oldest < boundary).then_some(boundary)
     }
 
-    async fn seal_group(&mut self, group: &[Due]) -> Result<(), StoreError> {
+    /// Seals buckets with one commit; `false` when a late result has come to one of them meanwhile, and nothing was sealed.
+    async fn seal_group(&mut self, group: &[Due]) -> Result<bool, StoreError> {
         let mut rows = Vec::new();
         for (bucket, boundary) in group {
             rows.extend(fresh::of_bucket(self.history.reader(), *bucket, *boundary).await?);
@@ -113,14 +132,15 @@ impl Compaction {
                 found,
                 "a late result came while its bucket was sealed: it is sealed again"
             );
-            return Ok(());
+            return Ok(false);
         }
+        progress::demand_turn(&transaction, self.turn).await?;
         written.publish(&transaction).await?;
         transaction.commit().await?;
         self.shelf.published(&written);
         self.deleted += deleted;
         self.counters.sealed.fetch_add(found, Ordering::Relaxed);
-        Ok(())
+        Ok(true)
     }
 
     /// Blocks and rollups of these rows, by the segment that they belong to. What was measured of a deleted service goes

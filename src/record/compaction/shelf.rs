@@ -50,6 +50,11 @@ impl Shelf {
         self.clean.extend(written.segments.values().map(|segment| segment.id));
     }
 
+    /// Somebody else may have written meanwhile.
+    pub(super) fn forget(&mut self) {
+        self.clean.clear();
+    }
+
     async fn ready(&mut self, purpose: Purpose) -> Result<Segment, StoreError> {
         let entered = segments::entered(self.history.reader()).await?;
         let segment = match entered.into_iter().find(|segment| segment.purpose == purpose) {
@@ -62,7 +67,10 @@ impl Shelf {
             }
         };
         if !self.clean.contains(&segment.id) {
-            self.history.place().make(segment.id).await?;
+            // One that holds something is never made again: where it is missing, that is an error, and not empty.
+            if segment.sealed_batch == 0 {
+                self.history.place().make(segment.id).await?;
+            }
             let door = self.history.place().door(segment.id).await?;
             sealed::purge(&door, segment.sealed_batch).await?;
         }

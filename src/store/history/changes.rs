@@ -116,18 +116,31 @@ pub async fn latest(
     row.as_ref().map(from_row).transpose()
 }
 
-/// Forgets changes before `before`, at most a few thousand at a time; how many there were. The last one of each service stays:
-/// it says what the status has been since.
+/// Changes before `before` that another one before it has superseded: no figure of a later time needs them.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn prune(connection: &impl ConnectionTrait, before: Timestamp) -> Result<u64, StoreError> {
-    let text = "DELETE FROM status_change WHERE id IN (SELECT old.id FROM status_change AS old WHERE old.at < $1 AND EXISTS \
-        (SELECT 1 FROM status_change AS newer WHERE newer.service_id = old.service_id AND newer.at > old.at AND newer.at <= $1) \
-        LIMIT 2000)";
-    let statement =
-        Statement::from_sql_and_values(connection.get_database_backend(), text, [before.ms().into()]);
-    Ok(connection.execute_raw(statement).await?.rows_affected())
+pub async fn superseded_before(
+    connection: &impl ConnectionTrait,
+    before: Timestamp,
+) -> Result<Vec<i64>, StoreError> {
+    let text = "SELECT old.id FROM status_change AS old WHERE old.at < $1 AND EXISTS (SELECT 1 FROM status_change AS newer \
+        WHERE newer.service_id = old.service_id AND newer.at > old.at AND newer.at <= $1)";
+    let backend = connection.get_database_backend();
+    let rows =
+        connection.query_all_raw(Statement::from_sql_and_values(backend, text, [before.ms().into()])).await?;
+    rows.iter()
+        .map(|row| row.try_get_by_index(0).map_err(|error| sea_orm::DbErr::from(error).into()))
+        .collect()
+}
+
+/// Deletes the changes with these row numbers.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, ids: &[i64]) -> Result<(), StoreError> {
+    Entity::delete_many().filter(Column::Id.is_in(ids.iter().copied())).exec(connection).await?;
+    Ok(())
 }
 
 fn from_row(row: &Model) -> Result<StatusChange, StoreError> {

@@ -65,7 +65,14 @@ async fn sealed_times(
     let mut found = HashSet::new();
     for segment in segments {
         let Some((services, span)) = wanted_of(segment, late) else { continue };
-        let door = place.door(segment.id).await?;
+        let door = match place.door(segment.id).await {
+            // Its results cannot be told from others any more; to lose what comes is worse than to keep it twice.
+            Err(error) if place.is_lost(segment.id) => {
+                tracing::error!(segment = segment.id, %error, "a segment of the history is lost");
+                continue;
+            }
+            door => door?,
+        };
         for some in chunks(&services, SERVICES_AT_ONCE) {
             for outline in sealed::outlines_of(&door, segment, some, span).await? {
                 let Some(times) = late.get(&outline.series) else { continue };
@@ -74,8 +81,16 @@ async fn sealed_times(
                 }
                 let bytes = sealed::body(&door, segment, &outline).await?;
                 let votes = Body::open(&bytes).and_then(|body| body.votes());
-                let votes = votes.map_err(|error| sealed::damaged(&outline, &error))?;
-                let known = votes.iter().map(|vote| vote.checked_at).filter(|at| times.contains(at));
+                let sealed: Vec<Timestamp> = match votes {
+                    Ok(votes) => votes.iter().map(|vote| vote.checked_at).collect(),
+                    // One block must not keep everything else from being written. What is looked for in it is most
+                    // likely what it held.
+                    Err(error) => {
+                        tracing::error!(error = %sealed::damaged(&outline, &error), "late results are left out");
+                        times.range(outline.first_at..=outline.last_at).copied().collect()
+                    }
+                };
+                let known = sealed.into_iter().filter(|at| times.contains(at));
                 found.extend(known.map(|at| (outline.series, at)));
             }
         }

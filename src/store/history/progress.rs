@@ -11,6 +11,8 @@ use crate::store::StoreError;
 const SEALING: &str = "sealing";
 /// Locked by whoever moves results from rows into blocks, while it does.
 const MOVING: &str = "moving";
+/// Whose turn it is to compact.
+const COMPACTOR: &str = "compactor";
 
 /// Results before this instant are sealed or may be sealed while the transaction is open; later ones are not before it ends.
 ///
@@ -18,7 +20,7 @@ const MOVING: &str = "moving";
 /// When the database fails.
 pub async fn sealing(connection: &impl ConnectionTrait) -> Result<Timestamp, StoreError> {
     let row = Entity::find_by_id(SEALING).lock_shared().one(connection).await?;
-    Ok(Timestamp::from_ms(row.map_or(0, |row| row.value)))
+    Ok(Timestamp::from_ms(row.ok_or_else(|| missing(SEALING))?.value))
 }
 
 /// Waits until nothing is being moved from rows into blocks; nothing is until the transaction ends.
@@ -26,8 +28,8 @@ pub async fn sealing(connection: &impl ConnectionTrait) -> Result<Timestamp, Sto
 /// # Errors
 /// When the database fails.
 pub async fn hold(connection: &impl ConnectionTrait) -> Result<(), StoreError> {
-    Entity::find_by_id(MOVING).lock_shared().one(connection).await?;
-    Ok(())
+    let row = Entity::find_by_id(MOVING).lock_shared().one(connection).await?;
+    row.map(drop).ok_or_else(|| missing(MOVING))
 }
 
 /// Says up to where results are going to be sealed. Waits for those who append without knowing; when this is committed
@@ -37,7 +39,7 @@ pub async fn hold(connection: &impl ConnectionTrait) -> Result<(), StoreError> {
 /// When the database fails.
 pub async fn announce(connection: &impl ConnectionTrait, to: Timestamp) -> Result<(), StoreError> {
     let row = Entity::find_by_id(SEALING).lock_exclusive().one(connection).await?;
-    if row.is_some_and(|row| row.value >= to.ms()) {
+    if row.ok_or_else(|| missing(SEALING))?.value >= to.ms() {
         return Ok(());
     }
     put(connection, SEALING, to.ms()).await
@@ -48,8 +50,35 @@ pub async fn announce(connection: &impl ConnectionTrait, to: Timestamp) -> Resul
 /// # Errors
 /// When the database fails.
 pub async fn begin_move(connection: &impl ConnectionTrait) -> Result<(), StoreError> {
-    Entity::find_by_id(MOVING).lock_exclusive().one(connection).await?;
-    Ok(())
+    let row = Entity::find_by_id(MOVING).lock_exclusive().one(connection).await?;
+    row.map(drop).ok_or_else(|| missing(MOVING))
+}
+
+/// The number of the turn that begins now: whoever compacts takes one, and earlier turns end with it.
+///
+/// # Errors
+/// When the database fails.
+pub async fn take_turn(connection: &impl ConnectionTrait) -> Result<i64, StoreError> {
+    let row = Entity::find_by_id(COMPACTOR).lock_exclusive().one(connection).await?;
+    let turn = row.ok_or_else(|| missing(COMPACTOR))?.value + 1;
+    put(connection, COMPACTOR, turn).await?;
+    Ok(turn)
+}
+
+/// Fails unless this is still whose turn it is; it stays so until the transaction ends.
+///
+/// # Errors
+/// When another process has begun to compact, or the database fails.
+pub async fn demand_turn(connection: &impl ConnectionTrait, turn: i64) -> Result<(), StoreError> {
+    let row = Entity::find_by_id(COMPACTOR).lock_shared().one(connection).await?;
+    match row {
+        Some(row) if row.value == turn => Ok(()),
+        _ => Err(StoreError::corrupt("history_progress", &COMPACTOR, &"another process compacts now")),
+    }
+}
+
+fn missing(name: &'static str) -> StoreError {
+    StoreError::corrupt("history_progress", &name, &"the row is missing")
 }
 
 /// The number kept under a name.

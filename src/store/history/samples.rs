@@ -52,7 +52,7 @@ pub async fn sealed(
     (from, to): (Timestamp, Timestamp),
 ) -> Result<Vec<Sample>, StoreError> {
     let mut samples = Vec::new();
-    let outlines = sealed::outlines(door, segment, service, (from, to)).await?;
+    let outlines = sealed::outlines(door, segment, service, (from, to), &[]).await?;
     // A few at a time: a long span has more bodies than should be held at once.
     for part in outlines.chunks(BLOCKS_AT_ONCE) {
         let bodies = sealed::bodies(door, segment, part).await?;

@@ -11,6 +11,7 @@ use std::fmt::Display;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, TransactionTrait as _, Value};
 
 use crate::clock::Timestamp;
+use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
 use crate::store::StoreError;
 use crate::store::history::blocks::{Block, BlockError};
@@ -144,7 +145,14 @@ fn block_values((segment, batch): (SegmentId, i64), series: Series, block: &Bloc
 /// When the database fails.
 pub async fn purge(door: &Door, sealed_batch: i64) -> Result<(), StoreError> {
     for table in [&door.blocks, &door.rollups] {
-        let text = format!("DELETE FROM {table} WHERE batch > $1");
+        // Leftovers are the last that was written; PostgreSQL has an index by batch.
+        let text = match door.connection.get_database_backend() {
+            DbBackend::Sqlite => format!(
+                "DELETE FROM {table} WHERE rowid > COALESCE( \
+                (SELECT rowid FROM {table} WHERE batch <= $1 ORDER BY rowid DESC LIMIT 1), 0)"
+            ),
+            _ => format!("DELETE FROM {table} WHERE batch > $1"),
+        };
         door.connection.execute_raw(statement(door, text, [sealed_batch.into()])).await?;
     }
     Ok(())
@@ -162,7 +170,8 @@ pub async fn erase(door: &Door, service: ServiceKey) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The blocks of a service that have checks in `[from, to)`, those with the newest last check first.
+/// The blocks of a service that have checks in `[from, to)`, those with the newest last check first; only those that hold
+/// one of these results, if any are named.
 ///
 /// # Errors
 /// When the database fails or the segment is gone.
@@ -171,10 +180,13 @@ pub async fn outlines(
     segment: &Segment,
     service: ServiceKey,
     (from, to): (Timestamp, Timestamp),
+    statuses: &[CheckStatus],
 ) -> Result<Vec<Outline>, StoreError> {
+    let held: Vec<String> = statuses.iter().map(|status| format!("{} > 0", status.as_str())).collect();
+    let held = if held.is_empty() { String::new() } else { format!(" AND ({})", held.join(" OR ")) };
     let text = format!(
         "SELECT service_id, location_id, first_at, last_at, up, degraded, down FROM {} \
-        WHERE service_id = $1 AND last_at >= $2 AND first_at < $3 AND batch <= $4 ORDER BY last_at DESC",
+        WHERE service_id = $1 AND last_at >= $2 AND first_at < $3 AND batch <= $4{held} ORDER BY last_at DESC",
         door.blocks
     );
     let values = [service.into(), from.ms().into(), to.ms().into(), segment.sealed_batch.into()];

@@ -170,11 +170,14 @@ pub async fn enter(connection: &impl ConnectionTrait, purpose: Purpose) -> Resul
 /// From this commit on the rows of `batch` count.
 ///
 /// # Errors
-/// When the database fails.
+/// When it is not the batch after the last one that counts, or the database fails.
 pub async fn publish(connection: &impl ConnectionTrait, id: SegmentId, batch: i64) -> Result<(), StoreError> {
     let change = Entity::update_many().col_expr(Column::SealedBatch, Expr::value(batch));
-    change.filter(Column::Id.eq(id)).exec(connection).await?;
-    Ok(())
+    let change = change.filter(Column::Id.eq(id)).filter(Column::SealedBatch.eq(batch - 1));
+    match change.exec(connection).await?.rows_affected {
+        1 => Ok(()),
+        _ => Err(StoreError::corrupt("history_segment", &id, &format!("batch {batch} is not the next one"))),
+    }
 }
 
 /// From this commit on the segment does not count any more.

@@ -10,6 +10,7 @@ use sea_orm::{
 
 use crate::config::limits::StoreLimits;
 use crate::store::database::OpenError;
+use crate::store::history::progress;
 use crate::store::history::segments::place::Place;
 use crate::store::history::segments::{self, Segment};
 use crate::store::{Database, StoreError};
@@ -37,6 +38,8 @@ pub struct Snapshot {
 pub struct Alone {
     /// Its transaction holds the lock.
     lock: Option<DatabaseTransaction>,
+    /// The number of this turn; should the lock be lost unnoticed, whoever gets it takes a later one.
+    pub turn: i64,
 }
 
 impl Alone {
@@ -101,12 +104,23 @@ impl History {
     /// When the database fails.
     pub async fn alone(&self) -> Result<Option<Alone>, StoreError> {
         self.rows.demand_prepared()?;
-        let Place::Partitions(connection) = &self.place else { return Ok(Some(Alone { lock: None })) };
-        let lock = connection.begin().await?;
-        let text = format!("SELECT pg_try_advisory_xact_lock({COMPACTION_LOCK}) AS got");
-        let row = lock.query_one_raw(Statement::from_string(lock.get_database_backend(), text)).await?;
-        let got = row.map_or(Ok(false), |row| row.try_get("", "got"))?;
-        Ok(got.then_some(Alone { lock: Some(lock) }))
+        let lock = match &self.place {
+            Place::Files(_) => None,
+            Place::Partitions(connection) => {
+                let lock = connection.begin().await?;
+                let text = format!("SELECT pg_try_advisory_xact_lock({COMPACTION_LOCK}) AS got");
+                let row =
+                    lock.query_one_raw(Statement::from_string(lock.get_database_backend(), text)).await?;
+                if !row.map_or(Ok(false), |row| row.try_get("", "got"))? {
+                    return Ok(None);
+                }
+                Some(lock)
+            }
+        };
+        let transaction = self.rows.begin().await?;
+        let turn = progress::take_turn(&transaction).await?;
+        transaction.commit().await?;
+        Ok(Some(Alone { lock, turn }))
     }
 
     /// Bytes of everything that does not lie in segments.
@@ -116,7 +130,7 @@ impl History {
     pub async fn row_bytes(&self) -> Result<u64, StoreError> {
         let text = match self.place {
             Place::Files(_) => {
-                "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()"
+                "SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count(), pragma_page_size(), pragma_freelist_count()"
             }
             Place::Partitions(_) => {
                 "SELECT CAST(pg_total_relation_size('fresh_check') + pg_total_relation_size('status_change') AS BIGINT) AS bytes"

@@ -26,7 +26,7 @@ pub async fn of_span(
     let touches = |purpose: &Purpose| purpose.from < to && purpose.to > from;
     for segment in snapshot.segments.iter().filter(|segment| touches(&segment.purpose)) {
         let door = snapshot.place.door(segment.id).await?;
-        for outline in sealed::outlines(&door, segment, service, (from, to)).await? {
+        for outline in sealed::outlines(&door, segment, service, (from, to), &[]).await? {
             let bytes = sealed::body(&door, segment, &outline).await?;
             let found = Body::open(&bytes).and_then(|body| body.votes());
             let found = found.map_err(|error| sealed::damaged(&outline, &error))?;
@@ -54,7 +54,7 @@ pub async fn first_at(snapshot: &Snapshot, service: ServiceKey) -> Result<Option
             continue;
         }
         let door = snapshot.place.door(segment.id).await?;
-        let outlines = sealed::outlines(&door, segment, service, always).await?;
+        let outlines = sealed::outlines(&door, segment, service, always, &[]).await?;
         first = outlines.iter().map(|outline| outline.first_at).chain(first).min();
     }
     Ok(first)

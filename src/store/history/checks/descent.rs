@@ -52,7 +52,8 @@ impl<'a> Descent<'a> {
             place,
             question,
             closed: segments.into_iter().rev().filter(overlaps).collect(),
-            ahead: 1,
+            // Failures are few: what is asked for them alone walks far.
+            ahead: if question.is_sparse() { SEGMENTS_AT_ONCE } else { 1 },
             open: Vec::new(),
             blocks: BTreeMap::new(),
             entries: BTreeMap::new(),
@@ -98,10 +99,10 @@ impl<'a> Descent<'a> {
     async fn look_into_segments(&mut self) -> Result<(), StoreError> {
         let rest = self.closed.len().saturating_sub(self.ahead);
         self.ahead = (self.ahead * 2).min(SEGMENTS_AT_ONCE);
-        let (place, Question { service, from, to, .. }) = (self.place, self.question);
+        let (place, Question { service, from, to, statuses, .. }) = (self.place, self.question);
         let looks = self.closed.split_off(rest).into_iter().map(async |segment| {
             let door = place.door(segment.id).await?;
-            let outlines = sealed::outlines(&door, &segment, *service, (*from, *to)).await?;
+            let outlines = sealed::outlines(&door, &segment, *service, (*from, *to), statuses).await?;
             Ok::<_, StoreError>((segment, door, outlines))
         });
         for (segment, door, outlines) in try_join_all(looks).await? {
@@ -172,6 +173,11 @@ impl<'a> Descent<'a> {
 }
 
 impl Question<'_> {
+    /// Whether only results are wanted that most blocks do not hold.
+    fn is_sparse(&self) -> bool {
+        !self.statuses.is_empty() && !self.statuses.contains(&CheckStatus::Up)
+    }
+
     /// How many checks of a block have a wanted status.
     fn matches(&self, outline: &Outline) -> usize {
         let count = |status: CheckStatus| match status {

@@ -112,6 +112,15 @@ impl Place {
         }
     }
 
+    /// Whether the segment's file is gone.
+    #[must_use]
+    pub fn is_lost(&self, id: SegmentId) -> bool {
+        match self {
+            Self::Files(files) => !files.file(id).exists(),
+            Self::Partitions(_) => false,
+        }
+    }
+
     /// Bytes that the segment takes, indexes included; 0 when it is gone.
     ///
     /// # Errors
@@ -252,10 +261,12 @@ async fn make_partitions(connection: &DatabaseConnection, id: SegmentId) -> Resu
         format!(
             "CREATE INDEX IF NOT EXISTS check_block_{id}_by_service ON check_block_{id} (service_id, last_at)"
         ),
+        format!("CREATE INDEX IF NOT EXISTS check_block_{id}_by_batch ON check_block_{id} (batch)"),
         format!(
             "CREATE TABLE IF NOT EXISTS check_rollup_{id} PARTITION OF check_rollup FOR VALUES IN ({id})"
         ),
         format!("ALTER TABLE check_rollup_{id} ALTER COLUMN body SET STORAGE EXTERNAL"),
+        format!("CREATE INDEX IF NOT EXISTS check_rollup_{id}_by_batch ON check_rollup_{id} (batch)"),
         format!(
             "CREATE INDEX IF NOT EXISTS check_rollup_{id}_by_service ON check_rollup_{id} (service_id, start)"
         ),
