@@ -55,7 +55,7 @@ fn segments(samples: &[Sample], deal: &[Index]) -> Vec<Segment> {
     let mut dealt: BTreeMap<(Level, Timestamp, usize), Vec<Sample>> = BTreeMap::new();
     for (number, sample) in samples.iter().enumerate() {
         let lot = deal[number % deal.len()].index(6);
-        let root = if lot % 2 == 0 { Level::Hour } else { Level::Day };
+        let root = if lot.is_multiple_of(2) { Level::Hour } else { Level::Day };
         dealt.entry((root, root.start_of(sample.checked_at), lot / 2)).or_default().push(*sample);
     }
     let segment = |root| Segment {

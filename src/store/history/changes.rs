@@ -129,9 +129,7 @@ pub async fn superseded_before(
     let backend = connection.get_database_backend();
     let rows =
         connection.query_all_raw(Statement::from_sql_and_values(backend, text, [before.ms().into()])).await?;
-    rows.iter()
-        .map(|row| row.try_get_by_index(0).map_err(|error| sea_orm::DbErr::from(error).into()))
-        .collect()
+    rows.iter().map(|row| row.try_get_by_index(0).map_err(StoreError::from)).collect()
 }
 
 /// Deletes the changes with these row numbers.
