@@ -5,9 +5,9 @@
 //! the history database that also takes the rows away. One pass runs at a time, on a thread of its own; checks, requests
 //! and the recorder wait for none of it.
 //!
-//! - [`seal`]: fresh rows become blocks and rollups of hours, in segments of a day.
-//! - [`merge`]: days become large blocks and rollups of days, in segments of a longer period.
-//! - [`expire`]: segments are retired and dropped; deleted services are erased.
+//! - `seal`: fresh rows become blocks and rollups of hours, in segments of a day.
+//! - `merge`: days become large blocks and rollups of days, in segments of a longer period.
+//! - `expire`: segments are retired and dropped; deleted services are erased.
 
 mod expire;
 mod keeping;

@@ -114,7 +114,7 @@ async fn rows_do_not_pile_up() {
     let Some(store) = Backend::Sqlite.open().await else { return };
     let mut import = import(&store);
     let all = results(7, 0..140_000, 0..0);
-    let now = at(START_MS + 140_010 * 60_000);
+    let now = at(START_MS + 140_000 * 60_000 + DAY_MS);
     let mut most = 0;
     for (place, part) in all.chunks(20_000).enumerate() {
         import.store(part, place as u64, now).await.unwrap();

@@ -12,7 +12,7 @@ const PROMISED_PER_SECOND: [(&str, u32); 2] = [("SQLite", 50_000), ("PostgreSQL"
 const PROMISED_BYTES: f64 = 12.0;
 
 const COLUMNS: [(&str, usize); 6] = [
-    ("what", 24),
+    ("what", 30),
     ("results", 11),
     ("results/s", 9),
     ("promised", 8),

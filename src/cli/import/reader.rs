@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::{ByteRecord, ReaderBuilder, Terminator};
 use serde_json::Value;
 
 use crate::cli::import::column::{Column, Fields};
@@ -49,7 +49,12 @@ pub(super) fn read(
 type Each<'a> = &'a mut dyn FnMut(Place, Result<&Fields<'_>, String>) -> bool;
 
 fn read_csv(file: impl Read, ignores_unknown: bool, each: Each<'_>) -> anyhow::Result<()> {
-    let mut reader = ReaderBuilder::new().flexible(true).buffer_capacity(1 << 16).from_reader(file);
+    let mut reader = ReaderBuilder::new()
+        .flexible(true)
+        .terminator(Terminator::Any(b'\n'))
+        .buffer_capacity(1 << 16)
+        .from_reader(file);
+    // A carriage return before it is white space. Otherwise the line feed after one would count with the next line.
     let columns = header(reader.byte_headers()?, ignores_unknown)?;
     let mut record = ByteRecord::new();
     while reader.read_byte_record(&mut record)? {
@@ -192,7 +197,7 @@ mod tests {
     #[case("\u{feff}Status,service,checked_at\r\nup,a,1\r\n", &["2-38: a|1|up|-"])]
     #[case(
         "service,time,status,error_message\na,1,down,\"one\ntwo, \"\"three\"\"\"\nb,2,up,\n",
-        &["2-65: a|1|down|one\ntwo, \"three\"", "4-73: b|2|up|-"]
+        &["2-64: a|1|down|one\ntwo, \"three\"", "4-72: b|2|up|-"]
     )]
     #[case("service,time,status\na,1\nb,2,up", &["2-24: there are 2 fields; the header names 3 columns", "3-30: b|2|up|-"])]
     fn csv_is_read_by_its_header(#[case] text: &str, #[case] expected: &[&str]) {

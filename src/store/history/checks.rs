@@ -1,7 +1,7 @@
 //! The check history of a service, newest first (contract 4.8): rows and blocks read as one.
 //!
 //! A page is what rows and blocks held at one moment, whatever is sealed or merged meanwhile. What cannot be read is an
-//! error, never a shorter page. How blocks are walked through is [`descent`]'s business.
+//! error, never a shorter page. How blocks are walked through is `descent`'s business.
 
 mod descent;
 
