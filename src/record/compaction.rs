@@ -14,6 +14,7 @@ mod keeping;
 mod merge;
 mod seal;
 mod shelf;
+mod trust;
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -31,6 +32,7 @@ pub use keeping::Keeping;
 use crate::clock::{Clock, Timestamp};
 use crate::config::limits::CompactionLimits;
 use crate::record::compaction::shelf::Shelf;
+use crate::record::compaction::trust::Trust;
 use crate::store::StoreError;
 use crate::store::history::segments::SegmentId;
 use crate::store::history::{Alone, History};
@@ -74,6 +76,8 @@ pub struct Compaction {
     limits: CompactionLimits,
     counters: Arc<CompactionCounters>,
     shelf: Shelf,
+    /// Whether the clock may be wrong: then nothing ends by its age.
+    is_clock_doubted: bool,
     /// Number of the present turn: what another process publishes meanwhile ends it.
     turn: i64,
     /// When the present pass was to be, and when it began.
@@ -104,6 +108,7 @@ impl Compaction {
             limits,
             counters,
             shelf,
+            is_clock_doubted: false,
             turn: 0,
             began,
             unmergeable,
@@ -169,6 +174,7 @@ pub struct Compactor {
     counters: Arc<CompactionCounters>,
     clock: Clock,
     every: Duration,
+    trust: Trust,
     /// Who waits for the pass under way, and who for the one after it.
     waiting: Vec<oneshot::Sender<bool>>,
     asked: Vec<oneshot::Sender<bool>>,
@@ -185,13 +191,22 @@ impl Compactor {
     pub fn new(compaction: Compaction, clock: Clock) -> Self {
         let every = Duration::from_millis(compaction.limits.pass_ms);
         let counters = Arc::clone(&compaction.counters);
-        Self { compaction: Some(compaction), counters, clock, every, waiting: Vec::new(), asked: Vec::new() }
+        Self {
+            compaction: Some(compaction),
+            counters,
+            clock,
+            every,
+            trust: Trust::default(),
+            waiting: Vec::new(),
+            asked: Vec::new(),
+        }
     }
 
     fn work(&mut self, ctx: &mut Context<Self>) {
         let Some(mut compaction) = self.compaction.take() else { return };
         self.waiting = std::mem::take(&mut self.asked);
         let now = self.clock.now();
+        compaction.is_clock_doubted = !self.trust.look(now, Instant::now());
         let spare = compaction.renewed();
         let pass = async move {
             let pass = AssertUnwindSafe(async {

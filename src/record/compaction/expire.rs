@@ -24,7 +24,7 @@ impl Compaction {
     pub(super) async fn expire(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let entered = segments::entered(self.history.reader()).await?;
         let (ended, kept): (Vec<Segment>, Vec<Segment>) =
-            entered.into_iter().partition(|segment| segment.purpose.ends_at() <= now);
+            entered.into_iter().partition(|segment| self.has_ended(segment, now));
         for segment in ended {
             self.retire(&segment).await?;
         }
@@ -40,6 +40,10 @@ impl Compaction {
             }
         }
         self.prune(now).await
+    }
+
+    fn has_ended(&self, segment: &Segment, now: Timestamp) -> bool {
+        !self.is_clock_doubted && segment.purpose.ends_at() <= now
     }
 
     /// Retires segments, those first that begin first, until the rest is within the bound. The day that is being written to
