@@ -154,7 +154,7 @@ impl<'a> Question<'a> {
         let rows = Entity::find()
             .filter(self.condition())
             .order_by_desc(Column::CheckedAt)
-            .limit(u64::try_from(most).unwrap_or(u64::MAX))
+            .limit(u64::from(u32::try_from(most).unwrap_or(u32::MAX)))
             .all(connection)
             .await?;
         let mut found = Vec::with_capacity(rows.len());
