@@ -21,8 +21,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::clock::Clock;
 use crate::config::sources::{self, BadConfig};
 use crate::config::{Config, LogFormat};
-use crate::http::plans::PlanTable;
 use crate::model::location::LocationCode;
+use crate::model::plans::PlanTable;
 use crate::probe::toolbox::ToolboxError;
 
 /// Exit code of wrong usage and bad configuration.

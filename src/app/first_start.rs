@@ -11,10 +11,10 @@ use anyhow::{Context as _, bail};
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::http::token::TokenText;
 use crate::id::Id;
 use crate::model::access::{Organisation, Permissions as TokenPermissions, Plan, Token};
 use crate::model::secret::{KEY_LENGTH, Sealer};
+use crate::model::token::TokenText;
 use crate::store::{Databases, organisations, tokens};
 
 /// What the first start made.

@@ -4,8 +4,8 @@
 //! stay published; a client resumes what it wants to keep after pausing something else.
 
 use crate::clock::Timestamp;
-use crate::http::plans::PlanTable;
 use crate::model::access::Organisation;
+use crate::model::plans::PlanTable;
 use crate::model::service::{Pause, PauseReason, Service};
 use crate::model::window::WindowKind;
 use crate::store::{Database, StoreError, organisations, services, windows};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::http::api::ApiParts;
 use crate::http::server::Visitors;
+use crate::http::v1::api::ApiParts;
 use crate::model::domain_names::DomainNames;
 use crate::pages::Pages;
 use crate::timetable::domains::DomainWatch;

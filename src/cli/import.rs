@@ -32,10 +32,10 @@ use crate::cli::json_flag;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::sources::BadConfig;
-use crate::http::plans::PlanTable;
 use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::location::LocationCode;
+use crate::model::plans::PlanTable;
 use crate::record::compaction::{Compaction, Keeping};
 use crate::record::import::{Import, Imported};
 

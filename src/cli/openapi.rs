@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::Command;
 
 use crate::config::Config;
-use crate::http::openapi;
-use crate::http::routes::routes;
+use crate::http::v1::openapi;
+use crate::http::v1::routes::routes;
 
 pub(super) fn command() -> Command {
     Command::new("openapi").about("Print the OpenAPI document of the API; a server has it at /openapi.json")

@@ -10,9 +10,9 @@ use crate::app::Foundation;
 use crate::cli::{display_name, json_flag};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::http::token::TokenText;
 use crate::id::Id;
 use crate::model::access::{Permission, Permissions, Token};
+use crate::model::token::TokenText;
 use crate::store::{organisations, tokens};
 
 pub(super) fn create_command() -> Command {

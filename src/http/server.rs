@@ -13,17 +13,18 @@ use tokio::time::Instant;
 
 use crate::config::Config;
 use crate::config::limits::HttpLimits;
-use crate::http::api::{Api, ApiParts};
-use crate::http::assets::serve::serve_asset;
-use crate::http::body::BodyLimits;
-use crate::http::cors::Cors;
+use crate::http::gate::cors::Cors;
+use crate::http::gate::rate_limit::RateLimiter;
+use crate::http::gate::traffic::Traffic;
 use crate::http::gate::{Gate, GateRules};
-use crate::http::openapi::{self, Description};
-use crate::http::operation;
-use crate::http::ping::{self, PingLimiter};
-use crate::http::rate_limit::RateLimiter;
-use crate::http::routes::routes;
-use crate::http::traffic::Traffic;
+use crate::http::kit::body::BodyLimits;
+use crate::http::openapi::Description;
+use crate::http::outside::assets::serve_asset;
+use crate::http::outside::operation;
+use crate::http::outside::ping::{self, PingLimiter};
+use crate::http::v1::api::{Api, ApiParts};
+use crate::http::v1::openapi;
+use crate::http::v1::routes::routes;
 
 /// What every worker shares.
 pub struct Front {

@@ -6,9 +6,9 @@ use anyhow::anyhow;
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::config::sources::BadConfig;
-use crate::http::plans::PlanTable;
 use crate::id::Id;
 use crate::model::check::CheckType;
+use crate::model::plans::PlanTable;
 use crate::model::service::{Service, ServiceKey};
 use crate::store::{Database, organisations, services};
 

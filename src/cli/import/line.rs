@@ -2,7 +2,7 @@
 
 use crate::cli::import::column::{Column, Fields};
 use crate::clock::Timestamp;
-use crate::http::timestamp;
+use crate::http::kit::timestamp;
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Timings};
 use crate::model::location::LocationCode;
 

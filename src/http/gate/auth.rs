@@ -6,7 +6,7 @@
 use actix_web::http::header::{self, HeaderMap};
 
 use crate::clock::Timestamp;
-use crate::http::error::ApiError;
+use crate::http::kit::error::ApiError;
 use crate::model::access::{Organisation, Permission, PlanLimits, Token};
 
 /// The token behind a request, its organisation, and what the plan allows.

@@ -14,12 +14,12 @@ use futures_util::future::ready;
 use futures_util::stream::{self, Stream};
 use serde_json::{Map, Value};
 
-use crate::http::auth::Caller;
-use crate::http::body::{BodyLimits, check_content_type, parse_object, read_bytes};
-use crate::http::error::ApiError;
-use crate::http::path::PathValues;
-use crate::http::query::Query;
-use crate::http::write::Effect;
+use crate::http::gate::auth::Caller;
+use crate::http::gate::write::Effect;
+use crate::http::kit::body::{BodyLimits, check_content_type, parse_object, read_bytes};
+use crate::http::kit::error::ApiError;
+use crate::http::kit::path::PathValues;
+use crate::http::kit::query::Query;
 
 /// One request of one caller.
 pub struct Call<S> {

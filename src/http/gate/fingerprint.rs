@@ -5,7 +5,7 @@
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::http::body::parse_object;
+use crate::http::kit::body::parse_object;
 
 /// SHA-256 of a request.
 #[must_use]

@@ -1,7 +1,7 @@
 //! `Idempotency-Key` (contract 1.10): a POST that is sent again is answered again, and does nothing again.
 //!
 //! A key is claimed before anything is looked at (step 7 of contract 1.8). Its answer is stored in the transaction of the
-//! effect ([`Write`](crate::http::write::Write)); a refused request frees the key. Bodies are stored sealed.
+//! effect ([`Write`](crate::http::gate::write::Write)); a refused request frees the key. Bodies are stored sealed.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use futures_util::future::{Either, select};
 
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::call::Call;
-use crate::http::error::{ApiError, Malformed};
-use crate::http::field_errors::FieldErrors;
-use crate::http::fingerprint::fingerprint;
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::gate::fingerprint::fingerprint;
 use crate::http::gate::guarded;
-use crate::http::languages::language_headers;
-use crate::http::reply::Reply;
-use crate::http::route::Handler;
-use crate::http::rule::FieldRule;
-use crate::http::store_access::StoreResult as _;
-use crate::http::write::Effect;
+use crate::http::gate::route::Handler;
+use crate::http::gate::write::Effect;
+use crate::http::kit::error::{ApiError, Malformed};
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::languages::language_headers;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
 use crate::id::Id;
 use crate::model::secret::{Sealer, SecretPlace};
 use crate::store::idempotency_keys::{self as keys, AnswerHead, Claimed, Fingerprint, Run, StoredAnswer};

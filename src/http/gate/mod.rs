@@ -3,6 +3,17 @@
 //! Who asks, what the plan says, how often, is there such a route, may they: only then a handler runs. Writes run in a
 //! task of their own, so that a client that goes away does not stop them half-way. A handler that panics is a 500.
 
+pub mod auth;
+pub mod call;
+pub mod client_address;
+pub mod cors;
+pub mod fingerprint;
+pub mod idempotency;
+pub mod rate_limit;
+pub mod route;
+pub mod traffic;
+pub mod write;
+
 use std::any::Any;
 use std::future::Future;
 use std::net::IpAddr;
@@ -17,21 +28,21 @@ use futures_util::FutureExt;
 use serde_json::json;
 
 use crate::clock::{Clock, Timestamp};
-use crate::http::auth::{Caller, bearer};
-use crate::http::body::BodyLimits;
-use crate::http::call::{Call, RequestBody};
-use crate::http::client_address::client_address;
-use crate::http::cors::Cors;
-use crate::http::error::ApiError;
-use crate::http::idempotency::{self, Keys};
-use crate::http::path::{PathValues, RequestPath};
-use crate::http::query::Query;
-use crate::http::rate_limit::{Allowance, RateLimiter};
-use crate::http::reply::{Reply, add_common};
-use crate::http::request_id::request_id;
-use crate::http::route::{Resource, Route, Routes, Verb};
-use crate::http::token::{TokenHash, TokenText};
-use crate::http::write::Effect;
+use crate::http::gate::auth::{Caller, bearer};
+use crate::http::gate::call::{Call, RequestBody};
+use crate::http::gate::client_address::client_address;
+use crate::http::gate::cors::Cors;
+use crate::http::gate::idempotency::Keys;
+use crate::http::gate::rate_limit::{Allowance, RateLimiter};
+use crate::http::gate::route::{Resource, Route, Routes, Verb};
+use crate::http::gate::write::Effect;
+use crate::http::kit::body::BodyLimits;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::path::{PathValues, RequestPath};
+use crate::http::kit::query::Query;
+use crate::http::kit::reply::{Reply, add_common};
+use crate::http::kit::request_id::request_id;
+use crate::model::token::{TokenHash, TokenText};
 
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");

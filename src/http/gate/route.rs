@@ -9,12 +9,12 @@ use std::sync::Arc;
 use actix_web::http::Method;
 use futures_util::future::LocalBoxFuture;
 
-use crate::http::auth::Caller;
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::path::{PathValues, Pattern, RequestPath};
-use crate::http::query::Query;
-use crate::http::reply::Reply;
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::path::{PathValues, Pattern, RequestPath};
+use crate::http::kit::query::Query;
+use crate::http::kit::reply::Reply;
 use crate::model::access::Permission;
 
 /// The methods that routes know, in the order in which `Allow` lists them.

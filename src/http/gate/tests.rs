@@ -10,8 +10,8 @@ use tokio::sync::Notify;
 use tokio::task::LocalSet;
 
 use super::*;
-use crate::http::idempotency::{Claim, KeyState};
-use crate::http::route::Access;
+use crate::http::gate::idempotency::{Claim, KeyState};
+use crate::http::gate::route::Access;
 use crate::id::Id;
 use crate::model::access::{Organisation, Permission, Permissions, Plan, Token};
 use crate::store::idempotency_keys::Fingerprint;

@@ -6,11 +6,11 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::http::api::Api;
-use crate::http::error::ApiError;
-use crate::http::idempotency::Claim;
-use crate::http::reply::Reply;
-use crate::http::store_access::StoreResult as _;
+use crate::http::gate::idempotency::Claim;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
 use crate::model::secret::Sealer;
 use crate::store::{Transaction, idempotency_keys};
 

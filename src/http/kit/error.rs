@@ -9,8 +9,8 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 
-use crate::http::field_errors::FieldErrors;
-use crate::http::quota::QuotaExceeded;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::quota::QuotaExceeded;
 use crate::model::access::Permission;
 
 /// Seconds after which measurement data may be there again.
@@ -204,8 +204,8 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::http::quota::Quota;
-    use crate::http::rule::FieldRule;
+    use crate::http::kit::quota::Quota;
+    use crate::http::kit::rule::FieldRule;
 
     fn quota(quota: Quota, limit: u32, usage: u64) -> ApiError {
         ApiError::Quota(QuotaExceeded { quota, limit, usage })

@@ -8,9 +8,9 @@ use std::ops::RangeInclusive;
 use serde_json::{Number, Value};
 
 use crate::clock::Timestamp;
-use crate::http::fields::{Errors, Fields};
-use crate::http::rule::FieldRule;
-use crate::http::timestamp;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::timestamp;
 
 /// One value and where it stands.
 #[derive(Clone, Debug)]
@@ -163,7 +163,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::http::field_errors::FieldErrors;
+    use crate::http::kit::field_errors::FieldErrors;
 
     /// Reads the member `x` of a body.
     fn read<T>(body: &Value, read: impl FnOnce(&Fields<'_>) -> T) -> (T, FieldErrors) {

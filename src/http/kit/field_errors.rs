@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::http::rule::FieldRule;
+use crate::http::kit::rule::FieldRule;
 
 /// Broken rules by field path, in reading order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

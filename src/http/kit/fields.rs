@@ -8,9 +8,9 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
-use crate::http::field::Field;
-use crate::http::field_errors::FieldErrors;
-use crate::http::rule::FieldRule;
+use crate::http::kit::field::Field;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::rule::FieldRule;
 
 /// Collects the errors of one request while its fields are read.
 #[derive(Debug, Default)]

@@ -5,11 +5,11 @@
 
 use std::collections::HashMap;
 
-use crate::http::field::Field;
-use crate::http::field_errors::FieldErrors;
-use crate::http::fields::Errors;
-use crate::http::query::Query;
-use crate::http::rule::FieldRule;
+use crate::http::kit::field::Field;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::Errors;
+use crate::http::kit::query::Query;
+use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 
 /// Most ids in one `service_ids` filter.

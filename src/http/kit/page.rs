@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::http::query::Query;
+use crate::http::kit::query::Query;
 
 /// Rows per page unless the client or the resource says otherwise.
 pub const DEFAULT_PER_PAGE: u64 = 15;

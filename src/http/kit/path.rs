@@ -5,8 +5,8 @@
 
 use percent_encoding::percent_decode_str;
 
-use crate::http::error::ApiError;
-use crate::http::query;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::query;
 use crate::id::Id;
 
 /// A request's path, split and percent-decoded once.

@@ -8,9 +8,9 @@ use std::collections::HashSet;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, percent_encode};
 
 use crate::clock::Timestamp;
-use crate::http::field_errors::FieldErrors;
-use crate::http::rule::FieldRule;
-use crate::http::timestamp;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::timestamp;
 
 /// Everything but RFC 3986's unreserved characters.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');

@@ -8,7 +8,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 
-use crate::http::request_id::X_REQUEST_ID;
+use crate::http::kit::request_id::X_REQUEST_ID;
 use crate::id::Id;
 use crate::store::idempotency_keys::AnswerHead;
 

@@ -1,7 +1,7 @@
 //! What a failing database means for a client (contract 5.1): the main one away is "not available", the measurements
 //! away is a 503 of their own, anything else is our fault.
 
-use crate::http::error::ApiError;
+use crate::http::kit::error::ApiError;
 use crate::store::StoreError;
 
 /// A result of the store on its way to a client.

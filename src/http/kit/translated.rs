@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::http::field::Field;
-use crate::http::fields::{Fields, Given};
-use crate::http::rule::FieldRule;
+use crate::http::kit::field::Field;
+use crate::http::kit::fields::{Fields, Given};
+use crate::http::kit::rule::FieldRule;
 use crate::model::access::Organisation;
 use crate::model::translated::Translated;
 
@@ -79,8 +79,8 @@ mod tests {
 
     use super::*;
     use crate::clock::Timestamp;
-    use crate::http::field_errors::FieldErrors;
-    use crate::http::fields::Errors;
+    use crate::http::kit::field_errors::FieldErrors;
+    use crate::http::kit::fields::Errors;
     use crate::id::Id;
     use crate::model::access::Plan;
 

@@ -3,21 +3,12 @@
 //! The route table decides what is in it, so it never promises an operation that is not there; the chapters say what
 //! each operation takes and gives. Tests hold both together, and the black-box tests hold every answer against it.
 
-mod components;
-mod figures;
-mod incidents;
 mod kind;
-mod maintenances;
-mod operation;
+pub(in crate::http) mod operation;
 mod page;
-mod reference;
 mod refusals;
 mod render;
-mod services;
-mod settings;
-mod shape;
-mod statuspages;
-mod tags;
+pub(in crate::http) mod shape;
 
 use bytes::Bytes;
 use utoipa::openapi::path::{PathItem, PathsBuilder};
@@ -26,11 +17,11 @@ use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{Components, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Server};
 
 use crate::config::Config;
+use crate::http::gate::route::{Line, Routes, Verb};
 use crate::http::openapi::operation::{Chapter, Operation};
-use crate::http::route::{Line, Routes, Verb};
 
 /// The paths outside `/v1`.
-const OUTSIDE: [&str; 7] =
+pub(super) const OUTSIDE: [&str; 7] =
     ["/ping/{secret}", "/ping/{secret}/fail", "/healthz", "/readyz", METRICS, "/openapi.json", "/docs"];
 const METRICS: &str = "/metrics";
 
@@ -65,22 +56,22 @@ impl Description {
     }
 }
 
-/// The document of a server with these routes and settings.
+/// The document of a server with these chapters, routes and settings.
 #[must_use]
-pub fn document<S>(routes: &Routes<S>, config: &Config) -> OpenApi {
+pub(super) fn document<S>(chapters: Vec<Chapter>, routes: &Routes<S>, config: &Config) -> OpenApi {
     let lines: Vec<Line> = routes.lines().collect();
     let outside = OUTSIDE.iter().filter(|path| **path != METRICS || config.metrics_listen.is_none());
     let outside: Vec<&str> = outside.copied().collect();
-    build(&lines, &outside, config)
+    build(chapters, &lines, &outside, config)
 }
 
-fn build(lines: &[Line], outside: &[&str], config: &Config) -> OpenApi {
+pub(super) fn build(chapters: Vec<Chapter>, lines: &[Line], outside: &[&str], config: &Config) -> OpenApi {
     let mut components = Components::new();
     refusals::add(&mut components);
     let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("An API token."));
     components.add_security_scheme(render::TOKEN, SecurityScheme::Http(scheme.build()));
     let (mut paths, mut tags) = (PathsBuilder::new(), Vec::new());
-    for chapter in chapters(config) {
+    for chapter in chapters {
         let operations: Vec<_> =
             chapter.operations.iter().map(|known| (known, served(known, lines, outside))).collect();
         if operations.iter().any(|(_, served)| !served.is_empty()) {
@@ -109,23 +100,6 @@ fn build(lines: &[Line], outside: &[&str], config: &Config) -> OpenApi {
         .build()
 }
 
-/// Every resource, in reading order.
-fn chapters(config: &Config) -> Vec<Chapter> {
-    vec![
-        services::chapter(),
-        figures::chapter(),
-        tags::chapter(),
-        incidents::chapter(),
-        maintenances::chapter(),
-        statuspages::chapter(&config.compat.extra_statuspage_fields),
-        components::chapter(),
-        components::domains_chapter(),
-        reference::chapter(),
-        components::pings(),
-        reference::operations_without_token(),
-    ]
-}
-
 /// The methods under which an operation is served, with the lines that serve them.
 fn served(known: &Operation, lines: &[Line], outside: &[&str]) -> Vec<(Verb, Option<Line>)> {
     if outside.contains(&known.path) {
@@ -139,9 +113,6 @@ fn served(known: &Operation, lines: &[Line], outside: &[&str]) -> Vec<(Verb, Opt
 }
 
 /// The segments of a path, whatever its parameters are called.
-fn shape_of(path: &str) -> impl Iterator<Item = &str> {
+pub(super) fn shape_of(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment })
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,59 +4,59 @@
 
 use serde_json::{Value, json};
 
+use crate::http::gate::route::Verb;
 use crate::http::openapi::shape::{Shape, always_true, id, list_of, named, object};
-use crate::http::route::Verb;
 
 /// The id in examples.
 const EXAMPLE_ID: &str = "rNSJxMbDTX2uHc08AiCqo";
 
 /// One resource: its part of the document.
-pub(super) struct Chapter {
+pub(in crate::http) struct Chapter {
     /// Its tag.
-    pub(super) name: &'static str,
+    pub(in crate::http) name: &'static str,
     /// What it is about.
-    pub(super) about: &'static str,
+    pub(in crate::http) about: &'static str,
     /// Its schemas by name.
-    pub(super) schemas: Vec<(&'static str, Shape)>,
+    pub(in crate::http) schemas: Vec<(&'static str, Shape)>,
     /// Its operations, in reading order.
-    pub(super) operations: Vec<Operation>,
+    pub(in crate::http) operations: Vec<Operation>,
 }
 
 /// One operation: a method on a path.
-pub(super) struct Operation {
+pub(in crate::http) struct Operation {
     /// Its first method; a route with several documents all of them here.
-    pub(super) verb: Verb,
+    pub(in crate::http) verb: Verb,
     /// The pattern of its route.
-    pub(super) path: &'static str,
+    pub(in crate::http) path: &'static str,
     /// `operationId`: the handler's name.
-    pub(super) id: &'static str,
+    pub(in crate::http) id: &'static str,
     /// What it does, in a few words.
-    pub(super) summary: &'static str,
+    pub(in crate::http) summary: &'static str,
     /// What else one should know.
-    pub(super) words: &'static str,
+    pub(in crate::http) words: &'static str,
     /// Its parameters in the query string.
-    pub(super) query: Vec<QueryParameter>,
+    pub(in crate::http) query: Vec<QueryParameter>,
     /// What it wants in the body.
-    pub(super) body: Body,
+    pub(in crate::http) body: Body,
     /// Its successes.
-    pub(super) answers: Vec<Answer>,
+    pub(in crate::http) answers: Vec<Answer>,
     /// Statuses of refusals that are its own.
-    pub(super) refusals: Vec<u16>,
+    pub(in crate::http) refusals: Vec<u16>,
     /// Whether its answers hold texts in the reader's language.
-    pub(super) is_translated: bool,
+    pub(in crate::http) is_translated: bool,
 }
 
 /// A parameter in the query string.
-pub(super) struct QueryParameter {
-    pub(super) name: &'static str,
-    pub(super) words: String,
-    pub(super) shape: Shape,
+pub(in crate::http) struct QueryParameter {
+    pub(in crate::http) name: &'static str,
+    pub(in crate::http) words: String,
+    pub(in crate::http) shape: Shape,
     /// Several values with commas between.
-    pub(super) is_list: bool,
+    pub(in crate::http) is_list: bool,
 }
 
 /// What an operation wants in the body.
-pub(super) enum Body {
+pub(in crate::http) enum Body {
     /// Nothing; a body is not looked at.
     Ignored,
     /// A JSON object of the schema with this name.
@@ -66,17 +66,22 @@ pub(super) enum Body {
 }
 
 /// A success.
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) words: &'static str,
-    pub(super) media_type: &'static str,
-    pub(super) shape: Shape,
-    pub(super) example: Option<Value>,
+pub(in crate::http) struct Answer {
+    pub(in crate::http) status: u16,
+    pub(in crate::http) words: &'static str,
+    pub(in crate::http) media_type: &'static str,
+    pub(in crate::http) shape: Shape,
+    pub(in crate::http) example: Option<Value>,
 }
 
 impl Operation {
     /// An operation that asks for nothing yet.
-    pub(super) const fn new(verb: Verb, path: &'static str, id: &'static str, summary: &'static str) -> Self {
+    pub(in crate::http) const fn new(
+        verb: Verb,
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+    ) -> Self {
         Self {
             verb,
             path,
@@ -92,19 +97,19 @@ impl Operation {
     }
 
     /// What else one should know.
-    pub(super) const fn says(mut self, words: &'static str) -> Self {
+    pub(in crate::http) const fn says(mut self, words: &'static str) -> Self {
         self.words = words;
         self
     }
 
     /// A parameter with one value.
-    pub(super) fn asks(mut self, name: &'static str, shape: Shape, words: &str) -> Self {
+    pub(in crate::http) fn asks(mut self, name: &'static str, shape: Shape, words: &str) -> Self {
         self.query.push(QueryParameter { name, words: words.into(), shape, is_list: false });
         self
     }
 
     /// A parameter with several values.
-    pub(super) fn asks_list(mut self, name: &'static str, shape: Shape, words: &str) -> Self {
+    pub(in crate::http) fn asks_list(mut self, name: &'static str, shape: Shape, words: &str) -> Self {
         let words = format!(
             "{words} Several values: `{name}=a,b` or `{name}[]=a&{name}[]=b`; of a plain repetition the last one counts."
         );
@@ -113,19 +118,19 @@ impl Operation {
     }
 
     /// A JSON body of the schema with this name.
-    pub(super) fn takes(mut self, schema: &'static str, example: Option<Value>) -> Self {
+    pub(in crate::http) fn takes(mut self, schema: &'static str, example: Option<Value>) -> Self {
         self.body = Body::Json(schema, example);
         self
     }
 
     /// A file in a form.
-    pub(super) fn takes_file(mut self, media_types: &'static str) -> Self {
+    pub(in crate::http) fn takes_file(mut self, media_types: &'static str) -> Self {
         self.body = Body::File(media_types);
         self
     }
 
     /// A success with a JSON body.
-    pub(super) fn answers(
+    pub(in crate::http) fn answers(
         mut self,
         status: u16,
         words: &'static str,
@@ -137,7 +142,7 @@ impl Operation {
     }
 
     /// A success with a body that is no JSON.
-    pub(super) fn answers_with(
+    pub(in crate::http) fn answers_with(
         mut self,
         media_type: &'static str,
         words: &'static str,
@@ -148,17 +153,17 @@ impl Operation {
     }
 
     /// 200 with one resource.
-    pub(super) fn shows(self, words: &'static str, schema: &str, example: &Value) -> Self {
+    pub(in crate::http) fn shows(self, words: &'static str, schema: &str, example: &Value) -> Self {
         self.answers(200, words, enveloped(named(schema)), Some(json!({"data": example})))
     }
 
     /// 201 with one resource.
-    pub(super) fn creates(self, words: &'static str, schema: &str, example: &Value) -> Self {
+    pub(in crate::http) fn creates(self, words: &'static str, schema: &str, example: &Value) -> Self {
         self.answers(201, words, enveloped(named(schema)), Some(json!({"data": example})))
     }
 
     /// 200 with a page of resources.
-    pub(super) fn lists(self, words: &'static str, schema: &str, example: &Value) -> Self {
+    pub(in crate::http) fn lists(self, words: &'static str, schema: &str, example: &Value) -> Self {
         let path = self.path.replace("{id}", EXAMPLE_ID);
         let path = format!("https://api.example.com{path}");
         let page = json!({
@@ -170,36 +175,36 @@ impl Operation {
     }
 
     /// 200 with the id of what is gone.
-    pub(super) fn deletes(self, words: &'static str) -> Self {
+    pub(in crate::http) fn deletes(self, words: &'static str) -> Self {
         let data = object().has("id", id()).has("deleted", always_true());
         let example = json!({"data": {"id": EXAMPLE_ID, "deleted": true}});
         self.answers(200, words, enveloped(data), Some(example))
     }
 
     /// Refusals of its own.
-    pub(super) fn refuses(mut self, statuses: &[u16]) -> Self {
+    pub(in crate::http) fn refuses(mut self, statuses: &[u16]) -> Self {
         self.refusals.extend(statuses);
         self
     }
 
     /// Its answers hold texts in the reader's language.
-    pub(super) const fn translated(mut self) -> Self {
+    pub(in crate::http) const fn translated(mut self) -> Self {
         self.is_translated = true;
         self
     }
 }
 
 /// `{"data": …}`.
-pub(super) fn enveloped(data: Shape) -> Shape {
+pub(in crate::http) fn enveloped(data: Shape) -> Shape {
     object().has("data", data)
 }
 
 /// The envelope of a page-based list (contract 1.4).
-pub(super) fn page_of(row: Shape) -> Shape {
+pub(in crate::http) fn page_of(row: Shape) -> Shape {
     enveloped(list_of(row)).has("links", named("PageLinks")).has("meta", named("PageMeta"))
 }
 
 /// An example that is kept as a file beside the code.
-pub(super) fn example(text: &str) -> Value {
+pub(in crate::http) fn example(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }

@@ -14,20 +14,25 @@ use utoipa::openapi::{
     ContentBuilder, RefOr, Required, Response, ResponseBuilder, ResponsesBuilder, SecurityRequirement,
 };
 
+use crate::http::gate::route::{Access, Verb};
+use crate::http::kit::page::MAX_PER_PAGE;
 use crate::http::openapi::operation::{Answer, Body, Operation, QueryParameter};
 use crate::http::openapi::refusals::{header_ref, outside_refusal, refusal, with_headers_of_every_answer};
 use crate::http::openapi::shape::{Shape, id, integer, named, object, one_of, string, text};
-use crate::http::page::MAX_PER_PAGE;
-use crate::http::route::{Access, Verb};
 
 /// The name of the security scheme.
-pub(super) const TOKEN: &str = "token";
+pub(in crate::http) const TOKEN: &str = "token";
 
 /// Refusals that everybody meets who needs a token.
 const FOR_EVERYBODY: [u16; 4] = [401, 429, 500, 503];
 
 /// The operation of this method.
-pub(super) fn render(operation: &Operation, verb: Verb, access: Option<&Access>, tag: &str) -> Rendered {
+pub(in crate::http) fn render(
+    operation: &Operation,
+    verb: Verb,
+    access: Option<&Access>,
+    tag: &str,
+) -> Rendered {
     let takes_key = access.is_some() && verb == Verb::Post && !matches!(operation.body, Body::File(_));
     let mut builder = OperationBuilder::new()
         .tag(tag)
@@ -57,7 +62,7 @@ pub(super) fn render(operation: &Operation, verb: Verb, access: Option<&Access>,
 }
 
 /// utoipa's word for a method.
-pub(super) const fn method(verb: Verb) -> HttpMethod {
+pub(in crate::http) const fn method(verb: Verb) -> HttpMethod {
     match verb {
         Verb::Get => HttpMethod::Get,
         Verb::Head => HttpMethod::Head,
@@ -189,7 +194,7 @@ fn in_header(name: &str, shape: Shape, words: &str) -> Parameter {
 
 impl Operation {
     /// `page` and `per_page` (contract 1.4).
-    pub(super) fn paged(self, default: u64) -> Self {
+    pub(in crate::http) fn paged(self, default: u64) -> Self {
         let most = u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX);
         let page = integer().at_least(1).default_value(1);
         self.asks("page", page, "Which page; what cannot be read is the first one.").asks(
@@ -200,7 +205,7 @@ impl Operation {
     }
 
     /// `page` and `per_page` of a collection that comes whole unless one of them is sent (contract 1.4).
-    pub(super) fn paged_on_demand(self) -> Self {
+    pub(in crate::http) fn paged_on_demand(self) -> Self {
         let most = u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX);
         let words = "Without it and `per_page` all rows come in one page.";
         let page = self.asks("page", integer().at_least(1), words);

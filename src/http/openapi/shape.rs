@@ -12,117 +12,117 @@ use utoipa::openapi::{ArrayBuilder, Ref, RefOr};
 
 /// One schema.
 #[derive(Clone)]
-pub(super) struct Shape(RefOr<Schema>);
+pub(in crate::http) struct Shape(RefOr<Schema>);
 
 /// A string.
-pub(super) fn string() -> Shape {
+pub(in crate::http) fn string() -> Shape {
     Shape::of(Type::String)
 }
 
 /// `str(min..max)`: length in Unicode scalar values, after trimming.
-pub(super) fn text(min: usize, max: usize) -> Shape {
+pub(in crate::http) fn text(min: usize, max: usize) -> Shape {
     string().edit(|object| (object.min_length, object.max_length) = (Some(min), Some(max)))
 }
 
 /// A whole number.
-pub(super) fn integer() -> Shape {
+pub(in crate::http) fn integer() -> Shape {
     Shape::of(Type::Integer)
 }
 
 /// A number.
-pub(super) fn number() -> Shape {
+pub(in crate::http) fn number() -> Shape {
     Shape::of(Type::Number)
 }
 
 /// `true` or `false`.
-pub(super) fn boolean() -> Shape {
+pub(in crate::http) fn boolean() -> Shape {
     Shape::of(Type::Boolean)
 }
 
 /// Whatever JSON can say.
-pub(super) fn anything() -> Shape {
+pub(in crate::http) fn anything() -> Shape {
     Shape(ObjectBuilder::new().schema_type(SchemaType::AnyValue).build().into())
 }
 
 /// One of these strings.
-pub(super) fn one_of(words: &[&str]) -> Shape {
+pub(in crate::http) fn one_of(words: &[&str]) -> Shape {
     let words: Vec<Value> = words.iter().map(|word| Value::from(*word)).collect();
     string().edit(|object| object.enum_values = Some(words))
 }
 
 /// The constant `true`.
-pub(super) fn always_true() -> Shape {
+pub(in crate::http) fn always_true() -> Shape {
     boolean().edit(|object| object.enum_values = Some(vec![true.into()]))
 }
 
 /// The 21 characters of an id (contract 1.5).
-pub(super) fn id() -> Shape {
+pub(in crate::http) fn id() -> Shape {
     string().pattern("^[A-Za-z0-9_-]{21}$")
 }
 
 /// A timestamp as the server writes it (contract 1.6).
-pub(super) fn timestamp() -> Shape {
+pub(in crate::http) fn timestamp() -> Shape {
     string().format("date-time").pattern(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 }
 
 /// A timestamp as a client may write it: with any offset or none, or a plain date (contract 1.6).
-pub(super) fn instant() -> Shape {
+pub(in crate::http) fn instant() -> Shape {
     let forms = any_of([string().format("date-time"), string().format("date")]);
     forms.says("ISO 8601; without offset it is UTC, a plain date is midnight UTC. Years 1970 to 2200.")
 }
 
 /// `#RRGGBB`.
-pub(super) fn color() -> Shape {
+pub(in crate::http) fn color() -> Shape {
     string().pattern("^#[0-9A-Fa-f]{6}$")
 }
 
 /// An absolute URL.
-pub(super) fn url() -> Shape {
+pub(in crate::http) fn url() -> Shape {
     string().format("uri")
 }
 
 /// An object; members follow.
-pub(super) fn object() -> Shape {
+pub(in crate::http) fn object() -> Shape {
     Shape::of(Type::Object)
 }
 
 /// An object that holds one shape under any key.
-pub(super) fn map_of(values: Shape) -> Shape {
+pub(in crate::http) fn map_of(values: Shape) -> Shape {
     let values = AdditionalProperties::RefOr(values.0);
     object().edit(|object| object.additional_properties = Some(Box::new(values)))
 }
 
 /// A list.
-pub(super) fn list_of(items: Shape) -> Shape {
+pub(in crate::http) fn list_of(items: Shape) -> Shape {
     Shape(ArrayBuilder::new().items(items.0).build().into())
 }
 
 /// A schema of `components`.
-pub(super) fn named(name: &str) -> Shape {
+pub(in crate::http) fn named(name: &str) -> Shape {
     Shape(Ref::from_schema_name(name).into())
 }
 
 /// Exactly one of these.
-pub(super) fn either(shapes: impl IntoIterator<Item = Shape>) -> Shape {
+pub(in crate::http) fn either(shapes: impl IntoIterator<Item = Shape>) -> Shape {
     let builder = shapes.into_iter().fold(OneOfBuilder::new(), |builder, shape| builder.item(shape.0));
     Shape(RefOr::T(Schema::OneOf(builder.build())))
 }
 
 /// At least one of these.
-pub(super) fn any_of(shapes: impl IntoIterator<Item = Shape>) -> Shape {
+pub(in crate::http) fn any_of(shapes: impl IntoIterator<Item = Shape>) -> Shape {
     let builder = shapes.into_iter().fold(AnyOfBuilder::new(), |builder, shape| builder.item(shape.0));
     Shape(RefOr::T(Schema::AnyOf(builder.build())))
 }
 
 /// A translatable text as a client sends it (contract 1.11).
-pub(super) fn translatable(min: usize, max: usize) -> Shape {
+pub(in crate::http) fn translatable(min: usize, max: usize) -> Shape {
     let translations = map_of(string().length(None, max)).edit(|object| object.min_properties = Some(1));
     either([text(min, max), translations])
         .says("A text in the organisation's default language, or an object with one text per language.")
 }
 
 /// All languages of a text.
-pub(super) fn translations() -> Shape {
+pub(in crate::http) fn translations() -> Shape {
     map_of(string()).says("One text per language.")
 }
 
@@ -150,7 +150,7 @@ impl Shape {
     }
 
     /// What it means.
-    pub(super) fn says(mut self, words: &str) -> Self {
+    pub(in crate::http) fn says(mut self, words: &str) -> Self {
         let words = words.to_owned();
         match &mut self.0 {
             RefOr::Ref(reference) => reference.description = words,
@@ -164,7 +164,7 @@ impl Shape {
     }
 
     /// `null` is allowed as well.
-    pub(super) fn nullable(mut self) -> Self {
+    pub(in crate::http) fn nullable(mut self) -> Self {
         match &mut self.0 {
             RefOr::T(Schema::Object(object)) => {
                 or_null(&mut object.schema_type);
@@ -190,7 +190,7 @@ impl Shape {
     }
 
     /// What holds when it is left out.
-    pub(super) fn default_value(mut self, value: impl Into<Value>) -> Self {
+    pub(in crate::http) fn default_value(mut self, value: impl Into<Value>) -> Self {
         match &mut self.0 {
             RefOr::T(Schema::Object(object)) => object.default = Some(value.into()),
             RefOr::T(Schema::Array(array)) => array.default = Some(value.into()),
@@ -201,32 +201,32 @@ impl Shape {
     }
 
     /// A regular expression that it matches.
-    pub(super) fn pattern(self, pattern: &str) -> Self {
+    pub(in crate::http) fn pattern(self, pattern: &str) -> Self {
         self.edit(|object| object.pattern = Some(pattern.into()))
     }
 
     /// A format of JSON Schema.
-    pub(super) fn format(self, format: &str) -> Self {
+    pub(in crate::http) fn format(self, format: &str) -> Self {
         self.edit(|object| object.format = Some(SchemaFormat::Custom(format.into())))
     }
 
     /// The smallest and the largest number.
-    pub(super) fn range(self, min: u32, max: u32) -> Self {
+    pub(in crate::http) fn range(self, min: u32, max: u32) -> Self {
         self.edit(|object| (object.minimum, object.maximum) = (Some(min.into()), Some(max.into())))
     }
 
     /// The smallest number.
-    pub(super) fn at_least(self, min: u32) -> Self {
+    pub(in crate::http) fn at_least(self, min: u32) -> Self {
         self.edit(|object| object.minimum = Some(min.into()))
     }
 
     /// A percentage.
-    pub(super) fn percent(self) -> Self {
+    pub(in crate::http) fn percent(self) -> Self {
         self.range(0, 100)
     }
 
     /// How many entries a list has.
-    pub(super) fn items(self, min: usize, max: usize) -> Self {
+    pub(in crate::http) fn items(self, min: usize, max: usize) -> Self {
         self.edit_list(|array| {
             array.min_items = (min > 0).then_some(min);
             array.max_items = Some(max);
@@ -234,7 +234,7 @@ impl Shape {
     }
 
     /// What it looks like.
-    pub(super) fn example(mut self, value: impl Into<Value>) -> Self {
+    pub(in crate::http) fn example(mut self, value: impl Into<Value>) -> Self {
         match &mut self.0 {
             RefOr::T(Schema::Object(object)) => object.examples = vec![value.into()],
             RefOr::T(Schema::Array(array)) => array.examples = vec![value.into()],
@@ -245,45 +245,45 @@ impl Shape {
     }
 
     /// A member that is always there.
-    pub(super) fn has(self, name: &str, shape: Self) -> Self {
+    pub(in crate::http) fn has(self, name: &str, shape: Self) -> Self {
         self.edit(|object| object.required.push(name.into())).may_have(name, shape)
     }
 
     /// A member that may be missing.
-    pub(super) fn may_have(self, name: &str, shape: Self) -> Self {
+    pub(in crate::http) fn may_have(self, name: &str, shape: Self) -> Self {
         self.edit(|object| {
             object.properties.insert(name.into(), shape.0);
         })
     }
 
     /// Several members of one shape that are always there.
-    pub(super) fn has_all(self, names: &[&str], shape: &Self) -> Self {
+    pub(in crate::http) fn has_all(self, names: &[&str], shape: &Self) -> Self {
         names.iter().fold(self, |object, name| object.has(name, shape.clone()))
     }
 
     /// Several members of one shape that may be missing.
-    pub(super) fn may_have_all(self, names: &[&str], shape: &Self) -> Self {
+    pub(in crate::http) fn may_have_all(self, names: &[&str], shape: &Self) -> Self {
         names.iter().fold(self, |object, name| object.may_have(name, shape.clone()))
     }
 
     /// These members must be there.
-    pub(super) fn needs(self, names: &[&str]) -> Self {
+    pub(in crate::http) fn needs(self, names: &[&str]) -> Self {
         self.edit(|object| object.required.extend(names.iter().map(|name| (*name).to_owned())))
     }
 
     /// Every member may be missing.
-    pub(super) fn needs_nothing(self) -> Self {
+    pub(in crate::http) fn needs_nothing(self) -> Self {
         self.edit(|object| object.required.clear())
     }
 
     /// No other members than those named.
-    pub(super) fn closed(self) -> Self {
+    pub(in crate::http) fn closed(self) -> Self {
         let nothing = AdditionalProperties::FreeForm(false);
         self.edit(|object| object.additional_properties = Some(Box::new(nothing)))
     }
 
     /// The schema for utoipa.
-    pub(super) fn into_schema(self) -> RefOr<Schema> {
+    pub(in crate::http) fn into_schema(self) -> RefOr<Schema> {
         self.0
     }
 }

@@ -8,8 +8,8 @@ use actix_web::dev::Payload;
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use crate::http::error::ApiError;
-use crate::http::request_id::request_id;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::request_id::request_id;
 use crate::http::server::Front;
 use crate::store::assets;
 

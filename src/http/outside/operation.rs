@@ -4,20 +4,20 @@ use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::json;
 
-use crate::http::error::ApiError;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::reply::add_common;
+use crate::http::kit::request_id::request_id;
 use crate::http::openapi::Description;
-use crate::http::reply::add_common;
-use crate::http::request_id::request_id;
 use crate::http::server::Front;
 use crate::telemetry::{Collect as _, Exposition};
 
 /// Alive: the process answers.
-pub(super) async fn healthz() -> HttpResponse {
+pub(in crate::http) async fn healthz() -> HttpResponse {
     HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(json!({"status": "ok"}))
 }
 
 /// Ready: both databases answer. Which one does not is said, but not why: that is in the log.
-pub(super) async fn readyz(front: web::Data<Front>) -> HttpResponse {
+pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
     let databases = &front.api.parts.databases;
     let (main, history) = futures_util::future::join(databases.main.ping(), databases.history.ping()).await;
     let word = |name: &str, answer: Result<(), crate::store::StoreError>| match answer {
@@ -40,14 +40,14 @@ pub(super) async fn readyz(front: web::Data<Front>) -> HttpResponse {
 }
 
 /// The description of the API: public, and the same for everybody.
-pub(super) async fn openapi(front: web::Data<Front>) -> HttpResponse {
+pub(in crate::http) async fn openapi(front: web::Data<Front>) -> HttpResponse {
     let mut response = HttpResponse::Ok();
     response.insert_header((header::CACHE_CONTROL, "no-cache"));
     response.content_type("application/json; charset=utf-8").body(front.description.json.clone())
 }
 
 /// The description as a page for people, which may load nothing and run nothing.
-pub(super) async fn docs(front: web::Data<Front>) -> HttpResponse {
+pub(in crate::http) async fn docs(front: web::Data<Front>) -> HttpResponse {
     let Description { page, policy, .. } = &front.description;
     let mut response = HttpResponse::Ok();
     response.insert_header((header::CACHE_CONTROL, "no-cache"));
@@ -58,7 +58,7 @@ pub(super) async fn docs(front: web::Data<Front>) -> HttpResponse {
 }
 
 /// Another method than those allowed here.
-pub(super) async fn refuse_method(request: HttpRequest, allowed: &'static str) -> HttpResponse {
+pub(in crate::http) async fn refuse_method(request: HttpRequest, allowed: &'static str) -> HttpResponse {
     let id = request_id(request.headers());
     let mut response = ApiError::MethodNotAllowed(allowed.into()).to_response(&id);
     add_common(response.headers_mut(), &id);
@@ -66,7 +66,7 @@ pub(super) async fn refuse_method(request: HttpRequest, allowed: &'static str) -
 }
 
 /// The numbers of everybody who has some, in the Prometheus text format.
-pub(super) async fn metrics(front: web::Data<Front>) -> HttpResponse {
+pub(in crate::http) async fn metrics(front: web::Data<Front>) -> HttpResponse {
     let mut page = Exposition::default();
     for collector in &front.api.parts.collectors {
         collector.collect(&mut page);

@@ -10,13 +10,13 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::clock::Timestamp;
-use crate::http::api::Api;
-use crate::http::error::ApiError;
-use crate::http::heartbeat::read_secret;
-use crate::http::reply::{Reply, add_common};
-use crate::http::request_id::request_id;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::reply::{Reply, add_common};
+use crate::http::kit::request_id::request_id;
+use crate::http::kit::store_access::StoreResult as _;
 use crate::http::server::Front;
-use crate::http::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::services::heartbeat::read_secret;
 use crate::model::heartbeat::Ping;
 use crate::model::service::ServiceKey;
 use crate::store::heartbeats::{self, Pinged, SecretHash};
@@ -29,7 +29,7 @@ const COUNTED: usize = 100_000;
 
 /// How many pings came in the present second of each service.
 #[derive(Debug, Default)]
-pub(super) struct PingLimiter(Mutex<HashMap<ServiceKey, (Timestamp, u32)>>);
+pub(in crate::http) struct PingLimiter(Mutex<HashMap<ServiceKey, (Timestamp, u32)>>);
 
 impl PingLimiter {
     /// Counts a ping; passes when it is not one too many. A second begins with the first ping after the one before has ended.
@@ -48,7 +48,7 @@ impl PingLimiter {
 }
 
 /// The service is well.
-pub(super) async fn ping(
+pub(in crate::http) async fn ping(
     front: web::Data<Front>,
     request: HttpRequest,
     secret: web::Path<String>,
@@ -57,7 +57,7 @@ pub(super) async fn ping(
 }
 
 /// The service reports a failure.
-pub(super) async fn ping_fail(
+pub(in crate::http) async fn ping_fail(
     front: web::Data<Front>,
     request: HttpRequest,
     secret: web::Path<String>,

@@ -2,20 +2,20 @@
 
 use serde_json::json;
 
+use crate::http::gate::route::Verb;
 use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
-use crate::http::openapi::services::check_type;
 use crate::http::openapi::shape::{
     Shape, always_true, anything, boolean, id, integer, list_of, map_of, named, object, one_of, string, text,
     timestamp,
 };
-use crate::http::route::Verb;
+use crate::http::v1::services::openapi::check_type;
 use crate::model::access::Permission;
 
-const PROBE: &str = include_str!("examples/probe.json");
-const CHECK_TYPES: &str = include_str!("examples/check_types.json");
-const ME: &str = include_str!("examples/me.json");
+const PROBE: &str = include_str!("probes/example.json");
+const CHECK_TYPES: &str = include_str!("check_types/example.json");
+const ME: &str = include_str!("me/example.json");
 
-pub(super) fn chapter() -> Chapter {
+pub(in crate::http::v1) fn chapter() -> Chapter {
     let schemas = vec![
         ("Me", me()),
         ("Probe", probe()),
@@ -127,7 +127,7 @@ fn condition_field() -> Shape {
 }
 
 /// What the operator's programs ask (no token), and the document itself.
-pub(super) fn operations_without_token() -> Chapter {
+pub(in crate::http::v1) fn operations_without_token() -> Chapter {
     let database = || one_of(&["ok", "away"]);
     let databases = object().has("main", database()).has("history", database());
     let ready = object().has("status", one_of(&["ready", "not ready"])).has("databases", databases);

@@ -1,14 +1,15 @@
 //! Every route of the API on one page: method, path, who may use it, and the handler.
 
-use crate::http::api::Api;
-use crate::http::history::{checks, metrics, response_times, uptime};
-use crate::http::incidents::{of_service, timeline};
-use crate::http::maintenances::operations;
-use crate::http::route::{Access, Route, RouteTableError, Routes};
-use crate::http::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
-use crate::http::statuspages::{components, publishing};
-use crate::http::{
-    assets, check_types, custom_domains, incidents, maintenances, me, probes, services, statuspages, tags,
+use crate::http::gate::route::{Access, Route, RouteTableError, Routes};
+use crate::http::v1::api::Api;
+use crate::http::v1::history::{checks, metrics, response_times, uptime};
+use crate::http::v1::incidents::{of_service, timeline};
+use crate::http::v1::maintenances::operations;
+use crate::http::v1::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
+use crate::http::v1::statuspages::publishing;
+use crate::http::v1::{
+    assets, check_types, components, custom_domains, incidents, maintenances, me, probes, services,
+    statuspages, tags,
 };
 use crate::model::access::Permission as May;
 
@@ -190,7 +191,7 @@ fn of_assets() -> Vec<Route<Api>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::path::RequestPath;
+    use crate::http::kit::path::RequestPath;
 
     #[test]
     fn the_table_may_go_into_service() {

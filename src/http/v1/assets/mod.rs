@@ -4,25 +4,24 @@
 //! answers show is the page, without its components.
 
 pub mod picture;
-pub(super) mod serve;
 mod studio;
 pub mod svg;
 mod upload;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::http::api::Api;
-use crate::http::assets::picture::size_limit;
-use crate::http::assets::upload::{Upload, read_file};
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::field_errors::FieldErrors;
-use crate::http::languages::Languages;
-use crate::http::reply::Reply;
-use crate::http::rule::FieldRule;
-use crate::http::statuspages::view::PageView;
-use crate::http::statuspages::{self, spoken};
-use crate::http::store_access::StoreResult as _;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::languages::Languages;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::assets::picture::size_limit;
+use crate::http::v1::assets::upload::{Upload, read_file};
+use crate::http::v1::statuspages::view::PageView;
+use crate::http::v1::statuspages::{self, spoken};
 use crate::model::asset::AssetKind;
 use crate::store::assets::{self, NewAsset};
 

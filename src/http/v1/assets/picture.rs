@@ -12,8 +12,8 @@ use image::codecs::png::{CompressionType, FilterType, PngDecoder, PngEncoder};
 use image::codecs::webp::{WebPDecoder, WebPEncoder};
 use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, ImageResult, Limits};
 
-use crate::http::assets::svg::{SvgError, sanitise};
-use crate::http::rule::FieldRule;
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::assets::svg::{SvgError, sanitise};
 use crate::model::asset::AssetKind;
 
 /// Longest side in pixels.

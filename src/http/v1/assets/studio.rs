@@ -2,9 +2,9 @@
 
 use tokio::sync::Semaphore;
 
-use crate::http::assets::picture::{Picture, accept};
-use crate::http::error::ApiError;
-use crate::http::rule::FieldRule;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::assets::picture::{Picture, accept};
 use crate::model::asset::AssetKind;
 
 /// Pictures that are decoded at a time; a large one takes several hundred megabytes.

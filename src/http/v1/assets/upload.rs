@@ -14,7 +14,7 @@ use futures_util::{StreamExt as _, stream};
 use multer::{Constraints, Multipart, SizeLimit};
 use tokio::sync::mpsc;
 
-use crate::http::error::{ApiError, Malformed};
+use crate::http::kit::error::{ApiError, Malformed};
 
 /// The field.
 const FIELD: &str = "file";

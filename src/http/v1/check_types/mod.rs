@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::reply::Reply;
-use crate::http::secrets::no_auth;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::reply::Reply;
+use crate::http::v1::services::settings::secrets::no_auth;
 use crate::model::check::CheckType;
 use crate::probe::catalogue::{
     BySubtype, ConditionField, ConditionKind, Definition, Field, FieldKind, default_conditions, definition,

@@ -7,12 +7,12 @@
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
-use crate::http::field::Field;
-use crate::http::field_errors::FieldErrors;
-use crate::http::fields::{Errors, Fields, Given};
-use crate::http::linked::read_id;
-use crate::http::rule::FieldRule;
-use crate::http::translated::{read_nullable_translated, read_translated};
+use crate::http::kit::field::Field;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::linked::read_id;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::translated::{read_nullable_translated, read_translated};
 use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::component::tree::Tree;

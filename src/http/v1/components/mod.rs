@@ -4,25 +4,26 @@
 //! right whoever else writes.
 
 mod draft;
+pub(super) mod openapi;
 pub(super) mod view;
 
 use serde_json::{Map, Value};
 
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::field_errors::FieldErrors;
-use crate::http::languages::Languages;
-use crate::http::page::{Page, PageRequest};
-use crate::http::quota::{Quota, QuotaExceeded};
-use crate::http::reply::Reply;
-use crate::http::rule::FieldRule;
-use crate::http::statuspages::components::draft::{Draft, Links};
-use crate::http::statuspages::components::view::PageComponents;
-use crate::http::statuspages::{find, find_for_update, spoken};
-use crate::http::store_access::StoreResult as _;
-use crate::http::write::Write;
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::gate::write::Write;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::languages::Languages;
+use crate::http::kit::page::{Page, PageRequest};
+use crate::http::kit::quota::{Quota, QuotaExceeded};
+use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::components::draft::{Draft, Links};
+use crate::http::v1::components::view::PageComponents;
+use crate::http::v1::statuspages::{find, find_for_update, spoken};
 use crate::id::Id;
 use crate::model::component::Component;
 use crate::model::statuspage::Statuspage;

@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
+use crate::http::gate::route::Verb;
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{
     Shape, boolean, id, integer, map_of, object, one_of, string, text, timestamp, translatable, translations,
 };
-use crate::http::route::Verb;
 
-const COMPONENT: &str = include_str!("examples/component.json");
-const DOMAIN: &str = include_str!("examples/custom_domain.json");
+const COMPONENT: &str = include_str!("example.json");
+const DOMAIN: &str = include_str!("../custom_domains/example.json");
 
 const COMPONENTS: &str = "/v1/statuspages/{id}/components";
 const ONE_COMPONENT: &str = "/v1/statuspages/{id}/components/{component}";
@@ -19,7 +19,7 @@ const STATUSES: [&str; 6] =
     ["operational", "degraded", "partial_outage", "major_outage", "under_maintenance", "unknown"];
 const HOSTNAME: &str = r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$";
 
-pub(super) fn chapter() -> Chapter {
+pub(in crate::http::v1) fn chapter() -> Chapter {
     let schemas = vec![
         ("Component", component()),
         ("CreateComponent", write().needs(&["name"])),
@@ -29,7 +29,7 @@ pub(super) fn chapter() -> Chapter {
     Chapter { name: "Components", about, schemas, operations: component_operations() }
 }
 
-pub(super) fn domains_chapter() -> Chapter {
+pub(in crate::http::v1) fn domains_chapter() -> Chapter {
     let schemas = vec![("CustomDomain", domain()), ("AttachDomain", object().has("hostname", hostname()))];
     let about = "Host names of one's own for a status page.";
     Chapter { name: "Custom domains", about, schemas, operations: domain_operations() }
@@ -164,7 +164,7 @@ fn domain() -> Shape {
 }
 
 /// The addresses that watched jobs report to (contract 4.3.11).
-pub(super) fn pings() -> Chapter {
+pub(in crate::http::v1) fn pings() -> Chapter {
     let answer = || object().has("ok", crate::http::openapi::shape::always_true());
     let ping = |verb, path, id, summary| {
         let words = "No token: the secret is in the address. At most 10 per second and secret.";

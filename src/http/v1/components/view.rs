@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::http::api::Api;
-use crate::http::error::ApiError;
-use crate::http::languages::Languages;
-use crate::http::store_access::StoreResult as _;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::languages::Languages;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
 use crate::id::Id;
 use crate::model::component::status::{ComponentStatus, Derived, statuses};
 use crate::model::component::tree::Tree;

@@ -6,17 +6,17 @@ mod cooldown;
 
 use serde_json::{Value, json};
 
-use crate::http::api::Api;
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::field_errors::FieldErrors;
-use crate::http::fields::{Errors, Fields};
-use crate::http::page::{Page, PageRequest};
-use crate::http::quota::{Quota, QuotaExceeded};
-use crate::http::reply::Reply;
-use crate::http::rule::FieldRule;
-use crate::http::statuspages;
-use crate::http::store_access::StoreResult as _;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::page::{Page, PageRequest};
+use crate::http::kit::quota::{Quota, QuotaExceeded};
+use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::statuspages;
 use crate::id::Id;
 use crate::model::domain::{Domain, DomainStatus};
 use crate::model::domain_names::is_hostname;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::http::history::tenths_ms;
+use crate::http::v1::history::tenths_ms;
 use crate::stats::rollup::Sums;
 
 /// `data` of the metrics.

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::http::api::Api;
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::field_errors::FieldErrors;
-use crate::http::history::{figures, history_start, read_range, sums, timeline};
-use crate::http::reply::Reply;
-use crate::http::services::find;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::reply::Reply;
+use crate::http::v1::api::Api;
+use crate::http::v1::history::{figures, history_start, read_range, sums, timeline};
+use crate::http::v1::services::find;
 use crate::stats::rollup::Wanted;
 use crate::stats::uptime::total;
 

@@ -7,15 +7,16 @@ pub(super) mod checks;
 mod cursor;
 mod figures;
 pub(super) mod metrics;
+pub(super) mod openapi;
 pub(super) mod response_times;
 mod sums;
 mod timeline;
 pub(super) mod uptime;
 
 use crate::clock::{DAY_MS, Timestamp};
-use crate::http::field_errors::FieldErrors;
-use crate::http::query::Query;
-use crate::http::rule::FieldRule;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::query::Query;
+use crate::http::kit::rule::FieldRule;
 use crate::model::access::PlanLimits;
 use crate::model::period::Range;
 

@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
+use crate::http::gate::route::Verb;
 use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
 use crate::http::openapi::shape::{
     Shape, any_of, integer, list_of, named, number, object, one_of, string, text, timestamp, url,
 };
-use crate::http::route::Verb;
 
-const METRICS: &str = include_str!("examples/metrics.json");
-const CHECKS: &str = include_str!("examples/checks.json");
+const METRICS: &str = include_str!("example_metrics.json");
+const CHECKS: &str = include_str!("example_checks.json");
 
 const RANGES: [&str; 5] = ["1h", "6h", "24h", "7d", "30d"];
 const CODES: &str = "`dns_nxdomain`, `dns_servfail`, `dns_timeout`, `dns_no_records`, `connect_refused`, \
@@ -17,7 +17,7 @@ const CODES: &str = "`dns_nxdomain`, `dns_servfail`, `dns_timeout`, `dns_no_reco
     `tls_handshake`, `http_timeout`, `http_protocol`, `http_redirect_loop`, `icmp_no_reply`, `condition_failed`, \
     `target_blocked`, `heartbeat_missed`, `heartbeat_fail`, `internal`; there may be more in future.";
 
-pub(super) fn chapter() -> Chapter {
+pub(in crate::http::v1) fn chapter() -> Chapter {
     let schemas = vec![
         ("Metrics", metrics()),
         ("ResponseTime", response_time()),
@@ -146,7 +146,7 @@ fn check_page() -> Shape {
 
 impl Operation {
     /// `from` and `to` (contract 1.7).
-    pub(super) fn period(self, from: &str, to: &str) -> Self {
+    pub(in crate::http::v1) fn period(self, from: &str, to: &str) -> Self {
         let time = || any_of([string().format("date-time"), string().format("date")]);
         self.asks("from", time(), from).asks("to", time(), to)
     }

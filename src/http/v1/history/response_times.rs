@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::clock::Timestamp;
-use crate::http::api::Api;
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::field_errors::FieldErrors;
-use crate::http::history::{checks, history_start, read_range, sums, tenths_ms};
-use crate::http::reply::Reply;
-use crate::http::services::find;
-use crate::http::store_access::StoreResult as _;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::history::{checks, history_start, read_range, sums, tenths_ms};
+use crate::http::v1::services::find;
 use crate::stats::rollup::{Sums, Wanted};
 use crate::store::history::locations::LocationNumbers;
 

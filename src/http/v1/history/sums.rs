@@ -1,8 +1,8 @@
 //! What was measured of a service, summed up: rollups as far as they fit, single results for the rest.
 
-use crate::http::api::Api;
-use crate::http::error::ApiError;
-use crate::http::store_access::StoreResult as _;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
 use crate::model::service::ServiceKey;
 use crate::stats::rollup::{Buckets, Wanted};
 use crate::store::StoreError;

@@ -1,9 +1,9 @@
 //! What every moment of a service's past counts for (contract 4.7): status changes, covered by what people decided.
 
 use crate::clock::Timestamp;
-use crate::http::api::Api;
-use crate::http::error::ApiError;
-use crate::http::store_access::StoreResult as _;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
 use crate::model::service::Service;
 use crate::stats::uptime::{Span, cover, covers, measured};
 use crate::store::history::changes;

@@ -9,15 +9,15 @@ use std::str::FromStr;
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
-use crate::http::auth::Caller;
-use crate::http::error::ApiError;
-use crate::http::field::Field;
-use crate::http::field_errors::FieldErrors;
-use crate::http::fields::{Errors, Fields, Given};
-use crate::http::linked::{LinkedIds, NullEntries};
-use crate::http::rule::FieldRule;
-use crate::http::store_access::StoreResult as _;
-use crate::http::translated::read_translated;
+use crate::http::gate::auth::Caller;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field::Field;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::linked::{LinkedIds, NullEntries};
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::kit::translated::read_translated;
 use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::incident::{

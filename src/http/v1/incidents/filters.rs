@@ -1,13 +1,13 @@
 //! The filters of incident lists (contract 4.10.5): all are checked before the first row is read.
 
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::error::ApiError;
-use crate::http::field_errors::FieldErrors;
-use crate::http::linked::read_service_filter;
-use crate::http::query::Query;
-use crate::http::rule::FieldRule;
-use crate::http::store_access::StoreResult as _;
+use crate::http::gate::auth::Caller;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::linked::read_service_filter;
+use crate::http::kit::query::Query;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
 use crate::model::incident::IncidentKind;
 use crate::store::incidents::list::IncidentFilter;
 use crate::store::linked;

@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use crate::http::api::Api;
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::incidents::{filters, in_language, view};
-use crate::http::languages::Languages;
-use crate::http::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::reply::Reply;
-use crate::http::services::find as find_service;
-use crate::http::store_access::StoreResult as _;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::languages::Languages;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::kit::reply::Reply;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::incidents::{filters, in_language, view};
+use crate::http::v1::services::find as find_service;
 use crate::model::incident::{Affected, Incident};
 use crate::model::service::ServiceKey;
 use crate::store::incidents::list::{self, IncidentFilter};

@@ -2,21 +2,21 @@
 
 use serde_json::{Value, json};
 
+use crate::http::gate::route::Verb;
+use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{
     Shape, boolean, id, instant, integer, list_of, named, object, one_of, string, timestamp, translatable,
     translations, url,
 };
-use crate::http::page::DEFAULT_PER_PAGE;
-use crate::http::route::Verb;
 
-const EXAMPLE: &str = include_str!("examples/incident.json");
+const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/incidents/{id}";
 const STATUSES: [&str; 4] = ["investigating", "identified", "monitoring", "resolved"];
 const SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
 const KINDS: [&str; 3] = ["standard", "agent_liveness", "notice"];
 
-pub(super) fn chapter() -> Chapter {
+pub(in crate::http::v1) fn chapter() -> Chapter {
     let schemas = vec![
         ("Incident", row().has("statuspages", list_of(named("Named")).says(PAGES)).has("updates", updates())),
         ("IncidentRow", row()),
@@ -212,12 +212,12 @@ fn resolve() -> Shape {
 }
 
 /// `service_ids` in a body.
-pub(super) fn service_ids() -> Shape {
+pub(in crate::http::v1) fn service_ids() -> Shape {
     list_of(id()).items(0, 500).says("Services of the organisation; replaces the list.")
 }
 
 /// `statuspage_ids` in a body.
-pub(super) fn statuspage_ids() -> Shape {
+pub(in crate::http::v1) fn statuspage_ids() -> Shape {
     list_of(id().nullable())
         .items(0, 100)
         .says("Pages that show it; empty: every page with an affected component.")
@@ -244,7 +244,7 @@ impl Operation {
     }
 
     /// `service_ids` in the query string.
-    pub(super) fn service_filter(self) -> Self {
+    pub(in crate::http::v1) fn service_filter(self) -> Self {
         let words = "Only what concerns one of these services, at most 100; unknown ids are ignored. Sent empty: nothing.";
         self.asks_list("service_ids", list_of(id()).items(0, 100), words)
     }

@@ -3,16 +3,16 @@
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
-use crate::http::api::Api;
-use crate::http::call::Call;
-use crate::http::error::{ApiError, Conflict};
-use crate::http::field_errors::FieldErrors;
-use crate::http::fields::{Errors, Fields, Given};
-use crate::http::incidents::draft::{read_end, read_flag, read_message, read_word};
-use crate::http::incidents::{address, find, find_for_update, in_language, view};
-use crate::http::languages::Languages;
-use crate::http::reply::Reply;
-use crate::http::store_access::StoreResult as _;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::{ApiError, Conflict};
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::languages::Languages;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::incidents::draft::{read_end, read_flag, read_message, read_word};
+use crate::http::v1::incidents::{address, find, find_for_update, in_language, view};
 use crate::id::Id;
 use crate::model::access::{Organisation, Permission};
 use crate::model::incident::{Incident, IncidentStatus, TimelineEntry};

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::clock::Timestamp;
-use crate::http::languages::Languages;
+use crate::http::kit::languages::Languages;
 use crate::model::incident::{Affected, Author, ChosenPage, Impact, Incident, TimelineEntry, WholeIncident};
 
 /// An incident in a list.

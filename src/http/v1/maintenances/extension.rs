@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
-use crate::http::field_errors::FieldErrors;
-use crate::http::fields::{Errors, Fields, Given};
-use crate::http::rule::FieldRule;
-use crate::http::translated::read_nullable_translated;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::translated::read_nullable_translated;
 use crate::model::access::Organisation;
 use crate::model::maintenance::Schedule;
 use crate::model::maintenance::step::Extension;

@@ -1,11 +1,11 @@
 //! The filters of a list of maintenances (contract 4.11.4): forms first, then which of the ids exist.
 
-use crate::http::error::ApiError;
-use crate::http::field_errors::FieldErrors;
-use crate::http::linked::read_service_filter;
-use crate::http::query::Query;
-use crate::http::rule::FieldRule;
-use crate::http::store_access::StoreResult as _;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::linked::read_service_filter;
+use crate::http::kit::query::Query;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::store_access::StoreResult as _;
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;

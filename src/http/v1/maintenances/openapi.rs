@@ -2,22 +2,22 @@
 
 use serde_json::{Value, json};
 
-use crate::http::openapi::incidents::{service_ids, statuspage_ids};
+use crate::http::gate::route::Verb;
+use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{
     Shape, boolean, id, instant, list_of, named, object, one_of, string, timestamp, translatable,
     translations,
 };
-use crate::http::page::DEFAULT_PER_PAGE;
-use crate::http::route::Verb;
+use crate::http::v1::incidents::openapi::{service_ids, statuspage_ids};
 
-const EXAMPLE: &str = include_str!("examples/maintenance.json");
+const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/maintenances/{id}";
 const STATUSES: [&str; 4] = ["scheduled", "in_progress", "completed", "cancelled"];
 const TYPES: [&str; 2] = ["planned", "emergency"];
 const NOTICES: [&str; 4] = ["notify_24h", "notify_1h", "notify_start", "notify_complete"];
 
-pub(super) fn chapter() -> Chapter {
+pub(in crate::http::v1) fn chapter() -> Chapter {
     let pages = list_of(named("Named")).says("The pages that were chosen explicitly.");
     let updates = list_of(named("MaintenanceUpdate")).says("The timeline, the oldest entry first.");
     let schemas = vec![

@@ -2,15 +2,15 @@
 //!
 //! A state that does not fit is a conflict before anything in the body counts; the bodies of all but `extend` are not read.
 
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::call::Call;
-use crate::http::error::{ApiError, Conflict};
-use crate::http::languages::Languages;
-use crate::http::maintenances::{extension, find, find_for_update, shown, stamp, tell_engine};
-use crate::http::reply::Reply;
-use crate::http::store_access::StoreResult as _;
-use crate::http::write::Write;
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::gate::write::Write;
+use crate::http::kit::error::{ApiError, Conflict};
+use crate::http::kit::languages::Languages;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::maintenances::{extension, find, find_for_update, shown, stamp, tell_engine};
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::maintenance::{Maintenance, Operation, WrongState};
 use crate::store::maintenances::effect as effects;

@@ -5,9 +5,9 @@
 use serde_json::{Value, json};
 
 use crate::clock::Timestamp;
-use crate::http::error::ApiError;
-use crate::http::languages::Languages;
-use crate::http::store_access::StoreResult as _;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::languages::Languages;
+use crate::http::kit::store_access::StoreResult as _;
 use crate::model::maintenance::{Creator, Entry, Maintenance};
 use crate::store::Connection;
 use crate::store::maintenances::links::{self, NamedPage, NamedService};

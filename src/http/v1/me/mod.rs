@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::reply::Reply;
-use crate::http::store_access::StoreResult as _;
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
 use crate::store::usage::{self, Usage};
 
 pub(super) async fn show_me(call: Call<Api>) -> Result<Reply, ApiError> {

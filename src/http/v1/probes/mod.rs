@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::clock::Timestamp;
-use crate::http::api::Api;
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::page::{Page, PageRequest};
-use crate::http::reply::Reply;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::page::{Page, PageRequest};
+use crate::http::kit::reply::Reply;
+use crate::http::v1::api::Api;
 use crate::model::location::Location;
 
 pub(super) async fn list_probes(call: Call<Api>) -> Result<Reply, ApiError> {

@@ -3,18 +3,18 @@
 //!
 //! Each act writes the window of its effect in the same transaction, so that uptime never depends on a message.
 
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::field_errors::FieldErrors;
-use crate::http::fields::{Errors, Fields};
-use crate::http::heartbeat::new_secret;
-use crate::http::reply::Reply;
-use crate::http::rule::FieldRule;
-use crate::http::services::{find, find_for_update, take_slot, view};
-use crate::http::store_access::StoreResult as _;
-use crate::http::write::Write;
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::gate::write::Write;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::services::heartbeat::new_secret;
+use crate::http::v1::services::{find, find_for_update, take_slot, view};
 use crate::model::check::CheckType;
 use crate::model::service::{OverrideStatus, Pause, PauseReason, Service, StatusOverride};
 use crate::model::window::WindowKind;

@@ -1,12 +1,12 @@
 //! What the delete of a service means for whatever concerns it (contract 4.3.9), in the transaction of the delete.
 
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::error::ApiError;
-use crate::http::query::Query;
-use crate::http::services::DELETE_ORPHANED_INCIDENTS;
-use crate::http::store_access::StoreResult as _;
-use crate::http::write::Write;
+use crate::http::gate::auth::Caller;
+use crate::http::gate::write::Write;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::query::Query;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::services::DELETE_ORPHANED_INCIDENTS;
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 use crate::store::incidents::departure::{Cleanup, Departure, leave_service};

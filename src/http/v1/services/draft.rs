@@ -2,19 +2,19 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::field::Field;
-use crate::http::field_errors::FieldErrors;
-use crate::http::fields::{Errors, Fields};
-use crate::http::rule::FieldRule;
-use crate::http::services::tagging::Tagging;
-use crate::http::settings::SettingsContext;
-use crate::http::target::read_target;
-use crate::http::vault::Vault;
+use crate::http::gate::auth::Caller;
+use crate::http::kit::field::Field;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::api::Api;
+use crate::http::v1::services::settings::SettingsContext;
+use crate::http::v1::services::settings::target::read_target;
+use crate::http::v1::services::tagging::Tagging;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::{Service, Settings};
+use crate::model::vault::Vault;
 use crate::probe::catalogue::definition;
 
 /// Who writes which service.

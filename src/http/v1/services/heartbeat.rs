@@ -7,9 +7,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::error::ApiError;
+use crate::http::gate::auth::Caller;
+use crate::http::kit::error::ApiError;
+use crate::http::v1::api::Api;
 use crate::id::Id;
 use crate::model::access::Permission;
 use crate::model::secret::SecretPlace;
@@ -31,7 +31,7 @@ pub(super) fn new_secret(api: &Api, caller: &Caller, service: Id) -> Result<(Sec
 }
 
 /// What a secret is found by; `None` for what cannot be one.
-pub(super) fn read_secret(text: &str) -> Option<SecretHash> {
+pub(in crate::http) fn read_secret(text: &str) -> Option<SecretHash> {
     let in_alphabet = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (text.len() == SECRET_LENGTH && text.bytes().all(in_alphabet)).then(|| hash(text))
 }

@@ -6,6 +6,10 @@
 pub(super) mod acts;
 mod departure;
 mod draft;
+pub(in crate::http) mod heartbeat;
+pub(super) mod openapi;
+pub(super) mod service_json;
+pub mod settings;
 mod tagging;
 mod view;
 
@@ -16,18 +20,18 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::field_errors::FieldErrors;
-use crate::http::heartbeat::new_secret;
-use crate::http::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::quota::{Quota, QuotaExceeded};
-use crate::http::reply::Reply;
-use crate::http::services::draft::Draft;
-use crate::http::services::tagging::Tagging;
-use crate::http::store_access::StoreResult as _;
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::kit::quota::{Quota, QuotaExceeded};
+use crate::http::kit::reply::Reply;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::services::draft::Draft;
+use crate::http::v1::services::heartbeat::new_secret;
+use crate::http::v1::services::tagging::Tagging;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::Service;

@@ -2,22 +2,22 @@
 
 use serde_json::{Value, json};
 
+use crate::http::gate::route::Verb;
+use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
-use crate::http::openapi::settings;
 use crate::http::openapi::shape::{
     Shape, always_true, boolean, id, integer, list_of, map_of, named, number, object, one_of, string, text,
     timestamp, url,
 };
-use crate::http::page::DEFAULT_PER_PAGE;
-use crate::http::route::Verb;
+use crate::http::v1::services::settings::openapi as settings;
 use crate::model::check::CheckType;
 
-const EXAMPLE: &str = include_str!("examples/service.json");
-const DELETED: &str = include_str!("examples/service_deleted.json");
+const EXAMPLE: &str = include_str!("example.json");
+const DELETED: &str = include_str!("example_deleted.json");
 
 const ITEM: &str = "/v1/services/{id}";
 
-pub(super) fn chapter() -> Chapter {
+pub(in crate::http::v1) fn chapter() -> Chapter {
     let mut schemas = vec![
         ("Service", service()),
         ("Settings", settings::settings()),
@@ -101,7 +101,7 @@ fn acts() -> Vec<Operation> {
 }
 
 /// An entry of `check_type`.
-pub(super) fn check_type() -> Shape {
+pub(in crate::http::v1) fn check_type() -> Shape {
     let slugs: Vec<&str> = CheckType::ALL.into_iter().map(CheckType::as_str).collect();
     one_of(&slugs)
 }
@@ -189,6 +189,6 @@ fn sent() -> Value {
 }
 
 /// `probe_roles`.
-pub(super) fn probe_roles() -> Shape {
+pub(in crate::http::v1) fn probe_roles() -> Shape {
     map_of(one_of(&["full", "reachability"])).nullable()
 }

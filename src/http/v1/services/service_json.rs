@@ -5,8 +5,8 @@
 use serde_json::{Value, json};
 
 use crate::clock::Timestamp;
-use crate::http::settings::settings_json;
-use crate::http::tags::tag_json;
+use crate::http::v1::services::settings::settings_json;
+use crate::http::v1::tags::tag_json;
 use crate::model::service::{OverrideStatus, Service, ServiceStatus};
 use crate::model::tag::Tag;
 use crate::model::verdict::Verdict;

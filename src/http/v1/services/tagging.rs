@@ -6,12 +6,12 @@
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
-use crate::http::auth::Caller;
-use crate::http::error::ApiError;
-use crate::http::field_errors::FieldErrors;
-use crate::http::fields::{Errors, Fields};
-use crate::http::rule::FieldRule;
-use crate::http::store_access::StoreResult as _;
+use crate::http::gate::auth::Caller;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::store_access::StoreResult as _;
 use crate::id::Id;
 use crate::model::service::ServiceKey;
 use crate::model::tag::{Tag, TagName, TagSource, looks_like_id};

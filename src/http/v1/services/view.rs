@@ -8,12 +8,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::engine::aggregator::Snapshot;
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::error::ApiError;
-use crate::http::heartbeat::heartbeat_json;
-use crate::http::service_json::{Beside, LiveFigures, service_json};
-use crate::http::store_access::StoreResult as _;
+use crate::http::gate::auth::Caller;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::services::heartbeat::heartbeat_json;
+use crate::http::v1::services::service_json::{Beside, LiveFigures, service_json};
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::Service;

@@ -6,12 +6,12 @@
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
-use crate::http::field::Field;
-use crate::http::field_errors::FieldErrors;
-use crate::http::fields::{Errors, Fields, Given};
-use crate::http::rule::FieldRule;
-use crate::http::statuspages::seo::read_seo;
-use crate::http::translated::read_translated;
+use crate::http::kit::field::Field;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::translated::read_translated;
+use crate::http::v1::statuspages::seo::read_seo;
 use crate::model::access::Organisation;
 use crate::model::css::sanitise;
 use crate::model::email::is_address;

@@ -2,8 +2,8 @@
 
 use anyhow::Context as _;
 
-use crate::http::api::Api;
-use crate::http::error::ApiError;
+use crate::http::kit::error::ApiError;
+use crate::http::v1::api::Api;
 use crate::model::password::Password;
 
 /// The hash to keep of a password.

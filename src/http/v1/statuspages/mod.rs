@@ -4,27 +4,27 @@
 //! before a write begins, so that nobody waits for that in a transaction.
 
 pub(in crate::http) mod asset_urls;
-pub(in crate::http) mod components;
 mod draft;
 mod hashing;
+pub(super) mod openapi;
 pub(in crate::http) mod publishing;
 mod seo;
 pub(in crate::http) mod view;
 
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::field_errors::FieldErrors;
-use crate::http::languages::Languages;
-use crate::http::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::quota::{Quota, QuotaExceeded};
-use crate::http::reply::Reply;
-use crate::http::rule::FieldRule;
-use crate::http::statuspages::draft::{Draft, Drafted, asked_slug};
-use crate::http::statuspages::view::PageView;
-use crate::http::store_access::StoreResult as _;
-use crate::http::write::Write;
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::gate::write::Write;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::languages::Languages;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::kit::quota::{Quota, QuotaExceeded};
+use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::statuspages::draft::{Draft, Drafted, asked_slug};
+use crate::http::v1::statuspages::view::PageView;
 use crate::id::Id;
 use crate::model::slug;
 use crate::model::statuspage::Statuspage;

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::http::gate::route::Verb;
+use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{
     Shape, anything, boolean, color, id, integer, list_of, map_of, named, object, one_of, string, text,
     timestamp, translatable, translations, url,
 };
-use crate::http::page::DEFAULT_PER_PAGE;
-use crate::http::route::Verb;
 
-const EXAMPLE: &str = include_str!("examples/statuspage.json");
+const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/statuspages/{id}";
 const CHANNELS: [&str; 6] = ["email", "webhook", "slack", "teams", "discord", "telegram"];
 const FLAGS: [&str; 5] = [
@@ -57,7 +57,7 @@ const IMAGE: &str = "JPEG, PNG, WebP or SVG, at most 2 MiB.";
 const ICON: &str = "ICO, PNG or SVG, at most 1 MiB.";
 
 /// `extra` are the constant members that the operator has configured.
-pub(super) fn chapter(extra: &Map<String, Value>) -> Chapter {
+pub(in crate::http::v1) fn chapter(extra: &Map<String, Value>) -> Chapter {
     let row = || extra.keys().fold(row(), |shape, name| shape.has(name, anything()));
     let counted =
         || row().has("components_count", integer().at_least(0).says("Groups and children included."));

@@ -2,17 +2,17 @@
 //!
 //! The number of published pages is counted while the organisation is locked, so that a slot is given once.
 
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::field_errors::FieldErrors;
-use crate::http::languages::Languages;
-use crate::http::reply::Reply;
-use crate::http::rule::FieldRule;
-use crate::http::statuspages::view::PageView;
-use crate::http::statuspages::{find, find_for_update, spoken};
-use crate::http::store_access::StoreResult as _;
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::languages::Languages;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::statuspages::view::PageView;
+use crate::http::v1::statuspages::{find, find_for_update, spoken};
 use crate::model::access::Permission;
 use crate::model::statuspage::Statuspage;
 use crate::store::{Transaction, organisations, statuspages};

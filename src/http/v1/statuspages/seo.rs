@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use crate::http::field::Field;
-use crate::http::fields::Fields;
-use crate::http::rule::FieldRule;
-use crate::http::translated::read_translated;
+use crate::http::kit::field::Field;
+use crate::http::kit::fields::Fields;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::translated::read_translated;
 use crate::model::access::Organisation;
 use crate::model::statuspage::seo::Seo;
 use crate::model::statuspage::word::ImageAppearance;

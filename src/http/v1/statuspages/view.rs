@@ -5,12 +5,12 @@
 
 use serde_json::{Value, json};
 
-use crate::http::api::Api;
-use crate::http::error::ApiError;
-use crate::http::languages::Languages;
-use crate::http::statuspages::asset_urls::AssetUrls;
-use crate::http::statuspages::components::view::PageComponents;
-use crate::http::store_access::StoreResult as _;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::languages::Languages;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::components::view::PageComponents;
+use crate::http::v1::statuspages::asset_urls::AssetUrls;
 use crate::model::access::Organisation;
 use crate::model::statuspage::Statuspage;
 use crate::store::Connection;

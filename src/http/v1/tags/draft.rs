@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::http::field::Field;
-use crate::http::field_errors::FieldErrors;
-use crate::http::fields::{Errors, Fields, Given};
-use crate::http::rule::FieldRule;
+use crate::http::kit::field::Field;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::rule::FieldRule;
 use crate::model::tag::{
     KEY_MAX_LENGTH, Tag, TagName, TagSource, VALUE_MAX_LENGTH, has_no_controls, is_color, is_key,
 };

@@ -4,23 +4,24 @@
 //! one creates. Giving tags to services is the business of the services.
 
 mod draft;
+pub(super) mod openapi;
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::http::api::Api;
-use crate::http::auth::Caller;
-use crate::http::call::Call;
-use crate::http::error::ApiError;
-use crate::http::field_errors::FieldErrors;
-use crate::http::page::{Page, PageRequest};
-use crate::http::query::Query;
-use crate::http::reply::Reply;
-use crate::http::rule::FieldRule;
-use crate::http::store_access::StoreResult as _;
-use crate::http::tags::draft::Draft;
-use crate::http::write::Write;
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::gate::write::Write;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::page::{Page, PageRequest};
+use crate::http::kit::query::Query;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::api::Api;
+use crate::http::v1::tags::draft::Draft;
 use crate::model::tag::{Tag, TagSource, is_key};
 use crate::store::tags::{self, TagFilter};
 use crate::store::{Connection, Transaction, organisations};
@@ -124,7 +125,7 @@ async fn find(call: &Call<Api>) -> Result<Tag, ApiError> {
 async fn begin_locked(
     api: &Api,
     caller: &Caller,
-    effect: crate::http::write::Effect,
+    effect: crate::http::gate::write::Effect,
 ) -> Result<Write, ApiError> {
     let write = effect.begin(api).await?;
     organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;

@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
+use crate::http::gate::route::Verb;
 use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
 use crate::http::openapi::shape::{Shape, color, id, integer, named, object, one_of, string, text};
-use crate::http::route::Verb;
 
-const EXAMPLE: &str = include_str!("examples/tag.json");
+const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/tags/{id}";
 /// Rows per page.
 const PER_PAGE: u64 = 50;
 
-pub(super) fn chapter() -> Chapter {
+pub(in crate::http::v1) fn chapter() -> Chapter {
     let schemas = vec![
         ("Tag", tag().has("services_count", integer().at_least(0).says("How many services carry it."))),
         ("ServiceTag", tag()),

@@ -4,9 +4,9 @@
 //! Codes are checked against the active locations only when they are sent: a location that the operator has switched
 //! off must not stand in the way of another change.
 
-use crate::http::field::Field;
-use crate::http::fields::{Fields, Given};
-use crate::http::rule::FieldRule;
+use crate::http::kit::field::Field;
+use crate::http::kit::fields::{Fields, Given};
+use crate::http::kit::rule::FieldRule;
 use crate::model::service::{ProbeRole, Settings};
 
 const MAX_PROBES: usize = 50;

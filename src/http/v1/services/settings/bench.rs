@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::{SettingsContext, settings_json};
-use crate::http::field_errors::FieldErrors;
-use crate::http::vault::Vault;
+use crate::http::kit::field_errors::FieldErrors;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::secret::{KEY_LENGTH, Sealer, SecretPlace};
 use crate::model::service::Settings;
+use crate::model::vault::Vault;
 
 pub(super) const KEEP: &str = "__SERVICE_KEEP_UNCHANGED__";
 

@@ -5,13 +5,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::http::check_types::default_of;
-use crate::http::conditions::Admission;
-use crate::http::field::Field;
-use crate::http::fields::{Errors, Fields, Given};
-use crate::http::rule::FieldRule;
-use crate::http::secrets::{read_auth, read_headers};
-use crate::http::vault::Vault;
+use crate::http::kit::field::Field;
+use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::check_types::default_of;
+use crate::http::v1::services::settings::conditions::Admission;
+use crate::http::v1::services::settings::secrets::{read_auth, read_headers};
+use crate::model::vault::Vault;
 use crate::probe::catalogue::{Definition, Field as ConfigField, FieldKind};
 
 const CONDITIONS: &str = "conditions";

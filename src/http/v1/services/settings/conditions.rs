@@ -6,11 +6,11 @@
 
 use serde_json::{Value, json};
 
-use crate::http::field::Field;
-use crate::http::fields::{Errors, Fields};
-use crate::http::rule::FieldRule;
-use crate::http::vault::Vault;
+use crate::http::kit::field::Field;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::rule::FieldRule;
 use crate::model::check::CheckStatus;
+use crate::model::vault::Vault;
 use crate::probe::catalogue::{
     ConditionField, ConditionKind, Definition, default_conditions, field_of, value_fits,
 };

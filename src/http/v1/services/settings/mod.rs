@@ -3,18 +3,25 @@
 //! A key that is sent replaces its value, all others are kept; every default is filled in, so what is stored is
 //! complete. Secrets come out as the placeholder only. Nothing is stored here.
 
+pub mod assignment;
+pub mod check_config;
+pub mod conditions;
+pub(super) mod openapi;
+pub mod secrets;
+pub mod target;
+
 use serde_json::{Map, Value, json};
 
-use crate::http::assignment::Assignment;
-use crate::http::check_config::ConfigReader;
-use crate::http::field::Field;
-use crate::http::field_errors::FieldErrors;
-use crate::http::fields::{Errors, Fields};
-use crate::http::rule::FieldRule;
-use crate::http::secrets::masked;
-use crate::http::vault::Vault;
+use crate::http::kit::field::Field;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::services::settings::assignment::Assignment;
+use crate::http::v1::services::settings::check_config::ConfigReader;
+use crate::http::v1::services::settings::secrets::masked;
 use crate::model::check::CheckType;
 use crate::model::service::Settings;
+use crate::model::vault::Vault;
 use crate::probe::catalogue::definition;
 
 /// Longest interval of types that have no bound of their own.

@@ -1,9 +1,9 @@
 //! `settings` of a service (contract 4.3.4) and `settings.config` by check type (4.2.2 to 4.2.4).
 
-use crate::http::openapi::services::probe_roles;
 use crate::http::openapi::shape::{
     Shape, any_of, anything, boolean, integer, list_of, map_of, named, object, one_of, string, text,
 };
+use crate::http::v1::services::openapi::probe_roles;
 
 const INTERVAL_WORDS: &str = "Seconds between checks; the plan and the check type can set closer bounds.";
 const PROBES_WORDS: &str = "Codes of the locations that check; null for the organisation's default.";
@@ -16,7 +16,7 @@ const OPERATORS: [&str; 10] =
     ["eq", "neq", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "not_contains"];
 
 /// As the server shows them: all keys are there.
-pub(super) fn settings() -> Shape {
+pub(in crate::http::v1) fn settings() -> Shape {
     object()
         .has("interval_seconds", interval())
         .has("timeout_seconds", timeout())
@@ -27,7 +27,7 @@ pub(super) fn settings() -> Shape {
 }
 
 /// As a client sends them.
-pub(super) fn sent(needed: &[&str]) -> Shape {
+pub(in crate::http::v1) fn sent(needed: &[&str]) -> Shape {
     let probes = list_of(string()).items(1, 50).nullable();
     object()
         .may_have("interval_seconds", interval())
@@ -41,7 +41,7 @@ pub(super) fn sent(needed: &[&str]) -> Shape {
 }
 
 /// The schemas of the configurations, as shown and as sent.
-pub(super) fn configs() -> Vec<(&'static str, Shape)> {
+pub(in crate::http::v1) fn configs() -> Vec<(&'static str, Shape)> {
     vec![
         ("HttpConfig", http(headers(), auth()).needs(&["headers", "auth", "conditions"])),
         ("NetworkConfig", network(conditions())),
@@ -140,7 +140,7 @@ fn conditions() -> Shape {
 }
 
 /// A condition (contract 4.2.4).
-pub(super) fn condition() -> Shape {
+pub(in crate::http::v1) fn condition() -> Shape {
     object()
         .has("field", string().says("See `GET /v1/meta/check-types`.").example("status_code"))
         .has("operator", one_of(&OPERATORS))

@@ -7,10 +7,10 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
-use crate::http::field::Field;
-use crate::http::fields::Fields;
-use crate::http::rule::FieldRule;
-use crate::http::vault::Vault;
+use crate::http::kit::field::Field;
+use crate::http::kit::fields::Fields;
+use crate::http::kit::rule::FieldRule;
+use crate::model::vault::Vault;
 
 const HEADER_VALUE_LENGTH: RangeInclusive<usize> = 0..=8192;
 const HEADER_NAME_LENGTH: RangeInclusive<usize> = 1..=256;

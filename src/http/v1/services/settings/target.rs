@@ -1,7 +1,7 @@
 //! The `target` of a service in a body (contract 4.3.2): which rule a text breaks. What a target is, `probe` knows.
 
-use crate::http::fields::{Fields, Given};
-use crate::http::rule::FieldRule;
+use crate::http::kit::fields::{Fields, Given};
+use crate::http::kit::rule::FieldRule;
 use crate::model::check::CheckType;
 use crate::probe::catalogue::definition;
 use crate::probe::target::{TargetForm, parse_target};
@@ -41,8 +41,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::http::field_errors::FieldErrors;
-    use crate::http::fields::Errors;
+    use crate::http::kit::field_errors::FieldErrors;
+    use crate::http::kit::fields::Errors;
 
     const OLD: Option<&str> = Some("https://old.example");
 

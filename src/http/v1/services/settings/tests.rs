@@ -3,7 +3,7 @@
 use rstest::rstest;
 
 use super::*;
-use crate::http::settings::bench::{ALL_DEFAULTS, Bench, texts};
+use crate::http::v1::services::settings::bench::{ALL_DEFAULTS, Bench, texts};
 
 mod secret_tests;
 

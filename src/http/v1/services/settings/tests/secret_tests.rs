@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 use serde_json::{Map, Value, json};
 
-use crate::http::settings::bench::{Bench, KEEP, texts};
+use crate::http::v1::services::settings::bench::{Bench, KEEP, texts};
 use crate::model::check::CheckType;
 use crate::model::service::Settings;
 

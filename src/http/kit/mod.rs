@@ -1,0 +1,23 @@
+//! The tools of the API that know no resource: what a request says, what an answer is, which rule a field breaks.
+//!
+//! Everything here could serve another API unchanged but for the texts of [`rule`] and [`quota`]. Nothing here knows the
+//! route table or the application's state.
+
+pub mod body;
+pub mod error;
+pub mod field;
+pub mod field_errors;
+pub mod fields;
+pub mod generational;
+pub mod languages;
+pub mod linked;
+pub mod page;
+pub mod path;
+pub mod query;
+pub mod quota;
+pub mod reply;
+pub mod request_id;
+pub mod rule;
+pub mod store_access;
+pub mod timestamp;
+pub mod translated;

@@ -1,0 +1,5 @@
+//! The paths outside of `/v1`, none of which asks for a token: pings of jobs, uploaded pictures, and what operators ask.
+
+pub(super) mod assets;
+pub(super) mod operation;
+pub(super) mod ping;

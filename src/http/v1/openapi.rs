@@ -1,0 +1,34 @@
+//! The description of this API: the chapters of its resources in reading order, held together by the route table.
+
+use utoipa::openapi::OpenApi;
+
+use crate::config::Config;
+use crate::http::gate::route::Routes;
+use crate::http::openapi::operation::Chapter;
+use crate::http::v1::{components, history, incidents, maintenances, reference, services, statuspages, tags};
+
+/// The document of a server with these routes and settings.
+#[must_use]
+pub fn document<S>(routes: &Routes<S>, config: &Config) -> OpenApi {
+    crate::http::openapi::document(chapters(config), routes, config)
+}
+
+/// Every resource, in reading order.
+fn chapters(config: &Config) -> Vec<Chapter> {
+    vec![
+        services::openapi::chapter(),
+        history::openapi::chapter(),
+        tags::openapi::chapter(),
+        incidents::openapi::chapter(),
+        maintenances::openapi::chapter(),
+        statuspages::openapi::chapter(&config.compat.extra_statuspage_fields),
+        components::openapi::chapter(),
+        components::openapi::domains_chapter(),
+        reference::chapter(),
+        components::openapi::pings(),
+        reference::operations_without_token(),
+    ]
+}
+
+#[cfg(test)]
+mod tests;
