@@ -1,6 +1,6 @@
 //! Reliability 1: a result that is counted in `results_acked_total` survives kill -9; none is there twice.
 //!
-//! `WATCHKEEPER_TESTS_KILL_ROUNDS` sets how often the process is killed, by default five times.
+//! The process is killed five times, with `WATCHKEEPER_ENDURE=1` fifty times.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::support::{eventually, until_status};
 const SERVICES: usize = 300;
 
 fn rounds() -> u64 {
-    std::env::var("WATCHKEEPER_TESTS_KILL_ROUNDS").ok().map_or(5, |text| text.parse().unwrap())
+    if std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1") { 50 } else { 5 }
 }
 
 /// Any moment: milliseconds that differ from round to round (Knuth's multiplicative hash).
