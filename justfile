@@ -40,13 +40,9 @@ bench *arguments:
 bench-smoke:
     cargo test --workspace --benches
 
-# Advisories, licences, bans and sources of the dependencies.
-deny:
-    cargo deny check
-
-# Dependencies that nothing uses.
-machete:
-    cargo machete
+# Licences, bans, sources and duplicate versions of the dependencies, and those that nothing uses.
+dependencies:
+    tests/dependencies/run
 
 # Everything that continuous integration runs.
 ci:
