@@ -19,6 +19,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 use tokio::task::JoinHandle;
 
+use crate::announcer::Announcer;
 use crate::clock::Clock;
 use crate::config::bytes::Bytes;
 use crate::config::limits::{CompactionLimits, EngineLimits};
@@ -150,15 +151,17 @@ impl App {
         let is_past_whole = past::replay(&databases, &recorder).await;
         let engine = start_engine((&roster, toolboxes), &clock, &limits.engine, recorder.clone().recipient());
         let definer = Definer { sealer, roster, limits: limits.engine };
-        let restored = past::restore_services(&databases, (&engine, &definer), is_past_whole).await?;
+        let announcer =
+            Announcer { databases: databases.clone(), engine: engine.clone(), definer: definer.clone() };
+        let restored = past::restore_services(&announcer, is_past_whole).await?;
         let retry = Duration::from_millis(limits.record.retry_ms);
         let every = Duration::from_millis(limits.record.upkeep_ms);
-        let works = Works::new((&databases, &engine), &definer, &clock);
+        let works = Works { announcer: announcer.clone(), clock: clock.clone() };
         let background = vec![
             past::restore_figures((&databases, &recorder), &engine, (restored, retry)).await,
             actix::spawn(past::prepare_history(databases.clone(), retry)),
             actix::spawn(recovery::run(databases.clone(), returned, retry)),
-            actix::spawn(reconcile::run(databases.clone(), engine.clone(), definer.clone())),
+            actix::spawn(reconcile::run(announcer.clone())),
             actix::spawn(upkeep::run(databases.clone(), clock.clone(), every)),
         ];
         let compaction_thread = Arbiter::new();
@@ -173,6 +176,7 @@ impl App {
             databases: databases.clone(),
             engine: engine.clone(),
             definer,
+            announcer,
             collectors,
         };
         let maintenance_clock = MaintenanceClock::new(works).start();

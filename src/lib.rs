@@ -2,8 +2,9 @@
 //!
 //! The floors; a module uses only floors below its own (`tests/tidy.rs` reads the `use` lines):
 //!
-//! - floor 4: [`http`] (the REST API), [`record`] (batched writes of measurements),
+//! - floor 5: [`http`] (the REST API), [`pages`] (public status pages), [`record`] (batched writes of measurements),
 //!   [`timetable`] (what happens at its time)
+//! - floor 4: [`announcer`] (a stored service becomes a running one)
 //! - floor 3: [`engine`] (actors: schedule, retries, verdicts)
 //! - floor 2: [`probe`] (one check, once) over [`egress`], [`stats`] (uptime, percentiles), [`store`] (sea-orm)
 //! - floor 1: [`model`] (the rules: no IO, no async, no wire format)
@@ -19,6 +20,7 @@
     )
 )]
 
+pub mod announcer;
 pub mod app;
 pub mod bench;
 pub mod cli;

@@ -14,11 +14,12 @@ mod source;
 use source::Source;
 
 /// The floors from the ground up. A module uses only floors below its own.
-const FLOORS: [&[&str]; 9] = [
+const FLOORS: [&[&str]; 10] = [
     &["clock", "id", "config", "telemetry"],
     &["model"],
     &["egress", "probe", "stats", "store"],
     &["engine"],
+    &["announcer"],
     &["http", "record", "pages", "timetable", "bus", "notify"],
     &["app"],
     &["bench"],

@@ -8,9 +8,9 @@ use actix::Addr;
 use anyhow::Context as _;
 use tokio::task::JoinHandle;
 
+use crate::announcer::Announcer;
 use crate::config::Config;
 use crate::engine::Engine;
-use crate::engine::definition::Definer;
 use crate::record::recorder::{Drain, Recorder};
 use crate::record::restore::{self, Restored};
 use crate::record::spool::Spool;
@@ -43,14 +43,13 @@ pub(super) async fn replay(databases: &Databases, recorder: &Addr<Recorder>) -> 
 
 /// Starts a watch for every stored service: from where it stopped, if its past is there.
 pub(super) async fn restore_services(
-    databases: &Databases,
-    (engine, definer): (&Engine, &Definer),
+    announcer: &Announcer,
     is_past_whole: bool,
 ) -> Result<Vec<Restored>, StoreError> {
     if is_past_whole {
-        restore::services(databases, engine, definer).await
+        restore::services(announcer).await
     } else {
-        restore::services_without_past(databases, engine, definer).await
+        restore::services_without_past(announcer).await
     }
 }
 

@@ -17,6 +17,7 @@ use crate::config::limits::EngineLimits;
 use crate::engine::aggregator::{Present, Recall, Recalled};
 use crate::engine::counters::Counters;
 use crate::engine::definition::{Definition, Roster};
+use crate::engine::retired::Retired;
 use crate::engine::service::{End, Pinged, Redefine, ServiceActor};
 use crate::engine::shard::{Shard, place};
 use crate::engine::supervise::{Ending, address, watched};
@@ -37,6 +38,8 @@ pub struct Fleet {
     services: HashMap<Id, Member>,
     limits: EngineLimits,
     counters: Arc<Counters>,
+    /// Services that are gone.
+    retired: Retired,
     /// Actors launched so far: each has its own number, also when a service comes back under the same id.
     launched: u64,
 }
@@ -70,10 +73,15 @@ pub struct TakePing {
     pub ping: Ping,
 }
 
-/// Stop watching the service.
+/// Stop watching the service: a definition up to its last revision that arrives later changes nothing.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub struct Retire(pub Id);
+pub struct Retire {
+    /// The service.
+    pub id: Id,
+    /// Its last revision.
+    pub revision: i64,
+}
 
 /// Stop watching all services.
 #[derive(Message)]
@@ -104,7 +112,7 @@ struct StartAgain {
 
 impl Fleet {
     pub(super) fn new(shards: Arc<[Arc<Shard>]>, limits: EngineLimits, counters: Arc<Counters>) -> Self {
-        Self { shards, services: HashMap::new(), limits, counters, launched: 0 }
+        Self { shards, services: HashMap::new(), limits, counters, retired: Retired::default(), launched: 0 }
     }
 
     fn shard(&self, id: Id) -> &Arc<Shard> {
@@ -147,6 +155,9 @@ impl Handler<Apply> for Fleet {
 
     fn handle(&mut self, Apply { definition, memory }: Apply, ctx: &mut Context<Self>) -> ResponseFuture<()> {
         let id = definition.id;
+        if self.retired.covers(id, definition.revision) {
+            return Box::pin(std::future::ready(()));
+        }
         let aggregator = self.shard(id).aggregator.clone();
         let now = self.shard(id).clock.now();
         let known = memory.as_ref().map(|memory| {
@@ -206,7 +217,8 @@ impl Handler<TakePing> for Fleet {
 impl Handler<Retire> for Fleet {
     type Result = ResponseFuture<()>;
 
-    fn handle(&mut self, Retire(id): Retire, _: &mut Context<Self>) -> ResponseFuture<()> {
+    fn handle(&mut self, Retire { id, revision }: Retire, _: &mut Context<Self>) -> ResponseFuture<()> {
+        self.retired.note(id, revision);
         let ended = self.services.remove(&id).map(|member| member.address.send(End));
         Box::pin(async move {
             if let Some(ended) = ended {

@@ -14,6 +14,7 @@ pub mod definition;
 pub mod fleet;
 pub mod lane;
 pub mod location;
+mod retired;
 pub mod service;
 pub mod shard;
 pub mod supervise;
@@ -117,12 +118,13 @@ impl Engine {
         Ok(self.fleet.send(TakePing { id, ping }).await?)
     }
 
-    /// Forgets the service: results that are still under way are dropped.
+    /// Forgets the service, whose last revision this was: results that are still under way are dropped, and so is a definition
+    /// that was read before and arrives later.
     ///
     /// # Errors
     /// [`EngineStopped`].
-    pub async fn retire(&self, id: Id, key: ServiceKey) -> Result<(), EngineStopped> {
-        self.fleet.send(Retire(id)).await?;
+    pub async fn retire(&self, id: Id, key: ServiceKey, revision: i64) -> Result<(), EngineStopped> {
+        self.fleet.send(Retire { id, revision }).await?;
         Ok(self.shard_of(id).aggregator.send(Forget(key)).await?)
     }
 

@@ -10,18 +10,18 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
 
+use crate::announcer::Announcer;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::engine::Engine;
 use crate::engine::definition::{Definer, Definition, Task};
 use crate::id::Id;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
-use crate::model::service::{Service, ServiceKey};
+use crate::model::service::ServiceKey;
 use crate::model::verdict::{Verdict, Vote, freshness_ms};
 use crate::model::watch::Memory;
 use crate::record::restore::answered::Answered;
 use crate::stats::uptime::{cover, covers, measured, per_day};
 use crate::stats::window::{WINDOW_DAYS, Window};
-use crate::store::heartbeats::{self, StoredHeartbeat};
 use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, Expected, LatestVotes};
@@ -66,13 +66,9 @@ pub struct Restored {
 ///
 /// # Errors
 /// When the main database fails.
-pub async fn services(
-    databases: &Databases,
-    engine: &Engine,
-    definer: &Definer,
-) -> Result<Vec<Restored>, StoreError> {
-    let past = read_past(databases, engine.started_at(), definer).await;
-    each_service(databases, (engine, definer), past).await
+pub async fn services(announcer: &Announcer) -> Result<Vec<Restored>, StoreError> {
+    let past = read_past(announcer).await;
+    each_service(announcer, past).await
 }
 
 /// The same while the history is away, or lacks what still waits for it: services start from scratch, and
@@ -80,34 +76,22 @@ pub async fn services(
 ///
 /// # Errors
 /// When the main database fails.
-pub async fn services_without_past(
-    databases: &Databases,
-    engine: &Engine,
-    definer: &Definer,
-) -> Result<Vec<Restored>, StoreError> {
+pub async fn services_without_past(announcer: &Announcer) -> Result<Vec<Restored>, StoreError> {
     tracing::warn!("services start without their past; it is added when the history is there");
-    each_service(databases, (engine, definer), None).await
+    each_service(announcer, None).await
 }
 
-async fn each_service(
-    databases: &Databases,
-    (engine, definer): (&Engine, &Definer),
-    past: Option<Past>,
-) -> Result<Vec<Restored>, StoreError> {
+async fn each_service(announcer: &Announcer, past: Option<Past>) -> Result<Vec<Restored>, StoreError> {
+    let Announcer { databases, engine, definer } = announcer;
     let is_past_known = past.is_some();
     let mut past = past.unwrap_or_default();
     let mut restored = Vec::new();
     let mut after = ServiceKey::MIN;
     loop {
         let page = services::definitions(databases.main.reader(), after, PAGE).await?;
-        let Some((last, _)) = page.last() else { return Ok(restored) };
-        after = last.key;
-        let keys: Vec<ServiceKey> = page.iter().map(|(service, _)| service.key).collect();
-        let heartbeats = heartbeats::of_services(databases.main.reader(), &keys).await?;
-        let definitions: Vec<Definition> = page
-            .iter()
-            .filter_map(|(service, organisation)| define(definer, &heartbeats, (service, *organisation)))
-            .collect();
+        let Some(last) = page.last() else { return Ok(restored) };
+        after = last.service.key;
+        let definitions = announcer.define(&page).await?;
         let expected: Vec<Expected> =
             definitions.iter().map(|definition| expect(&past, definition, engine.started_at())).collect();
         // Asking a history that is away costs seconds each time.
@@ -126,11 +110,11 @@ async fn each_service(
     }
 }
 
-async fn read_past(databases: &Databases, now: Timestamp, definer: &Definer) -> Option<Past> {
-    let reader = databases.history.reader();
+async fn read_past(announcer: &Announcer) -> Option<Past> {
+    let (reader, now) = (announcer.databases.history.reader(), announcer.engine.started_at());
     let read = async {
         let locations = LocationNumbers::read(reader).await?;
-        let places = definer.roster.locations().iter().enumerate();
+        let places = announcer.definer.roster.locations().iter().enumerate();
         let numbers = places.filter_map(|(place, known)| {
             Some((place, *locations.numbers(&[known.code.to_string()]).first()?))
         });
@@ -147,23 +131,6 @@ async fn read_past(databases: &Databases, now: Timestamp, definer: &Definer) -> 
         tracing::error!(%error, "the history cannot be read; services start without their past");
     });
     past.ok()
-}
-
-fn define(
-    definer: &Definer,
-    heartbeats: &HashMap<ServiceKey, StoredHeartbeat>,
-    (service, organisation): (&Service, Id),
-) -> Option<Definition> {
-    match definer.define(service, organisation) {
-        Ok(definition) => {
-            let stored = heartbeats.get(&service.key).map(|stored| stored.heartbeat);
-            Some(definition.with_heartbeat(stored))
-        }
-        Err(error) => {
-            tracing::error!(service = %service.id, %error, "this service cannot be watched");
-            None
-        }
-    }
 }
 
 /// Whose results may still vote: a slow service's older ones are fresh as well.

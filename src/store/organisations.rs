@@ -1,7 +1,12 @@
 //! Organisations.
 
+use std::collections::{BTreeSet, HashMap};
+
 use sea_orm::sea_query::LockType;
-use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait, PaginatorTrait, QueryOrder, QuerySelect};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect,
+};
 use watchkeeper_entities::organisation::{ActiveModel, Column, Entity, Model};
 
 use crate::id::Id;
@@ -53,6 +58,25 @@ pub async fn count(connection: &impl ConnectionTrait) -> Result<u64, StoreError>
 /// When the database fails or the row cannot be read.
 pub async fn get(connection: &impl ConnectionTrait, key: i64) -> Result<Option<Organisation>, StoreError> {
     Entity::find_by_id(key).one(connection).await?.map(from_row).transpose()
+}
+
+/// The ids that clients see of the organisations with these database keys.
+///
+/// # Errors
+/// When the database fails or an id cannot be read.
+pub async fn ids(
+    connection: &impl ConnectionTrait,
+    keys: &BTreeSet<i64>,
+) -> Result<HashMap<i64, Id>, StoreError> {
+    let columns = Entity::find().select_only().columns([Column::Id, Column::PublicId]);
+    let query = columns.filter(Column::Id.is_in(keys.iter().copied()));
+    let rows = query.into_tuple::<(i64, String)>().all(connection).await?;
+    let id = |(key, id): (i64, String)| {
+        let parsed =
+            id.parse().map_err(|_| StoreError::corrupt("organisation", &key, &"its id cannot be read"))?;
+        Ok((key, parsed))
+    };
+    rows.into_iter().map(id).collect()
 }
 
 /// Locks the organisation's row until the transaction ends, so that quota checks are atomic with the write that

@@ -1,5 +1,7 @@
 //! Services. Every finder is scoped by organisation, except the engine's own loader [`definitions`].
 
+use std::collections::BTreeSet;
+
 use sea_orm::sea_query::Expr;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
@@ -7,12 +9,12 @@ use sea_orm::{
 };
 use serde_json::{Map, Value};
 use watchkeeper_entities::service::{ActiveModel, Column, Entity, Model};
-use watchkeeper_entities::{history_erasure, organisation, service_tag};
+use watchkeeper_entities::{history_erasure, service_tag};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::{Pause, ProbeRole, Service, ServiceKey, Settings, StatusOverride};
-use crate::store::StoreError;
+use crate::store::{StoreError, organisations};
 
 /// Keys in one statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
@@ -105,8 +107,17 @@ pub async fn active_beyond(
     rows.into_iter().map(from_row).collect()
 }
 
-/// Services of every organisation with the id of their organisation, by key, after `after`: what the engine
-/// loads at start and compares itself with. Nothing that answers a client may use it.
+/// A service, and the id of the organisation that owns it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnedService {
+    /// The service.
+    pub service: Service,
+    /// The id of its organisation, as clients see it.
+    pub organisation: Id,
+}
+
+/// Services of every organisation, by key, after `after`: what the engine loads at start and compares itself with. Nothing
+/// that answers a client may use it.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -114,26 +125,22 @@ pub async fn definitions(
     connection: &impl ConnectionTrait,
     after: ServiceKey,
     limit: u64,
-) -> Result<Vec<(Service, Id)>, StoreError> {
+) -> Result<Vec<OwnedService>, StoreError> {
     let rows = Entity::find()
         .filter(Column::Id.gt(after))
         .order_by_asc(Column::Id)
         .limit(limit)
         .all(connection)
         .await?;
-    let organisations = organisation::Entity::find().all(connection).await?;
-    let organisation_of = |row: &Model| {
-        let found = organisations.iter().find(|organisation| organisation.id == row.organisation_id);
-        found
-            .and_then(|organisation| organisation.public_id.parse().ok())
-            .ok_or_else(|| StoreError::corrupt("service", &row.id, &"its organisation cannot be read"))
+    let owners: BTreeSet<i64> = rows.iter().map(|row| row.organisation_id).collect();
+    let ids = organisations::ids(connection, &owners).await?;
+    let owned = |row: Model| {
+        let organisation = ids.get(&row.organisation_id).copied();
+        let organisation = organisation
+            .ok_or_else(|| StoreError::corrupt("service", &row.id, &"its organisation cannot be read"))?;
+        Ok(OwnedService { service: from_row(row)?, organisation })
     };
-    rows.into_iter()
-        .map(|row| {
-            let organisation = organisation_of(&row)?;
-            Ok((from_row(row)?, organisation))
-        })
-        .collect()
+    rows.into_iter().map(owned).collect()
 }
 
 /// The services with these keys, whoever owns them: for whoever has found the keys in an organisation's rows.

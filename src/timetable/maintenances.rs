@@ -4,7 +4,6 @@
 //! that come back are noticed. After a stop it makes up for what was missed, each transition once, at the present moment.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{
@@ -13,15 +12,12 @@ use actix::{
 };
 use futures_util::FutureExt as _;
 
+use crate::announcer::Announcer;
 use crate::clock::{Clock, Timestamp};
-use crate::engine::Engine;
-use crate::engine::definition::Definer;
-use crate::model::access::Organisation;
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::maintenance::step::{Stamp, Step};
-use crate::model::service::Service;
 use crate::store::maintenances::{due, effect};
-use crate::store::{Databases, StoreError, organisations};
+use crate::store::{StoreError, organisations};
 
 /// The longest sleep; also the wait after a failure.
 const LONGEST_MS: i64 = 1_000;
@@ -33,28 +29,13 @@ const PAGE: u64 = 100;
 /// What the clock works with.
 #[derive(Clone, Debug)]
 pub struct Works {
-    /// Where maintenances are.
-    pub databases: Databases,
-    /// Who counts the time of services.
-    pub engine: Engine,
-    /// Makes the engine's definitions.
-    pub definer: Definer,
+    /// Who holds the maintenances, and tells the engine about services whose time counts or no longer does.
+    pub announcer: Announcer,
     /// Wall time.
     pub clock: Clock,
 }
 
 impl Works {
-    /// Copies of what everybody shares.
-    #[must_use]
-    pub fn new((databases, engine): (&Databases, &Engine), definer: &Definer, clock: &Clock) -> Self {
-        Self {
-            databases: databases.clone(),
-            engine: engine.clone(),
-            definer: definer.clone(),
-            clock: clock.clone(),
-        }
-    }
-
     /// Does everything that is due now. Gives the number of transitions.
     ///
     /// # Errors
@@ -66,7 +47,7 @@ impl Works {
             let before = done;
             let mut after = MaintenanceKey::MIN;
             loop {
-                let main = self.databases.main.reader();
+                let main = self.announcer.databases.main.reader();
                 let keys = due::at(main, self.clock.now(), after, PAGE).await?;
                 let Some(last) = keys.last() else { break };
                 after = *last;
@@ -86,7 +67,7 @@ impl Works {
 
     /// Makes the transition that is due, if it still is; somebody else may have been faster.
     async fn transit(&self, key: MaintenanceKey) -> Result<bool, StoreError> {
-        let transaction = self.databases.main.begin().await?;
+        let transaction = self.announcer.databases.main.begin().await?;
         let Some(stored) = due::claim(&transaction, key).await? else { return Ok(false) };
         let Some(organisation) = organisations::get(&transaction, stored.organisation).await? else {
             return Ok(false);
@@ -97,29 +78,13 @@ impl Works {
         let touched = effect::carry_out(&transaction, &step, now).await?;
         transaction.commit().await?;
         tracing::info!(maintenance = %stored.id, status = %step.after.status, "a maintenance was due");
-        self.tell_engine(&touched, &organisation).await;
+        self.announcer.announce(&touched, organisation.id).await;
         Ok(true)
-    }
-
-    /// The commit has been made: what goes wrong here is logged, and mended by the comparison with the store.
-    async fn tell_engine(&self, touched: &[Service], organisation: &Organisation) {
-        for service in touched {
-            match self.definer.define(service, organisation.id) {
-                Ok(definition) => {
-                    if self.engine.apply(Arc::new(definition)).await.is_err() {
-                        tracing::warn!(service = %service.id, "the engine has stopped");
-                    }
-                }
-                Err(error) => {
-                    tracing::error!(service = %service.id, %error, "this service cannot be watched");
-                }
-            }
-        }
     }
 
     /// How long nothing is due.
     async fn pause(&self) -> Result<Duration, StoreError> {
-        let next = due::next(self.databases.main.reader()).await?;
+        let next = due::next(self.announcer.databases.main.reader()).await?;
         Ok(wait(next, self.clock.now()))
     }
 }

@@ -7,6 +7,7 @@ use actix::{Actor, Context, Handler, System};
 use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 use rstest::rstest;
+use watchkeeper::announcer::Announcer;
 use watchkeeper::clock::{Clock, DAY_MS};
 use watchkeeper::config::limits::{CompactionLimits, EngineLimits};
 use watchkeeper::engine::aggregator::{Batch, Snapshot};
@@ -91,10 +92,11 @@ async fn restart_with(
         sink: collector.clone().start().recipient(),
     });
     let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
+    let announcer = Announcer { databases: (*store).clone(), engine: engine.clone(), definer };
     let restored = if is_past_there {
-        restore::services(store, &engine, &definer).await.unwrap()
+        restore::services(&announcer).await.unwrap()
     } else {
-        restore::services_without_past(store, &engine, &definer).await.unwrap()
+        restore::services_without_past(&announcer).await.unwrap()
     };
     restore::figures(store, &engine, restored).await.unwrap();
     let keys: Vec<_> = known.iter().map(|service| (service.id, service.key)).collect();
@@ -375,7 +377,8 @@ fn a_history_that_cannot_be_read_stops_no_watch(
             sink: collector.start().recipient(),
         });
         let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
-        let restored = restore::services(&store, &engine, &definer).await.unwrap();
+        let announcer = Announcer { databases: (*store).clone(), engine: engine.clone(), definer };
+        let restored = restore::services(&announcer).await.unwrap();
         assert_eq!(restored.iter().map(|one| one.id).collect::<Vec<_>>(), [service.id]);
         assert!(engine.roll().await.unwrap().contains_key(&service.id));
         assert!(restore::figures(&store, &engine, restored).await.is_err());

@@ -7,7 +7,7 @@ use watchkeeper::model::check::CheckType;
 use watchkeeper::model::service::{
     OverrideStatus, Pause, PauseReason, ProbeRole, Service, ServiceKey, Settings, StatusOverride,
 };
-use watchkeeper::store::services;
+use watchkeeper::store::services::{self, OwnedService};
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -71,7 +71,7 @@ async fn every_field_survives(
     let found = services::find(store.main.reader(), owner.key, stored.id).await.unwrap();
     assert_eq!(found.as_ref(), Some(&stored));
     let with_owner = services::definitions(store.main.reader(), ServiceKey::MIN, 10).await.unwrap();
-    assert_eq!(with_owner, [(stored.clone(), owner.id)]);
+    assert_eq!(with_owner, [OwnedService { service: stored.clone(), organisation: owner.id }]);
 
     let text = |service: &Service| {
         service.settings.as_ref().map(|settings| serde_json::to_string(&settings.config).unwrap())
@@ -173,13 +173,14 @@ async fn definitions_are_walked_by_key_over_all_organisations(
     let (one, two) = (stored_organisation(&store, "1").await, stored_organisation(&store, "2").await);
     let mut expected = Vec::new();
     for owner in [&one, &two, &one, &two, &one] {
-        expected.push((stored_service(&store, service(owner.key, "s")).await, owner.id));
+        let service = stored_service(&store, service(owner.key, "s")).await;
+        expected.push(OwnedService { service, organisation: owner.id });
     }
     let (mut walked, mut after) = (Vec::new(), ServiceKey::MIN);
     loop {
         let page = services::definitions(store.main.reader(), after, 2).await.unwrap();
-        let Some((last, _)) = page.last() else { break };
-        after = last.key;
+        let Some(last) = page.last() else { break };
+        after = last.service.key;
         walked.extend(page);
     }
     assert_eq!(walked, expected);

@@ -6,6 +6,7 @@ use actix::{Actor, Context, Handler, System};
 use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 use rstest::rstest;
+use watchkeeper::announcer::Announcer;
 use watchkeeper::clock::Clock;
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::aggregator::Batch;
@@ -13,11 +14,15 @@ use watchkeeper::engine::definition::{Definer, Roster};
 use watchkeeper::engine::location::Prober;
 use watchkeeper::engine::shard::Threads;
 use watchkeeper::engine::{Engine, EngineParts};
-use watchkeeper::model::check::Outcome;
+use watchkeeper::model::check::{CheckType, Outcome};
+use watchkeeper::model::heartbeat::Ping;
 use watchkeeper::model::location::Location;
 use watchkeeper::model::maintenance::{Maintenance, MaintenanceStatus, Schedule};
 use watchkeeper::model::secret::Sealer;
+use watchkeeper::model::service::Service;
+use watchkeeper::model::verdict::Verdict;
 use watchkeeper::probe::spec::CheckSpec;
+use watchkeeper::store::heartbeats;
 use watchkeeper::store::maintenances::{self, due, timeline};
 use watchkeeper::timetable::maintenances::Works;
 
@@ -65,7 +70,8 @@ fn works(store: &Store, clock: &Clock) -> Works {
         sink: Deaf.start().recipient(),
     });
     let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
-    Works::new((store, &engine), &definer, clock)
+    let announcer = Announcer { databases: (*store).clone(), engine, definer };
+    Works { announcer, clock: clock.clone() }
 }
 
 async fn now_stored(store: &Store, of: &Maintenance) -> Maintenance {
@@ -106,7 +112,7 @@ fn each_transition_is_made_once_however_the_clock_is_set(
         assert_eq!((ended.status, ended.actual_end), (Completed, Some(at(10_000 + HOUR_MS))));
         assert_eq!(entries(&store, &made).await, [InProgress, Completed]);
         assert_eq!(due::next(store.main.reader()).await.unwrap(), None);
-        works.engine.stop().await;
+        works.announcer.engine.stop().await;
     });
 }
 
@@ -130,7 +136,7 @@ fn what_was_missed_is_made_up_for_in_order(
             assert_eq!((ended.actual_start, ended.actual_end), (Some(at(99_000)), Some(at(99_000))));
             assert_eq!(entries(&store, one).await, [InProgress, Completed]);
         }
-        works.engine.stop().await;
+        works.announcer.engine.stop().await;
     });
 }
 
@@ -155,7 +161,7 @@ fn several_processes_make_each_transition_once(
             assert_eq!(entries(&store, maintenance).await, [InProgress, Completed]);
         }
         for works in [one, two, three] {
-            works.engine.stop().await;
+            works.announcer.engine.stop().await;
         }
     });
 }
@@ -179,7 +185,7 @@ fn only_what_was_asked_for_happens(#[values(Backend::Sqlite, Backend::Postgres)]
         let works = works(&store, &Clock::fixed(at(HOUR_MS)));
         assert_eq!(works.turn().await.unwrap(), 0);
         assert_eq!(due::next(store.main.reader()).await.unwrap(), None);
-        works.engine.stop().await;
+        works.announcer.engine.stop().await;
     });
 }
 
@@ -193,13 +199,47 @@ fn the_engine_is_told(#[values(Backend::Sqlite, Backend::Postgres)] backend: Bac
         stored(&store, maintenance(owner.key, Scheduled), (&[watched.key], 0)).await;
         let clock = Clock::fixed(at(5_000));
         let works = works(&store, &clock);
-        works.engine.apply(Arc::new(works.definer.define(&watched, owner.id).unwrap())).await.unwrap();
+        works.announcer.announce(std::slice::from_ref(&watched), owner.id).await;
         for revision in [2, 3] {
             clock.set_ahead(10_000);
             assert_eq!(works.turn().await.unwrap(), 1);
-            assert_eq!(works.engine.roll().await.unwrap()[&watched.id], (watched.key, revision));
+            assert_eq!(works.announcer.engine.roll().await.unwrap()[&watched.id], (watched.key, revision));
         }
-        works.engine.stop().await;
+        works.announcer.engine.stop().await;
+    });
+}
+
+/// A heartbeat that was resumed after its last ping expects the next one counted from then, also while a maintenance begins
+/// and ends: its definition was once announced without its pings.
+#[rstest]
+fn a_resumed_heartbeat_does_not_go_down_with_a_maintenance(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let owner = stored_organisation(&store, "owner").await;
+        let reporting =
+            Service { check_type: CheckType::Heartbeat, target: None, ..service(owner.key, "job") };
+        let job = stored_service(&store, reporting).await;
+        let write = store.main.begin().await.unwrap();
+        heartbeats::insert(&write, job.key, ([1; 32], "sealed".into())).await.unwrap();
+        let long_ago = Ping { at: at(-HOUR_MS), has_failed: false };
+        heartbeats::ping(&write, &[1; 32], long_ago).await.unwrap();
+        heartbeats::count_from(&write, job.key, at(4_000)).await.unwrap();
+        write.commit().await.unwrap();
+        stored(&store, maintenance(owner.key, Scheduled), (&[job.key], 0)).await;
+        let clock = Clock::fixed(at(5_000));
+        let works = works(&store, &clock);
+        works.announcer.announce(std::slice::from_ref(&job), owner.id).await;
+        for revision in [2, 3] {
+            clock.set_ahead(10_000);
+            assert_eq!(works.turn().await.unwrap(), 1);
+            let engine = &works.announcer.engine;
+            assert_eq!(engine.roll().await.unwrap()[&job.id], (job.key, revision));
+            let snapshots = engine.snapshots(&[(job.id, job.key)]).await.unwrap();
+            assert_eq!(snapshots[0].verdict, Verdict::Unknown, "no ping is missed yet");
+        }
+        works.announcer.engine.stop().await;
     });
 }
 
@@ -217,7 +257,7 @@ fn one_that_fails_does_not_stop_the_others(#[values(Backend::Sqlite, Backend::Po
         let works = works(&store, &Clock::fixed(at(12_000)));
         assert!(works.turn().await.is_err());
         assert_eq!(now_stored(&store, &sound).await.status, InProgress);
-        works.engine.stop().await;
+        works.announcer.engine.stop().await;
     });
 }
 
@@ -237,6 +277,6 @@ fn a_database_that_is_away_stops_nothing_for_good() {
         main.execute_unprepared(&rename("elsewhere", "maintenance")).await.unwrap();
         assert_eq!(works.turn().await.unwrap(), 1);
         assert_eq!(now_stored(&store, &made).await.status, InProgress);
-        works.engine.stop().await;
+        works.announcer.engine.stop().await;
     });
 }

@@ -10,7 +10,8 @@ use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::plans::PlanTable;
 use crate::model::service::{Service, ServiceKey};
-use crate::store::{Database, organisations, services};
+use crate::store::services::{self, OwnedService};
+use crate::store::{Database, organisations};
 
 /// Services read at a time.
 const PAGE: u64 = 1_000;
@@ -61,9 +62,9 @@ impl Directory {
         let mut after = ServiceKey::MIN;
         loop {
             let page = services::definitions(main.reader(), after, PAGE).await?;
-            let Some((last, _)) = page.last() else { break };
-            after = last.key;
-            for (service, _) in page {
+            let Some(last) = page.last() else { break };
+            after = last.service.key;
+            for OwnedService { service, .. } in page {
                 let Some(days) = days.get(&service.organisation) else { continue };
                 directory.add(service, now.plus_ms(-i64::from(*days) * DAY_MS), has_names);
             }

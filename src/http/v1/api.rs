@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 
+use crate::announcer::Announcer;
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
 use crate::config::sources::BadConfig;
@@ -24,14 +25,12 @@ use crate::http::v1::assets::Studio;
 use crate::http::v1::custom_domains::Cooldowns;
 use crate::http::v1::services::{ServicePage, StoredService};
 use crate::id::Id;
-use crate::model::check::CheckType;
 use crate::model::domain_names::DomainNames;
-use crate::model::heartbeat::Heartbeat;
 use crate::model::plans::PlanTable;
 use crate::model::service::{Service, ServiceKey};
 use crate::model::token::TokenHash;
 use crate::probe::toolbox::Toolbox;
-use crate::store::{Databases, heartbeats, organisations, tokens};
+use crate::store::{Databases, organisations, tokens};
 use crate::telemetry::Collect;
 
 /// How long a caller is remembered.
@@ -59,6 +58,8 @@ pub struct ApiParts {
     pub engine: Engine,
     /// Makes the engine's definitions; holds sealer and roster.
     pub definer: Definer,
+    /// Tells the engine about stored services.
+    pub announcer: Announcer,
     /// The host names that this installation goes by.
     pub domain_names: Arc<DomainNames>,
     /// The way to the name servers, for looks at custom domains.
@@ -129,29 +130,9 @@ impl Api {
         Timestamp::from_ms(last.ok().and_then(next).unwrap_or(now))
     }
 
-    /// Tells the engine how a service is to be watched from now on. The commit has been made: what goes wrong here is
-    /// logged, and mended by the comparison with the store.
+    /// Tells the engine how a service is to be watched from now on. The commit has been made.
     pub async fn tell_engine(&self, service: &Service, organisation: Id) {
-        match self.parts.definer.define(service, organisation) {
-            Ok(definition) => {
-                let definition = definition.with_heartbeat(self.heartbeat_of(service).await);
-                if self.parts.engine.apply(Arc::new(definition)).await.is_err() {
-                    tracing::warn!(service = %service.id, "the engine has stopped");
-                }
-            }
-            Err(error) => tracing::error!(service = %service.id, %error, "this service cannot be watched"),
-        }
-    }
-
-    /// What is stored of the pings of a service that reports itself.
-    async fn heartbeat_of(&self, service: &Service) -> Option<Heartbeat> {
-        if service.check_type != CheckType::Heartbeat {
-            return None;
-        }
-        let found = heartbeats::of_services(self.parts.databases.main.reader(), &[service.key]).await;
-        let found = found
-            .inspect_err(|error| tracing::error!(service = %service.id, %error, "its pings cannot be read"));
-        Some(found.ok()?.get(&service.key)?.heartbeat)
+        self.parts.announcer.announce(std::slice::from_ref(service), organisation).await;
     }
 
     /// What the engine knows about these services, in their order.

@@ -167,7 +167,7 @@ pub(super) async fn delete_service(call: Call<Api>) -> Result<Reply, ApiError> {
     });
     let deleted = json!({"id": service.id.as_str(), "deleted": true, "cleanup": cleanup});
     let reply = write.commit(Reply::data(deleted)).await?;
-    if api.parts.engine.retire(service.id, service.key).await.is_err() {
+    if api.parts.engine.retire(service.id, service.key, service.revision).await.is_err() {
         tracing::warn!(service = %service.id, "the engine has stopped");
     }
     Ok(reply)

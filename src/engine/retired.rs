@@ -1,0 +1,68 @@
+//! The services that were deleted lately.
+//!
+//! Whoever reads a service and announces it is not alone: it may be deleted in between, and its definition then arrives
+//! after the end. So the last revision of a retired service is remembered for [`KEPT`] at least, which is longer than
+//! anybody takes from the reading to the announcing: nothing up to that revision starts it again.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::id::Id;
+
+/// The shortest time that an id is remembered.
+const KEPT: Duration = Duration::from_secs(600);
+
+/// Last revisions in two generations: the younger one becomes the elder, and the elder is forgotten.
+#[derive(Debug)]
+pub(super) struct Retired {
+    young: HashMap<Id, i64>,
+    elder: HashMap<Id, i64>,
+    since: Instant,
+}
+
+impl Default for Retired {
+    fn default() -> Self {
+        Self { young: HashMap::new(), elder: HashMap::new(), since: Instant::now() }
+    }
+}
+
+impl Retired {
+    /// Remembers that a service is gone, and its last revision.
+    pub(super) fn note(&mut self, id: Id, revision: i64) {
+        if self.since.elapsed() >= KEPT {
+            self.elder = std::mem::take(&mut self.young);
+            self.since = Instant::now();
+        }
+        let last = self.young.entry(id).or_insert(revision);
+        *last = revision.max(*last);
+    }
+
+    /// Whether this revision of a service was read before the service was retired.
+    pub(super) fn covers(&self, id: Id, revision: i64) -> bool {
+        [&self.young, &self.elder].iter().any(|gone| gone.get(&id).is_some_and(|last| revision <= *last))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_id_is_remembered_long_enough_and_not_for_ever() {
+        let [first, second, third] = [Id::random(), Id::random(), Id::random()];
+        let mut retired = Retired::default();
+        tokio::time::advance(KEPT - Duration::from_secs(1)).await;
+        retired.note(first, 3);
+        retired.note(first, 2);
+        tokio::time::advance(KEPT - Duration::from_secs(1)).await;
+        retired.note(second, 1);
+        let covered = |retired: &Retired| [first, second, third].map(|id| retired.covers(id, 1));
+        assert_eq!(covered(&retired), [true, true, false]);
+        assert!(retired.covers(first, 3) && !retired.covers(first, 4));
+        tokio::time::advance(KEPT).await;
+        retired.note(third, 1);
+        assert_eq!(covered(&retired), [false, true, true]);
+    }
+}
