@@ -14,6 +14,10 @@ use tokio::time::Instant;
 /// Milliseconds of one calendar day (UTC has no leap seconds in Unix time).
 pub const DAY_MS: i64 = 86_400_000;
 
+/// The largest difference, in milliseconds, by which wall clock and monotonic time may come apart between two looks without
+/// anybody having set the wall clock: slewing and slow scheduling stay below it.
+pub const STEP_MS: i64 = 2_000;
+
 /// Unix time in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);

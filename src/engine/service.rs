@@ -13,7 +13,7 @@ use std::time::Duration;
 use actix::{Actor, ActorContext, Addr, AsyncContext, Context, Handler, Message, SpawnHandle};
 use tokio::time::Instant;
 
-use crate::clock::Timestamp;
+use crate::clock::{STEP_MS, Timestamp};
 use crate::engine::aggregator::{CheckRecorded, StartedLate, StatusChanged};
 use crate::engine::counters::Ticket;
 use crate::engine::definition::{Definition, Task};
@@ -27,9 +27,6 @@ use crate::model::history::{ChangeCause, CheckRecord, StatusChange};
 use crate::model::location::LocationCode;
 use crate::model::service::ProbeRole;
 use crate::model::watch::{Attempt, Change, Effect, Finished, Memory, Opinion, Watch};
-
-/// A difference between wall clock and monotonic clock that means: somebody set the wall clock.
-const CLOCK_JUMP_MS: i64 = 2_000;
 
 /// The actor of one service.
 pub struct ServiceActor {
@@ -94,10 +91,10 @@ impl ServiceActor {
         let passed_ms = signed(instant.duration_since(self.anchor.1).as_millis());
         let jump_ms = wall.ms_since(self.anchor.0) - passed_ms;
         self.anchor = (wall, instant);
-        if let Some(watch) = self.watch.as_mut().filter(|_| jump_ms.abs() > CLOCK_JUMP_MS) {
+        if let Some(watch) = self.watch.as_mut().filter(|_| jump_ms.abs() > STEP_MS) {
             watch.shift(jump_ms);
         }
-        if let Some(vigil) = self.vigil.as_mut().filter(|_| jump_ms.abs() > CLOCK_JUMP_MS) {
+        if let Some(vigil) = self.vigil.as_mut().filter(|_| jump_ms.abs() > STEP_MS) {
             vigil.shift(jump_ms);
         }
         wall

@@ -4,7 +4,7 @@
 //! effects come out. A deadline is missed when the period and the grace pass without a ping; then one is missed every
 //! further period. Before the first ping nothing is expected.
 
-use crate::clock::Timestamp;
+use crate::clock::{STEP_MS, Timestamp};
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::service::Settings;
@@ -31,6 +31,16 @@ pub struct Heartbeat {
     pub last: Option<Ping>,
     /// Deadlines count from here when that is later than the newest ping: the service was resumed or changed.
     pub counts_from: Option<Timestamp>,
+}
+
+impl Heartbeat {
+    /// The same without moments of the future: they were stored before the wall clock was set back, so they are of now at the
+    /// latest.
+    fn until(self, now: Timestamp) -> Self {
+        let passed = |at: Timestamp| if at.ms_since(now) > STEP_MS { now } else { at };
+        let last = self.last.map(|ping| Ping { at: passed(ping.at), ..ping });
+        Self { last, counts_from: self.counts_from.map(passed) }
+    }
 }
 
 /// What is expected of a heartbeat.
@@ -122,9 +132,10 @@ impl Vigil {
 
     /// Expects something else from now on; what was seen stays.
     pub fn expect(&mut self, pulse: Pulse, now: Timestamp) -> Vec<Effect> {
-        let last = newer(self.pulse.stored.last, pulse.stored.last);
+        let stored = pulse.stored.until(now);
+        let last = newer(self.pulse.stored.last, stored.last);
         let mut effects = self.wake(now);
-        self.pulse = Pulse { stored: Heartbeat { last, ..pulse.stored }, ..pulse };
+        self.pulse = Pulse { stored: Heartbeat { last, ..stored }, ..pulse };
         self.deadline = self.pulse.deadline();
         effects.extend(self.wake(now));
         effects
@@ -167,9 +178,17 @@ impl Vigil {
         effects
     }
 
-    /// The wall clock was set ahead by `jump_ms`, or back: deadlines move with it.
+    /// The wall clock was set ahead by `jump_ms`, or back: deadlines move with it, and so does what was seen. A ping that
+    /// stayed in the future would keep every later one from counting as the newest.
     pub fn shift(&mut self, jump_ms: i64) {
-        self.deadline = self.deadline.map(|at| at.plus_ms(jump_ms));
+        let shifted = |at: Option<Timestamp>| at.map(|at| at.plus_ms(jump_ms));
+        self.deadline = shifted(self.deadline);
+        self.last_entry_at = shifted(self.last_entry_at);
+        let Heartbeat { last, counts_from } = &mut self.pulse.stored;
+        *counts_from = shifted(*counts_from);
+        if let Some(ping) = last {
+            ping.at = ping.at.plus_ms(jump_ms);
+        }
     }
 
     /// When [`Self::wake`] is to be called next.

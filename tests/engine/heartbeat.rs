@@ -77,8 +77,14 @@ impl Stage {
         self.facts.add(&facts);
     }
 
+    fn set_ahead(&self, seconds: i64) {
+        self.clock.set_ahead(seconds * 1_000);
+    }
+
     async fn make(&mut self, action: &str) {
-        match action {
+        let (word, argument) = action.split_once(' ').unwrap_or((action, "0"));
+        let argument: i64 = argument.parse().expect("seconds");
+        match word {
             "watch" => self.apply(false).await,
             "ping" => self.ping(false).await,
             "fail" => self.ping(true).await,
@@ -93,7 +99,8 @@ impl Stage {
             }
             "slow" => self.interval_ms = 600_000,
             "rename" => self.apply(false).await,
-            "clock" => self.clock.set_ahead(3_600_000),
+            "ahead" => self.set_ahead(argument),
+            "back" => self.set_ahead(-argument),
             "stop" | "end" => self.close().await,
             "start" => {
                 self.open();
@@ -173,7 +180,7 @@ fn play(moves: &str) -> String {
     "200 push up | 200 unknown>up votes"
 )]
 #[case::a_clock_that_is_set_moves_the_deadline(
-    "0 watch; 0 ping; 30 clock; 69 end",
+    "0 watch; 0 ping; 30 ahead 3600; 69 end",
     "0 push up | 0 unknown>up votes"
 )]
 fn services_report_themselves(#[case] moves: &str, #[case] expected: &str) {
@@ -183,4 +190,35 @@ fn services_report_themselves(#[case] moves: &str, #[case] expected: &str) {
     played.sort();
     expected.sort_unstable();
     assert_eq!(played, expected);
+}
+
+/// Reliability 15: who pings on time is never down, and who stops is, whatever is done to the wall clock.
+#[rstest]
+#[case::an_hour_back("30 back 3600")]
+#[case::an_hour_ahead("30 ahead 3600")]
+#[case::ahead_and_back("30 ahead 3600; 65 back 3600")]
+#[case::back_and_ahead("30 back 3600; 65 ahead 3600")]
+#[case::ahead_and_back_between_two_pings("30 ahead 3600; 40 back 3600")]
+#[case::a_year_ahead("30 ahead 31536000")]
+#[case::a_year_ahead_and_back("30 ahead 31536000; 65 back 31536000")]
+fn setting_the_clock_neither_makes_nor_hides_a_missed_ping(#[case] clock: &str) {
+    // In the order of real time; a move of the clock comes at its second.
+    let pings = ["60 ping", "120 ping", "180 ping"];
+    let mut moves: Vec<&str> = clock.split("; ").chain(pings).collect();
+    moves.sort_by_key(|line| line.split_once(' ').expect("a time").0.parse::<u32>().expect("seconds"));
+    let begin = format!("0 watch; 0 ping; {}", moves.join("; "));
+    let well = play(&format!("{begin}; 249 end"));
+    assert!(!well.contains("down"), "{well}");
+    let silent = play(&format!("{begin}; 255 end"));
+    assert_eq!(silent.matches("push down").count(), 1, "{silent}");
+    assert_eq!(silent.matches("up>down votes").count(), 1, "{silent}");
+}
+
+/// A definition that comes after the clock was set back still has the stored times of the future.
+#[rstest]
+#[case::before_the_deadline(64, 0)]
+#[case::after_it(66, 1)]
+fn new_settings_after_a_clock_was_set_back_count_from_their_change(#[case] end: u32, #[case] missed: usize) {
+    let played = play(&format!("0 watch; 0 ping; 30 back 3600; 35 hurry; {end} end"));
+    assert_eq!(played.matches("push down").count(), missed, "{played}");
 }
