@@ -1,14 +1,19 @@
-//! The only reader of the wall clock.
+//! The only reader of the wall clock, and the guard that decides whether it can be trusted.
 //!
 //! A [`Timestamp`] is Unix time in milliseconds, the resolution of the API. A [`Clock`] is passed to whoever
 //! needs "now"; pure functions take a `Timestamp` instead. Durations are measured with
 //! `tokio::time::Instant`, never by subtracting two timestamps.
 
+pub mod guard;
+pub mod judgement;
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use nix::time::{ClockId, clock_gettime};
 use tokio::time::Instant;
 
 /// Milliseconds of one calendar day (UTC has no leap seconds in Unix time).
@@ -17,6 +22,12 @@ pub const DAY_MS: i64 = 86_400_000;
 /// The largest difference, in milliseconds, by which wall clock and monotonic time may come apart between two looks without
 /// anybody having set the wall clock: slewing and slow scheduling stay below it.
 pub const STEP_MS: i64 = 2_000;
+
+/// Counts the time that a suspended machine sleeps as well: waking up is no jump of the wall clock.
+#[cfg(target_os = "linux")]
+const STEADY_CLOCK: ClockId = ClockId::CLOCK_BOOTTIME;
+#[cfg(not(target_os = "linux"))]
+const STEADY_CLOCK: ClockId = ClockId::CLOCK_MONOTONIC;
 
 /// Unix time in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,7 +88,7 @@ impl From<DateTime<Utc>> for Timestamp {
     }
 }
 
-/// Where "now" comes from.
+/// A source of wall time.
 #[derive(Clone, Debug)]
 pub enum Clock {
     /// The operating system's wall clock.
@@ -88,7 +99,7 @@ pub enum Clock {
         base: Timestamp,
         /// The runtime's instant that corresponds to `base`.
         origin: Instant,
-        /// How far the clock has been set ahead since, in milliseconds.
+        /// The milliseconds by which the clock has been set ahead since.
         moved_ms: Arc<AtomicI64>,
     },
     /// A clock that stands still until it is set.
@@ -116,6 +127,17 @@ impl Clock {
             Self::Driven { moved_ms: set, .. } | Self::Fixed(set) => {
                 set.fetch_add(ms, Ordering::Relaxed);
             }
+        }
+    }
+
+    /// Steady time since some fixed moment, sleep of the machine included: no setting of the wall clock moves it. The steady
+    /// time of a fixed clock stands still as well.
+    #[must_use]
+    pub fn steady(&self) -> Duration {
+        match self {
+            Self::System => clock_gettime(STEADY_CLOCK).map_or(Duration::ZERO, Duration::from),
+            Self::Driven { origin, .. } => origin.elapsed(),
+            Self::Fixed(_) => Duration::ZERO,
         }
     }
 

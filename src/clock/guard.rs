@@ -1,0 +1,211 @@
+//! The guard of the wall clock: whoever deletes, expires or fails something for good asks it first.
+//!
+//! A clock that is ahead makes everything look old, and what is deleted does not come back when the clock is set right. So
+//! nothing ends by its age while the guard doubts; everything else goes on. The decision is `clock::judgement`. Every
+//! question reads the clock anew, so that nobody acts on a time that nobody has judged. Changes are logged, each once.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::clock::judgement::{ClockMark, Doubt, DoubtCause, Judgement, Reading, Verdict};
+use crate::clock::{Clock, Timestamp};
+
+/// The guard. One for a process; shared by reference.
+#[derive(Debug)]
+pub struct ClockGuard {
+    clock: Clock,
+    judgement: Mutex<Judgement>,
+}
+
+/// A wall time, and what is to be thought of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JudgedTime {
+    /// The wall time.
+    pub at: Timestamp,
+    /// The best known time: what is stored to end by its age one day is of this time. After a jump steady time knows it exactly;
+    /// after a doubted start it is the later one of wall time and expected time.
+    pub best: Timestamp,
+    /// True if the wall time may be used to delete, expire or fail something for good.
+    pub is_trusted: bool,
+}
+
+impl JudgedTime {
+    /// A time that is trusted.
+    #[must_use]
+    pub const fn trusted(at: Timestamp) -> Self {
+        Self { at, best: at, is_trusted: true }
+    }
+}
+
+/// The state of the wall clock as it is shown to operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockState {
+    /// The wall clock.
+    pub now: Timestamp,
+    /// The time that a trusted clock would show, as far as that is known.
+    pub expected: Timestamp,
+    /// The doubt; `None` while the clock is trusted.
+    pub doubt: Option<Doubt>,
+}
+
+impl ClockState {
+    /// One sentence for an operator: what is doubted, what waits, and what to do next. `None` while the clock is trusted.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let Doubt { cause, ahead_ms, trusted_in } = self.doubt?;
+        let distance = distance(ahead_ms);
+        let finding = match cause {
+            DoubtCause::Jump => format!("the clock was set and is {distance} the time that has passed"),
+            DoubtCause::Start => {
+                format!("the clock is {distance} the newest time that this installation has seen")
+            }
+        };
+        let hours = trusted_in.as_secs().div_ceil(3_600);
+        Some(format!(
+            "{finding}: nothing is deleted, expired or failed by its age for {hours} hours; set the clock right, or, if {now} is \
+             right, wait or start with --trust-clock",
+            now = self.now
+        ))
+    }
+}
+
+impl ClockGuard {
+    /// A guard of this clock, which begins with what the database keeps. Without a mark the clock is believed: the
+    /// installation is new, or the operator says that the clock is right.
+    #[must_use]
+    pub fn new(clock: Clock, mark: Option<&ClockMark>) -> Self {
+        let judgement = Judgement::start(read(&clock), mark);
+        let guard = Self { clock, judgement: Mutex::new(judgement) };
+        if let Some(warning) = guard.state().warning() {
+            tracing::warn!("{warning}");
+        }
+        guard
+    }
+
+    /// The present wall time, trusted or not.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The present wall time and whether it is trusted.
+    #[must_use]
+    pub fn judged_now(&self) -> JudgedTime {
+        let (judgement, now) = self.look();
+        let expected = judgement.expected(now);
+        let cause = judgement.doubt(now).map(|doubt| doubt.cause);
+        let best = match cause {
+            None => now.wall,
+            Some(DoubtCause::Jump) => expected,
+            Some(DoubtCause::Start) => now.wall.max(expected),
+        };
+        JudgedTime { at: now.wall, best, is_trusted: cause.is_none() }
+    }
+
+    /// The present wall time, if it may be used to delete, expire or fail something for good.
+    #[must_use]
+    pub fn trusted_now(&self) -> Option<Timestamp> {
+        let now = self.judged_now();
+        now.is_trusted.then_some(now.at)
+    }
+
+    /// The state of the clock.
+    #[must_use]
+    pub fn state(&self) -> ClockState {
+        let (judgement, now) = self.look();
+        ClockState { now: now.wall, expected: judgement.expected(now), doubt: judgement.doubt(now) }
+    }
+
+    /// Returns the mark that the database is to keep.
+    #[must_use]
+    pub fn mark(&self) -> ClockMark {
+        let (judgement, now) = self.look();
+        judgement.mark(now)
+    }
+
+    /// Judges the clock as it is now.
+    fn look(&self) -> (Judgement, Reading) {
+        let mut judgement = self.judgement.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = read(&self.clock);
+        let verdict = judgement.look(now);
+        let judged = judgement.clone();
+        drop(judgement);
+        if let Some(verdict) = verdict {
+            tell(verdict, &judged, now);
+        }
+        (judged, now)
+    }
+}
+
+fn read(clock: &Clock) -> Reading {
+    Reading { wall: clock.now(), steady: clock.steady() }
+}
+
+fn tell(verdict: Verdict, judgement: &Judgement, now: Reading) {
+    let state = ClockState { now: now.wall, expected: judgement.expected(now), doubt: judgement.doubt(now) };
+    match verdict {
+        Verdict::Doubted => tracing::warn!("{}", state.warning().unwrap_or_default()),
+        Verdict::Returned => {
+            tracing::info!(now = %now.wall, "the clock shows the expected time and is trusted again");
+        }
+        Verdict::Steady => {
+            tracing::info!(now = %now.wall, "the clock has been steady for a day and is trusted again");
+        }
+    }
+}
+
+/// `3 days ahead of`, `5 hours behind`.
+fn distance(ahead_ms: i64) -> String {
+    let hours = Duration::from_millis(ahead_ms.unsigned_abs()).as_secs() / 3_600;
+    let amount = if hours >= 48 { format!("{} days", hours / 24) } else { format!("{hours} hours") };
+    let side = if ahead_ms < 0 { "behind" } else { "ahead of" };
+    format!("{amount} {side}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::DAY_MS;
+
+    const START: Timestamp = Timestamp::from_ms(20_000 * DAY_MS);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_jump_is_judged_by_the_question_that_comes_first() {
+        let clock = Clock::driven(START);
+        let guard = ClockGuard::new(clock.clone(), None);
+        assert_eq!(guard.trusted_now(), Some(START));
+        clock.set_ahead(365 * DAY_MS);
+        assert_eq!(guard.trusted_now(), None);
+        clock.set_ahead(-365 * DAY_MS);
+        assert_eq!(guard.trusted_now(), Some(START));
+        clock.set_ahead(365 * DAY_MS);
+        assert_eq!(guard.trusted_now(), None);
+        tokio::time::advance(Duration::from_secs(86_400)).await;
+        assert_eq!(guard.trusted_now(), Some(START.plus_ms(366 * DAY_MS)));
+    }
+
+    #[test]
+    fn the_warning_says_what_to_do() {
+        let clock = Clock::fixed(START);
+        let mark = ClockMark { newest: START.plus_ms(-21 * DAY_MS), doubted: None };
+        let warning = ClockGuard::new(clock.clone(), Some(&mark)).state().warning();
+        let expected = "the clock is 21 days ahead of the newest time that this installation has seen: nothing is deleted, \
+            expired or failed by its age for 24 hours; set the clock right, or, if 2024-10-04T00:00:00.000Z is right, wait or \
+            start with --trust-clock";
+        assert_eq!(warning.as_deref(), Some(expected));
+        assert_eq!(ClockGuard::new(clock, None).state().warning(), None);
+    }
+
+    #[test]
+    fn what_is_over_stays_over_and_what_is_not_is_not() {
+        let clock = Clock::fixed(START);
+        let guard = ClockGuard::new(clock.clone(), None);
+        for ahead_ms in [DAY_MS, -2 * DAY_MS, DAY_MS] {
+            clock.set_ahead(ahead_ms);
+            assert_eq!(guard.judged_now().best, START, "steady time has not moved");
+        }
+        let mark = |days: i64| ClockMark { newest: START.plus_ms(days * DAY_MS), doubted: None };
+        assert_eq!(ClockGuard::new(clock.clone(), Some(&mark(-400))).judged_now().best, START);
+        assert_eq!(ClockGuard::new(clock, Some(&mark(400))).judged_now().best, START.plus_ms(400 * DAY_MS));
+    }
+}

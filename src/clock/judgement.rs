@@ -1,0 +1,204 @@
+//! The decision whether the wall clock can be trusted: a pure state machine over readings of two clocks.
+//!
+//! The reference is a wall time that was believed, and the steady time that has passed since. While the process runs that is
+//! exact, and a wall clock that comes [`JUMP_MS`] away from it has jumped. Across a stop nobody knows how much time has
+//! passed: the reference is the newest time that the database has seen, and a clock that starts [`START_MS`] away from it
+//! is doubted. A doubted clock is trusted again when it comes back to the reference, or when it has been steady for
+//! [`STEADY_FOR`]: then it was right, or nobody is going to correct it.
+
+use std::time::Duration;
+
+use crate::clock::{DAY_MS, Timestamp};
+
+/// The difference from steady time, in milliseconds, beyond which a running wall clock has jumped. Mistakes about daylight
+/// saving stay below it; what expires too early because of them expires two hours too early at most.
+pub const JUMP_MS: i64 = 2 * 3_600_000;
+/// The difference from the newest known time, in milliseconds, beyond which the clock of a start is doubted.
+pub const START_MS: i64 = DAY_MS;
+/// The steady time without a further jump after which a doubted clock is trusted again.
+pub const STEADY_FOR: Duration = Duration::from_secs(86_400);
+
+/// Both clocks at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The wall clock.
+    pub wall: Timestamp,
+    /// Steady time since some fixed moment; no setting of the wall clock moves it.
+    pub steady: Duration,
+}
+
+impl Reading {
+    /// The wall time at `steady`, if the wall clock goes on from this reading undisturbed.
+    fn wall_at(self, steady: Duration) -> Timestamp {
+        let passed = steady.saturating_sub(self.steady);
+        self.wall.plus_ms(i64::try_from(passed.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// Milliseconds by which `now` is ahead of the line through this reading; negative when it is behind.
+    fn ahead_ms(self, now: Self) -> i64 {
+        now.wall.ms_since(self.wall_at(now.steady))
+    }
+}
+
+/// The reason for a doubt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DoubtCause {
+    /// The wall clock was set while the process ran.
+    Jump,
+    /// The wall clock of a start is far from the newest time that the database has seen.
+    Start,
+}
+
+impl DoubtCause {
+    const fn bound_ms(self) -> i64 {
+        match self {
+            Self::Jump => JUMP_MS,
+            Self::Start => START_MS,
+        }
+    }
+}
+
+/// A doubt as it stands now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// Its reason.
+    pub cause: DoubtCause,
+    /// Milliseconds by which the wall clock is ahead of the reference; negative when it is behind.
+    pub ahead_ms: i64,
+    /// The steady time after which the clock is trusted again, if nothing happens meanwhile.
+    pub trusted_in: Duration,
+}
+
+/// A change of the judgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The clock is doubted from now on.
+    Doubted,
+    /// It is trusted again, because it has come back to the reference.
+    Returned,
+    /// It is trusted again, because it has been steady for [`STEADY_FOR`].
+    Steady,
+}
+
+/// The part of a judgement that the database keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockMark {
+    /// The newest time that was trusted.
+    pub newest: Timestamp,
+    /// The doubted clock, if it was doubted.
+    pub doubted: Option<DoubtedMark>,
+}
+
+/// The part of a doubt that the database keeps, so that a machine that is switched off every night gets through its day of
+/// steady time as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DoubtedMark {
+    /// The time that the clock showed.
+    pub at: Timestamp,
+    /// The steady time until then.
+    pub steady: Duration,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Doubted {
+    cause: DoubtCause,
+    /// The first reading of the present steady stretch.
+    since: Reading,
+    /// The steady time of earlier runs of the process.
+    before: Duration,
+}
+
+impl Doubted {
+    const fn begin(cause: DoubtCause, since: Reading) -> Self {
+        Self { cause, since, before: Duration::ZERO }
+    }
+
+    fn steady(&self, now: Reading) -> Duration {
+        self.before + now.steady.saturating_sub(self.since.steady)
+    }
+}
+
+/// The judgement over one wall clock.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    reference: Reading,
+    doubted: Option<Doubted>,
+}
+
+impl Judgement {
+    /// Judges the clock of a start by what the database keeps; without a mark it is believed.
+    #[must_use]
+    pub fn start(now: Reading, mark: Option<&ClockMark>) -> Self {
+        let newest = mark.map_or(now.wall, |mark| mark.newest);
+        let reference = Reading { wall: newest, ..now };
+        if reference.ahead_ms(now).abs() <= START_MS {
+            return Self { reference: now, doubted: None };
+        }
+        // The doubt of an earlier run goes on if the clock has gone on.
+        let earlier = mark.and_then(|mark| mark.doubted);
+        let earlier = earlier.filter(|earlier| now.wall.ms_since(earlier.at).abs() <= START_MS);
+        let before = earlier.map_or(Duration::ZERO, |earlier| earlier.steady);
+        Self { reference, doubted: Some(Doubted { before, ..Doubted::begin(DoubtCause::Start, now) }) }
+    }
+
+    /// Takes in a reading, and tells what it changes.
+    pub fn look(&mut self, now: Reading) -> Option<Verdict> {
+        let ahead_ms = self.reference.ahead_ms(now).abs();
+        let Some(doubted) = &mut self.doubted else {
+            if ahead_ms > JUMP_MS {
+                self.reference = Reading { wall: self.expected(now), ..now };
+                self.doubted = Some(Doubted::begin(DoubtCause::Jump, now));
+                return Some(Verdict::Doubted);
+            }
+            // Both clocks drift apart slowly; jumps that add up within a day do not pass for that.
+            if now.steady.saturating_sub(self.reference.steady) >= STEADY_FOR {
+                self.reference = now;
+            }
+            return None;
+        };
+        if ahead_ms <= doubted.cause.bound_ms() {
+            return Some(self.trust(now, Verdict::Returned));
+        }
+        if doubted.since.ahead_ms(now).abs() > JUMP_MS {
+            *doubted = Doubted::begin(doubted.cause, now);
+        } else if doubted.steady(now) >= STEADY_FOR {
+            return Some(self.trust(now, Verdict::Steady));
+        }
+        None
+    }
+
+    const fn trust(&mut self, now: Reading, verdict: Verdict) -> Verdict {
+        self.reference = now;
+        self.doubted = None;
+        verdict
+    }
+
+    /// The doubt as it stands at `now`; `None` while the clock is trusted.
+    #[must_use]
+    pub fn doubt(&self, now: Reading) -> Option<Doubt> {
+        let doubted = self.doubted.as_ref()?;
+        let trusted_in = STEADY_FOR.saturating_sub(doubted.steady(now));
+        Some(Doubt { cause: doubted.cause, ahead_ms: self.reference.ahead_ms(now), trusted_in })
+    }
+
+    /// The time that a trusted clock would show at `now`. After a stop it is too early by as long as the process was off.
+    #[must_use]
+    pub fn expected(&self, now: Reading) -> Timestamp {
+        self.reference.wall_at(now.steady)
+    }
+
+    /// Returns the mark that the database is to keep.
+    #[must_use]
+    pub fn mark(&self, now: Reading) -> ClockMark {
+        match &self.doubted {
+            None => ClockMark { newest: now.wall, doubted: None },
+            Some(doubted) => ClockMark {
+                newest: self.reference.wall,
+                doubted: Some(DoubtedMark { at: now.wall, steady: doubted.steady(now) }),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
