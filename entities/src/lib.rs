@@ -9,6 +9,7 @@
 pub mod asset;
 pub mod check_block;
 pub mod check_rollup;
+pub mod clock_mark;
 pub mod component;
 pub mod custom_domain;
 pub mod fresh_check;

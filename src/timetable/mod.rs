@@ -5,3 +5,4 @@
 
 pub mod domains;
 pub mod maintenances;
+pub mod wall_clock;

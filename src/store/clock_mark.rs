@@ -1,0 +1,45 @@
+//! The newest time that was trusted, so that a wall clock that is wrong at the next start is noticed (`clock::guard`).
+
+use std::time::Duration;
+
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait};
+use watchkeeper_entities::clock_mark::{ActiveModel, Column, Entity};
+
+use crate::clock::Timestamp;
+use crate::clock::judgement::{ClockMark, DoubtedMark};
+use crate::store::StoreError;
+
+/// The table has one row.
+const ONLY: i32 = 1;
+
+/// Returns what was kept last; `None` before the first time.
+///
+/// # Errors
+/// When the database fails.
+pub async fn find(connection: &impl ConnectionTrait) -> Result<Option<ClockMark>, StoreError> {
+    let row = Entity::find_by_id(ONLY).one(connection).await?;
+    Ok(row.map(|row| {
+        let steady = Duration::from_millis(row.steady_ms.unsigned_abs());
+        let doubted = row.doubted_at.map(|at| DoubtedMark { at: Timestamp::from_ms(at), steady });
+        ClockMark { newest: Timestamp::from_ms(row.newest_at), doubted }
+    }))
+}
+
+/// Keeps a mark in the place of the one before.
+///
+/// # Errors
+/// When the database fails.
+pub async fn put(connection: &impl ConnectionTrait, mark: ClockMark) -> Result<(), StoreError> {
+    let steady = mark.doubted.map_or(Duration::ZERO, |doubted| doubted.steady);
+    let row = ActiveModel {
+        id: Set(ONLY),
+        newest_at: Set(mark.newest.ms()),
+        doubted_at: Set(mark.doubted.map(|doubted| doubted.at.ms())),
+        steady_ms: Set(i64::try_from(steady.as_millis()).unwrap_or(i64::MAX)),
+    };
+    let columns = [Column::NewestAt, Column::DoubtedAt, Column::SteadyMs];
+    let replace = OnConflict::column(Column::Id).update_columns(columns).to_owned();
+    Entity::insert(row).on_conflict(replace).exec_without_returning(connection).await?;
+    Ok(())
+}
