@@ -21,6 +21,7 @@ use tokio::task::JoinHandle;
 
 use crate::announcer::Announcer;
 use crate::clock::Clock;
+use crate::clock::guard::ClockGuard;
 use crate::config::bytes::Bytes;
 use crate::config::limits::{CompactionLimits, EngineLimits};
 use crate::config::sources::BadConfig;
@@ -48,6 +49,7 @@ use crate::store::database::sqlite_url;
 use crate::store::{Databases, installation};
 use crate::timetable::domains::{self, DomainClock};
 use crate::timetable::maintenances::{self, MaintenanceClock, Works};
+use crate::timetable::wall_clock::{self, ClockMetrics};
 
 /// The embedded databases in the data folder.
 const MAIN_FILE: &str = "main.db";
@@ -135,6 +137,7 @@ impl App {
         first_start::make_data_dir(&config.data_dir)?;
         let lock = first_start::lock(&config.data_dir)?;
         let Foundation { config, clock, databases, sealer } = Foundation::lay(config, clock).await?;
+        let guard = wall_clock::guard(&databases, &clock, config.trust_clock).await?;
         demand_egress_choice(&config, &databases).await?;
         free_keys(&config, &databases).await?;
         let first_start = first_start::once(&config, &clock, &databases).await?;
@@ -155,24 +158,25 @@ impl App {
             Announcer { databases: databases.clone(), engine: engine.clone(), definer: definer.clone() };
         let restored = past::restore_services(&announcer, is_past_whole).await?;
         let retry = Duration::from_millis(limits.record.retry_ms);
-        let every = Duration::from_millis(limits.record.upkeep_ms);
         let works = Works { announcer: announcer.clone(), clock: clock.clone() };
         let background = vec![
             past::restore_figures((&databases, &recorder), &engine, (restored, retry)).await,
             actix::spawn(past::prepare_history(databases.clone(), retry)),
             actix::spawn(recovery::run(databases.clone(), returned, retry)),
             actix::spawn(reconcile::run(announcer.clone())),
-            actix::spawn(upkeep::run(databases.clone(), clock.clone(), every)),
+            spawn_upkeep(&databases, &guard, limits.record.upkeep_ms),
         ];
         let compaction_thread = Arbiter::new();
-        let compacted = start_compactor(&compaction_thread, &databases, (&config, &clock))?;
+        let compacted = start_compactor(&compaction_thread, &databases, (&config, &guard))?;
+        let clock_metrics = Arc::new(ClockMetrics(Arc::clone(&guard)));
         let collectors: Vec<Arc<dyn crate::telemetry::Collect>> =
-            vec![engine.counters(), engine.suspicions(), counters, compacted];
+            vec![engine.counters(), engine.suspicions(), counters, compacted, clock_metrics];
         let parts = ApiParts {
             domain_names: Arc::new(public::domain_names(&config)),
             toolbox: looking,
             config: Arc::new(config),
             clock,
+            guard,
             databases: databases.clone(),
             engine: engine.clone(),
             definer,
@@ -228,6 +232,13 @@ impl App {
     }
 }
 
+/// What goes by the wall clock in the main database, and the look at the clock itself.
+fn spawn_upkeep(databases: &Databases, guard: &Arc<ClockGuard>, every_ms: u64) -> JoinHandle<()> {
+    let upkeep = upkeep::run(databases.clone(), Arc::clone(guard), Duration::from_millis(every_ms));
+    let looks = wall_clock::run(databases.clone(), Arc::clone(guard));
+    actix::spawn(futures_util::future::join(upkeep, looks).map(drop))
+}
+
 /// The embedded database is this process's alone: what ran under a key when an earlier process died runs no more.
 async fn free_keys(config: &Config, databases: &Databases) -> anyhow::Result<()> {
     if config.database_url.is_some() {
@@ -266,7 +277,7 @@ pub(crate) fn start_recorder(
 fn start_compactor(
     thread: &Arbiter,
     databases: &Databases,
-    (config, clock): (&Config, &Clock),
+    (config, guard): (&Config, &Arc<ClockGuard>),
 ) -> anyhow::Result<Arc<CompactionCounters>> {
     let plans = PlanTable::new(&config.plans)?;
     let days = Arc::new(move |organisation: &Organisation| plans.limits(organisation).retention_days);
@@ -275,7 +286,7 @@ fn start_compactor(
     let max_history_bytes = config.max_history_bytes.map(Bytes::get);
     let limits = CompactionLimits { max_history_bytes, ..config.limits.compaction.clone() };
     let compaction = Compaction::new(databases.history.clone(), keeping, limits, Arc::clone(&counters));
-    let compactor = Compactor::new(compaction, clock.clone());
+    let compactor = Compactor::new(compaction, Arc::clone(guard));
     Compactor::start_in_arbiter(&thread.handle(), move |_| compactor);
     Ok(counters)
 }

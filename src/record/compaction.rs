@@ -14,7 +14,6 @@ mod keeping;
 mod merge;
 mod seal;
 mod shelf;
-mod trust;
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -29,10 +28,10 @@ use tokio::time::Instant;
 
 pub use keeping::Keeping;
 
-use crate::clock::{Clock, Timestamp};
+use crate::clock::Timestamp;
+use crate::clock::guard::ClockGuard;
 use crate::config::limits::CompactionLimits;
 use crate::record::compaction::shelf::Shelf;
-use crate::record::compaction::trust::Trust;
 use crate::store::StoreError;
 use crate::store::history::segments::SegmentId;
 use crate::store::history::{Alone, History};
@@ -172,9 +171,8 @@ pub struct Compactor {
     /// `None` while a pass is under way.
     compaction: Option<Compaction>,
     counters: Arc<CompactionCounters>,
-    clock: Clock,
+    guard: Arc<ClockGuard>,
     every: Duration,
-    trust: Trust,
     /// Who waits for the pass under way, and who for the one after it.
     waiting: Vec<oneshot::Sender<bool>>,
     asked: Vec<oneshot::Sender<bool>>,
@@ -188,29 +186,21 @@ pub struct Compact;
 impl Compactor {
     /// An actor that does a pass every so often.
     #[must_use]
-    pub fn new(compaction: Compaction, clock: Clock) -> Self {
+    pub fn new(compaction: Compaction, guard: Arc<ClockGuard>) -> Self {
         let every = Duration::from_millis(compaction.limits.pass_ms);
         let counters = Arc::clone(&compaction.counters);
-        Self {
-            compaction: Some(compaction),
-            counters,
-            clock,
-            every,
-            trust: Trust::default(),
-            waiting: Vec::new(),
-            asked: Vec::new(),
-        }
+        Self { compaction: Some(compaction), counters, guard, every, waiting: Vec::new(), asked: Vec::new() }
     }
 
     fn work(&mut self, ctx: &mut Context<Self>) {
         let Some(mut compaction) = self.compaction.take() else { return };
         self.waiting = std::mem::take(&mut self.asked);
-        let now = self.clock.now();
-        compaction.is_clock_doubted = !self.trust.look(now, Instant::now());
+        let now = self.guard.judged_now();
+        compaction.is_clock_doubted = !now.is_trusted;
         let spare = compaction.renewed();
         let pass = async move {
             let pass = AssertUnwindSafe(async {
-                let result = compaction.pass(now).await;
+                let result = compaction.pass(now.at).await;
                 (compaction, result)
             });
             let panicked = |_| (spare, Err(StoreError::Panicked("compaction")));

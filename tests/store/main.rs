@@ -31,4 +31,5 @@ mod tags;
 mod timetable;
 mod tokens;
 mod transactions;
+mod wall_clock;
 mod windows;

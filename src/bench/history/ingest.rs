@@ -20,6 +20,7 @@ use crate::bench::history::fleet::Fleet;
 use crate::bench::history::plan::{Plan, location_code};
 use crate::bench::history::storage::{self, Sealed, Storage};
 use crate::bench::usage;
+use crate::clock::guard::ClockGuard;
 use crate::clock::{Clock, DAY_MS, Timestamp};
 use crate::config::{Config, LocationConfig};
 use crate::engine::aggregator::Batch;
@@ -109,7 +110,7 @@ impl Pipeline {
         let keeping = Keeping::Alike(Retention::of_days(RETENTION_DAYS));
         let limits = config.limits.compaction.clone();
         let compaction = Compaction::new(databases.history.clone(), keeping, limits, Arc::default());
-        let compactor = Compactor::new(compaction, clock.clone());
+        let compactor = Compactor::new(compaction, Arc::new(ClockGuard::new(clock.clone(), None)));
         let compactor = Compactor::start_in_arbiter(&threads[1].handle(), move |_| compactor);
         Ok(Self { databases, recorder, compactor, threads, recorded, clock, empty_bytes })
     }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 
 use crate::announcer::Announcer;
+use crate::clock::guard::ClockGuard;
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
 use crate::config::sources::BadConfig;
@@ -52,6 +53,8 @@ pub struct ApiParts {
     pub config: Arc<Config>,
     /// Wall time.
     pub clock: Clock,
+    /// Whether it can be trusted.
+    pub guard: Arc<ClockGuard>,
     /// Both databases.
     pub databases: Databases,
     /// The engine.
