@@ -10,7 +10,8 @@ use sea_orm::{
 };
 use watchkeeper_entities::idempotency_key::{ActiveModel, Column, Entity, Model};
 
-use crate::clock::{DAY_MS, Timestamp};
+use crate::clock::guard::JudgedTime;
+use crate::clock::{DAY_MS, STEP_MS, Timestamp};
 use crate::id::Id;
 use crate::store::StoreError;
 
@@ -64,7 +65,7 @@ pub enum Claimed {
     Answered(StoredAnswer),
 }
 
-/// Claims the key for a run until `lease_until`.
+/// Claims the key for a run for `lease_ms` milliseconds. While the time is doubted no answer is forgotten.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -72,15 +73,15 @@ pub async fn claim(
     connection: &impl ConnectionTrait,
     run: &Run,
     fingerprint: &Fingerprint,
-    (now, lease_until): (Timestamp, Timestamp),
+    (now, lease_ms): (JudgedTime, i64),
 ) -> Result<Claimed, StoreError> {
     let row = ActiveModel {
         token_id: Set(run.token),
         key: Set(run.key.clone()),
         fingerprint: Set(fingerprint.to_vec()),
         claim: Set(run.claim.to_string()),
-        leased_until: Set(lease_until.ms()),
-        accepted_at: Set(now.ms()),
+        leased_until: Set(now.at.ms() + lease_ms),
+        accepted_at: Set(now.best.ms()),
         status: Set(None),
         location: Set(None),
         language: Set(None),
@@ -98,7 +99,7 @@ pub async fn claim(
     match known {
         // It was freed between the two statements: whoever comes next will have it.
         None => Ok(Claimed::Running),
-        Some(known) if is_over(&known, now) => {
+        Some(known) if is_over(&known, (now, lease_ms)) => {
             Entity::update(row).exec(connection).await?;
             Ok(Claimed::Mine)
         }
@@ -107,10 +108,12 @@ pub async fn claim(
 }
 
 /// Whether a new run may take the key: a lease that has lapsed, or an answer that is no longer remembered.
-const fn is_over(row: &Model, now: Timestamp) -> bool {
+const fn is_over(row: &Model, (now, lease_ms): (JudgedTime, i64)) -> bool {
+    let now_ms = now.at.ms();
     match row.status {
-        None => row.leased_until <= now.ms(),
-        Some(_) => row.accepted_at + REMEMBERED_MS <= now.ms(),
+        // A lease that ends later than any does was given before the clock was set back.
+        None => row.leased_until <= now_ms || row.leased_until > now_ms + lease_ms + STEP_MS,
+        Some(_) => now.is_trusted && row.accepted_at + REMEMBERED_MS <= now_ms,
     }
 }
 

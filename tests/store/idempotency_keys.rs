@@ -1,6 +1,7 @@
 //! Idempotency keys on both databases (contract 1.10): one run at a time, one answer, leases that lapse.
 
 use rstest::rstest;
+use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::id::Id;
 use watchkeeper::store::idempotency_keys::{self as keys, AnswerHead, Claimed, Run, StoredAnswer};
@@ -25,7 +26,7 @@ fn run(token: i64) -> Run {
 
 async fn claim(database: &Database, run: &Run, now: Timestamp) -> Claimed {
     let transaction = database.begin().await.unwrap();
-    let claimed = keys::claim(&transaction, run, &PRINT, (now, now.plus_ms(LEASE_MS))).await.unwrap();
+    let claimed = keys::claim(&transaction, run, &PRINT, (JudgedTime::trusted(now), LEASE_MS)).await.unwrap();
     transaction.commit().await.unwrap();
     claimed
 }

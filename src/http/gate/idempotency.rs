@@ -188,9 +188,9 @@ impl Api {
 
 impl Keys for Api {
     async fn claim(&self, claim: &Claim, print: &Fingerprint) -> Result<KeyState, ApiError> {
-        let now = self.now();
         let write = self.parts.databases.main.begin().await.or_unavailable()?;
-        let claimed = keys::claim(&write, &claim.run, print, (now, now.plus_ms(LEASE_MS))).await;
+        let now = self.parts.guard.judged_now();
+        let claimed = keys::claim(&write, &claim.run, print, (now, LEASE_MS)).await;
         Ok(match claimed.or_unavailable()? {
             Claimed::Mine => {
                 write.commit().await.or_unavailable()?;
