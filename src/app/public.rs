@@ -24,7 +24,7 @@ pub(super) fn visitors(parts: &ApiParts) -> Visitors {
 pub(super) fn domain_watch(parts: &ApiParts) -> DomainWatch {
     DomainWatch {
         databases: parts.databases.clone(),
-        clock: parts.clock.clone(),
+        guard: Arc::clone(&parts.guard),
         names: Arc::clone(&parts.domain_names),
         toolbox: Arc::clone(&parts.toolbox),
     }

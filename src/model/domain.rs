@@ -4,6 +4,7 @@
 
 use std::str::FromStr;
 
+use crate::clock::guard::JudgedTime;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::id::Id;
 use crate::model::service::UnknownWord;
@@ -15,14 +16,16 @@ const MINUTE_MS: i64 = 60_000;
 /// Minutes after the domain was attached; after the last of them, hourly.
 const FIRST_LOOKS_MINUTES: [i64; 5] = [1, 2, 5, 10, 30];
 const HOUR_MS: i64 = 60 * MINUTE_MS;
-/// How long a domain may wait for its records, and how long an active one may be without them.
+/// The longest time between two looks. A look that is further away was planned before the clock was set back.
+pub const LONGEST_PAUSE_MS: i64 = DAY_MS;
+/// The time, in milliseconds, that a domain may wait for its records, and that an active one may be without them.
 const PATIENCE_MS: i64 = 7 * DAY_MS;
 /// Least time between two looks that a client asks for.
 const COOLDOWN_MS: i64 = 10_000;
 
 const TXT_ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Where a domain stands.
+/// The state of a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DomainStatus {
     /// Its records have not been seen.
@@ -55,7 +58,7 @@ impl FromStr for DomainStatus {
     }
 }
 
-/// What is wrong with a domain.
+/// A fault of a domain's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DomainProblem {
     /// The host name does not resolve.
@@ -104,7 +107,7 @@ impl FromStr for DomainProblem {
     }
 }
 
-/// What a look at a domain's records saw.
+/// The result of a look at a domain's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sight {
     /// Both records are right.
@@ -126,19 +129,19 @@ pub struct Domain {
     pub statuspage: i64,
     /// The host name.
     pub hostname: String,
-    /// Where it stands.
+    /// Its state.
     pub status: DomainStatus,
-    /// What the TXT record must say.
+    /// The value that the TXT record must have.
     pub txt_value: String,
     /// Since when it is active; `None` unless it is.
     pub verified_at: Option<Timestamp>,
-    /// What is wrong; `None` before the first look and while active.
+    /// The fault of its records; `None` before the first look and while active.
     pub problem: Option<DomainProblem>,
-    /// When it is looked at again; `None` = never.
+    /// The time of the next look; `None` = never.
     pub next_look_at: Option<Timestamp>,
     /// Since when an active domain's records are wrong.
     pub wrong_since: Option<Timestamp>,
-    /// When a client last asked for a look.
+    /// The time at which a client last asked for a look.
     pub asked_at: Option<Timestamp>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -166,17 +169,17 @@ impl Domain {
 
     /// The domain after a look.
     #[must_use]
-    pub fn looked_at(&self, sight: Sight, now: Timestamp) -> Self {
+    pub fn looked_at(&self, sight: Sight, look: JudgedTime) -> Self {
         match self.status {
-            DomainStatus::PendingVerification => self.waited(sight, now),
-            DomainStatus::Active => self.checked(sight, now),
+            DomainStatus::PendingVerification => self.waited(sight, look),
+            DomainStatus::Active => self.checked(sight, look),
             DomainStatus::Failed => self.clone(),
         }
     }
 
-    fn waited(&self, sight: Sight, now: Timestamp) -> Self {
+    fn waited(&self, sight: Sight, look: JudgedTime) -> Self {
+        let now = look.at;
         let next_look_at = Some(next_pending_look(self.created_at, now));
-        let is_late = now.ms_since(self.created_at) >= PATIENCE_MS;
         match sight {
             Sight::Right => Self {
                 status: DomainStatus::Active,
@@ -185,7 +188,9 @@ impl Domain {
                 next_look_at: Some(now.plus_ms(DAY_MS)),
                 ..self.clone()
             },
-            Sight::Wrong(_) if is_late => self.failed(DomainProblem::VerificationTimeout),
+            Sight::Wrong(_) if is_over(self.created_at, look) => {
+                self.failed(DomainProblem::VerificationTimeout)
+            }
             Sight::Wrong(problem) => Self { problem: Some(problem), next_look_at, ..self.clone() },
             // To its owner, a name that was never seen does not resolve; what was known before stays.
             Sight::Nothing => {
@@ -195,16 +200,19 @@ impl Domain {
         }
     }
 
-    fn checked(&self, sight: Sight, now: Timestamp) -> Self {
+    fn checked(&self, sight: Sight, look: JudgedTime) -> Self {
+        let now = look.at;
         let tomorrow = now.plus_ms(DAY_MS);
         match sight {
             Sight::Right => Self { wrong_since: None, next_look_at: Some(tomorrow), ..self.clone() },
             Sight::Wrong(_) => {
-                let since = self.wrong_since.unwrap_or(now);
-                if now.ms_since(since) >= PATIENCE_MS {
+                // A time of the future was noted before the clock was set back.
+                let since = self.wrong_since.unwrap_or(look.best).min(look.best);
+                if is_over(since, look) {
                     return self.failed(DomainProblem::StaleTimeout);
                 }
-                let next_look_at = Some(tomorrow.min(since.plus_ms(PATIENCE_MS)));
+                let deadline = since.plus_ms(PATIENCE_MS);
+                let next_look_at = Some(if deadline > now { tomorrow.min(deadline) } else { tomorrow });
                 Self { wrong_since: Some(since), next_look_at, ..self.clone() }
             }
             Sight::Nothing => Self { next_look_at: Some(now.plus_ms(HOUR_MS)), ..self.clone() },
@@ -232,8 +240,15 @@ impl Domain {
     }
 }
 
-/// When a domain that waits for its records is looked at next.
+/// True if the week that began at `since` is over for good: by a time that is trusted.
+const fn is_over(since: Timestamp, now: JudgedTime) -> bool {
+    now.is_trusted && now.at.ms_since(since) >= PATIENCE_MS
+}
+
+/// The time of the next look at a domain that waits for its records.
 fn next_pending_look(created_at: Timestamp, now: Timestamp) -> Timestamp {
+    // A domain that was attached before the clock was set back is as good as new.
+    let created_at = created_at.min(now);
     let deadline = created_at.plus_ms(PATIENCE_MS);
     let mut first = FIRST_LOOKS_MINUTES.into_iter().map(|minutes| created_at.plus_ms(minutes * MINUTE_MS));
     let next = first.find(|at| *at > now).unwrap_or_else(|| {

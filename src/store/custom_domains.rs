@@ -3,14 +3,14 @@
 
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select, TryInsertResult,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait,
+    EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select, TryInsertResult,
 };
 use watchkeeper_entities::custom_domain::{ActiveModel, Column, Entity, Model};
 
-use crate::clock::Timestamp;
+use crate::clock::{STEP_MS, Timestamp};
 use crate::id::Id;
-use crate::model::domain::Domain;
+use crate::model::domain::{Domain, LONGEST_PAUSE_MS};
 use crate::store::StoreError;
 
 fn of_page(statuspage: i64) -> Select<Entity> {
@@ -68,7 +68,8 @@ pub async fn is_attached(connection: &impl ConnectionTrait, hostname: &str) -> R
     Ok(Entity::find().filter(Column::Hostname.eq(hostname)).count(connection).await? > 0)
 }
 
-/// Domains of every organisation that are to be looked at, the most overdue first. For the clock only.
+/// Domains of every organisation that are to be looked at, the most overdue first; among them those whose next look was
+/// planned before the clock was set back. For the clock only.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -77,8 +78,11 @@ pub async fn due(
     now: Timestamp,
     limit: u64,
 ) -> Result<Vec<Domain>, StoreError> {
+    let latest = now.plus_ms(LONGEST_PAUSE_MS + STEP_MS);
     let query = Entity::find()
-        .filter(Column::NextLookAt.lte(now.ms()))
+        .filter(
+            Condition::any().add(Column::NextLookAt.lte(now.ms())).add(Column::NextLookAt.gt(latest.ms())),
+        )
         .order_by_asc(Column::NextLookAt)
         .order_by_asc(Column::Id)
         .limit(limit);

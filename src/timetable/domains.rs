@@ -9,28 +9,28 @@ use std::time::Duration;
 use actix::{Actor, ActorContext as _, AsyncContext as _, Context, Handler, Message, ResponseFuture};
 use futures_util::{StreamExt as _, stream};
 
-use crate::clock::Clock;
+use crate::clock::guard::ClockGuard;
 use crate::model::domain::Domain;
 use crate::model::domain_names::DomainNames;
 use crate::probe::domain_look::look;
 use crate::probe::toolbox::Toolbox;
 use crate::store::{Databases, StoreError, custom_domains};
 
-/// How often due domains are looked for.
+/// The interval between two looks for due domains.
 const EVERY: Duration = Duration::from_secs(10);
 /// Domains that are looked at in one round.
 const ROUND: u64 = 200;
 /// Domains that are looked at at the same time.
 const AT_A_TIME: usize = 16;
 
-/// What looking at domains takes.
+/// The means of looking at domains.
 #[derive(Clone, Debug)]
 pub struct DomainWatch {
     /// The domains.
     pub databases: Databases,
     /// Wall time.
-    pub clock: Clock,
-    /// Where domains must lead.
+    pub guard: Arc<ClockGuard>,
+    /// The host names that domains must lead to.
     pub names: Arc<DomainNames>,
     /// The way to the name servers.
     pub toolbox: Arc<Toolbox>,
@@ -101,7 +101,7 @@ impl DomainWatch {
     /// # Errors
     /// When the database fails; what was stored stays stored.
     pub async fn round(&self) -> Result<(), StoreError> {
-        let due = custom_domains::due(self.databases.main.reader(), self.clock.now(), ROUND).await?;
+        let due = custom_domains::due(self.databases.main.reader(), self.guard.now(), ROUND).await?;
         let looks = due.into_iter().map(|domain| self.look_at(domain));
         let results: Vec<_> = stream::iter(looks).buffer_unordered(AT_A_TIME).collect().await;
         results.into_iter().collect()
@@ -116,7 +116,7 @@ impl DomainWatch {
             // A client's look came first.
             return Ok(());
         }
-        let changed = stored.looked_at(sight, self.clock.now());
+        let changed = stored.looked_at(sight, self.guard.judged_now());
         note(&stored, &changed);
         custom_domains::update(&write, &changed).await?;
         Ok(write.commit().await?)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rstest::rstest;
+use watchkeeper::clock::guard::{ClockGuard, JudgedTime};
 use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::model::domain::{Domain, DomainProblem, DomainStatus, Sight};
 use watchkeeper::model::domain_names::DomainNames;
@@ -28,7 +29,7 @@ async fn attached(store: &Store, hostname: &str) -> Domain {
     let slug = hostname.replace('.', "-");
     let page = Statuspage { slug, ..Statuspage::new(owner.key, name, START) };
     let transaction = store.main.begin().await.unwrap();
-    let page = slugs::insert(&transaction, page, START).await.unwrap().unwrap();
+    let page = slugs::insert(&transaction, page, JudgedTime::trusted(START)).await.unwrap().unwrap();
     let domain = Domain::attached(page.key, hostname.into(), START);
     let domain = custom_domains::insert(&transaction, domain).await.unwrap().unwrap();
     transaction.commit().await.unwrap();
@@ -45,9 +46,11 @@ async fn every_field_survives(#[values(Backend::Sqlite, Backend::Postgres)] back
     let Some(store) = backend.open().await else { return };
     let domain = attached(&store, "status.example.com").await;
     assert_eq!(read(&store, &domain).await, domain);
-    let wrong = domain.looked_at(Sight::Wrong(DomainProblem::OwnershipMissing), START.plus_ms(1));
-    let active = domain.looked_at(Sight::Right, START.plus_ms(2));
-    let stale = active.looked_at(Sight::Wrong(DomainProblem::WrongTarget), START.plus_ms(3));
+    let wrong = domain
+        .looked_at(Sight::Wrong(DomainProblem::OwnershipMissing), JudgedTime::trusted(START.plus_ms(1)));
+    let active = domain.looked_at(Sight::Right, JudgedTime::trusted(START.plus_ms(2)));
+    let stale =
+        active.looked_at(Sight::Wrong(DomainProblem::WrongTarget), JudgedTime::trusted(START.plus_ms(3)));
     for changed in [Domain { asked_at: Some(START), ..wrong }, active, stale] {
         let transaction = store.main.begin().await.unwrap();
         custom_domains::update(&transaction, &changed).await.unwrap();
@@ -94,7 +97,7 @@ async fn the_clock_looks_at_domains_that_are_due(
     let clock = Clock::fixed(START);
     let watch = DomainWatch {
         databases: Databases::clone(&store),
-        clock: clock.clone(),
+        guard: Arc::new(ClockGuard::new(clock.clone(), None)),
         names: Arc::new(DomainNames {
             pages: "pages.example.net".into(),
             edge: "edge.example.net".into(),
@@ -119,6 +122,11 @@ async fn the_clock_looks_at_domains_that_are_due(
     assert_eq!(looked.next_look_at, Some(START.plus_ms(2 * MINUTE_MS)));
     assert_eq!(read(&store, &signed).await.problem, Some(DomainProblem::Dnssec));
     clock.set_ahead(7 * 1_440 * MINUTE_MS);
+    watch.round().await.unwrap();
+    let waiting = read(&store, &wrong).await.status;
+    assert_eq!(waiting, DomainStatus::PendingVerification, "a clock that jumps fails no domain");
+    clock.set_ahead(61 * MINUTE_MS);
+    let watch = DomainWatch { guard: Arc::new(ClockGuard::new(clock, None)), ..watch };
     watch.round().await.unwrap();
     let failed = read(&store, &wrong).await;
     assert_eq!(

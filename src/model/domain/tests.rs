@@ -15,7 +15,7 @@ fn pending() -> Domain {
 }
 
 fn active() -> Domain {
-    pending().looked_at(Sight::Right, after_minutes(1))
+    pending().looked_at(Sight::Right, JudgedTime::trusted(after_minutes(1)))
 }
 
 const WRONG: Sight = Sight::Wrong(DomainProblem::WrongTarget);
@@ -34,7 +34,7 @@ const WRONG: Sight = Sight::Wrong(DomainProblem::WrongTarget);
 #[case(10_050, 10_080)]
 #[case(10_080, 10_110)]
 fn a_waiting_domain_is_looked_at_less_and_less_often(#[case] now: i64, #[case] next: i64) {
-    let looked = pending().looked_at(Sight::Nothing, after_minutes(now));
+    let looked = pending().looked_at(Sight::Nothing, JudgedTime::trusted(after_minutes(now)));
     assert_eq!(looked.next_look_at, Some(after_minutes(next)));
     assert_eq!(pending().next_look_at, Some(after_minutes(1)));
 }
@@ -47,21 +47,21 @@ fn both_records_make_it_active_and_keep_it_so() {
         (DomainStatus::Active, Some(after_minutes(1)), None)
     );
     assert_eq!(active.next_look_at, Some(after_minutes(1).plus_ms(DAY_MS)));
-    let later = active.looked_at(Sight::Right, after_minutes(1_441));
+    let later = active.looked_at(Sight::Right, JudgedTime::trusted(after_minutes(1_441)));
     assert_eq!(later.verified_at, Some(after_minutes(1)), "it keeps the time of the first success");
     assert_eq!(later.next_look_at, Some(after_minutes(1_441).plus_ms(DAY_MS)));
 }
 
 #[test]
 fn a_waiting_domain_says_what_is_wrong() {
-    let wrong = pending().looked_at(WRONG, after_minutes(1));
+    let wrong = pending().looked_at(WRONG, JudgedTime::trusted(after_minutes(1)));
     assert_eq!(
         (wrong.status, wrong.problem),
         (DomainStatus::PendingVerification, Some(DomainProblem::WrongTarget))
     );
-    let unseen = wrong.looked_at(Sight::Nothing, after_minutes(2));
+    let unseen = wrong.looked_at(Sight::Nothing, JudgedTime::trusted(after_minutes(2)));
     assert_eq!(unseen.problem, Some(DomainProblem::WrongTarget), "what was known stays");
-    let never_seen = pending().looked_at(Sight::Nothing, after_minutes(1));
+    let never_seen = pending().looked_at(Sight::Nothing, JudgedTime::trusted(after_minutes(1)));
     assert_eq!(never_seen.problem, Some(DomainProblem::NoRecords));
 }
 
@@ -76,26 +76,30 @@ fn a_waiting_domain_fails_after_a_week(
     #[case] minutes: i64,
     #[case] status: DomainStatus,
 ) {
-    let looked = pending().looked_at(sight, after_minutes(minutes));
+    let looked = pending().looked_at(sight, JudgedTime::trusted(after_minutes(minutes)));
     assert_eq!(looked.status, status);
     if status == DomainStatus::Failed {
         assert_eq!((looked.problem, looked.next_look_at), (Some(DomainProblem::VerificationTimeout), None));
-        assert_eq!(looked.looked_at(Sight::Right, after_minutes(minutes + 1)), looked, "failed is final");
+        assert_eq!(
+            looked.looked_at(Sight::Right, JudgedTime::trusted(after_minutes(minutes + 1))),
+            looked,
+            "failed is final"
+        );
     }
 }
 
 #[test]
 fn an_active_domain_is_given_a_week() {
     let days = |days: i64| after_minutes(1).plus_ms(days * DAY_MS);
-    let wrong = active().looked_at(WRONG, days(1));
+    let wrong = active().looked_at(WRONG, JudgedTime::trusted(days(1)));
     assert_eq!((wrong.status, wrong.problem, wrong.wrong_since), (DomainStatus::Active, None, Some(days(1))));
-    let healed = wrong.looked_at(Sight::Right, days(2));
+    let healed = wrong.looked_at(Sight::Right, JudgedTime::trusted(days(2)));
     assert_eq!((healed.wrong_since, healed.next_look_at), (None, Some(days(3))));
-    let still = wrong.looked_at(WRONG, days(7));
+    let still = wrong.looked_at(WRONG, JudgedTime::trusted(days(7)));
     assert_eq!((still.status, still.next_look_at), (DomainStatus::Active, Some(days(8))));
-    let blind = still.looked_at(Sight::Nothing, days(8));
+    let blind = still.looked_at(Sight::Nothing, JudgedTime::trusted(days(8)));
     assert_eq!((blind.status, blind.wrong_since), (DomainStatus::Active, Some(days(1))));
-    let failed = still.looked_at(WRONG, days(8));
+    let failed = still.looked_at(WRONG, JudgedTime::trusted(days(8)));
     assert_eq!((failed.status, failed.problem), (DomainStatus::Failed, Some(DomainProblem::StaleTimeout)));
     assert_eq!((failed.verified_at, failed.next_look_at), (None, None));
 }
