@@ -2,6 +2,7 @@
 
 use rstest::rstest;
 use sea_orm::{ActiveValue::Set, EntityTrait as _};
+use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::id::Id;
 use watchkeeper::model::component::Component;
 use watchkeeper::model::slug::HOLD_MS;
@@ -22,7 +23,7 @@ fn page(organisation: i64, slug: &str) -> Statuspage {
 
 async fn stored_page(store: &Store, page: Statuspage, now: i64) -> Option<Statuspage> {
     let write = store.main.begin().await.unwrap();
-    let stored = slugs::insert(&write, page, at(now)).await.unwrap();
+    let stored = slugs::insert(&write, page, JudgedTime::trusted(at(now))).await.unwrap();
     write.commit().await.unwrap();
     stored
 }
@@ -45,21 +46,21 @@ async fn a_slug_has_one_page_and_is_held(#[values(Backend::Sqlite, Backend::Post
     let other = stored_page(&store, page(theirs, "till"), 0).await.unwrap();
 
     let write = store.main.begin().await.unwrap();
-    assert!(!slugs::rename(&write, &other, "shop", at(0)).await.unwrap());
+    assert!(!slugs::rename(&write, &other, "shop", JudgedTime::trusted(at(0))).await.unwrap());
     drop(write);
     let write = store.main.begin().await.unwrap();
     statuspages::delete(&write, &stored, at(100)).await.unwrap();
     write.commit().await.unwrap();
     let reader = store.main.reader();
-    assert!(slugs::is_taken(reader, theirs, "shop", at(100)).await.unwrap());
-    assert!(!slugs::is_taken(reader, mine, "shop", at(100)).await.unwrap());
+    assert!(slugs::is_taken(reader, theirs, "shop", JudgedTime::trusted(at(100))).await.unwrap());
+    assert!(!slugs::is_taken(reader, mine, "shop", JudgedTime::trusted(at(100))).await.unwrap());
     assert_eq!(stored_page(&store, page(theirs, "shop"), 100).await, None, "held");
-    assert!(slugs::taken(reader, theirs, "sh", at(100)).await.unwrap().contains("shop"));
+    assert!(slugs::taken(reader, theirs, "sh", JudgedTime::trusted(at(100))).await.unwrap().contains("shop"));
     assert!(stored_page(&store, page(theirs, "shop"), 100 + HOLD_MS).await.is_some(), "30 days later");
     let write = store.main.begin().await.unwrap();
-    assert!(slugs::rename(&write, &other, "kiosk", at(0)).await.unwrap());
+    assert!(slugs::rename(&write, &other, "kiosk", JudgedTime::trusted(at(0))).await.unwrap());
     write.commit().await.unwrap();
-    assert!(slugs::is_taken(reader, mine, "till", at(1)).await.unwrap());
+    assert!(slugs::is_taken(reader, mine, "till", JudgedTime::trusted(at(1))).await.unwrap());
 }
 
 #[rstest]

@@ -16,6 +16,7 @@ use watchkeeper_entities::slug_hold;
 use watchkeeper_entities::statuspage::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
+use crate::clock::guard::JudgedTime;
 use crate::model::slug::HOLD_MS;
 use crate::model::statuspage::Statuspage;
 use crate::store::StoreError;
@@ -29,7 +30,7 @@ pub async fn is_taken(
     connection: &impl ConnectionTrait,
     organisation: i64,
     slug: &str,
-    now: Timestamp,
+    now: JudgedTime,
 ) -> Result<bool, StoreError> {
     let pages = Entity::find().filter(Column::Slug.eq(slug)).count(connection).await?;
     Ok(pages > 0 || is_held(connection, organisation, slug, now).await?)
@@ -43,7 +44,7 @@ pub async fn taken(
     connection: &impl ConnectionTrait,
     organisation: i64,
     stem: &str,
-    now: Timestamp,
+    now: JudgedTime,
 ) -> Result<HashSet<String>, StoreError> {
     let pages: Vec<String> = Entity::find()
         .select_only()
@@ -71,7 +72,7 @@ pub async fn taken(
 pub async fn insert(
     connection: &impl ConnectionTrait,
     page: Statuspage,
-    now: Timestamp,
+    now: JudgedTime,
 ) -> Result<Option<Statuspage>, StoreError> {
     let mut row = to_row(&page);
     row.id = NotSet;
@@ -98,7 +99,7 @@ pub async fn rename(
     connection: &impl ConnectionTrait,
     page: &Statuspage,
     slug: &str,
-    now: Timestamp,
+    now: JudgedTime,
 ) -> Result<bool, StoreError> {
     let row =
         ActiveModel { id: Set(page.key), slug: Set(slug.to_owned()), ..<ActiveModel as Default>::default() };
@@ -113,7 +114,7 @@ pub async fn rename(
         return Ok(false);
     }
     release(connection, slug).await?;
-    hold(connection, page.organisation, &page.slug, now).await?;
+    hold(connection, page.organisation, &page.slug, now.best).await?;
     Ok(true)
 }
 
@@ -146,15 +147,15 @@ async fn is_held(
     connection: &impl ConnectionTrait,
     organisation: i64,
     slug: &str,
-    now: Timestamp,
+    now: JudgedTime,
 ) -> Result<bool, StoreError> {
     let holds = slug_hold::Entity::find_by_id(slug.to_owned()).filter(held_from(organisation, now));
     Ok(holds.count(connection).await? > 0)
 }
 
-/// Kept for somebody else, and not for too long.
-fn held_from(organisation: i64, now: Timestamp) -> Condition {
-    Condition::all()
-        .add(slug_hold::Column::OrganisationId.ne(organisation))
-        .add(slug_hold::Column::FreedAt.gt(now.plus_ms(-HOLD_MS).ms()))
+/// Kept for somebody else, and not for too long. By a doubted time nothing has been kept for too long.
+fn held_from(organisation: i64, now: JudgedTime) -> Condition {
+    let held_since = now.at.plus_ms(-HOLD_MS);
+    let is_recent = now.is_trusted.then(|| slug_hold::Column::FreedAt.gt(held_since.ms()));
+    Condition::all().add(slug_hold::Column::OrganisationId.ne(organisation)).add_option(is_recent)
 }

@@ -107,7 +107,9 @@ pub(super) async fn update_statuspage(call: Call<Api>) -> Result<Reply, ApiError
     changed.updated_at = api.now();
     statuspages::update(&*write, &changed).await.or_unavailable()?;
     if changed.slug != stored.slug
-        && !slugs::rename(&*write, &stored, &changed.slug, api.now()).await.or_unavailable()?
+        && !slugs::rename(&*write, &stored, &changed.slug, api.parts.guard.judged_now())
+            .await
+            .or_unavailable()?
     {
         return Err(slug_taken());
     }
@@ -121,7 +123,7 @@ pub(super) async fn delete_statuspage(call: Call<Api>) -> Result<Reply, ApiError
     let write = effect.begin(&api).await?;
     organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let page = find_for_update(&write, &caller, id).await?;
-    statuspages::delete(&*write, &page, api.now()).await.or_unavailable()?;
+    statuspages::delete(&*write, &page, api.parts.guard.judged_now().best).await.or_unavailable()?;
     write.commit(Reply::deleted(id)).await
 }
 
@@ -167,7 +169,9 @@ async fn unavailable_slug(
         return Ok(Some(slug));
     }
     let main = api.parts.databases.main.reader();
-    let taken = slugs::is_taken(main, caller.organisation.key, &slug, api.now()).await.or_unavailable()?;
+    let taken = slugs::is_taken(main, caller.organisation.key, &slug, api.parts.guard.judged_now())
+        .await
+        .or_unavailable()?;
     Ok(taken.then_some(slug))
 }
 
@@ -177,7 +181,7 @@ async fn insert(
     write: &Write,
     page: Statuspage,
 ) -> Result<Statuspage, ApiError> {
-    let now = api.now();
+    let now = api.parts.guard.judged_now();
     if !page.slug.is_empty() {
         let stored = slugs::insert(&**write, page, now).await.or_unavailable()?;
         return stored.ok_or_else(slug_taken);
