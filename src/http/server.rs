@@ -168,6 +168,7 @@ fn rules(config: &Config, api: &Api) -> GateRules {
     let proxies = config.trusted_proxies.clone();
     GateRules {
         clock: api.parts.clock.clone(),
+        guard: Arc::clone(&api.parts.guard),
         token_prefix: config.compat.token_prefix.clone(),
         limiter: RateLimiter::new(config.rate_limit_per_minute, rate_limit_addresses),
         is_trusted_proxy: Box::new(move |address| proxies.iter().any(|proxy| proxy.contains(address))),

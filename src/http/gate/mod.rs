@@ -27,6 +27,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt;
 use serde_json::json;
 
+use crate::clock::guard::ClockGuard;
 use crate::clock::{Clock, Timestamp};
 use crate::http::gate::auth::{Caller, bearer};
 use crate::http::gate::call::{Call, RequestBody};
@@ -58,6 +59,8 @@ pub trait Callers {
 pub struct GateRules {
     /// Where "now" comes from.
     pub clock: Clock,
+    /// What tokens expire by.
+    pub guard: Arc<ClockGuard>,
     /// `compat.token_prefix`.
     pub token_prefix: String,
     /// The rate limit.
@@ -121,7 +124,7 @@ impl<S: Callers + Keys + 'static> Gate<S> {
             let answer = within(allowance, now).and_then(|()| options(asked.resource));
             return (allowance, answer);
         }
-        match self.authenticate(asked.request.headers(), now).await {
+        match self.authenticate(asked.request.headers()).await {
             Ok(caller) => {
                 let allowance = self.rules.limiter.count_token(caller.token.key, now);
                 (allowance, self.enter(asked, caller, within(allowance, now)).await)
@@ -135,11 +138,13 @@ impl<S: Callers + Keys + 'static> Gate<S> {
     }
 
     /// Step 2. One and the same answer whatever is wrong with the token; a bad checksum costs no query.
-    async fn authenticate(&self, headers: &HeaderMap, now: Timestamp) -> Result<Caller, ApiError> {
+    async fn authenticate(&self, headers: &HeaderMap) -> Result<Caller, ApiError> {
         let text = bearer(headers).and_then(|text| TokenText::parse(&self.rules.token_prefix, text));
         let text = text.ok_or(ApiError::Unauthorised)?;
         let caller = self.state.find_caller(text.hash()).await?;
-        caller.filter(|caller| caller.is_valid(now)).ok_or(ApiError::Unauthorised)
+        caller
+            .filter(|caller| caller.is_valid(self.rules.guard.judged_now().best))
+            .ok_or(ApiError::Unauthorised)
     }
 
     /// Steps 3 to 6, then the handler: plan, rate, route and method, permissions.

@@ -153,6 +153,7 @@ fn world(limit: u32) -> World {
     }
     let rules = GateRules {
         clock: Clock::fixed(NOW),
+        guard: Arc::new(ClockGuard::new(Clock::fixed(NOW), None)),
         token_prefix: "wk_".into(),
         limiter: RateLimiter::new(limit, 100),
         is_trusted_proxy: Box::new(|_| false),
