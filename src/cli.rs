@@ -53,7 +53,7 @@ pub fn run() -> ExitCode {
 
 async fn dispatch((name, arguments): (&str, &ArgMatches), config: Config) -> anyhow::Result<ExitCode> {
     match (name, arguments.subcommand()) {
-        ("serve", _) => serve::run(config).await,
+        ("serve", _) => serve::run(serve::with_flags(config, arguments)).await,
         ("check", _) => check::run(arguments, &config).await,
         ("migrate", _) => migrate(config).await,
         ("import", _) => import::run(arguments, config).await,
@@ -90,10 +90,7 @@ pub fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(with_settings(Command::new("serve").about("Run everything: API, engine and checks").long_about(
-            "Run everything on embedded defaults. The first start makes an organisation and a token with every \
-             permission, prints the token once and keeps it in the data folder.",
-        )))
+        .subcommand(with_settings(serve::command()))
         .subcommand(check::command().args(setting_flags("config-file")))
         .subcommand(
             Command::new("org")
@@ -112,7 +109,9 @@ pub fn command() -> Command {
         )
         .subcommand(with_settings(import::command()))
         .subcommand(with_settings(openapi::command()))
-        .subcommand(with_settings(Command::new("migrate").about("Bring both databases up to date; serve does it too")))
+        .subcommand(with_settings(
+            Command::new("migrate").about("Bring both databases up to date; serve does it too"),
+        ))
         .subcommand(
             Command::new("bench")
                 .about("Measure this machine")

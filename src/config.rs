@@ -72,6 +72,8 @@ pub struct Config {
     pub compat: Compat,
     /// `[plans.*]`: deviations from the plan table, as key and value per plan.
     pub plans: Vec<(String, Vec<(String, String)>)>,
+    /// `--trust-clock`: the operator says that the clock of this start is right. A flag of one start, not a setting.
+    pub trust_clock: bool,
     /// Limits that no operator needs to touch.
     pub limits: Limits,
 }
@@ -107,6 +109,7 @@ impl Default for Config {
             log_format: LogFormat::Text,
             compat: Compat::default(),
             plans: Vec::new(),
+            trust_clock: false,
             limits: Limits::default(),
         }
     }

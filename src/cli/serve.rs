@@ -2,12 +2,32 @@
 
 use std::process::ExitCode;
 
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::App;
 use crate::app::first_start::FirstStart;
 use crate::clock::Clock;
 use crate::config::Config;
+
+const TRUST_CLOCK: &str = "trust-clock";
+
+/// The command with the flags that are not settings.
+pub(super) fn command() -> Command {
+    let trust_clock = Arg::new(TRUST_CLOCK).long(TRUST_CLOCK).action(ArgAction::SetTrue).help(
+        "The clock is right, although it is more than a day away from the newest time that this installation has seen: let \
+         what is old enough be deleted at once, not after a day. Holds for this start only",
+    );
+    Command::new("serve").about("Run everything: API, engine and checks").arg(trust_clock).long_about(
+        "Run everything on embedded defaults. The first start makes an organisation and a token with every \
+         permission, prints the token once and keeps it in the data folder.",
+    )
+}
+
+/// The settings with what the command's own flags say.
+pub(super) fn with_flags(config: Config, arguments: &ArgMatches) -> Config {
+    Config { trust_clock: arguments.get_flag(TRUST_CLOCK), ..config }
+}
 
 pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let base_url_is_derived = config.public_api_url.is_none();

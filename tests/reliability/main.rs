@@ -1,4 +1,4 @@
-//! Trouble that a real server must survive: killed again and again, its history away, its disk full.
+//! Trouble that a real server must survive: killed again and again, its history away, its disk full, its clock wrong.
 //!
 //! Black box: a real process, real HTTP, and its numbers at `/metrics`. What needs PostgreSQL or a mount of its own says
 //! loudly when it cannot run; `WATCHKEEPER_TESTS_REQUIRE_POSTGRES=1` and `WATCHKEEPER_TESTS_REQUIRE_MOUNT=1` make that a failure.
@@ -12,3 +12,4 @@ mod killed;
 #[allow(dead_code, reason = "shared with the tests of the API, which use all of it")]
 #[path = "../api/support/mod.rs"]
 mod support;
+mod wrong_clock;

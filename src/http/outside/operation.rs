@@ -34,9 +34,12 @@ pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
         response.insert_header((header::RETRY_AFTER, "5"));
     }
     let status = if is_ready { "ready" } else { "not ready" };
-    response
-        .insert_header((header::CACHE_CONTROL, "no-store"))
-        .json(json!({"status": status, "databases": {"main": main, "history": history}}))
+    let mut page = json!({"status": status, "databases": {"main": main, "history": history}});
+    // A doubted clock keeps nobody from being served.
+    if let Some(warning) = front.api.parts.guard.state().warning() {
+        page["warnings"] = json!([warning]);
+    }
+    response.insert_header((header::CACHE_CONTROL, "no-store")).json(page)
 }
 
 /// The description of the API: public, and the same for everybody.

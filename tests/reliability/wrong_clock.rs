@@ -1,0 +1,131 @@
+//! Reliability 15, the whole process: a start whose clock is 400 days ahead serves, says so, and deletes nothing; when the
+//! operator says that the clock is right, what is old enough goes.
+//!
+//! In this process, for no test sets the clock of the machine.
+
+use std::path::Path;
+use std::time::Duration;
+
+use actix::System;
+use watchkeeper::app::App;
+use watchkeeper::clock::{Clock, DAY_MS, Timestamp};
+use watchkeeper::config::Config;
+use watchkeeper::config::limits::StoreLimits;
+use watchkeeper::model::check::{CheckStatus, Measurement, Timings};
+use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
+use watchkeeper::model::history::{ChangeCause, CheckRecord, StatusChange};
+use watchkeeper::model::service::ProbeRole;
+use watchkeeper::store::Databases;
+use watchkeeper::store::database::sqlite_url;
+use watchkeeper::store::history::locations::LocationNumbers;
+use watchkeeper::store::history::{append, changes, segments};
+
+use crate::support::client::Client;
+
+/// A noon.
+const START: Timestamp = Timestamp::from_ms(20_000 * DAY_MS + DAY_MS / 2);
+/// As long as some passes of the compaction take.
+const SOME_PASSES: Duration = Duration::from_millis(1_500);
+
+async fn start(folder: &Path, days_ahead: i64, trust_clock: bool) -> App {
+    let mut config = Config {
+        listen: ([127, 0, 0, 1], 0).into(),
+        data_dir: folder.to_owned(),
+        trust_clock,
+        ..Config::default()
+    };
+    config.plans = vec![("business".into(), vec![("retention_days".into(), "90".into())])];
+    config.limits.compaction.pass_ms = 100;
+    config.limits.record.upkeep_ms = 100;
+    App::start(config, Clock::driven(START.plus_ms(days_ahead * DAY_MS))).await.unwrap()
+}
+
+async fn open(folder: &Path) -> Databases {
+    let url = |name: &str| sqlite_url(&folder.join(name));
+    Databases::open(&url("main.db"), &url("history.db"), &StoreLimits::default()).await.unwrap()
+}
+
+/// A result of two days ago, and status changes of the last year, of the first service.
+async fn remember(databases: &Databases) {
+    let check = CheckRecord {
+        service: 1,
+        location: "local".parse().unwrap(),
+        role: ProbeRole::Full,
+        scheduled_at: START.plus_ms(-2 * DAY_MS),
+        checked_at: START.plus_ms(-2 * DAY_MS),
+        attempt: 1,
+        measurement: Measurement {
+            status: CheckStatus::Up,
+            response_time: None,
+            timings: Timings::default(),
+            status_code: None,
+            failure: None,
+        },
+    };
+    let moves = [(300, Unknown, Up), (200, Up, Down), (100, Down, Up)];
+    let moves = moves.map(|(days_ago, from, to)| StatusChange {
+        service: 1,
+        at: START.plus_ms(-days_ago * DAY_MS),
+        from,
+        to,
+        cause: ChangeCause::Votes,
+    });
+    let transaction = databases.history.begin().await.unwrap();
+    let numbers = LocationNumbers::ensure(&transaction, &["local".parse().unwrap()]).await.unwrap();
+    append::checks(&transaction, databases.history.place(), &[check], &numbers).await.unwrap();
+    append::changes(&transaction, &moves).await.unwrap();
+    transaction.commit().await.unwrap();
+}
+
+/// Segments that are not retired, and status changes.
+async fn left(databases: &Databases) -> (usize, usize) {
+    let reader = databases.history.reader();
+    let segments = segments::visible(reader).await.unwrap().len();
+    (segments, changes::since(reader, 1, Timestamp::from_ms(0)).await.unwrap().len())
+}
+
+fn client(app: &App) -> Client {
+    Client { address: app.address, token: None, _server: None }
+}
+
+#[test]
+fn a_start_with_a_wrong_clock_deletes_nothing_and_says_so() {
+    System::new().block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let app = start(&data, 0, false).await;
+        let token = app.first_start.as_ref().map(|made| made.token.clone());
+        let service = serde_json::json!({"name": "watched", "check_type": "heartbeat"});
+        Client { token, ..client(&app) }.post("/v1/services", &service).expect(201);
+        let databases = open(&data).await;
+        remember(&databases).await;
+        let mut sealed = 0;
+        while sealed == 0 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            sealed = left(&databases).await.0;
+        }
+        app.stop().await.unwrap();
+
+        let app = start(&data, 400, false).await;
+        tokio::time::sleep(SOME_PASSES).await;
+        assert_eq!(left(&databases).await, (1, 3));
+        let ready = client(&app).get("/readyz").expect(200).json();
+        let warning = ready["warnings"][0].as_str().unwrap().to_owned();
+        assert!(warning.starts_with("the clock is 400 days ahead of the newest time"), "{warning}");
+        let metrics = client(&app).get("/metrics").expect(200).body;
+        assert!(metrics.contains("\nwatchkeeper_clock_trusted 0\n"), "{metrics}");
+        app.stop().await.unwrap();
+
+        let app = start(&data, 400, true).await;
+        let gone = tokio::time::timeout(Duration::from_secs(30), async {
+            while left(&databases).await != (0, 1) {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        });
+        assert!(gone.await.is_ok(), "{:?}", left(&databases).await);
+        assert_eq!(client(&app).get("/readyz").expect(200).json()["warnings"], serde_json::Value::Null);
+        app.stop().await.unwrap();
+        databases.main.close().await;
+        databases.history.close().await;
+    });
+}
