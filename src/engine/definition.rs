@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::config::limits::EngineLimits;
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::heartbeat::{Heartbeat, Pulse};
+use crate::model::heartbeat::{HeartbeatPlan, StoredPings};
 use crate::model::location::{Location, LocationCode};
 use crate::model::secret::{SealBroken, Sealer, SecretPlace};
 use crate::model::service::{OverrideStatus, Service, ServiceKey, Settings};
@@ -84,7 +84,7 @@ pub struct Definition {
     /// How it is checked; `None` while paused, unconfigured, manual, or without a location here.
     pub task: Option<Task>,
     /// Which pings are expected; `None` for other types, and while paused.
-    pub pulse: Option<Pulse>,
+    pub heartbeat: Option<HeartbeatPlan>,
     /// Whether its time counts for nothing at the moment, because nobody looks.
     pub is_paused: bool,
     /// Whether its time counts for nothing at the moment, because planned work goes on.
@@ -97,14 +97,14 @@ impl Definition {
     /// Whether the engine has anything to do for the service.
     #[must_use]
     pub const fn is_watched(&self) -> bool {
-        self.task.is_some() || self.pulse.is_some()
+        self.task.is_some() || self.heartbeat.is_some()
     }
 
     /// The same with what is stored of its heartbeat.
     #[must_use]
-    pub fn with_heartbeat(mut self, stored: Option<Heartbeat>) -> Self {
-        if let (Some(pulse), Some(stored)) = (&mut self.pulse, stored) {
-            pulse.stored = stored;
+    pub fn with_heartbeat(mut self, stored: Option<StoredPings>) -> Self {
+        if let (Some(plan), Some(stored)) = (&mut self.heartbeat, stored) {
+            plan.stored = stored;
         }
         self
     }
@@ -165,7 +165,7 @@ impl Definer {
             _ => None,
         };
         let reports_itself = service.check_type == CheckType::Heartbeat && service.pause.is_none();
-        let pulse = service.settings.as_ref().filter(|_| reports_itself).map(Pulse::new);
+        let heartbeat = service.settings.as_ref().filter(|_| reports_itself).map(HeartbeatPlan::new);
         Ok(Definition {
             key: service.key,
             id: service.id,
@@ -173,7 +173,7 @@ impl Definer {
             check_type: service.check_type,
             revision: service.revision,
             task,
-            pulse,
+            heartbeat,
             is_paused: service.pause.is_some(),
             in_planned_maintenance: service.in_planned_maintenance,
             stated: service.status_override.as_ref().map(|stated| stated.status),

@@ -163,7 +163,7 @@ impl Handler<Apply> for Fleet {
         let known = memory.as_ref().map(|memory| {
             let last = memory.votes.iter().map(|(_, vote)| vote.checked_at).max();
             let voted = definition.task.as_ref().map(|task| memory.verdict(task.plan.interval_ms, now));
-            let reported = definition.pulse.map(|_| memory.status.verdict());
+            let reported = definition.heartbeat.map(|_| memory.status.verdict());
             (memory.status, voted.or(reported).unwrap_or_default(), last)
         });
         let present = aggregator.send(Present { definition: Arc::clone(&definition), known });
@@ -307,7 +307,7 @@ impl Handler<StartAgain> for Fleet {
 /// What an actor that starts again goes on with: the panic was ours, and says nothing about the target.
 fn remember(definition: &Definition, roster: &Roster, recalled: Recalled) -> Memory {
     let slot = |location: &LocationCode| {
-        if definition.pulse.is_some() {
+        if definition.heartbeat.is_some() {
             return Some(0);
         }
         let place = roster.place_of(location.as_str())?;

@@ -4,8 +4,9 @@
 //! definition raises the sequence number, and answers with an older number are dropped: that one rule removes
 //! most races.
 
-mod pulse;
+mod pings;
 mod succession;
+mod watching;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,23 +19,22 @@ use crate::engine::aggregator::{CheckRecorded, StartedLate, StatusChanged};
 use crate::engine::counters::Ticket;
 use crate::engine::definition::{Definition, Task};
 use crate::engine::location::RunCheck;
-pub use crate::engine::service::pulse::Pinged;
+pub use crate::engine::service::pings::Pinged;
 use crate::engine::service::succession::{carried_over, is_same_watch};
+use crate::engine::service::watching::Watching;
 use crate::engine::shard::Shard;
 use crate::model::check::{CheckStatus, CheckType, Outcome, Trouble};
-use crate::model::heartbeat::Vigil;
 use crate::model::history::{ChangeCause, CheckRecord, StatusChange};
 use crate::model::location::LocationCode;
 use crate::model::service::ProbeRole;
-use crate::model::watch::{Attempt, Change, Effect, Finished, Memory, Opinion, Watch};
+use crate::model::status_line::Change;
+use crate::model::watch::{Attempt, Effect, Finished, Memory, Opinion, Watch};
 
 /// The actor of one service.
 pub struct ServiceActor {
     definition: Arc<Definition>,
     shard: Arc<Shard>,
-    watch: Option<Watch>,
-    /// In the place of the watch, for services that report themselves.
-    vigil: Option<Vigil>,
+    watching: Watching,
     memory: Option<Memory>,
     sequence: u32,
     timer: Option<SpawnHandle>,
@@ -75,8 +75,7 @@ impl ServiceActor {
         Self {
             definition,
             shard,
-            watch: None,
-            vigil: None,
+            watching: Watching::Idle,
             memory,
             sequence: 0,
             timer: None,
@@ -91,43 +90,19 @@ impl ServiceActor {
         let passed_ms = signed(instant.duration_since(self.anchor.1).as_millis());
         let jump_ms = wall.ms_since(self.anchor.0) - passed_ms;
         self.anchor = (wall, instant);
-        if let Some(watch) = self.watch.as_mut().filter(|_| jump_ms.abs() > STEP_MS) {
-            watch.shift(jump_ms);
-        }
-        if let Some(vigil) = self.vigil.as_mut().filter(|_| jump_ms.abs() > STEP_MS) {
-            vigil.shift(jump_ms);
+        if jump_ms.abs() > STEP_MS {
+            for change in self.watching.shift(jump_ms, wall) {
+                self.report(change);
+            }
         }
         wall
     }
 
     fn begin(&mut self, memory: Memory, ctx: &mut Context<Self>) {
         let now = self.now();
-        let effects = match (&self.definition.task, &self.definition.pulse) {
-            (Some(task), _) => {
-                let (watch, effects) = Watch::begin(task.plan.clone(), memory, now);
-                self.watch = Some(watch);
-                effects
-            }
-            (None, Some(pulse)) => {
-                let (vigil, effects) = Vigil::begin(*pulse, &memory, now);
-                self.vigil = Some(vigil);
-                effects
-            }
-            (None, None) => self.rest(&memory, now),
-        };
+        let (watching, effects) = Watching::begin(&self.definition, memory, now);
+        self.watching = watching;
         self.act(effects, ctx);
-    }
-
-    /// Nothing is to be checked: whatever was measured before holds no longer.
-    fn rest(&mut self, memory: &Memory, now: Timestamp) -> Vec<Effect> {
-        self.watch = None;
-        let from = memory.status;
-        let to = crate::model::history::MeasuredStatus::Unknown;
-        if from == to {
-            return Vec::new();
-        }
-        let at = memory.status_since.map_or(now, |since| since.plus_ms(1).max(now));
-        vec![Effect::Change(Change { at, from, to, cause: ChangeCause::Paused })]
     }
 
     /// What the next watch may go on with. If nothing that was measured holds any longer, the status ends at once.
@@ -141,10 +116,14 @@ impl ServiceActor {
         if !memory.votes.is_empty() {
             return memory;
         }
-        let cause = if self.definition.is_paused { ChangeCause::Paused } else { ChangeCause::Reconfigured };
-        let effects = watch.end(cause, now);
+        let effects = watch.end(self.ending(), now);
         self.act(effects, ctx);
         Memory { votes: Vec::new(), ..watch.memory() }
+    }
+
+    /// Why what was measured so far holds no longer.
+    fn ending(&self) -> ChangeCause {
+        if self.definition.is_paused { ChangeCause::Paused } else { ChangeCause::Reconfigured }
     }
 
     fn act(&mut self, effects: Vec<Effect>, ctx: &mut Context<Self>) {
@@ -183,10 +162,7 @@ impl ServiceActor {
 
     fn record(&self, finished: Finished) {
         let Some((location, role)) = self.source(&finished) else { return };
-        let measured_until = match &self.vigil {
-            Some(vigil) => vigil.measured_until(),
-            None => self.watch.as_ref().and_then(Watch::measured_until),
-        };
+        let measured_until = self.watching.measured_until();
         let record = CheckRecord {
             service: self.definition.key,
             location,
@@ -226,7 +202,7 @@ impl ServiceActor {
         let Some(task) = self.definition.task.as_ref().filter(|task| task.locations.len() > 1) else {
             return;
         };
-        if let Some(watch) = self.watch.as_mut() {
+        if let Watching::Checked(watch) = &mut self.watching {
             for (slot, place) in task.locations.iter().enumerate() {
                 watch.set_aside(slot, self.shard.suspicions.is_suspect(*place));
             }
@@ -235,8 +211,7 @@ impl ServiceActor {
 
     fn report(&self, change: Change) {
         let Change { at, from, to, cause } = change;
-        let reported = self.vigil.as_ref().map(Vigil::verdict);
-        let verdict = reported.or_else(|| self.watch.as_ref().map(Watch::verdict)).unwrap_or_default();
+        let verdict = self.watching.verdict();
         let change = StatusChange { service: self.definition.key, at, from, to, cause };
         tracing::info!(
             service = %self.definition.id,
@@ -267,10 +242,7 @@ impl ServiceActor {
         if let Some(timer) = self.timer.take() {
             ctx.cancel_future(timer);
         }
-        let expected = self.vigil.as_ref().and_then(Vigil::next_wake);
-        let Some(at) = expected.or_else(|| self.watch.as_ref().and_then(Watch::next_wake)) else {
-            return;
-        };
+        let Some(at) = self.watching.next_wake() else { return };
         let wait_us = (at.ms() * 1_000).saturating_sub(self.shard.clock.now_us());
         let wait = Duration::from_micros(u64::try_from(wait_us).unwrap_or(0));
         self.timer = Some(ctx.run_later(wait, Self::wake));
@@ -280,10 +252,7 @@ impl ServiceActor {
         self.timer = None;
         let now = self.now();
         self.set_suspects_aside();
-        let effects = match &mut self.vigil {
-            Some(vigil) => vigil.wake(now),
-            None => self.watch.as_mut().map(|watch| watch.wake(now)).unwrap_or_default(),
-        };
+        let effects = self.watching.wake(now);
         self.act(effects, ctx);
     }
 }
@@ -318,12 +287,13 @@ impl Handler<Redefine> for ServiceActor {
             return;
         }
         self.sequence = self.sequence.wrapping_add(1);
-        if let Some(effects) = self.expect_anew(now) {
-            return self.act(effects, ctx);
-        }
-        let memory = match self.watch.take() {
-            Some(watch) => self.succeed(&before, (watch, now), ctx),
-            None => Memory::default(),
+        let memory = match std::mem::take(&mut self.watching) {
+            Watching::Idle => Memory::default(),
+            Watching::Checked(watch) => self.succeed(&before, (watch, now), ctx),
+            Watching::Reporting(heartbeat) => {
+                let effects = self.expect_anew(heartbeat, now);
+                return self.act(effects, ctx);
+            }
         };
         self.begin(memory, ctx);
     }
@@ -342,10 +312,10 @@ impl Handler<CheckFinished> for ServiceActor {
         let now = self.now();
         let started_us = self.shard.clock.now_us() - signed(started.elapsed().as_micros());
         self.set_suspects_aside();
-        let Some(watch) = self.watch.as_mut() else { return };
+        let Watching::Checked(watch) = &mut self.watching else { return };
         let attempt = watch.under_way(attempt.slot).unwrap_or(attempt);
         let checked_at = Timestamp::from_ms(started_us.div_euclid(1_000));
-        let effects = watch.finish(attempt, (checked_at, outcome), now);
+        let effects = watch.finish(attempt, checked_at, outcome, now);
         if attempt.attempt == 1 {
             let late_us = started_us - attempt.scheduled_at.ms() * 1_000;
             self.shard.counters.started_late(late_us);

@@ -1,6 +1,6 @@
 //! Heartbeat services (contract 4.3.11): they are not looked at, they report themselves by pings.
 //!
-//! [`Vigil`] is the pure state machine over one of them, the counterpart of `watch::Watch`: pings and time go in, the same
+//! [`Heartbeat`] is the pure state machine over one of them, the counterpart of `watch::Watch`: pings and time go in, the same
 //! effects come out. A deadline is missed when the period and the grace pass without a ping; then one is missed every
 //! further period. Before the first ping nothing is expected.
 
@@ -8,8 +8,9 @@ use crate::clock::{STEP_MS, Timestamp};
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::service::Settings;
+use crate::model::status_line::{Change, StatusLine};
 use crate::model::verdict::Verdict;
-use crate::model::watch::{Attempt, Change, Effect, Finished, Memory};
+use crate::model::watch::{Attempt, Effect, Finished, Memory, Resumed};
 
 /// A deadline that is noticed later than this was not watched: the time since is no data.
 const SLACK_MS: i64 = 5_000;
@@ -18,22 +19,22 @@ const DEFAULT_GRACE_SECONDS: i64 = 60;
 /// A ping as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ping {
-    /// When it came.
+    /// The time of its arrival.
     pub at: Timestamp,
-    /// Whether it reported a failure.
+    /// True if it reported a failure.
     pub has_failed: bool,
 }
 
-/// What is stored of a heartbeat beside its secret.
+/// The pings of a service as they are stored, beside its secret.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Heartbeat {
+pub struct StoredPings {
     /// The newest ping.
     pub last: Option<Ping>,
     /// Deadlines count from here when that is later than the newest ping: the service was resumed or changed.
     pub counts_from: Option<Timestamp>,
 }
 
-impl Heartbeat {
+impl StoredPings {
     /// The same without moments of the future: they were stored before the wall clock was set back, so they are of now at the
     /// latest.
     fn until(self, now: Timestamp) -> Self {
@@ -43,19 +44,19 @@ impl Heartbeat {
     }
 }
 
-/// What is expected of a heartbeat.
+/// The pings that are expected of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pulse {
+pub struct HeartbeatPlan {
     /// Milliseconds between two pings.
     pub interval_ms: i64,
     /// Further milliseconds before a missing ping counts.
     pub grace_ms: i64,
-    /// What was stored when the expectation was made.
-    pub stored: Heartbeat,
+    /// The pings that were stored when the plan was made.
+    pub stored: StoredPings,
 }
 
-impl Pulse {
-    /// What these settings expect.
+impl HeartbeatPlan {
+    /// Returns the plan of these settings.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         let grace = settings.config.get("grace_seconds").and_then(serde_json::Value::as_f64);
@@ -64,24 +65,24 @@ impl Pulse {
         Self {
             interval_ms: i64::from(settings.interval_seconds) * 1_000,
             grace_ms: grace * 1_000,
-            stored: Heartbeat::default(),
+            stored: StoredPings::default(),
         }
     }
 
-    /// When a ping is missed at the earliest; `None` before the first one.
+    /// Returns the time at which a ping is missed; `None` before the first one.
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
         let counted = self.stored.last.map(|ping| ping.at).max(self.stored.last.and(self.stored.counts_from));
         counted.map(|at| at.plus_ms(self.interval_ms + self.grace_ms))
     }
 
-    /// Until when an entry from `last` backs the status that was believed then, seen from `now`.
+    /// Returns the time until which an entry from `last` backs the status that was believed then, seen from `now`.
     #[must_use]
     pub fn backed_until(&self, last: Timestamp, now: Timestamp) -> Timestamp {
         now.min(last.plus_ms(self.interval_ms + self.grace_ms))
     }
 
-    /// Whether both expect the same, whatever came meanwhile.
+    /// True if both expect the same, whatever came meanwhile.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         (self.interval_ms, self.grace_ms, self.stored.counts_from)
@@ -89,61 +90,66 @@ impl Pulse {
     }
 }
 
-/// The state of the vigil over one service.
-#[derive(Clone, Debug)]
-pub struct Vigil {
-    pulse: Pulse,
-    deadline: Option<Timestamp>,
-    /// When the newest entry of the history was made.
-    last_entry_at: Option<Timestamp>,
-    status: MeasuredStatus,
-    status_since: Option<Timestamp>,
+/// An entry of the history.
+struct Entry {
+    due_at: Timestamp,
+    made_at: Timestamp,
+    failure: Option<Failure>,
 }
 
-impl Vigil {
+/// The state of one service that reports itself.
+#[derive(Clone, Debug)]
+pub struct Heartbeat {
+    plan: HeartbeatPlan,
+    deadline: Option<Timestamp>,
+    /// The time of the newest entry of the history.
+    last_entry_at: Option<Timestamp>,
+    line: StatusLine,
+}
+
+impl Heartbeat {
     /// Begins, or goes on where an earlier process stopped: a stored ping that the history has lost is recorded, and so is a
     /// deadline that passed meanwhile.
     #[must_use]
-    pub fn begin(mut pulse: Pulse, memory: &Memory, now: Timestamp) -> (Self, Vec<Effect>) {
-        let newest = memory.votes.iter().map(|(_, vote)| vote).max_by_key(|vote| vote.checked_at);
+    pub fn begin(mut plan: HeartbeatPlan, memory: Memory, now: Timestamp) -> (Self, Vec<Effect>) {
+        let Resumed { votes, line, changes } = memory.resume(now);
+        let newest = votes.into_iter().map(|(_, vote)| vote).max_by_key(|vote| vote.checked_at);
         // An actor that starts again after a panic has an old view of the store.
         let told = newest.filter(|vote| vote.status == CheckStatus::Up);
         let told = told.map(|vote| Ping { at: vote.checked_at, has_failed: false });
-        pulse.stored.last = newer(pulse.stored.last, told);
-        let mut vigil = Self {
-            deadline: pulse.deadline(),
-            last_entry_at: newest.map(|vote| vote.checked_at),
-            status: memory.status,
-            status_since: memory.status_since,
-            pulse,
-        };
-        let mut effects = Vec::new();
-        let Heartbeat { last, counts_from } = pulse.stored;
-        if let Some(ping) = last
+        let stored = plan.stored;
+        plan.stored = stored.until(now);
+        plan.stored.last = newer(plan.stored.last, told);
+        let last_entry_at = newest.map(|vote| vote.checked_at);
+        let mut heartbeat = Self { deadline: plan.deadline(), last_entry_at, line, plan };
+        let mut effects: Vec<Effect> = changes.into_iter().map(Effect::Change).collect();
+        let StoredPings { last, counts_from } = plan.stored;
+        // A ping of the future has been recorded there.
+        if let Some(ping) = last.filter(|_| last == stored.last)
             && counts_from.is_none_or(|from| from <= ping.at)
-            && vigil.last_entry_at.is_none_or(|at| at < ping.at)
+            && last_entry_at.is_none_or(|at| at < ping.at)
         {
-            vigil.record_ping(ping, &mut effects);
+            heartbeat.record_ping(ping, &mut effects);
         }
-        vigil.skip_recorded_deadlines();
-        effects.extend(vigil.wake(now));
-        (vigil, effects)
+        heartbeat.skip_recorded_deadlines();
+        effects.extend(heartbeat.wake(now));
+        (heartbeat, effects)
     }
 
     /// Expects something else from now on; what was seen stays.
-    pub fn expect(&mut self, pulse: Pulse, now: Timestamp) -> Vec<Effect> {
-        let stored = pulse.stored.until(now);
-        let last = newer(self.pulse.stored.last, stored.last);
+    pub fn expect(&mut self, plan: HeartbeatPlan, now: Timestamp) -> Vec<Effect> {
+        let stored = plan.stored.until(now);
+        let last = newer(self.plan.stored.last, stored.last);
         let mut effects = self.wake(now);
-        self.pulse = Pulse { stored: Heartbeat { last, ..stored }, ..pulse };
-        self.deadline = self.pulse.deadline();
+        self.plan = HeartbeatPlan { stored: StoredPings { last, ..stored }, ..plan };
+        self.deadline = self.plan.deadline();
         effects.extend(self.wake(now));
         effects
     }
 
     /// Takes in a ping. One that has been taken in from the store is not counted twice.
     pub fn ping(&mut self, ping: Ping, now: Timestamp) -> Vec<Effect> {
-        if self.pulse.stored.last.is_some_and(|known| known.at == ping.at)
+        if self.plan.stored.last.is_some_and(|known| known.at == ping.at)
             && self.last_entry_at >= Some(ping.at)
         {
             return Vec::new();
@@ -159,87 +165,97 @@ impl Vigil {
         let Some(deadline) = self.deadline.filter(|deadline| *deadline <= now) else { return effects };
         let is_late = now.ms_since(deadline) > SLACK_MS;
         let at = if is_late { now } else { deadline };
-        if is_late && self.status.verdict() != Verdict::Unknown {
-            self.change_to(MeasuredStatus::NoData, ChangeCause::Gap, (deadline, &mut effects));
+        if is_late && self.line.status().verdict() != Verdict::Unknown {
+            effects.extend(
+                self.line.change_to(MeasuredStatus::NoData, ChangeCause::Gap, deadline).map(Effect::Change),
+            );
         }
-        let periods = now.ms_since(deadline) / self.pulse.interval_ms + 1;
-        self.deadline = Some(deadline.plus_ms(periods * self.pulse.interval_ms));
+        let periods = now.ms_since(deadline) / self.plan.interval_ms + 1;
+        self.deadline = Some(deadline.plus_ms(periods * self.plan.interval_ms));
         let failure = Failure::new(ErrorCode::HeartbeatMissed, "No ping came in time.");
-        self.record((deadline, at), (CheckStatus::Down, Some(failure)), &mut effects);
-        self.change_to(MeasuredStatus::Down, ChangeCause::Votes, (at, &mut effects));
+        self.record(Entry { due_at: deadline, made_at: at, failure: Some(failure) }, &mut effects);
+        effects.extend(self.line.change_to(MeasuredStatus::Down, ChangeCause::Votes, at).map(Effect::Change));
         effects
     }
 
-    /// Ends the vigil: what was reported holds no longer.
+    /// Ends the heartbeat: what was reported holds no longer.
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<Effect> {
         let mut effects = self.wake(now);
         self.deadline = None;
-        self.change_to(MeasuredStatus::Unknown, cause, (now, &mut effects));
+        effects.extend(self.line.change_to(MeasuredStatus::Unknown, cause, now).map(Effect::Change));
         effects
     }
 
     /// The wall clock was set ahead by `jump_ms`, or back: deadlines move with it, and so does what was seen. A ping that
-    /// stayed in the future would keep every later one from counting as the newest.
-    pub fn shift(&mut self, jump_ms: i64) {
+    /// stayed in the future would keep every later one from counting as the newest. `now` is the new time.
+    pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
         let shifted = |at: Option<Timestamp>| at.map(|at| at.plus_ms(jump_ms));
         self.deadline = shifted(self.deadline);
         self.last_entry_at = shifted(self.last_entry_at);
-        let Heartbeat { last, counts_from } = &mut self.pulse.stored;
+        let StoredPings { last, counts_from } = &mut self.plan.stored;
         *counts_from = shifted(*counts_from);
         if let Some(ping) = last {
             ping.at = ping.at.plus_ms(jump_ms);
         }
+        let before = now.plus_ms(-jump_ms);
+        let status = self.line.status();
+        if jump_ms < 0 {
+            return self.line.set_back(before, now);
+        }
+        if status.verdict() == Verdict::Unknown {
+            return Vec::new();
+        }
+        // Nobody could report in the time that was skipped.
+        let gap = self.line.change_to(MeasuredStatus::NoData, ChangeCause::Gap, before);
+        gap.into_iter().chain(self.line.change_to(status, ChangeCause::Votes, now)).collect()
     }
 
-    /// When [`Self::wake`] is to be called next.
+    /// Returns the time of the next call of [`Self::wake`].
     #[must_use]
     pub const fn next_wake(&self) -> Option<Timestamp> {
         self.deadline
     }
 
-    /// Until when the present status is backed, if no ping comes.
+    /// Returns the time until which the present status is backed, if no ping comes.
     #[must_use]
     pub const fn measured_until(&self) -> Option<Timestamp> {
         self.deadline
     }
 
-    /// What the pings say now.
+    /// Returns the verdict of the pings.
     #[must_use]
     pub const fn verdict(&self) -> Verdict {
-        self.status.verdict()
+        self.line.status().verdict()
     }
 
     fn record_ping(&mut self, ping: Ping, effects: &mut Vec<Effect>) {
-        let status = if ping.has_failed { CheckStatus::Down } else { CheckStatus::Up };
         let failure = || Failure::new(ErrorCode::HeartbeatFail, "The ping reported a failure.");
         let is_newest = self.last_entry_at.is_none_or(|at| at <= ping.at);
         if is_newest {
-            self.pulse.stored.last = Some(ping);
-            self.deadline = Some(ping.at.plus_ms(self.pulse.interval_ms + self.pulse.grace_ms));
+            self.plan.stored.last = Some(ping);
+            self.deadline = Some(ping.at.plus_ms(self.plan.interval_ms + self.plan.grace_ms));
         }
-        self.record((ping.at, ping.at), (status, ping.has_failed.then(failure)), effects);
+        self.record(
+            Entry { due_at: ping.at, made_at: ping.at, failure: ping.has_failed.then(failure) },
+            effects,
+        );
         if is_newest {
             let verdict = if ping.has_failed { MeasuredStatus::Down } else { MeasuredStatus::Up };
-            self.change_to(verdict, ChangeCause::Votes, (ping.at, effects));
+            effects.extend(self.line.change_to(verdict, ChangeCause::Votes, ping.at).map(Effect::Change));
         }
     }
 
-    fn record(
-        &mut self,
-        (scheduled_at, checked_at): (Timestamp, Timestamp),
-        (status, failure): (CheckStatus, Option<Failure>),
-        effects: &mut Vec<Effect>,
-    ) {
-        self.last_entry_at = self.last_entry_at.max(Some(checked_at));
+    fn record(&mut self, entry: Entry, effects: &mut Vec<Effect>) {
+        self.last_entry_at = self.last_entry_at.max(Some(entry.made_at));
         let measurement = Measurement {
-            status,
+            status: entry.failure.as_ref().map_or(CheckStatus::Up, |_| CheckStatus::Down),
             response_time: None,
             timings: Timings::default(),
             status_code: None,
-            failure: failure.map(Box::new),
+            failure: entry.failure.map(Box::new),
         };
-        let attempt = Attempt { slot: 0, scheduled_at, attempt: 1 };
-        effects.push(Effect::Record(Finished { attempt, checked_at, measurement }));
+        let attempt = Attempt { slot: 0, scheduled_at: entry.due_at, attempt: 1 };
+        effects.push(Effect::Record(Finished { attempt, checked_at: entry.made_at, measurement }));
     }
 
     /// After a restart: deadlines up to the newest entry have been recorded.
@@ -247,25 +263,9 @@ impl Vigil {
         if let (Some(deadline), Some(entry)) = (self.deadline, self.last_entry_at)
             && deadline <= entry
         {
-            let periods = entry.ms_since(deadline) / self.pulse.interval_ms + 1;
-            self.deadline = Some(deadline.plus_ms(periods * self.pulse.interval_ms));
+            let periods = entry.ms_since(deadline) / self.plan.interval_ms + 1;
+            self.deadline = Some(deadline.plus_ms(periods * self.plan.interval_ms));
         }
-    }
-
-    fn change_to(
-        &mut self,
-        to: MeasuredStatus,
-        cause: ChangeCause,
-        (at, effects): (Timestamp, &mut Vec<Effect>),
-    ) {
-        if to == self.status {
-            return;
-        }
-        // Strictly later than the change before, as in `watch`.
-        let at = self.status_since.map_or(at, |since| at.max(since.plus_ms(1)));
-        effects.push(Effect::Change(Change { at, from: self.status, to, cause }));
-        self.status = to;
-        self.status_since = Some(at);
     }
 }
 

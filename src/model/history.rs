@@ -122,12 +122,14 @@ pub enum ChangeCause {
     Reconfigured = 4,
     /// Results of another tool were imported, and this is what they say.
     Imported = 5,
+    /// The wall clock was set back: what was recorded in the time undone ends, and the status goes on from the present.
+    Clock = 6,
 }
 
 impl ChangeCause {
     /// Every value.
-    pub const ALL: [Self; 6] =
-        [Self::Votes, Self::Gap, Self::Stale, Self::Paused, Self::Reconfigured, Self::Imported];
+    pub const ALL: [Self; 7] =
+        [Self::Votes, Self::Gap, Self::Stale, Self::Paused, Self::Reconfigured, Self::Imported, Self::Clock];
 
     /// The number that stands for it in the database.
     #[must_use]
@@ -151,6 +153,7 @@ impl ChangeCause {
             Self::Paused => "paused",
             Self::Reconfigured => "reconfigured",
             Self::Imported => "imported",
+            Self::Clock => "clock",
         }
     }
 }
@@ -183,6 +186,6 @@ mod tests {
             assert_eq!(ChangeCause::from_code(cause.code()), Some(cause));
         }
         assert_eq!(MeasuredStatus::from_code(5), None);
-        assert_eq!(ChangeCause::from_code(6), None);
+        assert_eq!(ChangeCause::from_code(7), None);
     }
 }

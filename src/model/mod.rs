@@ -25,6 +25,7 @@ pub mod schedule;
 pub mod secret;
 pub mod service;
 pub mod slug;
+pub mod status_line;
 pub mod statuspage;
 pub mod suspicion;
 pub mod tag;

@@ -16,7 +16,7 @@ pub struct Schedule {
 impl Schedule {
     /// The schedule of the location at place `slot` of `slots`. `interval_ms` is positive.
     #[must_use]
-    pub fn new(hash: u64, interval_ms: i64, (slot, slots): (usize, usize)) -> Self {
+    pub fn new(hash: u64, interval_ms: i64, slot: usize, slots: usize) -> Self {
         let interval_ms = interval_ms.max(1);
         let width = interval_ms.unsigned_abs();
         let stagger = width * (slot as u64) / (slots.max(1) as u64);
@@ -37,7 +37,7 @@ impl Schedule {
         Timestamp::from_ms(since_phase.div_euclid(self.interval_ms) * self.interval_ms + self.phase_ms)
     }
 
-    /// How many due times lie in `(after, until]`.
+    /// Returns the number of due times in `(after, until]`.
     #[must_use]
     pub fn runs_between(&self, after: Timestamp, until: Timestamp) -> u64 {
         let span_ms = self.latest(until).ms_since(self.latest(after));
@@ -59,7 +59,7 @@ mod tests {
             slot in 0_usize..50,
             now in 0_i64..4_000_000_000_000,
         ) {
-            let schedule = Schedule::new(hash, interval_ms, (slot, 50));
+            let schedule = Schedule::new(hash, interval_ms, slot, 50);
             let now = Timestamp::from_ms(now);
             let next = schedule.next_after(now);
             prop_assert!(next > now);
@@ -73,7 +73,7 @@ mod tests {
         fn runs_are_counted_as_walking_counts_them(
             hash: u64, interval_ms in 1_i64..5_000, start in 0_i64..100_000, length in 0_i64..50_000,
         ) {
-            let schedule = Schedule::new(hash, interval_ms, (0, 1));
+            let schedule = Schedule::new(hash, interval_ms, 0, 1);
             let (start, end) = (Timestamp::from_ms(start), Timestamp::from_ms(start + length));
             let walked = std::iter::successors(Some(schedule.next_after(start)), |at| Some(schedule.next_after(*at)))
                 .take_while(|at| *at <= end)
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn locations_are_spread_over_the_interval() {
-        let due = |slot| Schedule::new(0, 60_000, (slot, 3)).next_after(Timestamp::from_ms(0)).ms();
+        let due = |slot| Schedule::new(0, 60_000, slot, 3).next_after(Timestamp::from_ms(0)).ms();
         assert_eq!([due(0), due(1), due(2)], [60_000, 20_000, 40_000]);
     }
 }

@@ -31,7 +31,7 @@ impl Suspicion {
         self.opinions.push_back((service, contradicts));
     }
 
-    /// Whether the location is the suspect.
+    /// True if the location is the suspect.
     #[must_use]
     pub fn is_suspect(&self) -> bool {
         let contradictions = self.opinions.iter().filter(|(_, contradicts)| *contradicts).count();

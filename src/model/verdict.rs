@@ -11,7 +11,7 @@ pub const FRESH_AT_LEAST_MS: i64 = 300_000;
 /// Results older than this many intervals are stale (unless younger than [`FRESH_AT_LEAST_MS`]).
 pub const FRESH_INTERVALS: i64 = 3;
 
-/// What the measurements say about a service.
+/// The state of a service according to its measurements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// No fresh result at all.
@@ -49,7 +49,7 @@ impl Verdict {
     }
 }
 
-/// How long a result may count as a vote, in milliseconds.
+/// Returns the milliseconds for which a result counts as a vote.
 #[must_use]
 pub fn freshness_ms(interval_ms: i64) -> i64 {
     interval_ms.saturating_mul(FRESH_INTERVALS).max(FRESH_AT_LEAST_MS)
@@ -58,14 +58,14 @@ pub fn freshness_ms(interval_ms: i64) -> i64 {
 /// The newest final result of one location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vote {
-    /// What it saw.
+    /// The status that it saw.
     pub status: CheckStatus,
-    /// When the check started.
+    /// The start of the check.
     pub checked_at: Timestamp,
 }
 
 impl Vote {
-    /// Whether the vote still counts at `now`.
+    /// True if the vote still counts at `now`.
     #[must_use]
     pub fn is_fresh(&self, now: Timestamp, interval_ms: i64) -> bool {
         now.ms_since(self.checked_at) <= freshness_ms(interval_ms)

@@ -9,7 +9,7 @@ use watchkeeper_entities::service;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::heartbeat::{Heartbeat, Ping};
+use crate::model::heartbeat::{Ping, StoredPings};
 use crate::model::service::ServiceKey;
 use crate::store::StoreError;
 
@@ -27,7 +27,7 @@ pub struct StoredHeartbeat {
     /// Sealed.
     pub secret: String,
     /// What came.
-    pub heartbeat: Heartbeat,
+    pub heartbeat: StoredPings,
 }
 
 /// Whom a ping is for.
@@ -161,6 +161,6 @@ pub async fn ping(
 fn from_row(row: Model) -> (ServiceKey, StoredHeartbeat) {
     let last =
         row.last_ping_at.map(|at| Ping { at: Timestamp::from_ms(at), has_failed: row.last_ping_failed });
-    let heartbeat = Heartbeat { last, counts_from: row.counts_from.map(Timestamp::from_ms) };
+    let heartbeat = StoredPings { last, counts_from: row.counts_from.map(Timestamp::from_ms) };
     (row.service_id, StoredHeartbeat { secret: row.secret, heartbeat })
 }

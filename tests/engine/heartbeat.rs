@@ -8,7 +8,7 @@ use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::definition::Definition;
 use watchkeeper::model::check::CheckType;
-use watchkeeper::model::heartbeat::{Heartbeat, Ping, Pulse};
+use watchkeeper::model::heartbeat::{HeartbeatPlan, Ping, StoredPings};
 use watchkeeper::model::verdict::Vote;
 use watchkeeper::model::watch::Memory;
 
@@ -22,7 +22,7 @@ struct Stage {
     origin: Instant,
     world: Option<World>,
     facts: Facts,
-    stored: Heartbeat,
+    stored: StoredPings,
     interval_ms: i64,
     revision: i64,
 }
@@ -30,7 +30,7 @@ struct Stage {
 impl Stage {
     fn new() -> Self {
         let (clock, origin) = (clock(), Instant::now());
-        let stored = Heartbeat::default();
+        let stored = StoredPings::default();
         Self { clock, origin, world: None, facts: Facts::default(), stored, interval_ms: 60_000, revision: 0 }
     }
 
@@ -47,10 +47,10 @@ impl Stage {
     }
 
     fn definition(&self, is_paused: bool) -> Arc<Definition> {
-        let pulse = Pulse { interval_ms: self.interval_ms, grace_ms: 10_000, stored: self.stored };
+        let plan = HeartbeatPlan { interval_ms: self.interval_ms, grace_ms: 10_000, stored: self.stored };
         Arc::new(Definition {
             check_type: CheckType::Heartbeat,
-            pulse: (!is_paused).then_some(pulse),
+            heartbeat: (!is_paused).then_some(plan),
             is_paused,
             ..definition(1, self.revision, None)
         })

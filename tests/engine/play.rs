@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::time::Instant;
-use watchkeeper::clock::Clock;
+use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::aggregator::Snapshot;
 use watchkeeper::model::verdict::Vote;
@@ -35,6 +35,8 @@ pub(crate) struct Played {
     pub(crate) dropped: u64,
     /// What the engine knew at the end.
     pub(crate) snapshot: Snapshot,
+    /// The wall time at the end.
+    pub(crate) ended_at: Timestamp,
 }
 
 impl Played {
@@ -85,9 +87,9 @@ pub(crate) fn play(script: &str, moves: &str) -> Played {
             tokio::time::sleep_until(stage.origin + seconds(at)).await;
             stage.make(action).await;
         }
-        let Stage { facts, missed, dropped, snapshot, world, .. } = stage;
+        let Stage { facts, missed, dropped, snapshot, world, clock, .. } = stage;
         assert!(world.is_none(), "the last move is `end`");
-        Played { facts, missed, dropped, snapshot }
+        Played { facts, missed, dropped, snapshot, ended_at: clock.now() }
     })
 }
 

@@ -124,7 +124,7 @@ pub(crate) fn definition(number: i64, revision: i64, watching: Option<&Watching>
         check_type: CheckType::Tcp,
         revision,
         task: watching.map(task),
-        pulse: None,
+        heartbeat: None,
         is_paused: watching.is_none(),
         in_planned_maintenance: false,
         stated: None,

@@ -1,7 +1,7 @@
 //! Ping addresses: found by the hash of their secret alone, and no two pings have one time.
 
 use rstest::rstest;
-use watchkeeper::model::heartbeat::{Heartbeat, Ping};
+use watchkeeper::model::heartbeat::{Ping, StoredPings};
 use watchkeeper::model::service::{Pause, PauseReason, Service};
 use watchkeeper::store::heartbeats::{self, SecretHash};
 use watchkeeper::store::services;
@@ -47,7 +47,7 @@ async fn a_ping_is_noted_where_its_secret_leads(
     let found = heartbeats::find_by_hash(reader, &NEW).await.unwrap().unwrap();
     assert_eq!((found.service, found.id, found.is_paused), (pinged.key, pinged.id, true));
     let stored = heartbeats::of_services(reader, &[pinged.key, -1]).await.unwrap();
-    let expected = Heartbeat { last: Some(ping(1_000, false)), counts_from: Some(at(7)) };
+    let expected = StoredPings { last: Some(ping(1_000, false)), counts_from: Some(at(7)) };
     assert_eq!((stored.len(), stored[&pinged.key].heartbeat), (1, expected));
     assert_eq!(stored[&pinged.key].secret, "anew");
     let write = store.main.begin().await.unwrap();

@@ -3,9 +3,9 @@
 use crate::engine::definition::{Definition, Task};
 use crate::model::watch::Memory;
 
-/// Whether both definitions are watched in the same way.
+/// True if both definitions are watched in the same way.
 pub(super) fn is_same_watch(before: &Definition, after: &Definition) -> bool {
-    same_task(before.task.as_ref(), after.task.as_ref()) && same_pulse(before, after)
+    same_task(before.task.as_ref(), after.task.as_ref()) && same_heartbeat(before, after)
 }
 
 /// Votes survive a change that does not touch what is checked, such as another interval or another list of locations.
@@ -35,9 +35,9 @@ fn same_task(before: Option<&Task>, after: Option<&Task>) -> bool {
     }
 }
 
-/// Whether both definitions expect the same pings.
-fn same_pulse(before: &Definition, after: &Definition) -> bool {
-    match (&before.pulse, &after.pulse) {
+/// True if both definitions expect the same pings.
+fn same_heartbeat(before: &Definition, after: &Definition) -> bool {
+    match (&before.heartbeat, &after.heartbeat) {
         (None, None) => true,
         (Some(before), Some(after)) => before.is_same(after),
         _ => false,

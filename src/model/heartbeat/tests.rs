@@ -16,10 +16,10 @@ fn seconds(moment: Timestamp) -> i64 {
     moment.ms_since(at(0)) / 1_000
 }
 
-fn pulse(last: Option<(i64, bool)>, counts_from: Option<i64>) -> Pulse {
+fn plan(last: Option<(i64, bool)>, counts_from: Option<i64>) -> HeartbeatPlan {
     let last = last.map(|(seconds, has_failed)| Ping { at: at(seconds), has_failed });
-    let stored = Heartbeat { last, counts_from: counts_from.map(at) };
-    Pulse { interval_ms: INTERVAL * 1_000, grace_ms: GRACE * 1_000, stored }
+    let stored = StoredPings { last, counts_from: counts_from.map(at) };
+    HeartbeatPlan { interval_ms: INTERVAL * 1_000, grace_ms: GRACE * 1_000, stored }
 }
 
 /// `up@5` is an entry of the history, `>up@5` a change of the status.
@@ -54,16 +54,16 @@ fn pings_and_deadlines_make_entries_and_changes(
     #[case] moves: &[(&str, i64, &str)],
     #[case] next: Option<i64>,
 ) {
-    let (mut vigil, effects) = Vigil::begin(pulse(None, None), &Memory::default(), at(0));
+    let (mut heartbeat, effects) = Heartbeat::begin(plan(None, None), Memory::default(), at(0));
     assert_eq!(text(&effects), "");
     for (word, when, expected) in moves {
         let effects = match *word {
-            "WAKE" => vigil.wake(at(*when)),
-            word => vigil.ping(Ping { at: at(*when), has_failed: word == "FAIL" }, at(*when)),
+            "WAKE" => heartbeat.wake(at(*when)),
+            word => heartbeat.ping(Ping { at: at(*when), has_failed: word == "FAIL" }, at(*when)),
         };
         assert_eq!(text(&effects), *expected, "{word} {when}");
     }
-    assert_eq!(vigil.next_wake().map(seconds), next);
+    assert_eq!(heartbeat.next_wake().map(seconds), next);
 }
 
 fn memory(status: MeasuredStatus, entry: Option<(i64, CheckStatus)>) -> Memory {
@@ -91,29 +91,30 @@ fn a_restart_goes_on(
     #[case] expected: &str,
     #[case] next: Option<i64>,
 ) {
-    let (vigil, effects) = Vigil::begin(pulse(last, counts_from), &memory(status, entry), at(1_000));
-    assert_eq!((text(&effects).as_str(), vigil.next_wake().map(seconds)), (expected, next));
+    let (heartbeat, effects) = Heartbeat::begin(plan(last, counts_from), memory(status, entry), at(1_000));
+    assert_eq!((text(&effects).as_str(), heartbeat.next_wake().map(seconds)), (expected, next));
 }
 
 #[test]
 fn a_ping_from_the_store_is_not_counted_twice() {
-    let (mut vigil, effects) = Vigil::begin(pulse(Some((5, false)), None), &Memory::default(), at(6));
+    let (mut heartbeat, effects) = Heartbeat::begin(plan(Some((5, false)), None), Memory::default(), at(6));
     assert_eq!(text(&effects), "up@5 >up@5");
-    assert_eq!(vigil.ping(Ping { at: at(5), has_failed: false }, at(6)), []);
+    assert_eq!(heartbeat.ping(Ping { at: at(5), has_failed: false }, at(6)), []);
 }
 
 #[test]
 fn a_pause_ends_what_was_reported() {
-    let (mut vigil, _) = Vigil::begin(pulse(Some((0, false)), None), &Memory::default(), at(1));
-    assert_eq!(text(&vigil.end(ChangeCause::Paused, at(5))), ">unknown@5");
-    assert_eq!(vigil.next_wake(), None);
+    let (mut heartbeat, _) = Heartbeat::begin(plan(Some((0, false)), None), Memory::default(), at(1));
+    assert_eq!(text(&heartbeat.end(ChangeCause::Paused, at(5))), ">unknown@5");
+    assert_eq!(heartbeat.next_wake(), None);
 }
 
 #[test]
 fn new_settings_count_from_their_change() {
-    let (mut vigil, _) = Vigil::begin(pulse(Some((0, false)), None), &Memory::default(), at(1));
-    let effects = vigil.expect(Pulse { interval_ms: 20_000, ..pulse(Some((0, false)), Some(50)) }, at(50));
-    assert_eq!((text(&effects).as_str(), vigil.next_wake().map(seconds)), ("", Some(80)));
-    vigil.shift(3_600_000);
-    assert_eq!(vigil.next_wake().map(seconds), Some(3_680));
+    let (mut heartbeat, _) = Heartbeat::begin(plan(Some((0, false)), None), Memory::default(), at(1));
+    let effects =
+        heartbeat.expect(HeartbeatPlan { interval_ms: 20_000, ..plan(Some((0, false)), Some(50)) }, at(50));
+    assert_eq!((text(&effects).as_str(), heartbeat.next_wake().map(seconds)), ("", Some(80)));
+    assert_eq!(heartbeat.shift(3_600_000, at(3_655)).len(), 2, "what was skipped is a gap");
+    assert_eq!(heartbeat.next_wake().map(seconds), Some(3_680));
 }

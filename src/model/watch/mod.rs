@@ -4,6 +4,7 @@
 //! messages and timers. It holds the rules of retries, of confirmation by the other locations, of gaps, and of
 //! the status that results.
 
+mod memory;
 mod plan;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,10 @@ use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Measurement, Outcome};
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::schedule::Schedule;
+use crate::model::status_line::{Change, StatusLine};
 use crate::model::verdict::{Verdict, Vote, majority};
+pub use crate::model::watch::memory::Memory;
+pub(super) use crate::model::watch::memory::Resumed;
 pub use crate::model::watch::plan::WatchPlan;
 
 /// A check that is due within this time needs no catch-up after a restart, and catch-ups are spread over it.
@@ -20,27 +24,7 @@ const CATCH_UP_SPREAD_MS: i64 = 60_000;
 /// While votes disagree, locations look this many times as often, for two intervals after the last change of a vote.
 const UNCERTAIN_SPEED: i64 = 5;
 
-/// What is known from before: what the history says about the service.
-#[derive(Clone, Debug, Default)]
-pub struct Memory {
-    /// The newest result of each location that has one, by the location's place in the plan.
-    pub votes: Vec<(usize, Vote)>,
-    /// The last recorded status.
-    pub status: MeasuredStatus,
-    /// When it began.
-    pub status_since: Option<Timestamp>,
-}
-
-impl Memory {
-    /// What those votes say that are still fresh at `now`.
-    #[must_use]
-    pub fn verdict(&self, interval_ms: i64, now: Timestamp) -> Verdict {
-        let fresh = self.votes.iter().filter(|(_, vote)| vote.is_fresh(now, interval_ms));
-        majority(fresh.map(|(_, vote)| vote.status))
-    }
-}
-
-/// What the actor has to do.
+/// An act of the watch that the actor around it carries out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Start an attempt at a location.
@@ -60,7 +44,7 @@ pub enum Effect {
 pub struct Attempt {
     /// Place of the location in the plan.
     pub slot: usize,
-    /// When the check was due.
+    /// The due time of the check.
     pub scheduled_at: Timestamp,
     /// From 1.
     pub attempt: u8,
@@ -71,32 +55,19 @@ pub struct Attempt {
 pub struct Finished {
     /// The deciding attempt.
     pub attempt: Attempt,
-    /// When it started.
+    /// The start of its deciding attempt.
     pub checked_at: Timestamp,
-    /// What it found.
+    /// Its result.
     pub measurement: Measurement,
 }
 
-/// What a location's result says beside those of the others.
+/// A location's result beside those of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opinion {
     /// Place of the location in the plan.
     pub slot: usize,
-    /// Whether it says `down` where the others say `up`.
+    /// True if it says `down` where the others say `up`.
     pub contradicts: bool,
-}
-
-/// A change of the measured status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// When it happened.
-    pub at: Timestamp,
-    /// The status before.
-    pub from: MeasuredStatus,
-    /// The status after.
-    pub to: MeasuredStatus,
-    /// Why.
-    pub cause: ChangeCause,
 }
 
 #[derive(Clone, Debug)]
@@ -105,7 +76,7 @@ struct Slot {
     vote: Option<Vote>,
     /// The location is the suspect: its vote does not count.
     is_set_aside: bool,
-    /// What comes next: a due run, or a further attempt of the check that is going on.
+    /// The next start: a due run, or a further attempt of the check that is going on.
     next: Next,
     /// The attempt that is under way.
     running: Option<Attempt>,
@@ -129,8 +100,7 @@ impl Next {
 pub struct Watch {
     plan: WatchPlan,
     slots: Box<[Slot]>,
-    status: MeasuredStatus,
-    status_since: Option<Timestamp>,
+    line: StatusLine,
     verdict: Verdict,
     last_result_at: Option<Timestamp>,
     uncertain_until: Timestamp,
@@ -141,52 +111,52 @@ impl Watch {
     /// looked at once. Effects tell the gap since the last result, if there is one.
     #[must_use]
     pub fn begin(plan: WatchPlan, memory: Memory, now: Timestamp) -> (Self, Vec<Effect>) {
+        let Resumed { votes, line, changes } = memory.resume(now);
         let slots = plan.roles.len();
-        let is_new = memory.votes.is_empty();
+        let is_new = votes.is_empty();
         let slot = |place| {
-            let schedule = Schedule::new(plan.hash, plan.interval_ms, (place, slots));
+            let schedule = Schedule::new(plan.hash, plan.interval_ms, place, slots);
             let at = if is_new { now } else { schedule.next_after(now) };
             Slot { schedule, vote: None, is_set_aside: false, next: Next::run(at), running: None }
         };
         let mut watch = Self {
             slots: (0..slots).map(slot).collect(),
-            status: memory.status,
-            status_since: memory.status_since,
+            line,
             verdict: Verdict::Unknown,
-            last_result_at: memory.votes.iter().map(|(_, vote)| vote.checked_at).max(),
+            last_result_at: votes.iter().map(|(_, vote)| vote.checked_at).max(),
             uncertain_until: now,
             plan,
         };
-        for (place, vote) in memory.votes {
+        for (place, vote) in votes {
             if let Some(slot) = watch.slots.get_mut(place) {
                 slot.vote = Some(vote);
             }
         }
         watch.catch_up(now);
-        let mut effects = Vec::new();
+        let mut effects: Vec<Effect> = changes.into_iter().map(Effect::Change).collect();
         watch.judge(now, &mut effects);
         (watch, effects)
     }
 
-    /// What the votes say now. It outlives short gaps: a vote stays fresh for three intervals, at least 300 s.
+    /// Returns the verdict of the votes. It outlives short gaps: a vote stays fresh for three intervals, at least 300 s.
     #[must_use]
     pub const fn verdict(&self) -> Verdict {
         self.verdict
     }
 
-    /// When the newest result was measured.
+    /// Returns the time of the newest result.
     #[must_use]
     pub const fn last_result_at(&self) -> Option<Timestamp> {
         self.last_result_at
     }
 
-    /// Until when the present status is backed by results, if no other comes.
+    /// Returns the time until which results back the present status, if no other comes.
     #[must_use]
     pub fn measured_until(&self) -> Option<Timestamp> {
         self.last_result_at.map(|at| at.plus_ms(self.plan.coverage_ms()))
     }
 
-    /// When [`Self::wake`] is to be called next; `None` while every location is looking.
+    /// Returns the time of the next call of [`Self::wake`]; `None` while every location is looking.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.slots.iter().filter(|slot| slot.running.is_none()).map(|slot| slot.next.at).min()
@@ -218,11 +188,13 @@ impl Watch {
         self.slots.get(slot)?.running
     }
 
-    /// Takes in how an attempt ended: retries, or believes it, records it and draws the conclusions.
+    /// Takes in the outcome of an attempt that started at `checked_at`: retries, or believes it, records it and draws the
+    /// conclusions.
     pub fn finish(
         &mut self,
         attempt: Attempt,
-        (checked_at, outcome): (Timestamp, Outcome),
+        checked_at: Timestamp,
+        outcome: Outcome,
         now: Timestamp,
     ) -> Vec<Effect> {
         let mut effects = Vec::new();
@@ -245,14 +217,14 @@ impl Watch {
         let status = measurement.status;
         effects.push(Effect::Record(Finished { attempt, checked_at, measurement }));
         self.note_gap(checked_at, &mut effects);
-        self.note_opinion(attempt.slot, status, (now, &mut effects));
+        self.note_opinion(attempt.slot, status, now, &mut effects);
         self.take_vote(attempt.slot, Vote { status, checked_at }, now);
         self.plan_next(attempt, now, &mut effects);
         self.judge_at(checked_at, now, &mut effects);
         effects
     }
 
-    /// Says whether the votes of a location count; see `model::suspicion`.
+    /// Lets the votes of a location count or not; see `model::suspicion`.
     pub fn set_aside(&mut self, slot: usize, is_set_aside: bool) {
         if let Some(slot) = self.slots.get_mut(slot) {
             slot.is_set_aside = is_set_aside;
@@ -260,8 +232,8 @@ impl Watch {
     }
 
     /// The wall clock was set ahead by `jump_ms`, or back. What is planned moves with it. What was seen moves back, but not
-    /// ahead: a machine that slept looks just like that, and nobody has looked in the meantime.
-    pub fn shift(&mut self, jump_ms: i64) {
+    /// ahead: a machine that slept looks just like that, and nobody has looked in the meantime. `now` is the new time.
+    pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
         let seen_ms = jump_ms.min(0);
         for slot in &mut self.slots {
             slot.next.at = slot.next.at.plus_ms(jump_ms);
@@ -275,6 +247,7 @@ impl Watch {
         }
         self.last_result_at = self.last_result_at.map(|at| at.plus_ms(seen_ms));
         self.uncertain_until = self.uncertain_until.plus_ms(jump_ms);
+        if jump_ms < 0 { self.line.set_back(now.plus_ms(-jump_ms), now) } else { Vec::new() }
     }
 
     /// Ends the watch: what was measured holds no longer.
@@ -282,16 +255,16 @@ impl Watch {
         let mut effects = Vec::new();
         self.note_gap(now, &mut effects);
         self.verdict = Verdict::Unknown;
-        self.change_to(MeasuredStatus::Unknown, cause, (now, &mut effects));
+        effects.extend(self.line.change_to(MeasuredStatus::Unknown, cause, now).map(Effect::Change));
         effects
     }
 
-    /// What a successor of this watch may go on with.
+    /// Returns the memory that a successor of this watch goes on with.
     #[must_use]
     pub fn memory(&self) -> Memory {
         let votes =
             self.slots.iter().enumerate().filter_map(|(place, slot)| slot.vote.map(|vote| (place, vote)));
-        Memory { votes: votes.collect(), status: self.status, status_since: self.status_since }
+        Memory { votes: votes.collect(), status: self.line.status(), status_since: self.line.since() }
     }
 
     /// Once, after a restart: a location whose due run was missed and whose next one is far away looks soon.
@@ -329,7 +302,7 @@ impl Watch {
         }
     }
 
-    fn note_opinion(&self, place: usize, status: CheckStatus, (now, effects): (Timestamp, &mut Vec<Effect>)) {
+    fn note_opinion(&self, place: usize, status: CheckStatus, now: Timestamp, effects: &mut Vec<Effect>) {
         let others =
             self.slots.iter().enumerate().filter(|(other, slot)| *other != place && !slot.is_set_aside);
         let others = others.filter_map(|(_, slot)| slot.vote);
@@ -373,7 +346,9 @@ impl Watch {
             self.note_gap(now, effects);
             self.verdict = majority(self.fresh_votes(now));
             if self.verdict == Verdict::Unknown {
-                self.change_to(MeasuredStatus::Unknown, ChangeCause::Stale, (now, effects));
+                effects.extend(
+                    self.line.change_to(MeasuredStatus::Unknown, ChangeCause::Stale, now).map(Effect::Change),
+                );
             }
             return;
         }
@@ -382,37 +357,23 @@ impl Watch {
 
     fn judge_at(&mut self, at: Timestamp, now: Timestamp, effects: &mut Vec<Effect>) {
         self.verdict = majority(self.fresh_votes(now));
-        self.change_to(self.verdict.into(), ChangeCause::Votes, (at, effects));
+        effects.extend(self.line.change_to(self.verdict.into(), ChangeCause::Votes, at).map(Effect::Change));
     }
 
     /// If no result came for longer than one may take, the time since the first one that was due is a gap.
     fn note_gap(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
-        let is_measured = self.status.verdict() != Verdict::Unknown;
+        let is_measured = self.line.status().verdict() != Verdict::Unknown;
         let Some(last) = self.last_result_at.filter(|_| is_measured) else {
             return;
         };
         if now.ms_since(last) > self.plan.coverage_ms() {
             let blind_since = last.plus_ms(self.plan.interval_ms);
-            self.change_to(MeasuredStatus::NoData, ChangeCause::Gap, (blind_since, effects));
+            effects.extend(
+                self.line
+                    .change_to(MeasuredStatus::NoData, ChangeCause::Gap, blind_since)
+                    .map(Effect::Change),
+            );
         }
-    }
-
-    fn change_to(
-        &mut self,
-        to: MeasuredStatus,
-        cause: ChangeCause,
-        (at, effects): (Timestamp, &mut Vec<Effect>),
-    ) {
-        if to == self.status {
-            return;
-        }
-        // Strictly later than the change before, whatever the wall clock does: equal times would leave the order open, and a
-        // change back and forth within one of them would be taken for a repetition.
-        let at = self.status_since.map_or(at, |since| at.max(since.plus_ms(1)));
-        let change = Change { at, from: self.status, to, cause };
-        self.status = to;
-        self.status_since = Some(at);
-        effects.push(Effect::Change(change));
     }
 }
 

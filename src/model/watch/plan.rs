@@ -8,7 +8,7 @@ use crate::model::service::ProbeRole;
 /// Slack before a missing result counts as a gap: a busy machine is late, not blind.
 const GAP_SLACK_MS: i64 = 5_000;
 
-/// How a service is watched.
+/// The schedule and the limits of the checks of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchPlan {
     /// Stable hash of the service's id: its phase.
@@ -30,13 +30,13 @@ pub struct WatchPlan {
 }
 
 impl WatchPlan {
-    /// How long one result may stand alone before the time after it is a gap.
+    /// Returns the milliseconds for which one result may stand alone before the time after it is a gap.
     pub(super) fn coverage_ms(&self) -> i64 {
         let attempts = i64::from(self.attempts);
         self.interval_ms + attempts * (self.timeout_ms + self.backoff_max_ms) + GAP_SLACK_MS
     }
 
-    /// Until when a result from `last` backs the status that was believed then, seen from `now`: up to now while the next
+    /// Returns the time until which a result from `last` backs the status that was believed then, seen from `now`: up to now while the next
     /// result may still be on its way, otherwise only until the first one was due that did not come.
     #[must_use]
     pub fn backed_until(&self, last: Timestamp, now: Timestamp) -> Timestamp {

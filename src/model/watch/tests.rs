@@ -82,7 +82,7 @@ impl Model {
             Some(status) => Outcome::Measured(measurement(status)),
             None => Outcome::Unmeasured(Trouble::NoPorts),
         };
-        let effects = self.watch.finish(attempt, (self.now, outcome), self.now);
+        let effects = self.watch.finish(attempt, self.now, outcome, self.now);
         self.take(effects);
     }
 
@@ -240,7 +240,7 @@ proptest! {
         prop_assert!(!effects.iter().any(is_change), "nothing has happened: {:?}", effects);
     }
 
-    /// A clock that is set back starts nothing, changes nothing and misses nothing.
+    /// A clock that is set back starts nothing, misses nothing, and leaves the status as it is.
     #[test]
     fn a_clock_set_back_moves_everything_with_it(plan in plans(), steps in steps(), back_ms in 1_i64..100_000_000) {
         let mut model = Model::begin(plan, Timestamp::from_ms(START));
@@ -249,9 +249,13 @@ proptest! {
         }
         model.wake();
         let (next_wake, verdict) = (model.watch.next_wake(), model.watch.verdict());
-        model.watch.shift(-back_ms);
+        let now = model.now.plus_ms(-back_ms);
+        let changes = model.watch.shift(-back_ms, now);
         prop_assert_eq!(model.watch.next_wake(), next_wake.map(|at| at.plus_ms(-back_ms)));
-        prop_assert_eq!(model.watch.wake(model.now.plus_ms(-back_ms)), Vec::new());
+        prop_assert_eq!(model.watch.wake(now), Vec::new());
+        let is_closed = model.changed_at.is_some_and(|at| at > now);
+        let goes_on = changes.last().map(|change| (change.at, change.to));
+        prop_assert_eq!(goes_on, is_closed.then_some((now, model.status)), "the status goes on from now");
         prop_assert_eq!(model.watch.verdict(), verdict);
     }
 }
@@ -275,7 +279,7 @@ fn the_vote_of_a_suspect_is_set_aside_unless_it_is_the_only_one() {
     watch.set_aside(1, true);
     let mut see = |slot, status| {
         let attempt = Attempt { slot, scheduled_at: now, attempt: 1 };
-        let effects = watch.finish(attempt, (now, Outcome::Measured(measurement(status))), now);
+        let effects = watch.finish(attempt, now, Outcome::Measured(measurement(status)), now);
         let opinion = effects.into_iter().find_map(|effect| match effect {
             Effect::Opinion(opinion) => Some(opinion.contradicts),
             _ => None,

@@ -1,0 +1,88 @@
+//! The state machine of one service: it is looked at, or its pings are waited for, or neither.
+
+use crate::clock::Timestamp;
+use crate::engine::definition::Definition;
+use crate::model::heartbeat::Heartbeat;
+use crate::model::history::{ChangeCause, MeasuredStatus};
+use crate::model::status_line::{Change, StatusLine};
+use crate::model::verdict::Verdict;
+use crate::model::watch::{Effect, Memory, Watch};
+
+/// The state machine of one service.
+#[derive(Debug, Default)]
+pub(super) enum Watching {
+    /// It is paused, stated by hand, or not configured.
+    #[default]
+    Idle,
+    /// It is checked.
+    Checked(Watch),
+    /// It reports itself.
+    Reporting(Heartbeat),
+}
+
+impl Watching {
+    /// Begins as the definition says, with what is known from before.
+    pub(super) fn begin(definition: &Definition, memory: Memory, now: Timestamp) -> (Self, Vec<Effect>) {
+        match (&definition.task, &definition.heartbeat) {
+            (Some(task), _) => {
+                let (watch, effects) = Watch::begin(task.plan.clone(), memory, now);
+                (Self::Checked(watch), effects)
+            }
+            (None, Some(plan)) => {
+                let (heartbeat, effects) = Heartbeat::begin(*plan, memory, now);
+                (Self::Reporting(heartbeat), effects)
+            }
+            (None, None) => {
+                // Whatever was measured before holds no longer.
+                let mut line = StatusLine::new(memory.status, memory.status_since);
+                let ended = line.change_to(MeasuredStatus::Unknown, ChangeCause::Paused, now);
+                (Self::Idle, ended.map(Effect::Change).into_iter().collect())
+            }
+        }
+    }
+
+    /// The wall clock was set ahead by `jump_ms`, or back; `now` is the new time.
+    pub(super) fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
+        match self {
+            Self::Idle => Vec::new(),
+            Self::Checked(watch) => watch.shift(jump_ms, now),
+            Self::Reporting(heartbeat) => heartbeat.shift(jump_ms, now),
+        }
+    }
+
+    /// Does what is due.
+    pub(super) fn wake(&mut self, now: Timestamp) -> Vec<Effect> {
+        match self {
+            Self::Idle => Vec::new(),
+            Self::Checked(watch) => watch.wake(now),
+            Self::Reporting(heartbeat) => heartbeat.wake(now),
+        }
+    }
+
+    /// Returns the time of the next call of [`Self::wake`].
+    pub(super) fn next_wake(&self) -> Option<Timestamp> {
+        match self {
+            Self::Idle => None,
+            Self::Checked(watch) => watch.next_wake(),
+            Self::Reporting(heartbeat) => heartbeat.next_wake(),
+        }
+    }
+
+    /// Returns the time until which the present status is backed, if nothing else comes.
+    pub(super) fn measured_until(&self) -> Option<Timestamp> {
+        match self {
+            Self::Idle => None,
+            Self::Checked(watch) => watch.measured_until(),
+            Self::Reporting(heartbeat) => heartbeat.measured_until(),
+        }
+    }
+
+    /// Returns the present verdict.
+    pub(super) const fn verdict(&self) -> Verdict {
+        match self {
+            Self::Idle => Verdict::Unknown,
+            Self::Checked(watch) => watch.verdict(),
+            Self::Reporting(heartbeat) => heartbeat.verdict(),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The measured status of a service over time: one line, whoever draws it, checks or pings.
+//!
+//! [`StatusLine`] is the end of the line that is drawn now. Its changes are recorded in their order, and their times rise, except
+//! where the wall clock was set back: there the line is closed, and a new one begins at the present time. [`in_time_order`]
+//! makes one line of all of them: at each moment the newest line that knows a status says what it was.
+
+use crate::clock::Timestamp;
+use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
+use crate::model::verdict::Verdict;
+
+/// A change of the measured status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The time of the change.
+    pub at: Timestamp,
+    /// The status before.
+    pub from: MeasuredStatus,
+    /// The status after.
+    pub to: MeasuredStatus,
+    /// Its reason.
+    pub cause: ChangeCause,
+}
+
+/// The measured status of a service, and when it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StatusLine {
+    status: MeasuredStatus,
+    since: Option<Timestamp>,
+}
+
+impl StatusLine {
+    /// The line that ends with `status`, which began at `since`.
+    #[must_use]
+    pub const fn new(status: MeasuredStatus, since: Option<Timestamp>) -> Self {
+        Self { status, since }
+    }
+
+    /// The present status.
+    #[must_use]
+    pub const fn status(&self) -> MeasuredStatus {
+        self.status
+    }
+
+    /// The time of the last change.
+    #[must_use]
+    pub const fn since(&self) -> Option<Timestamp> {
+        self.since
+    }
+
+    /// Goes on with another status from `at` on; `None` when it is the present one.
+    pub fn change_to(&mut self, to: MeasuredStatus, cause: ChangeCause, at: Timestamp) -> Option<Change> {
+        if to == self.status {
+            return None;
+        }
+        // Strictly later than the change before: equal times would leave the order open, and a change back and forth within
+        // one of them would be taken for a repetition.
+        let at = self.since.map_or(at, |since| at.max(since.plus_ms(1)));
+        Some(self.put(to, cause, at))
+    }
+
+    /// The wall clock was set back from `before` to `now`. If the last change lies in the future by now, the line is closed at
+    /// `before`, and the status goes on from `now`.
+    pub fn set_back(&mut self, before: Timestamp, now: Timestamp) -> Vec<Change> {
+        let Some(since) = self.since.filter(|since| *since > now) else { return Vec::new() };
+        let status = self.status;
+        // The two rows need something between them, for a change goes from one status to another.
+        let (none, other) = (MeasuredStatus::NoData, MeasuredStatus::Unknown);
+        let between = if status == none { other } else { none };
+        let closed = self.put(between, ChangeCause::Clock, before.max(since.plus_ms(1)));
+        vec![closed, self.put(status, ChangeCause::Clock, now)]
+    }
+
+    fn put(&mut self, to: MeasuredStatus, cause: ChangeCause, at: Timestamp) -> Change {
+        let change = Change { at, from: self.status, to, cause };
+        *self = Self { status: to, since: Some(at) };
+        change
+    }
+}
+
+/// Returns the changes of one service in the order of their time; `recorded` is in the order in which they were recorded. What
+/// was imported was recorded last, but is older than everything else.
+#[must_use]
+pub fn in_time_order(recorded: Vec<StatusChange>) -> Vec<StatusChange> {
+    let (mut imported, own): (Vec<_>, Vec<_>) =
+        recorded.into_iter().partition(|change| change.cause == ChangeCause::Imported);
+    imported.sort_by_key(|change| change.at);
+    let mut lines = vec![imported];
+    lines.extend(own.chunk_by(|before, after| !begins_anew(before, after)).map(|line| {
+        let mut line = line.to_vec();
+        // A gap before a start is noted later than the start.
+        line.sort_by_key(|change| change.at);
+        line
+    }));
+    let mut moments: Vec<Timestamp> = lines.iter().flatten().map(|change| change.at).collect();
+    moments.sort_unstable();
+    moments.dedup();
+    let mut found: Vec<StatusChange> = Vec::with_capacity(moments.len());
+    for at in moments {
+        let Some(says) = said_at(&lines, at) else { continue };
+        let from = found.last().map_or(says.from, |before| before.to);
+        if from != says.to {
+            found.push(StatusChange { at, from, ..says });
+        }
+    }
+    found
+}
+
+fn begins_anew(before: &StatusChange, after: &StatusChange) -> bool {
+    after.cause == ChangeCause::Clock && after.at < before.at
+}
+
+/// The change that says what the status was at a moment: of the newest line that knows one, or else of the newest that had begun.
+fn said_at(lines: &[Vec<StatusChange>], at: Timestamp) -> Option<StatusChange> {
+    let said = |line: &Vec<StatusChange>| {
+        let next = line.partition_point(|change| change.at <= at);
+        line.get(next.checked_sub(1)?).copied()
+    };
+    let mut newest_first = lines.iter().rev().filter_map(said);
+    let newest = newest_first.next()?;
+    let is_known = |change: &StatusChange| change.to.verdict() != Verdict::Unknown;
+    if is_known(&newest) { Some(newest) } else { newest_first.find(is_known).or(Some(newest)) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Lines as text: `10 up` is a change at second 10 to `up`, with `!` where the clock was set back, with `*` imported.
+
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_ms(seconds * 1_000)
+}
+
+fn recorded(text: &str) -> Vec<StatusChange> {
+    let mut from = MeasuredStatus::Unknown;
+    let change = |entry: &str| {
+        let cause = match entry.chars().last() {
+            Some('!') => ChangeCause::Clock,
+            Some('*') => ChangeCause::Imported,
+            _ => ChangeCause::Votes,
+        };
+        let (seconds, word) = entry.trim_end_matches(['!', '*']).split_once(' ').unwrap();
+        let to = MeasuredStatus::ALL.into_iter().find(|status| status.as_str() == word).unwrap();
+        let at = at(seconds.parse().unwrap());
+        StatusChange { service: 1, at, from: std::mem::replace(&mut from, to), to, cause }
+    };
+    text.split(", ").map(change).collect()
+}
+
+fn text(changes: &[StatusChange]) -> String {
+    let entry = |change: &StatusChange| format!("{} {}", change.at.ms() / 1_000, change.to.as_str());
+    changes.iter().map(entry).collect::<Vec<_>>().join(", ")
+}
+
+#[rstest]
+#[case::undisturbed("0 up, 10 down, 20 up", "0 up, 10 down, 20 up")]
+#[case::imported_later("100 up, 10 down*, 50 up*, 90 no_data*", "10 down, 50 up, 90 no_data, 100 up")]
+#[case::ahead_and_back(
+    "0 up, 120 no_data, 3660 up, 3700 down, 3900 no_data!, 300 down!, 400 up",
+    "0 up, 120 no_data, 300 down, 400 up"
+)]
+#[case::back_and_ahead_shows_the_older_line_again(
+    "0 up, 5000 down, 5100 up, 7200 no_data!, 3600 up!, 3760 no_data, 7300 up",
+    "0 up, 5000 down, 5100 up, 7200 no_data, 7300 up"
+)]
+#[case::twice_ahead_and_back(
+    "0 up, 9000 down, 9100 no_data!, 100 down!, 8000 up, 8500 no_data!, 200 up!",
+    "0 up, 100 down, 200 up"
+)]
+#[case::closed_without_data("0 up, 60 no_data, 9000 unknown!, 30 no_data!, 40 up", "0 up")]
+fn the_newest_line_that_knows_a_status_says_it(#[case] lines: &str, #[case] expected: &str) {
+    let found = in_time_order(recorded(lines));
+    assert!(found.is_sorted_by(|before, after| before.at < after.at && before.to == after.from));
+    assert_eq!(text(&found), expected);
+}
+
+#[rstest]
+#[case::nothing_has_changed(None, "")]
+#[case::changed_before(Some(50), "")]
+#[case::changed_right_now(Some(100), "")]
+#[case::changed_in_the_future(Some(3_000), "3600 no_data, 100 up")]
+fn a_line_is_closed_where_the_clock_was_set_back(#[case] since: Option<i64>, #[case] expected: &str) {
+    let mut line = StatusLine::new(MeasuredStatus::Up, since.map(at));
+    let changes = line.set_back(at(3_600), at(100));
+    let rows = changes.iter().map(|change| {
+        let Change { at, from, to, cause } = *change;
+        StatusChange { service: 1, at, from, to, cause }
+    });
+    assert_eq!(text(&rows.collect::<Vec<_>>()), expected);
+    let since = if expected.is_empty() { since } else { Some(100) };
+    assert_eq!(line, StatusLine::new(MeasuredStatus::Up, since.map(at)));
+}
+
+proptest! {
+    /// Each second under a clock that is set at random: the status in force is the one that was recorded last for that second.
+    #[test]
+    fn what_was_recorded_last_for_a_moment_holds(
+        steps in prop::collection::vec((1_i64..50, 0_usize..4, prop::option::weighted(0.2, -400_i64..400)), 1..40),
+    ) {
+        let statuses = [MeasuredStatus::Up, MeasuredStatus::Down, MeasuredStatus::Degraded, MeasuredStatus::Up];
+        let (mut line, mut now, mut rows) = (StatusLine::default(), 1_000_i64, Vec::new());
+        let mut seen = std::collections::BTreeMap::new();
+        for (passes, status, jump) in steps {
+            let mut changes: Vec<Change> = line.change_to(statuses[status], ChangeCause::Votes, at(now)).into_iter().collect();
+            for second in now + 1..now + passes {
+                seen.insert(second, line.status());
+            }
+            now += passes;
+            if let Some(jump) = jump {
+                let before = at(now);
+                now += jump;
+                if jump < 0 {
+                    changes.extend(line.set_back(before, at(now)));
+                } else if jump > 0 {
+                    // Nobody has looked at what the clock has skipped.
+                    let status = line.status();
+                    changes.extend(line.change_to(MeasuredStatus::NoData, ChangeCause::Gap, before));
+                    changes.extend(line.change_to(status, ChangeCause::Votes, at(now)));
+                }
+            }
+            rows.extend(changes.into_iter().map(|Change { at, from, to, cause }| StatusChange { service: 1, at, from, to, cause }));
+        }
+        let found = in_time_order(rows);
+        prop_assert!(found.is_sorted_by(|before, after| before.at < after.at && before.to == after.from));
+        for (second, status) in seen {
+            let place = found.partition_point(|change| change.at <= at(second));
+            prop_assert_eq!(found[place - 1].to, status, "at second {} of {:?}", second, found);
+        }
+    }
+}
