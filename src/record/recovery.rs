@@ -89,7 +89,7 @@ pub async fn once(databases: &Databases, services: Option<&[ServiceKey]>) -> Res
     Ok(())
 }
 
-/// When the status first came back to `up` after `since`. Being unknown for a while is neither better nor worse: a service
+/// Returns the time at which the status first came back to `up` after `since`. Being unknown for a while is neither better nor worse: a service
 /// that was down, then not looked at, then up has come back; one that was never bad has not.
 fn first_return(changes: &[StatusChange], since: Timestamp) -> Option<Timestamp> {
     let is_bad = |status| matches!(status, MeasuredStatus::Down | MeasuredStatus::Degraded);

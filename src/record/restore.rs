@@ -11,7 +11,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, stream};
 
 use crate::announcer::Announcer;
-use crate::clock::{DAY_MS, Timestamp};
+use crate::clock::{DAY_MS, STEP_MS, Timestamp};
 use crate::engine::Engine;
 use crate::engine::definition::{Definer, Definition, Task};
 use crate::id::Id;
@@ -24,7 +24,7 @@ use crate::stats::uptime::{cover, covers, measured, per_day};
 use crate::stats::window::{WINDOW_DAYS, Window};
 use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
-use crate::store::history::recent::{self, Expected, LatestVotes};
+use crate::store::history::recent::{self, Expected, LatestVotes, Within};
 use crate::store::history::{append, changes};
 use crate::store::{Databases, StoreError, services, windows};
 
@@ -34,18 +34,18 @@ const PAGE: u64 = 1_000;
 const AT_ONCE: usize = 32;
 /// Services whose rollups are read in one go: a few megabytes.
 const SERVICES_AT_ONCE: usize = 32;
-/// How far back all results are read in one go, from the last one; others are looked up.
+/// The span before the last result, in milliseconds, of which all results are read in one go; others are looked up.
 const RECENT_MS: i64 = 900_000;
 
-/// What the history remembers of all services.
+/// The past of all services, as the history remembers it.
 #[derive(Default)]
 struct Past {
     locations: LocationNumbers,
     /// Numbers of the locations of the roster, by their place in it.
     numbers: HashMap<usize, i32>,
     votes: LatestVotes,
-    /// Since when `votes` knows all rows.
-    since: Timestamp,
+    /// The span in which `votes` knows all rows.
+    looked: Within,
     statuses: HashMap<ServiceKey, StatusChange>,
 }
 
@@ -56,7 +56,7 @@ pub struct Restored {
     pub key: ServiceKey,
     /// Its id.
     pub id: Id,
-    /// Until when the last recorded status is backed by results.
+    /// The time until which results back the last recorded status.
     pub backed_until: Option<Timestamp>,
     /// The history was not there yet: what was measured before is looked up when it is.
     forgotten: Option<Arc<Definition>>,
@@ -97,7 +97,7 @@ async fn each_service(announcer: &Announcer, past: Option<Past>) -> Result<Vec<R
         // Asking a history that is away costs seconds each time.
         if is_past_known
             && let Err(error) =
-                recent::complete(&databases.history, &mut past.votes, &expected, past.since).await
+                recent::complete(&databases.history, &mut past.votes, &expected, past.looked).await
         {
             tracing::error!(%error, "older results cannot be read; some services start without their votes");
         }
@@ -122,10 +122,11 @@ async fn read_past(announcer: &Announcer) -> Option<Past> {
         // After a long stop the last results are all old.
         let last = recent::last_fresh(reader).await?.unwrap_or(now);
         let since = last.min(now).plus_ms(-RECENT_MS);
-        let votes = recent::all_since(reader, since).await?;
+        let looked = Within { since, until: now.plus_ms(STEP_MS) };
+        let votes = recent::all_within(reader, looked).await?;
         let latest = changes::latest_of_all(reader).await?;
         let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
-        Ok::<Past, StoreError>(Past { locations, numbers, votes, since, statuses })
+        Ok::<Past, StoreError>(Past { locations, numbers, votes, looked, statuses })
     };
     let past = read.await.inspect_err(|error| {
         tracing::error!(%error, "the history cannot be read; services start without their past");
@@ -163,16 +164,16 @@ async fn one(
     restored
 }
 
-/// Until when a result from `last` backs the status that was believed then.
+/// Returns the time until which a result from `last` backs the status that was believed then.
 fn backed_until(definition: &Definition, last: Timestamp, now: Timestamp) -> Timestamp {
-    match (&definition.task, definition.pulse) {
+    match (&definition.task, definition.heartbeat) {
         (Some(task), _) => task.plan.backed_until(last, now),
-        (None, Some(pulse)) => pulse.backed_until(last, now),
+        (None, Some(plan)) => plan.backed_until(last, now),
         (None, None) => last,
     }
 }
 
-/// What was measured of a service before a start that did not know it. The time until that start is a gap, and is noted
+/// Looks up the past of a service that started without it. The time until that start is a gap, and is noted
 /// as one, as the service itself would have done.
 async fn recall(
     databases: &Databases,
@@ -207,7 +208,7 @@ fn memory(definition: &Definition, definer: &Definer, (past, votes): (&Past, &Ha
         let place = definer.roster.place_of(past.locations.code(number)?)?;
         task.locations.iter().position(|known| *known == place)
     };
-    let reported = definition.pulse.iter().flat_map(|_| votes.values().map(|vote| (0, *vote)));
+    let reported = definition.heartbeat.iter().flat_map(|_| votes.values().map(|vote| (0, *vote)));
     let votes = definition.task.iter().flat_map(|task| {
         votes.iter().filter_map(move |(number, vote)| slot_of(task, *number).map(|slot| (slot, *vote)))
     });
@@ -240,7 +241,8 @@ pub async fn figures(
             .map(|service| async {
                 let mut before = answers.get(&service.key).cloned().unwrap_or_default();
                 let service = recall(databases, service, until).await?;
-                before.merge(&availability(databases, &service, until).await?);
+                let backed_until = service.backed_until.unwrap_or(from);
+                before.merge(&availability(databases, service.key, backed_until, until).await?);
                 if engine.prime(service.id, service.key, before).await.is_err() {
                     tracing::debug!(service = %service.id, "the engine has stopped");
                 }
@@ -254,21 +256,49 @@ pub async fn figures(
     Ok(())
 }
 
+/// Computes the figures of the time before the wall clock was set back anew, and gives them to the engine: they hold what was
+/// recorded in the time undone. Nothing is done where there are none.
+///
+/// # Errors
+/// When a database fails.
+pub async fn undone_figures(databases: &Databases, engine: &Engine) -> Result<(), StoreError> {
+    let mut undone = engine.undone().await.unwrap_or_default();
+    undone.sort_unstable_by_key(|service| (service.until, service.key));
+    for at_once in undone.chunk_by(|service, next| service.until == next.until) {
+        let until = at_once[0].until;
+        tracing::info!(services = at_once.len(), %until, "the clock was set back: figures are computed anew");
+        let mut answered = Answered::read(&databases.history, (window_start(until), until)).await?;
+        for some in at_once.chunks(SERVICES_AT_ONCE) {
+            let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
+            let mut answers = answered.of((first.key, last.key)).await?;
+            for service in some {
+                let mut before = answers.remove(&service.key).unwrap_or_default();
+                before.merge(&availability(databases, service.key, until, until).await?);
+                if engine.replace_past(*service, before).await.is_err() {
+                    tracing::debug!("the engine has stopped");
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The first of the 30 days that end with that of `until`.
 fn window_start(until: Timestamp) -> Timestamp {
     Timestamp::from_ms((until.day() - WINDOW_DAYS + 1) * DAY_MS)
 }
 
-/// What the last 30 days up to `until` count for.
+/// Returns the availability of the last 30 days up to `until`; the last status is backed by results until `backed_until`.
 async fn availability(
     databases: &Databases,
-    service: &Restored,
+    service: ServiceKey,
+    backed_until: Timestamp,
     until: Timestamp,
 ) -> Result<Window, StoreError> {
     let from = window_start(until);
-    let changes = changes::since(databases.history.reader(), service.key, from).await?;
-    let spans = measured(&changes, service.backed_until.unwrap_or(from), (from, until));
-    let decided = windows::since(databases.main.reader(), &[service.key], from).await?;
+    let changes = changes::since(databases.history.reader(), service, from).await?;
+    let spans = measured(&changes, backed_until, (from, until));
+    let decided = windows::since(databases.main.reader(), &[service], from).await?;
     let spans = cover(&spans, &covers(&decided, until));
     let mut window = Window::default();
     for (day, availability) in per_day(&spans) {

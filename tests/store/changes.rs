@@ -63,11 +63,67 @@ async fn the_last_change_of_every_service_is_found(
 async fn every_status_and_cause_survives(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let mut made = Vec::new();
-    for (place, cause) in (0_i64..).zip(ChangeCause::ALL) {
+    let causes = ChangeCause::ALL.into_iter().filter(|cause| *cause != ChangeCause::Clock);
+    for (place, cause) in (0_i64..).zip(causes) {
         for (step, status) in (0_i64..).zip(MeasuredStatus::ALL) {
             made.push(StatusChange { cause, ..change(1, place * 10 + step, (status, Unknown)) });
         }
     }
     append_changes(&store.history, &made).await;
     assert_eq!(changes::since(store.history.reader(), 1, at(0)).await.unwrap(), made);
+}
+
+/// Ahead by an hour from second 60 to 300: recorded in this order, and what it means.
+fn ahead_and_back() -> Vec<StatusChange> {
+    let clock =
+        |at_s: i64, states| StatusChange { cause: ChangeCause::Clock, ..change(1, at_s * 1_000, states) };
+    let votes = |at_s: i64, states| change(1, at_s * 1_000, states);
+    vec![
+        votes(0, (Unknown, Up)),
+        votes(120, (Up, NoData)),
+        votes(3_660, (NoData, Up)),
+        clock(3_900, (Up, NoData)),
+        clock(300, (NoData, Up)),
+        votes(400, (Up, Down)),
+    ]
+}
+
+#[rstest]
+#[case::all_of_it(0, &[(0, Up), (120, NoData), (300, Up), (400, Down)])]
+#[case::since_the_clock_is_right_again(350, &[(300, Up), (400, Down)])]
+#[case::in_the_time_undone(3_800, &[(400, Down)])]
+#[tokio::test]
+async fn changes_are_in_order_where_the_clock_was_set_back(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[case] since_s: i64,
+    #[case] expected: &[(i64, MeasuredStatus)],
+) {
+    let Some(store) = backend.open().await else { return };
+    append_changes(&store.history, &of(2)).await;
+    append_changes(&store.history, &ahead_and_back()).await;
+    let reader = store.history.reader();
+    let found = changes::since(reader, 1, at(since_s * 1_000)).await.unwrap();
+    let found: Vec<_> = found.into_iter().map(|change| (change.at.ms() / 1_000, change.to)).collect();
+    assert_eq!(found, expected);
+    assert_eq!(changes::latest(reader, 1).await.unwrap(), ahead_and_back().pop());
+    let mut latest = changes::latest_of_all(reader).await.unwrap();
+    latest.sort_by_key(|change| change.service);
+    assert_eq!((latest.len(), latest[0]), (2, ahead_and_back()[5]));
+}
+
+/// Years later nobody needs what was superseded, but the order must stay known.
+#[rstest]
+#[tokio::test]
+async fn superseded_changes_go_without_disturbing_the_order(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    append_changes(&store.history, &ahead_and_back()).await;
+    let old = changes::superseded_before(store.history.reader(), at(9_000_000)).await.unwrap();
+    assert_eq!(old.len(), 3, "what came before the clock was set back");
+    let transaction = store.history.begin().await.unwrap();
+    changes::delete(&transaction, &old).await.unwrap();
+    transaction.commit().await.unwrap();
+    let found = changes::since(store.history.reader(), 1, at(9_000_000)).await.unwrap();
+    assert_eq!(found.last().map(|change| (change.at, change.to)), Some((at(400_000), Down)));
 }

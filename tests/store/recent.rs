@@ -10,7 +10,7 @@ use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::verdict::Vote;
 use watchkeeper::record::compaction::{Compaction, Keeping};
-use watchkeeper::store::history::recent::{self, Expected, LatestVotes};
+use watchkeeper::store::history::recent::{self, Expected, LatestVotes, Within};
 use watchkeeper::store::history::segments::Retention;
 
 use crate::support::Backend;
@@ -52,7 +52,7 @@ async fn the_newest_result_of_each_location_is_its_vote(
             *newest = vote;
         }
     }
-    let found = recent::all_since(store.history.reader(), at(since_ms)).await.unwrap();
+    let found = recent::all_within(store.history.reader(), since(since_ms)).await.unwrap();
     let found: BTreeMap<(i64, String), Vote> = found
         .into_iter()
         .flat_map(|(service, votes)| votes.into_iter().map(move |(number, vote)| (service, number, vote)))
@@ -61,10 +61,14 @@ async fn the_newest_result_of_each_location_is_its_vote(
     assert_eq!(found, expected);
 }
 
+fn since(since_ms: i64) -> Within {
+    Within { since: at(since_ms), until: at(i64::MAX) }
+}
+
 /// Everything that a restart would know of these services.
 async fn known(store: &Store, since_ms: i64, expected: &[Expected]) -> LatestVotes {
-    let mut votes = recent::all_since(store.history.reader(), at(since_ms)).await.unwrap();
-    recent::complete(&store.history, &mut votes, expected, at(since_ms)).await.unwrap();
+    let mut votes = recent::all_within(store.history.reader(), since(since_ms)).await.unwrap();
+    recent::complete(&store.history, &mut votes, expected, since(since_ms)).await.unwrap();
     votes
 }
 

@@ -140,6 +140,11 @@ type Votes = &'static [(&'static str, i64, CheckStatus)];
     &[("a", 60, CheckStatus::Down), ("b", 1_260, CheckStatus::Up), ("c", 2_460, CheckStatus::Up)],
     Verdict::Up
 )]
+#[case::what_a_clock_that_was_ahead_has_recorded_hides_nothing(
+    60,
+    &[("a", -3_600, CheckStatus::Down), ("a", 30, CheckStatus::Up), ("b", -7_200, CheckStatus::Down)],
+    Verdict::Up
+)]
 fn verdicts_come_back(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[case] interval_seconds: u32,

@@ -2,9 +2,14 @@
 
 mod m0001_measurements;
 mod m0002_segments;
+mod m0003_clock_changes;
 
 use sea_orm_migration::MigrationTrait;
 
 pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
-    vec![Box::new(m0001_measurements::Step), Box::new(m0002_segments::Step)]
+    vec![
+        Box::new(m0001_measurements::Step),
+        Box::new(m0002_segments::Step),
+        Box::new(m0003_clock_changes::Step),
+    ]
 }

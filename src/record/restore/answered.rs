@@ -15,7 +15,7 @@ use crate::store::history::days::{self, DayAnswers};
 use crate::store::history::parts::{Parts, Scope, Span, View};
 use crate::store::history::sealed::damaged_rollup;
 
-/// How often one read starts over because segments were dropped meanwhile.
+/// The number of times that one read is begun, because segments were dropped meanwhile.
 const ATTEMPTS: u32 = 3;
 
 /// A view of the history, and the fresh answers of all services in it.

@@ -1,4 +1,8 @@
 //! Status changes: the rows from which uptime is computed.
+//!
+//! Rows are numbered in the order in which they were recorded, and their times rise with the numbers, except where results of
+//! another tool were imported, and where the wall clock was set back: such services have rows with the cause `clock`, which
+//! an index of their own finds.
 
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, Statement};
 use watchkeeper_entities::status_change::{Column, Entity, Model};
@@ -6,6 +10,7 @@ use watchkeeper_entities::status_change::{Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::service::ServiceKey;
+use crate::model::status_line::in_time_order;
 use crate::store::StoreError;
 
 /// The changes of a service since `from`, oldest first, led by the last one before it: together they say what the
@@ -18,6 +23,11 @@ pub async fn since(
     service: ServiceKey,
     from: Timestamp,
 ) -> Result<Vec<StatusChange>, StoreError> {
+    let Some(later) = not_before(connection, service, from).await? else {
+        let mut all = in_time_order(recorded(connection, service).await?);
+        let first = all.partition_point(|change| change.at < from).saturating_sub(1);
+        return Ok(all.split_off(first));
+    };
     let before = Entity::find()
         .filter(Column::ServiceId.eq(service))
         .filter(Column::At.lt(from.ms()))
@@ -26,23 +36,50 @@ pub async fn since(
         .one(connection)
         .await?;
     let mut found: Vec<StatusChange> = before.iter().map(from_row).collect::<Result<_, _>>()?;
-    found.extend(not_before(connection, service, from).await?);
+    found.extend(later);
     Ok(found)
 }
 
+/// Whether the wall clock was ever set back in the past of the service.
+async fn was_set_back(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<bool, StoreError> {
+    // The number of the cause is written out, or the partial index would not be used.
+    let text = "SELECT 1 FROM status_change WHERE cause = 6 AND service_id = $1 LIMIT 1";
+    let statement = Statement::from_sql_and_values(connection.get_database_backend(), text, [service.into()]);
+    Ok(connection.query_one_raw(statement).await?.is_some())
+}
+
+/// All changes of a service in the order in which they were recorded.
+async fn recorded(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+) -> Result<Vec<StatusChange>, StoreError> {
+    let rows = Entity::find().filter(Column::ServiceId.eq(service)).order_by_asc(Column::Id);
+    rows.all(connection).await?.iter().map(from_row).collect()
+}
+
 /// The changes since `from`, in one value: there may be thousands, and to hand over a row takes longer than to find it.
+/// `None` if the clock was set back in the past of the service, so that all of it is needed.
 async fn not_before(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     from: Timestamp,
-) -> Result<Vec<StatusChange>, StoreError> {
-    let text = "SELECT STRING_AGG(at || ' ' || from_status || ' ' || to_status || ' ' || cause, ',' ORDER BY at, id) \
+) -> Result<Option<Vec<StatusChange>>, StoreError> {
+    // The number of the cause is written out, or its index would not be used.
+    let text = "SELECT STRING_AGG(at || ' ' || from_status || ' ' || to_status || ' ' || cause, ',' ORDER BY at, id), \
+        CASE WHEN EXISTS (SELECT 1 FROM status_change WHERE cause = 6 AND service_id = $1) THEN 1 ELSE 0 END \
         FROM status_change WHERE service_id = $1 AND at >= $2";
     let values = [service.into(), from.ms().into()];
     let statement = Statement::from_sql_and_values(connection.get_database_backend(), text, values);
-    let Some(row) = connection.query_one_raw(statement).await? else { return Ok(Vec::new()) };
+    let Some(row) = connection.query_one_raw(statement).await? else { return Ok(Some(Vec::new())) };
     let all: Option<String> = row.try_get_by_index(0)?;
-    all.iter().flat_map(|all| all.split(',')).map(|text| read(service, text)).collect()
+    if row.try_get_by_index::<i32>(1)? == 1 {
+        return Ok(None);
+    }
+    all.iter()
+        .flat_map(|all| all.split(','))
+        .map(|text| read(service, text))
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
 fn read(service: ServiceKey, text: &str) -> Result<StatusChange, StoreError> {
@@ -54,8 +91,8 @@ fn read(service: ServiceKey, text: &str) -> Result<StatusChange, StoreError> {
     from_codes((service, at), (from, to), cause).ok_or_else(corrupt)
 }
 
-/// The last change of every service that has one. The last one in time: what is imported is written later than what
-/// came after it.
+/// The last change of every service that has one. The last one in time, for what is imported is written later than what came
+/// after it; but where the wall clock was set back, the last one recorded.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -66,7 +103,21 @@ pub async fn latest_of_all(connection: &impl ConnectionTrait) -> Result<Vec<Stat
     let statement = Statement::from_string(connection.get_database_backend(), text);
     let mut rows = Entity::find().from_raw_sql(statement).all(connection).await?;
     rows.dedup_by_key(|row| row.service_id);
+    for last in last_recorded(connection).await? {
+        if let Ok(place) = rows.binary_search_by_key(&last.service_id, |row| row.service_id) {
+            rows[place] = last;
+        }
+    }
     rows.iter().map(from_row).collect()
+}
+
+/// The last recorded change of every service in whose past the wall clock was set back.
+async fn last_recorded(connection: &impl ConnectionTrait) -> Result<Vec<Model>, StoreError> {
+    let text = "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
+        (SELECT MAX(id) AS id FROM status_change WHERE cause <> 5 AND service_id IN \
+        (SELECT service_id FROM status_change WHERE cause = 6) GROUP BY service_id) n ON c.id = n.id";
+    let statement = Statement::from_string(connection.get_database_backend(), text);
+    Ok(Entity::find().from_raw_sql(statement).all(connection).await?)
 }
 
 /// When the first change of a service was that is not imported.
@@ -107,16 +158,18 @@ pub async fn latest(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
 ) -> Result<Option<StatusChange>, StoreError> {
-    let row = Entity::find()
-        .filter(Column::ServiceId.eq(service))
-        .order_by_desc(Column::At)
-        .order_by_desc(Column::Id)
-        .one(connection)
-        .await?;
+    let of_service = Entity::find().filter(Column::ServiceId.eq(service));
+    if was_set_back(connection, service).await? {
+        let own = of_service.filter(Column::Cause.ne(ChangeCause::Imported.code()));
+        let row = own.order_by_desc(Column::Id).one(connection).await?;
+        return row.as_ref().map(from_row).transpose();
+    }
+    let row = of_service.order_by_desc(Column::At).order_by_desc(Column::Id).one(connection).await?;
     row.as_ref().map(from_row).transpose()
 }
 
-/// Changes before `before` that another one before it has superseded: no figure of a later time needs them.
+/// Changes before `before` that another one before it has superseded: no figure of a later time needs them. What was recorded
+/// before the wall clock was set back supersedes nothing that was recorded later, and where it was set back stays known.
 ///
 /// # Errors
 /// When the database fails.
@@ -124,8 +177,8 @@ pub async fn superseded_before(
     connection: &impl ConnectionTrait,
     before: Timestamp,
 ) -> Result<Vec<i64>, StoreError> {
-    let text = "SELECT old.id FROM status_change AS old WHERE old.at < $1 AND EXISTS (SELECT 1 FROM status_change AS newer \
-        WHERE newer.service_id = old.service_id AND newer.at > old.at AND newer.at <= $1)";
+    let text = "SELECT old.id FROM status_change AS old WHERE old.at < $1 AND old.cause <> 6 AND EXISTS (SELECT 1 FROM status_change AS newer \
+        WHERE newer.service_id = old.service_id AND newer.at > old.at AND newer.at <= $1 AND (newer.id > old.id OR old.cause = 5))";
     let backend = connection.get_database_backend();
     let rows =
         connection.query_all_raw(Statement::from_sql_and_values(backend, text, [before.ms().into()])).await?;

@@ -46,19 +46,29 @@ pub struct Expected {
     pub since: Timestamp,
 }
 
-/// The newest results of all services that are still fresh and not older than `since`.
+/// A span of time, both ends included.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Within {
+    /// Its start.
+    pub since: Timestamp,
+    /// Its end. Results beyond it were recorded before the wall clock was set back, and hide no older ones.
+    pub until: Timestamp,
+}
+
+/// The newest results of all services that are still fresh and within the span.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn all_since(
+pub async fn all_within(
     connection: &impl ConnectionTrait,
-    since: Timestamp,
+    Within { since, until }: Within,
 ) -> Result<LatestVotes, StoreError> {
     let mut votes = LatestVotes::new();
     for first in (0..BUCKETS).step_by(usize::from(BUCKETS_AT_ONCE.unsigned_abs())) {
         // One short range a bucket, not one long one over whatever lies in between.
         let buckets = first..first + BUCKETS_AT_ONCE;
-        let query = columns().filter(Column::Bucket.is_in(buckets)).filter(Column::CheckedAt.gte(since.ms()));
+        let query = columns().filter(Column::Bucket.is_in(buckets));
+        let query = query.filter(Column::CheckedAt.between(since.ms(), until.ms()));
         for row in query.into_model::<Row>().all(connection).await? {
             take_row(&mut votes, &row);
         }
@@ -81,7 +91,7 @@ pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Time
     Ok(last.map(Timestamp::from_ms))
 }
 
-/// Adds what is missing to the votes that [`all_since`] found since `looked_since`: what is older, and what is sealed.
+/// Adds what is missing to the votes that [`all_within`] found: what is older, and what is sealed.
 ///
 /// # Errors
 /// When the database fails, or a block cannot be read.
@@ -89,13 +99,14 @@ pub async fn complete(
     history: &History,
     votes: &mut LatestVotes,
     expected: &[Expected],
-    looked_since: Timestamp,
+    looked: Within,
 ) -> Result<(), StoreError> {
     let reader = history.reader();
-    let lacking = expected.iter().filter(|service| service.lacks_rows(votes, looked_since));
+    let lacking = expected.iter().filter(|service| service.lacks_rows(votes, looked.since));
     let lacking: Vec<ServiceKey> = lacking.map(|service| service.service).collect();
-    let mut found =
-        stream::iter(lacking).map(|service| rows_of(reader, service)).buffer_unordered(LOOKUPS_AT_ONCE);
+    let mut found = stream::iter(lacking)
+        .map(|service| rows_of(reader, service, looked.until))
+        .buffer_unordered(LOOKUPS_AT_ONCE);
     while let Some(rows) = found.try_next().await? {
         rows.iter().for_each(|row| take_row(votes, row));
     }
@@ -109,8 +120,8 @@ pub async fn complete(
         }
         let door = history.place().door(segment.id).await?;
         for services in lacking.chunks(SERVICES_AT_ONCE) {
-            let newest = sealed::newest(&door, &segment, services).await?;
-            add_sealed(votes, (&door, &segment), &newest).await?;
+            let newest = sealed::newest(&door, &segment, services, looked.until).await?;
+            add_sealed(votes, (&door, &segment), &newest, looked.until).await?;
         }
     }
     Ok(())
@@ -136,24 +147,30 @@ impl Expected {
 }
 
 /// The newest rows of one service, however old.
-async fn rows_of(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<Vec<Row>, StoreError> {
+async fn rows_of(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    until: Timestamp,
+) -> Result<Vec<Row>, StoreError> {
     let query = columns()
         .filter(Column::Bucket.eq(bucket_of(service)))
         .filter(Column::ServiceId.eq(service))
+        .filter(Column::CheckedAt.lte(until.ms()))
         .order_by_desc(Column::CheckedAt)
         .limit(RESULTS_OF_ONE_SERVICE);
     Ok(query.into_model::<Row>().all(connection).await?)
 }
 
-/// The last checks of these blocks.
+/// The last checks of these blocks that are not later than `until`.
 async fn add_sealed(
     votes: &mut LatestVotes,
     (door, segment): (&Door, &Segment),
     newest: &[Outline],
+    until: Timestamp,
 ) -> Result<(), StoreError> {
     let mut mixed: Vec<Outline> = Vec::new();
     for outline in newest {
-        match only_status(outline) {
+        match only_status(outline).filter(|_| outline.last_at <= until) {
             Some(status) => take(votes, outline.series, Vote { status, checked_at: outline.last_at }),
             None => mixed.push(*outline),
         }
@@ -162,7 +179,8 @@ async fn add_sealed(
     for part in mixed.chunk_by(|left, right| left.series.service == right.series.service) {
         let bodies = sealed::bodies(door, segment, part).await?;
         for (outline, bytes) in part.iter().zip(&bodies) {
-            let last = Wanted { from: Some(outline.last_at), newest: Some(1), ..Wanted::default() };
+            let from = (outline.last_at <= until).then_some(outline.last_at);
+            let last = Wanted { from, to: Some(until.plus_ms(1)), newest: Some(1), ..Wanted::default() };
             let entries = Body::open(bytes).and_then(|body| body.matching(&last));
             for entry in entries.map_err(|error| sealed::damaged(outline, &error))? {
                 let vote = Vote { status: entry.measurement.status, checked_at: entry.checked_at };

@@ -202,6 +202,7 @@ pub async fn newest(
     door: &Door,
     segment: &Segment,
     services: &[ServiceKey],
+    until: Timestamp,
 ) -> Result<Vec<Outline>, StoreError> {
     let Some(last) = services.last() else { return Ok(Vec::new()) };
     let width = services.len().next_power_of_two();
@@ -209,15 +210,16 @@ pub async fn newest(
     let text = format!(
         "SELECT b.service_id, b.location_id, b.first_at, b.last_at, b.up, b.degraded, b.down FROM {blocks} b JOIN \
         (SELECT service_id, location_id, MAX(last_at) AS last_at FROM {blocks} \
-        WHERE batch <= $1 AND service_id IN ({places}) GROUP BY service_id, location_id) n \
+        WHERE batch <= $1 AND service_id IN ({places}) AND first_at <= ${until} GROUP BY service_id, location_id) n \
         ON b.service_id = n.service_id AND b.last_at = n.last_at AND b.location_id = n.location_id \
         WHERE b.batch <= $1",
         blocks = door.blocks,
-        places = places.join(",")
+        places = places.join(","),
+        until = width + 2
     );
     let padding = std::iter::repeat_n(last, width - services.len());
     let services = services.iter().chain(padding).map(|service| Value::from(*service));
-    let values = std::iter::once(segment.sealed_batch.into()).chain(services);
+    let values = std::iter::once(segment.sealed_batch.into()).chain(services).chain([until.ms().into()]);
     let rows = door.connection.query_all_raw(statement(door, text, values)).await?;
     rows.iter().map(|row| outline(row).map_err(StoreError::from)).collect()
 }
