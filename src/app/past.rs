@@ -20,6 +20,8 @@ use crate::store::{Databases, StoreError};
 const SPOOL_FOLDER: &str = "spool";
 /// How long a start waits for what an earlier process has left: services go on from it.
 const REPLAY_WAIT: Duration = Duration::from_secs(2);
+/// How often is looked for figures that are to be computed anew.
+const UNDONE_EVERY: Duration = Duration::from_secs(10);
 /// How long the first requests wait for the figures of the past.
 const FIGURES_WAIT: Duration = Duration::from_secs(2);
 
@@ -73,23 +75,40 @@ pub(super) async fn restore_figures(
 ) -> JoinHandle<()> {
     let is_there = databases.history.is_prepared();
     let (databases, recorder, engine) = (databases.clone(), recorder.clone(), engine.clone());
-    let mut task = actix::spawn(async move {
+    let (whole, are_whole) = tokio::sync::oneshot::channel();
+    let task = actix::spawn(async move {
         // They are of the time before this start, so they can come at any time.
         loop {
             // What waits for the history belongs to the past as well.
             if databases.history.is_prepared() && recorder.send(Drain).await.is_ok() {
                 match restore::figures(&databases, &engine, restored.clone()).await {
-                    Ok(()) => return,
+                    Ok(()) => break,
                     Err(error) => tracing::warn!(%error, "figures of the past cannot be read yet"),
                 }
             }
             tokio::time::sleep(retry).await;
+        }
+        // Nobody waits for this task any longer than for the figures.
+        let _ = whole.send(());
+        loop {
+            tokio::time::sleep(UNDONE_EVERY).await;
+            if let Err(error) = undone(&databases, &recorder, &engine).await {
+                tracing::warn!(%error, "figures cannot be computed anew yet");
+            }
         }
     });
     if !is_there {
         return task;
     }
     // The task goes on when the wait is over.
-    let _ = tokio::time::timeout(FIGURES_WAIT, &mut task).await;
+    let _ = tokio::time::timeout(FIGURES_WAIT, are_whole).await;
     task
+}
+
+/// Computes figures anew where the clock was set back, once what was recorded before is in the history.
+async fn undone(databases: &Databases, recorder: &Addr<Recorder>, engine: &Engine) -> Result<(), StoreError> {
+    if engine.undone().await.is_ok_and(|undone| !undone.is_empty()) && recorder.send(Drain).await.is_ok() {
+        restore::undone_figures(databases, engine).await?;
+    }
+    Ok(())
 }

@@ -14,7 +14,7 @@ use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, Recipi
 use hdrhistogram::Histogram;
 use tokio::time::Instant;
 
-use crate::clock::{Clock, Timestamp};
+use crate::clock::{Clock, STEP_MS, Timestamp};
 use crate::config::limits::EngineLimits;
 use crate::engine::aggregator::live::Live;
 pub use crate::engine::aggregator::live::{Recalled, Snapshot};
@@ -35,6 +35,8 @@ pub struct Aggregator {
     batch_since: Instant,
     lateness: LatenessReport,
     clock: Clock,
+    /// Wall time and monotonic time of the last look at the clock.
+    anchor: (Timestamp, Instant),
     sink: Recipient<Batch>,
     limits: EngineLimits,
     counters: Arc<Counters>,
@@ -108,6 +110,23 @@ pub struct Prime {
     /// The service.
     pub key: ServiceKey,
     /// Its figures.
+    pub before: Window,
+}
+
+/// Services whose figures are to be computed anew, because the wall clock was set back, and up to when.
+#[derive(Message)]
+#[rtype(result = "Vec<(ServiceKey, Timestamp)>")]
+pub struct Undone;
+
+/// Figures of the time before `until`, computed anew.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct ReplacePast {
+    /// The service.
+    pub key: ServiceKey,
+    /// The moment up to which they count.
+    pub until: Timestamp,
+    /// The figures.
     pub before: Window,
 }
 
@@ -203,11 +222,24 @@ impl Aggregator {
             batch: Batch::default(),
             batch_since: Instant::now(),
             lateness: LatenessReport::default(),
+            anchor: (clock.now(), Instant::now()),
             clock,
             sink,
             limits,
             counters,
         }
+    }
+
+    /// The wall time, after accounting for a clock that was set back meanwhile.
+    fn now(&mut self) -> Timestamp {
+        let (wall, instant) = (self.clock.now(), Instant::now());
+        let (before, looked) = std::mem::replace(&mut self.anchor, (wall, instant));
+        let passed_ms = i64::try_from(instant.duration_since(looked).as_millis()).unwrap_or(i64::MAX);
+        let jump_ms = wall.ms_since(before).saturating_sub(passed_ms);
+        if jump_ms < -STEP_MS {
+            self.services.values_mut().for_each(|live| live.set_back(jump_ms, wall));
+        }
+        wall
     }
 
     /// Called by every handler that adds a fact, so that a flood of messages cannot starve the timer.
@@ -233,7 +265,10 @@ impl Actor for Aggregator {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        ctx.run_interval(Duration::from_millis(self.limits.batch_ms), |aggregator, _| aggregator.flush());
+        ctx.run_interval(Duration::from_millis(self.limits.batch_ms), |aggregator, _| {
+            aggregator.now();
+            aggregator.flush();
+        });
     }
 }
 
@@ -241,7 +276,7 @@ impl Handler<CheckRecorded> for Aggregator {
     type Result = ();
 
     fn handle(&mut self, CheckRecorded { record, measured_until }: CheckRecorded, _: &mut Context<Self>) {
-        let now = self.clock.now();
+        let now = self.now();
         let live = self.services.entry(record.service).or_insert_with(|| Live::new(now));
         live.take_result(&record, measured_until);
         if self.batch.checks.len() < self.limits.batch_results * BATCHES_WAITING {
@@ -265,7 +300,7 @@ impl Handler<StatusChanged> for Aggregator {
     type Result = ();
 
     fn handle(&mut self, StatusChanged { change, verdict }: StatusChanged, _: &mut Context<Self>) {
-        let now = self.clock.now();
+        let now = self.now();
         self.services.entry(change.service).or_insert_with(|| Live::new(now)).take_change(&change, verdict);
         self.batch.changes.push(change);
         self.flush_if_due();
@@ -276,11 +311,11 @@ impl Handler<Present> for Aggregator {
     type Result = ();
 
     fn handle(&mut self, Present { definition, known }: Present, _: &mut Context<Self>) {
-        let now = self.clock.now();
+        let now = self.now();
         let live = self.services.entry(definition.key).or_insert_with(|| Live::new(now));
         if let Some((status, verdict, last_result_at)) = known {
             live.go_on(status, verdict, last_result_at);
-            live.back_until(definition.pulse.and_then(|pulse| pulse.deadline()));
+            live.back_until(definition.heartbeat.and_then(|plan| plan.deadline()));
         }
         let is_left_out = definition.is_paused || definition.in_planned_maintenance;
         live.take_decision(definition.revision, (is_left_out, definition.stated), now);
@@ -302,6 +337,24 @@ impl Handler<Prime> for Aggregator {
         // A service that was deleted meanwhile must not come back.
         if let Some(live) = self.services.get_mut(&key) {
             live.prime(&before);
+        }
+    }
+}
+
+impl Handler<Undone> for Aggregator {
+    type Result = Vec<(ServiceKey, Timestamp)>;
+
+    fn handle(&mut self, _: Undone, _: &mut Context<Self>) -> Vec<(ServiceKey, Timestamp)> {
+        self.services.iter().filter_map(|(key, live)| Some((*key, live.undone_from()?))).collect()
+    }
+}
+
+impl Handler<ReplacePast> for Aggregator {
+    type Result = ();
+
+    fn handle(&mut self, ReplacePast { key, until, before }: ReplacePast, _: &mut Context<Self>) {
+        if let Some(live) = self.services.get_mut(&key) {
+            live.replace_past(until, &before);
         }
     }
 }

@@ -27,7 +27,9 @@ use actix::{Actor, Addr, Arbiter, MailboxError, Recipient};
 
 use crate::clock::{Clock, Timestamp};
 use crate::config::limits::EngineLimits;
-use crate::engine::aggregator::{Batch, Flush, Forget, Lateness, LatenessReport, Prime, Snapshot, Snapshots};
+use crate::engine::aggregator::{
+    Batch, Flush, Forget, Lateness, LatenessReport, Prime, ReplacePast, Snapshot, Snapshots, Undone,
+};
 use crate::engine::counters::Counters;
 use crate::engine::definition::{Definition, Roster};
 use crate::engine::fleet::{Apply, Fleet, Retire, RetireAll, Roll, TakePing};
@@ -66,6 +68,16 @@ pub struct Engine {
     suspicions: Arc<Suspicions>,
     clock: Clock,
     started_at: Timestamp,
+}
+
+/// A service whose figures still hold what was recorded in a time that was undone when the wall clock was set back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UndonePast {
+    shard: usize,
+    /// The service.
+    pub key: ServiceKey,
+    /// The moment up to which they are to be computed anew.
+    pub until: Timestamp,
 }
 
 /// The engine has stopped.
@@ -134,6 +146,28 @@ impl Engine {
     /// [`EngineStopped`].
     pub async fn prime(&self, id: Id, key: ServiceKey, before: Window) -> Result<(), EngineStopped> {
         Ok(self.shard_of(id).aggregator.send(Prime { key, before }).await?)
+    }
+
+    /// Services whose figures are to be computed anew, because the wall clock was set back.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn undone(&self) -> Result<Vec<UndonePast>, EngineStopped> {
+        let mut undone = Vec::new();
+        for (shard, of_shard) in self.shards.iter().enumerate() {
+            let found = of_shard.aggregator.send(Undone).await?;
+            undone.extend(found.into_iter().map(|(key, until)| UndonePast { shard, key, until }));
+        }
+        Ok(undone)
+    }
+
+    /// Replaces the figures of the time before the clock was set back.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn replace_past(&self, undone: UndonePast, before: Window) -> Result<(), EngineStopped> {
+        let UndonePast { shard, key, until } = undone;
+        Ok(self.shards[shard].aggregator.send(ReplacePast { key, until, before }).await?)
     }
 
     /// What is known about these services now, in their order. One message per shard, however many there are.

@@ -45,10 +45,7 @@ impl Window {
     /// Adds the sums of another window, day by day.
     pub fn merge(&mut self, other: &Self) {
         for (day, figures) in &other.days {
-            let mine = self.day(i64::from(*day));
-            mine.availability.merge(figures.availability);
-            mine.answered += figures.answered;
-            mine.sum_us += figures.sum_us;
+            self.day(i64::from(*day)).merge(*figures);
         }
     }
 
@@ -64,9 +61,7 @@ impl Window {
         let mut sum = DayFigures::default();
         for (day, figures) in &self.days {
             if i64::from(*day) > today - WINDOW_DAYS && i64::from(*day) <= today {
-                sum.availability.merge(figures.availability);
-                sum.answered += figures.answered;
-                sum.sum_us += figures.sum_us;
+                sum.merge(*figures);
             }
         }
         sum
@@ -74,6 +69,13 @@ impl Window {
 }
 
 impl DayFigures {
+    /// Adds other sums.
+    pub const fn merge(&mut self, other: Self) {
+        self.availability.merge(other.availability);
+        self.answered += other.answered;
+        self.sum_us += other.sum_us;
+    }
+
     /// Mean response time in milliseconds with one decimal; `None` without an answer.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "sums of 30 days stay far below 2^53")]

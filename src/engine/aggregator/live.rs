@@ -9,7 +9,7 @@ use crate::model::location::LocationCode;
 use crate::model::service::{OverrideStatus, ProbeRole};
 use crate::model::verdict::{Verdict, Vote};
 use crate::stats::uptime::{Counts, Span, per_day};
-use crate::stats::window::Window;
+use crate::stats::window::{DayFigures, Window};
 
 /// The live state of one service.
 #[derive(Debug)]
@@ -27,27 +27,36 @@ pub(super) struct Live {
     /// For an actor that loses its own memory: the newest result of each location, and the last change.
     votes: Vec<(LocationCode, Vote)>,
     changed_at: Option<Timestamp>,
+    /// Set while figures of before the clock was set back still hold what was recorded in the time undone.
+    anew: Option<Box<Anew>>,
 }
 
-/// What is remembered of a service for an actor that has lost its own memory.
+/// Figures since the wall clock was set back.
+#[derive(Debug)]
+struct Anew {
+    from: Timestamp,
+    window: Window,
+}
+
+/// The past of a service, for an actor that has lost its own memory.
 #[derive(Clone, Debug, Default)]
 pub struct Recalled {
     /// The measured status.
     pub status: MeasuredStatus,
-    /// When it began.
+    /// The time of its beginning.
     pub status_since: Option<Timestamp>,
     /// The newest result of each location.
     pub votes: Vec<(LocationCode, Vote)>,
 }
 
-/// What is known about a service now.
+/// The present state and figures of a service.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// What the votes say.
+    /// The verdict of the votes.
     pub verdict: Verdict,
     /// Start of the newest finished check.
     pub last_check_at: Option<Timestamp>,
-    /// Until when results back the present status, if no other comes.
+    /// The time until which results back the present status, if no other comes.
     pub measured_until: Option<Timestamp>,
     /// Percent over 30 days, as contract 4.7 counts.
     pub uptime_30d: Option<f64>,
@@ -68,6 +77,7 @@ impl Live {
             window: Window::default(),
             votes: Vec::new(),
             changed_at: None,
+            anew: None,
         }
     }
 
@@ -102,14 +112,23 @@ impl Live {
         }
         let answered = record.measurement.response_time.filter(|_| record.role == ProbeRole::Full);
         if let Some(response_time) = answered {
-            let day = self.window.day(record.checked_at.day());
-            day.answered += 1;
-            day.sum_us += u64::from(response_time.get());
+            let sum_us = u64::from(response_time.get());
+            self.add(record.checked_at.day(), DayFigures { answered: 1, sum_us, ..DayFigures::default() });
+        }
+    }
+
+    fn add(&mut self, day: i64, figures: DayFigures) {
+        self.window.day(day).merge(figures);
+        if let Some(anew) = &mut self.anew {
+            anew.window.day(day).merge(figures);
         }
     }
 
     pub(super) fn take_change(&mut self, change: &StatusChange, verdict: Verdict) {
-        self.close_stretch(change.at);
+        // The stretch has been closed where the clock was set back.
+        if change.cause != ChangeCause::Clock {
+            self.close_stretch(change.at);
+        }
         self.status = change.to;
         self.verdict = verdict;
         self.changed_at = Some(change.at);
@@ -139,6 +158,33 @@ impl Live {
         self.window.merge(before);
     }
 
+    /// The wall clock was set back by `-jump_ms` to `now`. What was recorded in the time undone is closed here; until the
+    /// figures of the time before `now` are computed anew they are shown as they were.
+    pub(super) fn set_back(&mut self, jump_ms: i64, now: Timestamp) {
+        self.close_stretch(now.plus_ms(-jump_ms));
+        self.since = now;
+        self.measured_until = self.measured_until.plus_ms(jump_ms);
+        self.last_result_at = self.last_result_at.map(|at| at.plus_ms(jump_ms));
+        self.changed_at = self.changed_at.map(|at| at.min(now));
+        for (_, vote) in &mut self.votes {
+            vote.checked_at = vote.checked_at.plus_ms(jump_ms);
+        }
+        self.anew = Some(Box::new(Anew { from: now, window: Window::default() }));
+    }
+
+    /// The moment up to which figures are to be computed anew, if they are.
+    pub(super) fn undone_from(&self) -> Option<Timestamp> {
+        self.anew.as_ref().map(|anew| anew.from)
+    }
+
+    /// Takes the figures of the time before `until`, unless the clock was set back once more meanwhile.
+    pub(super) fn replace_past(&mut self, until: Timestamp, before: &Window) {
+        if let Some(anew) = self.anew.take_if(|anew| anew.from == until) {
+            self.window = anew.window;
+            self.window.merge(before);
+        }
+    }
+
     pub(super) fn snapshot(&self, now: Timestamp) -> Snapshot {
         let mut figures = self.window.total(now.day());
         let window_start = Timestamp::from_ms((now.day() - crate::stats::window::WINDOW_DAYS + 1) * DAY_MS);
@@ -155,7 +201,7 @@ impl Live {
         }
     }
 
-    /// What a moment of the present stretch counts for: an override beats a pause and planned maintenance, these beat
+    /// Returns what a moment of the present stretch counts for: an override beats a pause and planned maintenance, these beat
     /// the measurements.
     fn counts(&self) -> Counts {
         match self.decision {
@@ -174,7 +220,7 @@ impl Live {
     fn close_stretch(&mut self, end: Timestamp) {
         if let Some(span) = self.stretch_until(end) {
             for (day, availability) in per_day(&[span]) {
-                self.window.day(day).availability.merge(availability);
+                self.add(day, DayFigures { availability, ..DayFigures::default() });
             }
         }
         self.since = self.since.max(end);
@@ -244,6 +290,32 @@ mod tests {
         live.take_decision(3, (false, Some(OverrideStatus::Up)), at(2_000));
         live.take_decision(2, (true, Some(OverrideStatus::Down)), at(2_000));
         assert_eq!(live.snapshot(at(3_000)).uptime_30d, Some(50.0));
+    }
+
+    /// 1,000 ms up; then the clock is an hour ahead for 500 ms, in which the target is down; then it is right again.
+    #[test]
+    fn what_was_recorded_in_the_time_undone_goes_when_the_past_is_computed_anew() {
+        const HOUR_MS: i64 = 3_600_000;
+        let mut live = Live::new(at(0));
+        live.take_result(&result(0, ProbeRole::Full), Some(at(1_000)));
+        live.take_change(&change(0, MeasuredStatus::Up), Verdict::Up);
+        live.take_change(&change(1_000, MeasuredStatus::NoData), Verdict::Up);
+        live.take_result(&result(HOUR_MS + 1_000, ProbeRole::Full), Some(at(HOUR_MS + 9_000)));
+        live.take_change(&change(HOUR_MS + 1_000, MeasuredStatus::Down), Verdict::Down);
+        live.set_back(-HOUR_MS, at(1_500));
+        assert_eq!(live.undone_from(), Some(at(1_500)));
+        let shown = live.snapshot(at(1_500));
+        assert_eq!((shown.uptime_30d, shown.last_check_at), (Some(66.666), Some(at(1_000))), "as it was");
+        for (at_ms, to) in [(HOUR_MS + 1_600, MeasuredStatus::NoData), (1_600, MeasuredStatus::Down)] {
+            live.take_change(&StatusChange { cause: ChangeCause::Clock, ..change(at_ms, to) }, Verdict::Down);
+        }
+        live.take_change(&change(2_500, MeasuredStatus::Up), Verdict::Up);
+        let mut before = Window::default();
+        before.day(0).availability.up_ms = 1_000;
+        live.replace_past(at(7), &Window::default());
+        live.replace_past(at(1_500), &before);
+        assert_eq!(live.undone_from(), None);
+        assert_eq!(live.snapshot(at(3_500)).uptime_30d, Some(66.666), "2,000 ms up, 1,000 ms down");
     }
 
     #[test]
