@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 use rstest::rstest;
 use watchkeeper::announcer::Announcer;
-use watchkeeper::clock::Clock;
+use watchkeeper::clock::{Clock, DAY_MS};
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::aggregator::Batch;
 use watchkeeper::engine::definition::{Definer, Roster};
@@ -277,6 +277,33 @@ fn a_database_that_is_away_stops_nothing_for_good() {
         main.execute_unprepared(&rename("elsewhere", "maintenance")).await.unwrap();
         assert_eq!(works.turn().await.unwrap(), 1);
         assert_eq!(now_stored(&store, &made).await.status, InProgress);
+        works.announcer.engine.stop().await;
+    });
+}
+
+/// From 10,000 to 20,000: each start and each end once, whatever is done to the clock before, between and after them.
+#[rstest]
+#[case::an_hour_back(&[(-HOUR_MS, 0), (10_001, 0), (HOUR_MS, 2), (1, 0)])]
+#[case::an_hour_ahead_and_back(&[(HOUR_MS, 2), (-HOUR_MS, 0), (1, 0), (10_000, 0)])]
+#[case::a_year_ahead(&[(365 * DAY_MS, 2), (DAY_MS, 0)])]
+#[case::a_year_ahead_and_back(&[(365 * DAY_MS, 2), (-365 * DAY_MS, 0), (10_001, 0)])]
+#[case::a_start_four_hundred_days_ahead(&[(400 * DAY_MS, 2), (-400 * DAY_MS, 0), (10_001, 0)])]
+fn a_maintenance_starts_and_ends_once_however_far_the_clock_is_set(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[case] moves: &[(i64, u32)],
+) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let owner = stored_organisation(&store, "owner").await;
+        let covered = stored_service(&store, service(owner.key, "a")).await;
+        let made = stored(&store, maintenance(owner.key, Scheduled), (&[covered.key], 0)).await;
+        let clock = Clock::fixed(at(9_999));
+        let works = works(&store, &clock);
+        for (ahead, transitions) in moves {
+            clock.set_ahead(*ahead);
+            assert_eq!(works.turn().await.unwrap(), *transitions, "{ahead}");
+        }
+        assert_eq!(entries(&store, &made).await, [InProgress, Completed]);
         works.announcer.engine.stop().await;
     });
 }
