@@ -14,7 +14,7 @@ use crate::probe::catalogue::definition;
 
 /// What the measurements say about a service at this moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LiveFigures {
+pub(crate) struct LiveFigures {
     /// The verdict of its locations.
     pub verdict: Verdict,
     /// Time of the newest stored result.
@@ -29,7 +29,7 @@ pub struct LiveFigures {
 
 /// What is shown of a service beside its own row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Beside<'a> {
+pub(crate) struct Beside<'a> {
     /// What the measurements say.
     pub live: LiveFigures,
     /// Its tags by label.
@@ -40,7 +40,7 @@ pub struct Beside<'a> {
 
 /// The service object.
 #[must_use]
-pub fn service_json(service: &Service, beside: &Beside<'_>, keep: &str) -> Value {
+pub(crate) fn service_json(service: &Service, beside: &Beside<'_>, keep: &str) -> Value {
     let Beside { live, tags, heartbeat } = beside;
     let stated = service.status_override.as_ref();
     let configured_at =
