@@ -40,6 +40,8 @@ const RECENT_MS: i64 = 900_000;
 /// The past of all services, as the history remembers it.
 #[derive(Default)]
 struct Past {
+    /// False while the history is away.
+    is_known: bool,
     locations: LocationNumbers,
     /// Numbers of the locations of the roster, by their place in it.
     numbers: HashMap<usize, i32>,
@@ -82,8 +84,7 @@ pub async fn services_without_past(announcer: &Announcer) -> Result<Vec<Restored
 }
 
 async fn each_service(announcer: &Announcer, past: Option<Past>) -> Result<Vec<Restored>, StoreError> {
-    let Announcer { databases, engine, definer } = announcer;
-    let is_past_known = past.is_some();
+    let Announcer { databases, engine, .. } = announcer;
     let mut past = past.unwrap_or_default();
     let mut restored = Vec::new();
     let mut after = ServiceKey::MIN;
@@ -95,14 +96,14 @@ async fn each_service(announcer: &Announcer, past: Option<Past>) -> Result<Vec<R
         let expected: Vec<Expected> =
             definitions.iter().map(|definition| expect(&past, definition, engine.started_at())).collect();
         // Asking a history that is away costs seconds each time.
-        if is_past_known
+        if past.is_known
             && let Err(error) =
                 recent::complete(&databases.history, &mut past.votes, &expected, past.looked).await
         {
             tracing::error!(%error, "older results cannot be read; some services start without their votes");
         }
         let found: Vec<Restored> = stream::iter(definitions)
-            .map(|definition| one((engine, definer), (&past, is_past_known), definition))
+            .map(|definition| one(announcer, &past, definition))
             .buffered(AT_ONCE)
             .collect()
             .await;
@@ -126,7 +127,7 @@ async fn read_past(announcer: &Announcer) -> Option<Past> {
         let votes = recent::all_within(reader, looked).await?;
         let latest = changes::latest_of_all(reader).await?;
         let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
-        Ok::<Past, StoreError>(Past { locations, numbers, votes, looked, statuses })
+        Ok::<Past, StoreError>(Past { is_known: true, locations, numbers, votes, looked, statuses })
     };
     let past = read.await.inspect_err(|error| {
         tracing::error!(%error, "the history cannot be read; services start without their past");
@@ -134,7 +135,7 @@ async fn read_past(announcer: &Announcer) -> Option<Past> {
     past.ok()
 }
 
-/// Whose results may still vote: a slow service's older ones are fresh as well.
+/// Returns the locations whose results may still vote: a slow service's older ones are fresh as well.
 fn expect(past: &Past, definition: &Definition, now: Timestamp) -> Expected {
     let places = definition.task.iter().flat_map(|task| &*task.locations);
     let freshness = definition.task.as_ref().map_or(i64::MAX, |task| freshness_ms(task.plan.interval_ms));
@@ -145,18 +146,15 @@ fn expect(past: &Past, definition: &Definition, now: Timestamp) -> Expected {
     }
 }
 
-async fn one(
-    (engine, definer): (&Engine, &Definer),
-    (past, is_past_known): (&Past, bool),
-    definition: Definition,
-) -> Restored {
+async fn one(announcer: &Announcer, past: &Past, definition: Definition) -> Restored {
+    let Announcer { engine, definer, .. } = announcer;
     let nothing = HashMap::new();
     let votes = past.votes.get(&definition.key).unwrap_or(&nothing);
-    let memory = memory(&definition, definer, (past, votes));
+    let memory = memory(&definition, definer, past, votes);
     let last = votes.values().map(|vote| vote.checked_at).max();
     let backed_until = last.map(|last| backed_until(&definition, last, engine.started_at()));
     let definition = Arc::new(definition);
-    let forgotten = (!is_past_known).then(|| Arc::clone(&definition));
+    let forgotten = (!past.is_known).then(|| Arc::clone(&definition));
     let restored = Restored { key: definition.key, id: definition.id, backed_until, forgotten };
     if engine.resume(definition, memory).await.is_err() {
         tracing::error!(service = %restored.id, "the engine has stopped while services were restored");
@@ -203,7 +201,7 @@ async fn recall(
     Ok(Restored { backed_until, ..service.clone() })
 }
 
-fn memory(definition: &Definition, definer: &Definer, (past, votes): (&Past, &HashMap<i32, Vote>)) -> Memory {
+fn memory(definition: &Definition, definer: &Definer, past: &Past, votes: &HashMap<i32, Vote>) -> Memory {
     let slot_of = |task: &Task, number: i32| {
         let place = definer.roster.place_of(past.locations.code(number)?)?;
         task.locations.iter().position(|known| *known == place)
@@ -236,7 +234,7 @@ pub async fn figures(
     let mut answered = Answered::read(&databases.history, (from, until)).await?;
     for some in restored.chunks(SERVICES_AT_ONCE) {
         let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
-        let answers = answered.of((first.key, last.key)).await?;
+        let answers = answered.of(first.key, last.key).await?;
         let mut results = stream::iter(some)
             .map(|service| async {
                 let mut before = answers.get(&service.key).cloned().unwrap_or_default();
@@ -270,7 +268,7 @@ pub async fn undone_figures(databases: &Databases, engine: &Engine) -> Result<()
         let mut answered = Answered::read(&databases.history, (window_start(until), until)).await?;
         for some in at_once.chunks(SERVICES_AT_ONCE) {
             let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
-            let mut answers = answered.of((first.key, last.key)).await?;
+            let mut answers = answered.of(first.key, last.key).await?;
             for service in some {
                 let mut before = answers.remove(&service.key).unwrap_or_default();
                 before.merge(&availability(databases, service.key, until, until).await?);

@@ -39,11 +39,12 @@ impl<'a> Answered<'a> {
     /// The answers of the services from `first` to `last`, as figures of days.
     pub(super) async fn of(
         &mut self,
-        services: (ServiceKey, ServiceKey),
+        first: ServiceKey,
+        last: ServiceKey,
     ) -> Result<BTreeMap<ServiceKey, Window>, StoreError> {
         let mut attempt = 1;
         loop {
-            match self.windows(services).await {
+            match self.windows(first, last).await {
                 Ok(windows) => return Ok(windows),
                 Err(error) if attempt == ATTEMPTS || !self.view.is_outdated(self.history).await? => {
                     return Err(error);
@@ -58,7 +59,8 @@ impl<'a> Answered<'a> {
 
     async fn windows(
         &self,
-        (first, last): (ServiceKey, ServiceKey),
+        first: ServiceKey,
+        last: ServiceKey,
     ) -> Result<BTreeMap<ServiceKey, Window>, StoreError> {
         let (from, to) = self.span;
         let wanted = Wanted { from, to, bucket_ms: Some(DAY_MS) };
@@ -72,7 +74,7 @@ impl<'a> Answered<'a> {
         for answers in self.fresh[begin..].iter().take_while(|answers| answers.service <= last) {
             let window: &mut Window = windows.entry(answers.service).or_default();
             let sum_us = u64::try_from(answers.sum_us).unwrap_or_default();
-            add(window, answers.day, (u64::try_from(answers.answered).unwrap_or_default(), sum_us));
+            add(window, answers.day, u64::try_from(answers.answered).unwrap_or_default(), sum_us);
         }
         Ok(windows)
     }
@@ -84,20 +86,20 @@ fn window(wanted: &Wanted, parts: &Parts) -> Result<Window, StoreError> {
     for (level, rollup) in &parts.rollups {
         let covered = rollup::cover((*level, rollup.start), &rollup.body, wanted, &mut |start, node| {
             if let Some(times) = node.times.summary {
-                add(&mut window, start.day(), (times.count, times.sum_us));
+                add(&mut window, start.day(), times.count, times.sum_us);
             }
         });
         covered.map_err(|error| damaged_rollup(rollup, &error))?;
     }
     for sample in &parts.samples {
         if let Some(response_us) = sample.response_us {
-            add(&mut window, sample.checked_at.day(), (1, u64::from(response_us)));
+            add(&mut window, sample.checked_at.day(), 1, u64::from(response_us));
         }
     }
     Ok(window)
 }
 
-fn add(window: &mut Window, day: i64, (answered, sum_us): (u64, u64)) {
+fn add(window: &mut Window, day: i64, answered: u64, sum_us: u64) {
     let figures = window.day(day);
     figures.answered = figures.answered.saturating_add(u32::try_from(answered).unwrap_or(u32::MAX));
     figures.sum_us = figures.sum_us.saturating_add(sum_us);
