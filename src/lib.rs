@@ -1,16 +1,20 @@
 //! Watchkeeper watches services from many places, decides honestly whether they are up, and keeps the whole history.
 //!
-//! The floors; a module uses only floors below its own (`tests/tidy.rs` reads the `use` lines):
+//! The floors, from the top; a module uses only floors below its own (`tests/tidy.rs` reads the `use` lines):
 //!
-//! - floor 5: [`http`] (the REST API), [`pages`] (public status pages), [`record`] (batched writes of measurements),
-//!   [`timetable`] (what happens at its time)
-//! - floor 4: [`announcer`] (a stored service becomes a running one)
-//! - floor 3: [`engine`] (actors: schedule, retries, verdicts)
-//! - floor 2: [`probe`] (one check, once) over [`egress`], [`stats`] (uptime, percentiles), [`store`] (sea-orm)
-//! - floor 1: [`model`] (the rules: no IO, no async, no wire format)
-//! - floor 0: [`clock`], [`id`], [`config`]
+//! - [`cli`]: the commands
+//! - [`mod@bench`]: measures the program beside a floor of the same run
+//! - [`app`]: builds the floors bottom-up, starts them, and stops them in order
+//! - [`http`] (the REST API), [`pages`] (public status pages), [`record`] (batched writes, compaction and restore of
+//!   measurements), [`timetable`] (what happens at its time)
+//! - [`announcer`]: a stored service becomes a running one
+//! - [`engine`]: the actors, which keep schedule, retries and verdicts
+//! - [`probe`] (one check, once) over [`egress`] (the gate of every connection), [`stats`] (uptime, percentiles), [`store`]
+//!   (sea-orm)
+//! - [`model`]: the rules, without IO, async or a wire format
+//! - [`clock`], [`id`], [`config`], [`telemetry`]
 //!
-//! [`app`] builds them bottom-up and stops them in order; [`mod@bench`] measures them and [`cli`] offers both as commands.
+//! `ARCHITECTURE.md` says what is in each folder, what must stay true, and what the words mean.
 
 #![cfg_attr(
     test,
