@@ -89,6 +89,8 @@ proptest! {
                 now += jump;
                 if jump < 0 {
                     changes.extend(line.set_back(before, at(now)));
+                    // The new line begins with this second, whatever an older one said of it.
+                    seen.insert(now, line.status());
                 } else if jump > 0 {
                     // Nobody has looked at what the clock has skipped.
                     let status = line.status();
