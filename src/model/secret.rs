@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use chacha20poly1305::aead::{Aead as _, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use secrecy::{ExposeSecret as _, SecretString};
 use sha2::Sha256;
 
 /// Bytes of a key.
@@ -116,21 +117,21 @@ impl fmt::Debug for Sealer {
     }
 }
 
-/// A secret in clear, as checks send it. Its debug output is redacted.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(Box<str>);
+/// A secret in clear, as checks send it. Its debug output is redacted, and its memory is overwritten when it goes.
+#[derive(Clone)]
+pub struct Secret(SecretString);
 
 impl Secret {
     /// Wraps a clear text.
     #[must_use]
     pub fn new(clear: impl Into<Box<str>>) -> Self {
-        Self(clear.into())
+        Self(SecretString::new(clear.into()))
     }
 
     /// The clear text, to be sent and never to be shown.
     #[must_use]
     pub fn expose(&self) -> &str {
-        &self.0
+        self.0.expose_secret()
     }
 }
 
@@ -139,6 +140,14 @@ impl fmt::Debug for Secret {
         f.write_str("Secret(..)")
     }
 }
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        self.expose() == other.expose()
+    }
+}
+
+impl Eq for Secret {}
 
 #[cfg(test)]
 mod tests {
