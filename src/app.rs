@@ -157,14 +157,14 @@ impl App {
         let announcer =
             Announcer { databases: databases.clone(), engine: engine.clone(), definer: definer.clone() };
         let restored = past::restore_services(&announcer, is_past_whole).await?;
-        let retry = Duration::from_millis(limits.record.retry_ms);
+        let retry = Duration::from_millis(config.record.retry_ms);
         let works = Works { announcer: announcer.clone(), clock: clock.clone() };
         let background = vec![
             past::restore_figures((&databases, &recorder), &engine, (restored, retry)).await,
             actix::spawn(past::prepare_history(databases.clone(), retry)),
             actix::spawn(recovery::run(databases.clone(), returned, retry)),
             actix::spawn(reconcile::run(announcer.clone())),
-            spawn_upkeep(&databases, &guard, limits.record.upkeep_ms),
+            spawn_upkeep(&databases, &guard, config.record.upkeep_ms),
         ];
         let compaction_thread = Arbiter::new();
         let compacted = start_compactor(&compaction_thread, &databases, (&config, &guard))?;
@@ -269,7 +269,7 @@ pub(crate) fn start_recorder(
     let codes = roster.locations().iter().map(|location| location.code.clone());
     let codes = codes.chain([LocationCode::push()]).collect();
     let recorder =
-        Recorder::new(databases.history.clone(), codes, config.limits.record.clone(), Arc::clone(counters));
+        Recorder::new(databases.history.clone(), codes, config.record.clone(), Arc::clone(counters));
     let recorder = recorder.noting(Arc::clone(returned)).spooling(spool);
     Recorder::start_in_arbiter(&thread.handle(), move |_| recorder)
 }
@@ -284,7 +284,7 @@ fn start_compactor(
     let keeping = Keeping::ByPlan { main: databases.main.clone(), days };
     let counters = Arc::new(CompactionCounters::default());
     let max_history_bytes = config.max_history_bytes.map(Bytes::get);
-    let limits = CompactionLimits { max_history_bytes, ..config.limits.compaction.clone() };
+    let limits = CompactionLimits { max_history_bytes, ..config.compaction.clone() };
     let compaction = Compaction::new(databases.history.clone(), keeping, limits, Arc::clone(&counters));
     let compactor = Compactor::new(compaction, Arc::clone(guard));
     Compactor::start_in_arbiter(&thread.handle(), move |_| compactor);
@@ -322,8 +322,8 @@ fn start_engine(
 
 /// The locations of this process: those listed, or the one named.
 fn locations(config: &Config) -> Vec<LocationConfig> {
-    if !config.locations.is_empty() {
-        return config.locations.clone();
+    if !config.probe.locations.is_empty() {
+        return config.probe.locations.clone();
     }
     vec![LocationConfig { code: config.location.clone(), ..LocationConfig::default() }]
 }
@@ -362,8 +362,8 @@ pub fn toolbox(
         EgressChoice::PublicOnly => crate::egress::EgressPolicy::PublicOnly,
     };
     Ok(Toolbox::new(ToolboxConfig {
-        dns_servers: config.dns_servers.clone(),
-        ca_file: config.ca_file.clone(),
+        dns_servers: config.probe.dns_servers.clone(),
+        ca_file: config.probe.ca_file.clone(),
         egress,
         source_address,
         clock: clock.clone(),

@@ -8,18 +8,18 @@ mod import;
 mod openapi;
 mod organisations;
 mod picture;
+mod reference;
 mod serve;
+mod settings;
 mod tokens;
 
-use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::clock::Clock;
-use crate::config::sources::{self, BadConfig};
+use crate::config::sources::BadConfig;
 use crate::config::{Config, LogFormat};
 use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
@@ -28,12 +28,39 @@ use crate::probe::toolbox::ToolboxError;
 /// Exit code of wrong usage and bad configuration.
 const USAGE: u8 = 2;
 
+/// Watches services from many places and decides honestly whether they are up.
+#[derive(Parser)]
+#[command(name = "watchkeeper", version, subcommand_required = true, arg_required_else_help = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Serve(serve::Arguments),
+    Check(check::Arguments),
+    /// Organisations
+    #[command(subcommand)]
+    Org(organisations::Command),
+    /// API tokens
+    #[command(subcommand)]
+    Token(tokens::Command),
+    Import(import::Arguments),
+    /// Print the OpenAPI document of the API; a server has it at /openapi.json
+    Openapi,
+    /// Print the documentation of every setting as Markdown
+    Settings,
+    /// Bring both databases up to date; serve does it too
+    Migrate,
+}
+
 /// Runs the command given by the process's arguments.
 #[must_use]
 pub fn run() -> ExitCode {
     let matches = command().get_matches();
     let Some((name, arguments)) = matches.subcommand() else { return ExitCode::from(USAGE) };
-    let config = match settings(arguments) {
+    let config = match configuration(arguments) {
         Ok(config) => config,
         Err(error) => {
             eprintln!("watchkeeper: {error}");
@@ -44,30 +71,36 @@ pub fn run() -> ExitCode {
         eprintln!("watchkeeper: {problem}");
         return ExitCode::from(USAGE);
     }
-    let result = actix::System::new().block_on(dispatch((name, arguments), config));
+    let result = actix::System::new().block_on(dispatch(&matches, config));
     result.unwrap_or_else(|error| {
         eprintln!("watchkeeper: {error:#}");
         exit_code(&error)
     })
 }
 
-async fn dispatch((name, arguments): (&str, &ArgMatches), config: Config) -> anyhow::Result<ExitCode> {
-    match (name, arguments.subcommand()) {
-        ("serve", _) => serve::run(serve::with_flags(config, arguments)).await,
-        ("check", _) => check::run(arguments, &config).await,
-        ("migrate", _) => migrate(config).await,
-        ("import", _) => import::run(arguments, config).await,
-        ("openapi", _) => openapi::run(&config),
-        ("org", Some(("create", arguments))) => organisations::create(arguments, config).await,
-        ("org", Some(("list", arguments))) => organisations::list(arguments, config).await,
-        ("token", Some(("create", arguments))) => tokens::create(arguments, config).await,
-        ("token", Some(("list", arguments))) => tokens::list(arguments, config).await,
-        ("token", Some(("revoke", arguments))) => tokens::revoke(arguments, config).await,
-        ("bench", Some(("probe", arguments))) => crate::bench::probe::run(arguments, config).await,
-        ("bench", Some(("api", arguments))) => crate::bench::api::run(arguments, &config).await,
-        ("bench", Some(("history", arguments))) => crate::bench::history::run(arguments, config).await,
-        ("bench", Some(("api-floor", _))) => crate::bench::api::floor::run(&config).await,
-        ("bench", Some(("target", arguments))) => crate::bench::target::run(arguments).await,
+async fn dispatch(matches: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
+    if let Some(("bench", arguments)) = matches.subcommand() {
+        return bench(arguments, config).await;
+    }
+    match CommandLine::from_arg_matches(matches)?.command {
+        Command::Serve(arguments) => serve::run(arguments.settings(config)).await,
+        Command::Check(arguments) => check::run(&arguments, &config).await,
+        Command::Org(command) => organisations::run(command, config).await,
+        Command::Token(command) => tokens::run(command, config).await,
+        Command::Import(arguments) => import::run(arguments, config).await,
+        Command::Openapi => openapi::run(&config),
+        Command::Settings => Ok(reference::run()),
+        Command::Migrate => migrate(config).await,
+    }
+}
+
+async fn bench(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
+    match arguments.subcommand() {
+        Some(("probe", arguments)) => crate::bench::probe::run(arguments, config).await,
+        Some(("api", arguments)) => crate::bench::api::run(arguments, &config).await,
+        Some(("history", arguments)) => crate::bench::history::run(arguments, config).await,
+        Some(("api-floor", _)) => crate::bench::api::floor::run(&config).await,
+        Some(("target", arguments)) => crate::bench::target::run(arguments).await,
         _ => unreachable!("clap knows no other command"),
     }
 }
@@ -81,52 +114,28 @@ async fn migrate(config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The whole command line.
+/// The whole command line: every command that does something takes the settings.
 #[must_use]
-pub fn command() -> Command {
-    let with_settings = |command: Command| command.args(setting_flags("config"));
-    Command::new("watchkeeper")
-        .about("Watches services from many places and decides honestly whether they are up.")
-        .version(env!("CARGO_PKG_VERSION"))
+pub fn command() -> clap::Command {
+    let bench = clap::Command::new("bench")
+        .about("Measure this machine")
         .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommand(with_settings(serve::command()))
-        .subcommand(check::command().args(setting_flags("config-file")))
-        .subcommand(
-            Command::new("org")
-                .about("Organisations")
-                .subcommand_required(true)
-                .subcommand(with_settings(organisations::create_command()))
-                .subcommand(with_settings(organisations::list_command())),
-        )
-        .subcommand(
-            Command::new("token")
-                .about("API tokens")
-                .subcommand_required(true)
-                .subcommand(with_settings(tokens::create_command()))
-                .subcommand(with_settings(tokens::list_command()))
-                .subcommand(with_settings(tokens::revoke_command())),
-        )
-        .subcommand(with_settings(import::command()))
-        .subcommand(with_settings(openapi::command()))
-        .subcommand(with_settings(
-            Command::new("migrate").about("Bring both databases up to date; serve does it too"),
-        ))
-        .subcommand(
-            Command::new("bench")
-                .about("Measure this machine")
-                .subcommand_required(true)
-                .subcommand(with_settings(crate::bench::probe::command()))
-                .subcommand(with_settings(crate::bench::api::command()))
-                .subcommand(with_settings(crate::bench::history::command()))
-                .subcommand(with_settings(crate::bench::api::floor::command()))
-                .subcommand(with_settings(crate::bench::target::command())),
-        )
+        .subcommand(crate::bench::probe::command())
+        .subcommand(crate::bench::api::command())
+        .subcommand(crate::bench::history::command())
+        .subcommand(crate::bench::api::floor::command())
+        .subcommand(crate::bench::target::command());
+    with_settings(CommandLine::command().subcommand(bench))
+        // Its --config is the check's own.
+        .mut_subcommand("check", |check| check.mut_arg("config-file", |arg| arg.long("config-file")))
 }
 
-/// `--json`, for every command that prints a result.
-fn json_flag() -> Arg {
-    Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON for machines")
+fn with_settings(command: clap::Command) -> clap::Command {
+    if command.has_subcommands() {
+        command.mut_subcommands(with_settings)
+    } else {
+        settings::augment(command)
+    }
 }
 
 /// A display name: 1 to 255 characters, outer white space removed.
@@ -136,37 +145,13 @@ fn display_name(text: &str) -> Result<String, &'static str> {
     if is_fit { Ok(name.to_owned()) } else { Err("a name has 1 to 255 characters") }
 }
 
-/// A flag per setting, and one for the file; `check` calls it otherwise, because its `--config` is the check's own.
-fn setting_flags(file_flag: &'static str) -> Vec<Arg> {
-    let config = Arg::new("config-file").long(file_flag).value_name("FILE");
-    let config = config
-        .value_parser(clap::value_parser!(PathBuf))
-        .help("TOML file with settings [env: WATCHKEEPER_CONFIG]");
-    let flags = Config::settable().into_iter().map(|settable| {
-        let help = format!("{} [env: {}]", settable.help, settable.variable());
-        Arg::new(settable.key)
-            .long(settable.flag())
-            .value_name(settable.value_name)
-            .help(help)
-            .help_heading("Settings")
-    });
-    std::iter::once(config.help_heading("Settings")).chain(flags).collect()
-}
-
-/// Settings from the file, the environment and the flags of the innermost command.
-fn settings(arguments: &ArgMatches) -> Result<Config, BadConfig> {
+/// The settings that the innermost command was given, from the file, the environment and its flags.
+fn configuration(arguments: &ArgMatches) -> Result<Config, BadConfig> {
     let mut innermost = arguments;
     while let Some((_, inner)) = innermost.subcommand() {
         innermost = inner;
     }
-    let environment: BTreeMap<String, String> = std::env::vars().collect();
-    let file = innermost.get_one::<PathBuf>("config-file").cloned();
-    let file = file.or_else(|| environment.get("WATCHKEEPER_CONFIG").map(PathBuf::from));
-    let flags = Config::settable().into_iter().filter_map(|settable| {
-        let value = innermost.get_one::<String>(settable.key)?;
-        Some((settable.key, value.clone()))
-    });
-    let config = sources::read(file.as_deref(), &environment, &flags.collect())?;
+    let config = settings::read(innermost)?;
     check_words(&config)?;
     Ok(config)
 }
@@ -179,7 +164,7 @@ fn check_words(config: &Config) -> Result<(), BadConfig> {
         Err(error) => Err(BadConfig(format!("{key} = \"{code}\" is not allowed: {error}"))),
     };
     check_code("location", &config.location)?;
-    config.locations.iter().try_for_each(|location| check_code("probe.locations: code", &location.code))
+    config.probe.locations.iter().try_for_each(|location| check_code("probe.locations: code", &location.code))
 }
 
 /// Logs go to standard error, so that results on standard output stay clean.

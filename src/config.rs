@@ -1,85 +1,111 @@
 //! Every tunable and every limit, each with its unit and its default, in one place.
 //!
 //! A setting has one key. It is read, in rising precedence, from the TOML file given by `--config`, from the
-//! environment (`WATCHKEEPER_` + the key in capitals, `__` between tables) and from a flag. A bad value
-//! is one clear line that names the key, the value and what is allowed. What can be set is the table
-//! in `settable`, how the sources are read is in `sources`; nothing here does IO.
+//! environment and from a flag. [`Config`] is the file as a type; its `Default` is the only place where a default
+//! stands. What a value must look like is said in `rule`, how the sources become one is said in `sources`.
 
 pub mod bytes;
 pub mod limits;
 pub mod network;
-pub mod settable;
+mod rule;
 pub mod sources;
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::str::FromStr;
 
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use strum::{Display, EnumString};
 
 use crate::config::bytes::Bytes;
-use crate::config::limits::Limits;
+use crate::config::limits::{CompactionLimits, Limits, RecordLimits};
 use crate::config::network::Network;
 
 /// The settings of one process.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Config {
     /// Address of the API and the status pages.
+    #[serde(deserialize_with = "rule::address")]
     pub listen: SocketAddr,
     /// Separate address of `/metrics`; `None` = on `listen`.
+    #[serde(deserialize_with = "rule::metrics_address")]
     pub metrics_listen: Option<SocketAddr>,
     /// Folder of the embedded databases, the key and the first token.
+    #[serde(deserialize_with = "rule::folder")]
     pub data_dir: PathBuf,
     /// Main database; `None` = `main.db` in the data folder.
+    #[serde(deserialize_with = "rule::database_url")]
     pub database_url: Option<String>,
     /// History database; `None` = `history.db` in the data folder.
+    #[serde(deserialize_with = "rule::database_url")]
     pub history_url: Option<String>,
     /// Key that seals secrets, 64 hexadecimal digits; `None` = a key file in the data folder.
-    pub secret_key: Option<String>,
-    /// Code of the one location of this process, unless `locations` lists several.
+    #[serde(deserialize_with = "rule::secret_key", skip_serializing)]
+    pub secret_key: Option<SecretString>,
+    /// Code of the one location of this process, unless `probe.locations` lists several.
+    #[serde(deserialize_with = "rule::code")]
     pub location: String,
-    /// `[[probe.locations]]`: several locations in this process.
-    pub locations: Vec<LocationConfig>,
-    /// Name servers of every resolution and of DNS checks; empty = the system's.
-    pub dns_servers: Vec<SocketAddr>,
-    /// Extra certificate authorities (PEM) that checks trust.
-    pub ca_file: Option<PathBuf>,
+    /// `[probe]`: where and how this process looks.
+    pub probe: ProbeConfig,
     /// Which addresses checks may reach; `None` = `private-allowed`, but not decided explicitly.
+    #[serde(deserialize_with = "rule::egress")]
     pub egress: Option<EgressChoice>,
     /// Most bytes of the history; `None` = retention alone decides.
+    #[serde(deserialize_with = "rule::size")]
     pub max_history_bytes: Option<Bytes>,
     /// Requests per minute and token.
+    #[serde(deserialize_with = "rule::rate")]
     pub rate_limit_per_minute: u32,
     /// Proxies whose `X-Forwarded-For` is believed.
+    #[serde(deserialize_with = "rule::networks")]
     pub trusted_proxies: Vec<Network>,
     /// Address under which clients reach the API; `None` = derived from `listen`.
+    #[serde(deserialize_with = "rule::http_url")]
     pub public_api_url: Option<String>,
     /// Address under which pings of heartbeat services arrive; `None` = that of the API.
+    #[serde(deserialize_with = "rule::http_url")]
     pub ping_base_url: Option<String>,
     /// Host under which status pages have their addresses, perhaps with a port; `None` = `localhost` and our port.
+    #[serde(deserialize_with = "rule::host")]
     pub statuspage_host: Option<String>,
     /// Host name that custom domains must lead to; `None` = that of the status pages.
+    #[serde(deserialize_with = "rule::host_name")]
     pub edge_host: Option<String>,
     /// Slugs that no status page gets.
+    #[serde(deserialize_with = "rule::slugs")]
     pub reserved_slugs: Vec<String>,
     /// Origins that browsers may call the API from.
+    #[serde(deserialize_with = "rule::origins")]
     pub cors_allowed_origins: Vec<String>,
     /// Filter of the log, in the syntax of `tracing`.
+    #[serde(deserialize_with = "rule::log_filter")]
     pub log: String,
     /// Form of the log.
+    #[serde(deserialize_with = "rule::log_format")]
     pub log_format: LogFormat,
-    /// Names that published clients fix (contract 1.14).
+    /// `[compat]`: names that published clients fix (contract 1.14).
     pub compat: Compat,
-    /// `[plans.*]`: deviations from the plan table, as key and value per plan.
-    pub plans: Vec<(String, Vec<(String, String)>)>,
+    /// `[plans.*]`: deviations from the plan table.
+    pub plans: PlanSettings,
+    /// `[record]`: the way of results to the history database.
+    pub record: RecordLimits,
+    /// `[compaction]`: sealing and merging of the history.
+    pub compaction: CompactionLimits,
     /// `--trust-clock`: the operator says that the clock of this start is right. A flag of one start, not a setting.
+    #[serde(skip)]
     pub trust_clock: bool,
     /// Limits that no operator needs to touch.
+    #[serde(skip)]
     pub limits: Limits,
 }
 
 impl Default for Config {
     fn default() -> Self {
+        let reserved =
+            ["www", "api", "app", "admin", "mail", "static", "assets", "cdn", "edge", "status", "ping"];
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             metrics_listen: None,
@@ -88,9 +114,7 @@ impl Default for Config {
             history_url: None,
             secret_key: None,
             location: "local".into(),
-            locations: Vec::new(),
-            dns_servers: Vec::new(),
-            ca_file: None,
+            probe: ProbeConfig::default(),
             egress: None,
             max_history_bytes: None,
             rate_limit_per_minute: 120,
@@ -99,16 +123,14 @@ impl Default for Config {
             ping_base_url: None,
             statuspage_host: None,
             edge_host: None,
-            reserved_slugs: [
-                "www", "api", "app", "admin", "mail", "static", "assets", "cdn", "edge", "status", "ping",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
+            reserved_slugs: reserved.map(str::to_owned).to_vec(),
             cors_allowed_origins: Vec::new(),
             log: "info".into(),
             log_format: LogFormat::Text,
             compat: Compat::default(),
-            plans: Vec::new(),
+            plans: PlanSettings::default(),
+            record: RecordLimits::default(),
+            compaction: CompactionLimits::default(),
             trust_clock: false,
             limits: Limits::default(),
         }
@@ -168,23 +190,55 @@ impl Config {
     }
 }
 
+/// `[probe]`: where and how this process looks.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, expecting = "a table such as [probe]")]
+pub struct ProbeConfig {
+    /// Name servers of every resolution and of DNS checks; empty = the system's.
+    #[serde(deserialize_with = "rule::name_servers")]
+    pub dns_servers: Vec<SocketAddr>,
+    /// Extra certificate authorities (PEM) that checks trust.
+    #[serde(deserialize_with = "rule::file")]
+    pub ca_file: Option<PathBuf>,
+    /// `[[probe.locations]]`: several locations in this process.
+    pub locations: Vec<LocationConfig>,
+}
+
 /// One location of this process.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, expecting = "a table such as [[probe.locations]]")]
 pub struct LocationConfig {
     /// Stable identifier.
+    #[serde(deserialize_with = "rule::text")]
     pub code: String,
     /// Display name.
+    #[serde(deserialize_with = "rule::text")]
     pub name: String,
     /// Country or region in words.
+    #[serde(deserialize_with = "rule::text")]
     pub location: String,
     /// ISO 3166-1 alpha-2.
+    #[serde(deserialize_with = "rule::text")]
     pub country_code: String,
     /// Local address that its checks are sent from.
+    #[serde(deserialize_with = "rule::source_address")]
     pub source_address: Option<IpAddr>,
 }
 
+/// `[plans.*]`: by plan, deviations from the plan table as key and text. Which plans and keys there are is not known here.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PlanSettings(pub BTreeMap<String, BTreeMap<String, PlanValue>>);
+
+/// The value of a plan's setting, as text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PlanValue(#[serde(deserialize_with = "rule::text")] pub String);
+
 /// Which addresses checks may reach. Link-local and cloud metadata addresses never.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum EgressChoice {
     /// Loopback and private addresses too: own machines may be watched.
     PrivateAllowed,
@@ -192,20 +246,10 @@ pub enum EgressChoice {
     PublicOnly,
 }
 
-impl FromStr for EgressChoice {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        match text {
-            "private-allowed" => Ok(Self::PrivateAllowed),
-            "public-only" => Ok(Self::PublicOnly),
-            _ => Err(()),
-        }
-    }
-}
-
 /// Form of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum LogFormat {
     /// For people.
     Text,
@@ -213,28 +257,20 @@ pub enum LogFormat {
     Json,
 }
 
-impl FromStr for LogFormat {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        match text {
-            "text" => Ok(Self::Text),
-            "json" => Ok(Self::Json),
-            _ => Err(()),
-        }
-    }
-}
-
-/// Names that can be configured so that published clients run unchanged (contract 1.14).
-#[derive(Clone, Debug)]
+/// `[compat]`: names that can be configured so that published clients run unchanged (contract 1.14).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, expecting = "a table such as [compat]")]
 pub struct Compat {
     /// Stands for a stored secret.
+    #[serde(deserialize_with = "rule::word")]
     pub secret_placeholder: String,
     /// Prefix of API tokens.
+    #[serde(deserialize_with = "rule::word")]
     pub token_prefix: String,
     /// First label of the verification records of custom domains.
+    #[serde(deserialize_with = "rule::label")]
     pub domain_txt_label: String,
-    /// Constant members merged into every status page object.
+    /// `[compat.extra_statuspage_fields]`: constant members merged into every status page object.
     pub extra_statuspage_fields: Map<String, Value>,
 }
 

@@ -8,6 +8,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use secrecy::ExposeSecret as _;
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -101,7 +102,7 @@ impl NewKey {
 pub fn sealer(config: &Config) -> anyhow::Result<(Sealer, Option<NewKey>)> {
     let file = config.data_dir.join("secret.key");
     let text = match &config.secret_key {
-        Some(text) => text.clone(),
+        Some(text) => text.expose_secret().to_owned(),
         None if file.exists() => {
             fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?
         }

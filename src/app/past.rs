@@ -31,7 +31,7 @@ const FIGURES_WAIT: Duration = Duration::from_secs(2);
 /// When the folder cannot be used.
 pub(super) fn spool(config: &Config) -> anyhow::Result<Option<Spool>> {
     let folder = config.data_dir.join(SPOOL_FOLDER);
-    let spool = Spool::open(&folder, config.limits.record.spool_max_bytes);
+    let spool = Spool::open(&folder, config.record.spool_max_bytes);
     Ok(Some(spool.with_context(|| format!("cannot use the folder {}", folder.display()))?))
 }
 

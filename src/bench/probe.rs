@@ -80,17 +80,17 @@ impl Stand {
         let process = (is_own && kind.needs_process()).then(|| TargetProcess::start(kind)).transpose()?;
         let port = process.as_ref().map_or(0, |process| process.port);
         if is_own && kind == Kind::Dns {
-            config.dns_servers = vec![SocketAddr::from(([127, 0, 1, 1], port))];
+            config.probe.dns_servers = vec![SocketAddr::from(([127, 0, 1, 1], port))];
         }
         if is_own && kind == Kind::Ssl {
             let file = folder.path().join("authority.pem");
             std::fs::write(&file, CERTIFICATE)?;
-            config.ca_file = Some(file);
+            config.probe.ca_file = Some(file);
         }
         if plan.locations > 1 {
             let location =
                 |number| LocationConfig { code: format!("place-{number}"), ..LocationConfig::default() };
-            config.locations = (1..=plan.locations).map(location).collect();
+            config.probe.locations = (1..=plan.locations).map(location).collect();
         }
         let targets = if is_own { kind.targets(port) } else { plan.targets.clone() };
         Ok(Self { kind, config, targets, _process: process, _folder: folder })
@@ -132,7 +132,7 @@ impl Stand {
     /// The targets' addresses; for DNS, those of the servers.
     async fn peers(&self) -> anyhow::Result<Vec<SocketAddr>> {
         if self.kind == Kind::Dns {
-            let servers = self.config.dns_servers.clone();
+            let servers = self.config.probe.dns_servers.clone();
             return if servers.is_empty() {
                 Err(anyhow::anyhow!("name the server by --probe-dns-servers"))
             } else {

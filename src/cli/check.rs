@@ -7,11 +7,11 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{Arg, ArgMatches, Command};
+use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::app;
-use crate::cli::{USAGE, json_flag, picture};
+use crate::cli::{USAGE, picture};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::definition::{Definer, Roster};
@@ -29,25 +29,35 @@ use crate::probe::target::parse_target;
 /// Exit code when the check said nothing about the target.
 const COULD_NOT_LOOK: u8 = 3;
 
-pub(super) fn command() -> Command {
-    Command::new("check")
-        .about("Check a target once, now")
-        .long_about(
-            "Check a target once, now, and show the verdict with a bar per phase. Exit code: 0 up, 1 down or degraded, \
-             2 wrong usage, 3 when this machine could not look.\n\n\
-             Examples:\n  watchkeeper check http https://example.com\n  watchkeeper check tcp example.com:5432\n  \
-             watchkeeper check dns example.com --config '{\"dns_type\":\"MX\"}'\n  watchkeeper check icmp 127.0.0.1\n  \
-             watchkeeper check ssl example.com",
-        )
-        .args([
-            Arg::new("type").value_name("TYPE").required(true).value_parser(probed_type).help("http, tcp, dns, icmp or ssl"),
-            Arg::new("target").value_name("TARGET").required(true).help("URL, host:port or host, as the type needs it"),
-            Arg::new("config").long("config").value_name("JSON").default_value("{}").value_parser(json_object)
-                .help("The check's configuration, as settings.config of the API"),
-            Arg::new("timeout").long("timeout").value_name("SECONDS").default_value("10")
-                .value_parser(clap::value_parser!(u8).range(1..=60)).help("How long the check may take"),
-            json_flag(),
-        ])
+const LONG_ABOUT: &str = "\
+Check a target once, now, and show the verdict with a bar per phase. Exit code: 0 up, 1 down or degraded, 2 wrong usage, \
+3 when this machine could not look.
+
+Examples:
+  watchkeeper check http https://example.com
+  watchkeeper check tcp example.com:5432
+  watchkeeper check dns example.com --config '{\"dns_type\":\"MX\"}'
+  watchkeeper check icmp 127.0.0.1
+  watchkeeper check ssl example.com";
+
+/// Check a target once, now
+#[derive(Args)]
+#[command(long_about = LONG_ABOUT)]
+pub(super) struct Arguments {
+    /// http, tcp, dns, icmp or ssl
+    #[arg(value_name = "TYPE", value_parser = probed_type)]
+    check_type: CheckType,
+    /// URL, host:port or host, as the type needs it
+    target: String,
+    /// The check's configuration, as settings.config of the API
+    #[arg(long, value_name = "JSON", default_value = "{}", value_parser = json_object)]
+    config: Map<String, Value>,
+    /// How long the check may take
+    #[arg(long = "timeout", value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=60))]
+    timeout_seconds: u8,
+    /// Print JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
 }
 
 fn probed_type(text: &str) -> Result<CheckType, String> {
@@ -63,10 +73,8 @@ fn json_object(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-pub(super) async fn run(arguments: &ArgMatches, config: &Config) -> anyhow::Result<ExitCode> {
-    let check_type = arguments.get_one::<CheckType>("type").copied().unwrap_or(CheckType::Http);
-    let target = arguments.get_one::<String>("target").cloned().unwrap_or_default();
-    let spec = match spec(arguments, check_type, target.trim()) {
+pub(super) async fn run(arguments: &Arguments, config: &Config) -> anyhow::Result<ExitCode> {
+    let spec = match spec(arguments) {
         Ok(spec) => spec,
         Err(problems) => {
             for problem in problems {
@@ -77,10 +85,11 @@ pub(super) async fn run(arguments: &ArgMatches, config: &Config) -> anyhow::Resu
     };
     let toolbox = app::toolbox(config, &Clock::System, None)?;
     let outcome = crate::probe::run(&spec, &toolbox).await;
-    if arguments.get_flag("json") {
-        println!("{}", to_json(&target, &outcome));
+    let target = &arguments.target;
+    if arguments.as_json {
+        println!("{}", to_json(target, &outcome));
     } else {
-        print!("{}", picture::draw(&target, &outcome, std::io::stdout().is_terminal()));
+        print!("{}", picture::draw(target, &outcome, std::io::stdout().is_terminal()));
     }
     Ok(match outcome {
         Outcome::Measured(Measurement { status: CheckStatus::Up, .. }) => ExitCode::SUCCESS,
@@ -90,7 +99,8 @@ pub(super) async fn run(arguments: &ArgMatches, config: &Config) -> anyhow::Resu
 }
 
 /// The check as the engine would run it for a service with this target and configuration.
-fn spec(arguments: &ArgMatches, check_type: CheckType, target: &str) -> Result<Arc<CheckSpec>, Vec<String>> {
+fn spec(arguments: &Arguments) -> Result<Arc<CheckSpec>, Vec<String>> {
+    let (check_type, target) = (arguments.check_type, arguments.target.trim());
     if let Err(form) = parse_target(check_type, target) {
         return Err(vec![format!("TARGET \"{target}\": {form}")]);
     }
@@ -105,10 +115,11 @@ fn spec(arguments: &ArgMatches, check_type: CheckType, target: &str) -> Result<A
         vault: Vault { sealer: &sealer, organisation, service: id, keep: &keep },
     };
     let interval_seconds = definition(check_type).interval.map_or(60, |bounds| bounds.default);
-    let timeout_seconds = arguments.get_one::<u8>("timeout").copied().unwrap_or(10);
-    let config = arguments.get_one::<Map<String, Value>>("config").cloned().unwrap_or_default();
-    let sent =
-        json!({"interval_seconds": interval_seconds, "timeout_seconds": timeout_seconds, "config": config});
+    let sent = json!({
+        "interval_seconds": interval_seconds,
+        "timeout_seconds": arguments.timeout_seconds,
+        "config": arguments.config,
+    });
     let settings = context.read(&sent, None).map_err(|errors| {
         let shown = |path: &str| path.trim_start_matches("settings.config.").to_owned();
         errors.iter().map(|(path, rule)| format!("--config: {}: {rule}", shown(path))).collect::<Vec<_>>()

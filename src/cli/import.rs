@@ -11,24 +11,23 @@ mod reader;
 mod source;
 mod summary;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::mpsc;
 
 use crate::app::{Foundation, first_start};
-use crate::cli::import::directory::Directory;
+use crate::cli::import::directory::{Directory, Wanted};
 use crate::cli::import::parcel::{Packer, Parcel};
 use crate::cli::import::reader::Format;
 use crate::cli::import::source::Source;
 use crate::cli::import::summary::Summary;
-use crate::cli::json_flag;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::sources::BadConfig;
@@ -84,101 +83,75 @@ shows rolling figures of the imported time after its next start.
 
 Exit codes: 0 all is stored, 1 a line is bad or something failed, 2 wrong usage.";
 
-/// `watchkeeper import` and its flags.
-pub(super) fn command() -> Command {
-    let switch = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
-    Command::new("import").about("Bring results of other tools along, from CSV or JSON lines").long_about(LONG_ABOUT).args([
-        Arg::new("file")
-            .value_name("FILE")
-            .required(true)
-            .value_parser(clap::value_parser!(PathBuf))
-            .help("File to read; - is standard input"),
-        Arg::new("format")
-            .long("format")
-            .value_name("FORMAT")
-            .value_parser(["csv", "jsonl"])
-            .help("How the file is written [default: by its ending: .csv, .jsonl or .ndjson]"),
-        Arg::new("org")
-            .long("org")
-            .value_name("ID")
-            .allow_hyphen_values(true)
-            .value_parser(|text: &str| text.parse::<Id>())
-            .help("Organisation whose services are meant; needed for names where there are several"),
-        Arg::new("service-map")
-            .long("service-map")
-            .value_name("NAME=SERVICE")
-            .action(ArgAction::Append)
-            .allow_hyphen_values(true)
-            .value_parser(renaming)
-            .help("What the file calls a service, and its id or name here; may be repeated"),
-        Arg::new("default-location")
-            .long("default-location")
-            .value_name("CODE")
-            .value_parser(|text: &str| text.parse::<LocationCode>())
-            .help("Location of lines that name none"),
-        Arg::new("interval")
-            .long("interval")
-            .value_name("SECONDS")
-            .value_parser(clap::value_parser!(u32).range(1..=86_400))
-            .help("Seconds between two results of a location, to tell gaps [default: the service's interval]"),
-        switch("skip-bad-lines").help("Count bad lines instead of stopping at the first; 20 are shown"),
-        switch("ignore-unknown").help("Pass over columns and keys that are not known"),
-        switch("dry-run").help("Check every line and store nothing"),
-        json_flag(),
-    ])
-}
-
-fn renaming(text: &str) -> Result<(String, String), &'static str> {
-    let pair = text.rsplit_once('=').filter(|(name, service)| !name.is_empty() && !service.is_empty());
-    pair.map(|(name, service)| (name.into(), service.into())).ok_or("it looks like NAME=SERVICE")
-}
-
-/// What an import is told by its flags.
-struct Order {
-    format: Format,
+/// Bring results of other tools along, from CSV or JSON lines
+#[derive(Args)]
+#[command(long_about = LONG_ABOUT)]
+pub(super) struct Arguments {
+    /// File to read; - is standard input
+    file: PathBuf,
+    /// How the file is written: csv or jsonl [default: by its ending: .csv, .jsonl or .ndjson]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// Organisation whose services are meant; needed for names where there are several
+    #[arg(long = "org", value_name = "ID", allow_hyphen_values = true, value_parser = |text: &str| text.parse::<Id>())]
     organisation: Option<Id>,
-    renamed: HashMap<String, String>,
+    /// What the file calls a service, and its id or name here; may be repeated
+    #[arg(long = "service-map", value_name = "NAME=SERVICE", allow_hyphen_values = true, value_parser = renaming)]
+    renamings: Vec<Renaming>,
+    /// Location of lines that name none
+    #[arg(long = "default-location", value_name = "CODE", value_parser = |text: &str| text.parse::<LocationCode>())]
     location: Option<LocationCode>,
+    /// Seconds between two results of a location, to tell gaps [default: the service's interval]
+    #[arg(long = "interval", value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     interval_seconds: Option<u32>,
+    /// Count bad lines instead of stopping at the first; 20 are shown
+    #[arg(long = "skip-bad-lines")]
     skips_bad: bool,
+    /// Pass over columns and keys that are not known
+    #[arg(long = "ignore-unknown")]
     ignores_unknown: bool,
+    /// Check every line and store nothing
+    #[arg(long = "dry-run")]
     is_dry_run: bool,
+    /// Print JSON for machines
+    #[arg(long = "json")]
     as_json: bool,
 }
 
-impl Order {
-    fn of(arguments: &ArgMatches, path: &Path) -> Result<Self, BadConfig> {
-        let named = arguments.get_one::<String>("format").map(String::as_str);
-        let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
-        let format = match (named, ending.as_deref()) {
-            (Some("csv"), _) | (None, Some("csv")) => Format::Csv,
-            (Some(_), _) | (None, Some("jsonl" | "ndjson")) => Format::JsonLines,
-            (None, _) => {
-                return Err(BadConfig("say how it is written: --format csv or --format jsonl".into()));
-            }
+/// What a file calls a service, and what we call it.
+#[derive(Clone, Debug)]
+struct Renaming {
+    theirs: String,
+    ours: String,
+}
+
+fn renaming(text: &str) -> Result<Renaming, &'static str> {
+    let pair = text.rsplit_once('=').filter(|(theirs, ours)| !theirs.is_empty() && !ours.is_empty());
+    let renaming = |(theirs, ours): (&str, &str)| Renaming { theirs: theirs.into(), ours: ours.into() };
+    pair.map(renaming).ok_or("it looks like NAME=SERVICE")
+}
+
+impl Arguments {
+    fn format(&self) -> Result<Format, BadConfig> {
+        let ending = self.file.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+        let by_ending = match ending.as_deref() {
+            Some("csv") => Some(Format::Csv),
+            Some("jsonl" | "ndjson") => Some(Format::JsonLines),
+            _ => None,
         };
-        let renamed = arguments.get_many::<(String, String)>("service-map").into_iter().flatten().cloned();
-        Ok(Self {
-            format,
-            organisation: arguments.get_one::<Id>("org").copied(),
-            renamed: renamed.collect(),
-            location: arguments.get_one::<LocationCode>("default-location").cloned(),
-            interval_seconds: arguments.get_one::<u32>("interval").copied(),
-            skips_bad: arguments.get_flag("skip-bad-lines"),
-            ignores_unknown: arguments.get_flag("ignore-unknown"),
-            is_dry_run: arguments.get_flag("dry-run"),
-            as_json: arguments.get_flag("json"),
-        })
+        let unknown = || BadConfig("say how it is written: --format csv or --format jsonl".into());
+        self.format.or(by_ending).ok_or_else(unknown)
+    }
+
+    fn renamed(&self) -> HashMap<String, String> {
+        self.renamings.iter().cloned().map(|Renaming { theirs, ours }| (theirs, ours)).collect()
     }
 
     /// Everything that gives the same line another meaning.
-    fn meaning(&self) -> String {
-        let mut renamed: Vec<_> = self.renamed.iter().collect();
-        renamed.sort();
-        format!(
-            "{:?} {:?} {renamed:?} {:?} {}",
-            self.format, self.organisation, self.location, self.ignores_unknown
-        )
+    fn meaning(&self, format: Format) -> String {
+        let renamed = BTreeMap::from_iter(self.renamed());
+        let renamed: Vec<_> = renamed.iter().collect();
+        format!("{format:?} {:?} {renamed:?} {:?} {}", self.organisation, self.location, self.ignores_unknown)
     }
 }
 
@@ -186,21 +159,20 @@ impl Order {
 ///
 /// # Errors
 /// What cannot be used, in one line.
-pub(super) async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
-    let path = arguments.get_one::<PathBuf>("file").cloned().unwrap_or_default();
-    let order = Order::of(arguments, &path)?;
-    let mut source = Source::open(&path)?;
-    let fingerprint = source.fingerprint(&order.meaning())?.filter(|_| !order.is_dry_run);
+pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
+    let format = arguments.format()?;
+    let mut source = Source::open(&arguments.file)?;
+    let fingerprint = source.fingerprint(&arguments.meaning(format))?.filter(|_| !arguments.is_dry_run);
     first_start::make_data_dir(&config.data_dir)?;
-    let _lock = if order.is_dry_run { None } else { lock(&config)? };
+    let _lock = if arguments.is_dry_run { None } else { lock(&config)? };
     let foundation = Foundation::lay(config, Clock::System).await?;
     let plans = PlanTable::new(&foundation.config.plans)?;
-    let who = (order.organisation, order.renamed.clone());
+    let wanted = Wanted { organisation: arguments.organisation, renamed: arguments.renamed() };
     let directory =
-        Arc::new(Directory::read(&foundation.databases.main, &plans, who, foundation.clock.now()).await?);
+        Arc::new(Directory::read(&foundation.databases.main, &plans, wanted, foundation.clock.now()).await?);
     let name = fingerprint.map(|fingerprint| format!("import {fingerprint}"));
     let import = Import::new(foundation.databases.clone(), compaction(&foundation, plans), name);
-    let run = Run { order, foundation, directory, import, summary: Summary::default() };
+    let run = Run { arguments, format, foundation, directory, import, summary: Summary::default() };
     run.go(source).await
 }
 
@@ -219,12 +191,13 @@ fn compaction(foundation: &Foundation, plans: PlanTable) -> Option<Compaction> {
     }
     let days = Arc::new(move |organisation: &Organisation| plans.limits(organisation).retention_days);
     let keeping = Keeping::ByPlan { main: foundation.databases.main.clone(), days };
-    let limits = foundation.config.limits.compaction.clone();
+    let limits = foundation.config.compaction.clone();
     Some(Compaction::new(foundation.databases.history.clone(), keeping, limits, Arc::default()))
 }
 
 struct Run {
-    order: Order,
+    arguments: Arguments,
+    format: Format,
     foundation: Foundation,
     directory: Arc<Directory>,
     import: Import,
@@ -233,9 +206,9 @@ struct Run {
 
 impl Run {
     async fn go(mut self, source: Source) -> anyhow::Result<ExitCode> {
-        let bar = progress(&source, self.order.as_json);
+        let bar = progress(&source, self.arguments.as_json);
         let is_complete = self.take_in(source, &bar).await?;
-        if !self.order.is_dry_run {
+        if !self.arguments.is_dry_run {
             self.conclude(&bar, is_complete).await?;
         }
         bar.finish_and_clear();
@@ -249,10 +222,10 @@ impl Run {
         if !is_complete {
             eprintln!("watchkeeper: stopped there; what was before is kept (--skip-bad-lines goes on)");
         }
-        if self.order.as_json {
-            println!("{}", self.summary.json(&self.directory, self.order.is_dry_run));
+        if self.arguments.as_json {
+            println!("{}", self.summary.json(&self.directory, self.arguments.is_dry_run));
         } else {
-            print!("{}", self.summary.text(&self.directory, self.order.is_dry_run));
+            print!("{}", self.summary.text(&self.directory, self.arguments.is_dry_run));
         }
         self.foundation.databases.main.close().await;
         self.foundation.databases.history.close().await;
@@ -264,8 +237,8 @@ impl Run {
         let (sender, mut parcels) = mpsc::channel(PARCELS_AHEAD);
         let reached = self.import.reached().await?;
         let directory = Arc::clone(&self.directory);
-        let (location, format) = (self.order.location.clone(), self.order.format);
-        let (ignores_unknown, skips_bad) = (self.order.ignores_unknown, self.order.skips_bad);
+        let (location, format) = (self.arguments.location.clone(), self.format);
+        let (ignores_unknown, skips_bad) = (self.arguments.ignores_unknown, self.arguments.skips_bad);
         let now = self.foundation.clock.now();
         let packing = tokio::task::spawn_blocking(move || {
             let directory = &*directory;
@@ -294,14 +267,14 @@ impl Run {
         let new = &records[before..];
         self.summary.before += before as u64;
         self.summary.offered += new.len() as u64;
-        if !self.order.is_dry_run && !new.is_empty() {
+        if !self.arguments.is_dry_run && !new.is_empty() {
             self.summary.stored += self.import.store(new, end, self.foundation.clock.now()).await?;
         }
         Ok(())
     }
 
     async fn conclude(&mut self, bar: &ProgressBar, is_complete: bool) -> anyhow::Result<()> {
-        let given = self.order.interval_seconds;
+        let given = self.arguments.interval_seconds;
         let imported = self.summary.services().filter_map(|(service, seen)| {
             let settings = self.directory.get(service)?.service.settings.as_ref()?;
             let interval_ms = i64::from(given.unwrap_or(settings.interval_seconds)) * 1_000;

@@ -3,44 +3,53 @@
 use std::process::ExitCode;
 
 use anyhow::bail;
-use clap::{Arg, ArgMatches, Command};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::app::Foundation;
-use crate::cli::{display_name, json_flag};
+use crate::cli::display_name;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::id::Id;
 use crate::model::access::{Organisation, Plan};
 use crate::store::organisations;
 
-pub(super) fn create_command() -> Command {
-    Command::new("create").about("Make an organisation").args([
-        Arg::new("name")
-            .long("name")
-            .value_name("NAME")
-            .required(true)
-            .value_parser(display_name)
-            .help("Display name"),
-        Arg::new("plan")
-            .long("plan")
-            .value_name("PLAN")
-            .default_value("business")
-            .help("free, solo, team or business")
-            .value_parser(|text: &str| text.parse::<Plan>()),
-        Arg::new("languages")
-            .long("languages")
-            .value_name("LANGUAGES")
-            .default_value("en")
-            .value_delimiter(',')
-            .value_parser(language)
-            .help("Languages such as en,de; the first is the default"),
-        json_flag(),
-    ])
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Make an organisation
+    Create(Create),
+    /// List the organisations
+    List(List),
 }
 
-pub(super) fn list_command() -> Command {
-    Command::new("list").about("List the organisations").arg(json_flag())
+#[derive(Args)]
+pub(super) struct Create {
+    /// Display name
+    #[arg(long, value_name = "NAME", value_parser = display_name)]
+    name: String,
+    /// free, solo, team or business
+    #[arg(long, value_name = "PLAN", default_value = "business", value_parser = |text: &str| text.parse::<Plan>())]
+    plan: Plan,
+    /// Languages such as en,de; the first is the default
+    #[arg(long, value_name = "LANGUAGES", default_value = "en", value_delimiter = ',', value_parser = language)]
+    languages: Vec<String>,
+    /// Print JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
+}
+
+#[derive(Args)]
+pub(super) struct List {
+    /// Print JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
+}
+
+pub(super) async fn run(command: Command, config: Config) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Create(arguments) => create(arguments, config).await,
+        Command::List(arguments) => list(&arguments, config).await,
+    }
 }
 
 /// `^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$` (contract 1.11).
@@ -58,8 +67,7 @@ fn language(text: &str) -> Result<String, String> {
     }
 }
 
-pub(super) async fn create(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
-    let name = arguments.get_one::<String>("name").cloned().unwrap_or_default();
+async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
     let egress_is_decided = config.egress.is_some();
     let foundation = Foundation::lay(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
@@ -69,28 +77,26 @@ pub(super) async fn create(arguments: &ArgMatches, config: Config) -> anyhow::Re
              set WATCHKEEPER_EGRESS to public-only or private-allowed, here and for serve"
         );
     }
-    let locales: Vec<String> =
-        arguments.get_many::<String>("languages").into_iter().flatten().cloned().collect();
     let organisation = Organisation {
         key: 0,
         id: Id::random(),
-        name,
-        plan: arguments.get_one::<Plan>("plan").copied().unwrap_or(Plan::Business),
+        name: arguments.name,
+        plan: arguments.plan,
         self_hosted: false,
-        default_locale: locales.first().cloned().unwrap_or_else(|| "en".into()),
-        locales,
+        default_locale: arguments.languages.first().cloned().unwrap_or_else(|| "en".into()),
+        locales: arguments.languages,
         created_at: foundation.clock.now(),
     };
     let organisation = organisations::insert(&transaction, organisation).await?;
     transaction.commit().await?;
-    show(&[organisation], arguments.get_flag("json"));
+    show(&[organisation], arguments.as_json);
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) async fn list(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
+async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
     let foundation = Foundation::lay(config, Clock::System).await?;
     let all = organisations::list(foundation.databases.main.reader()).await?;
-    show(&all, arguments.get_flag("json"));
+    show(&all, arguments.as_json);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -41,12 +41,12 @@ fn draw_measurement(target: &str, measurement: &Measurement, colours: bool) -> S
     if let Some(failure) = &measurement.failure {
         let _ = writeln!(text, "  {}: {}", failure.code.as_str(), failure.message);
     }
-    draw_phases(&mut text, measurement, (colour, colours));
+    draw_phases(&mut text, measurement, colour, colours);
     text
 }
 
 /// Each bar begins where the one before ended, so that the picture reads as a timeline.
-fn draw_phases(text: &mut String, measurement: &Measurement, (colour, colours): (&str, bool)) {
+fn draw_phases(text: &mut String, measurement: &Measurement, colour: &str, colours: bool) {
     let timings = &measurement.timings;
     let phases = [
         ("dns", timings.dns),

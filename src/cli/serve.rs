@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::App;
@@ -10,23 +10,23 @@ use crate::app::first_start::FirstStart;
 use crate::clock::Clock;
 use crate::config::Config;
 
-const TRUST_CLOCK: &str = "trust-clock";
-
-/// The command with the flags that are not settings.
-pub(super) fn command() -> Command {
-    let trust_clock = Arg::new(TRUST_CLOCK).long(TRUST_CLOCK).action(ArgAction::SetTrue).help(
-        "The clock is right, although it is more than a day away from the newest time that this installation has seen: let \
-         what is old enough be deleted at once, not after a day. Holds for this start only",
-    );
-    Command::new("serve").about("Run everything: API, engine and checks").arg(trust_clock).long_about(
-        "Run everything on embedded defaults. The first start makes an organisation and a token with every \
-         permission, prints the token once and keeps it in the data folder.",
-    )
+/// Run everything: API, engine and checks
+///
+/// Run everything on embedded defaults. The first start makes an organisation and a token with every permission, prints the
+/// token once and keeps it in the data folder.
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// The clock is right, although it is more than a day away from the newest time that this installation has seen: let what
+    /// is old enough be deleted at once, not after a day. Holds for this start only
+    #[arg(long)]
+    trust_clock: bool,
 }
 
-/// The settings with what the command's own flags say.
-pub(super) fn with_flags(config: Config, arguments: &ArgMatches) -> Config {
-    Config { trust_clock: arguments.get_flag(TRUST_CLOCK), ..config }
+impl Arguments {
+    /// The settings with what the command's own flags say.
+    pub(super) fn settings(&self, config: Config) -> Config {
+        Config { trust_clock: self.trust_clock, ..config }
+    }
 }
 
 pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use anyhow::bail;
-use clap::{Arg, ArgMatches, Command};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::app::Foundation;
-use crate::cli::{display_name, json_flag};
+use crate::cli::display_name;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::id::Id;
@@ -15,43 +15,55 @@ use crate::model::access::{Permission, Permissions, Token};
 use crate::model::token::TokenText;
 use crate::store::{organisations, tokens};
 
-pub(super) fn create_command() -> Command {
-    Command::new("create").about("Make a token; its secret is shown once").args([
-        Arg::new("org")
-            .long("org")
-            .value_name("ID")
-            .required(true)
-            .allow_hyphen_values(true)
-            .value_parser(parse_id)
-            .help("Organisation"),
-        Arg::new("name")
-            .long("name")
-            .value_name("NAME")
-            .required(true)
-            .value_parser(display_name)
-            .help("Display name"),
-        Arg::new("permissions")
-            .long("permissions")
-            .value_name("LIST")
-            .default_value("all")
-            .value_parser(permissions)
-            .help("all, or permissions such as services.view,services.edit"),
-        json_flag(),
-    ])
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Make a token; its secret is shown once
+    Create(Create),
+    /// List the tokens
+    List(List),
+    /// Revoke a token
+    Revoke(Revoke),
 }
 
-pub(super) fn list_command() -> Command {
-    Command::new("list").about("List the tokens").arg(json_flag())
+#[derive(Args)]
+pub(super) struct Create {
+    /// Organisation
+    #[arg(long = "org", value_name = "ID", allow_hyphen_values = true, value_parser = parse_id)]
+    organisation: Id,
+    /// Display name
+    #[arg(long, value_name = "NAME", value_parser = display_name)]
+    name: String,
+    /// all, or permissions such as services.view,services.edit
+    #[arg(long, value_name = "LIST", default_value = "all", value_parser = permissions)]
+    permissions: Permissions,
+    /// Print JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
 }
 
-pub(super) fn revoke_command() -> Command {
-    let id = Arg::new("id")
-        .value_name("ID")
-        .required(true)
-        .allow_hyphen_values(true)
-        .value_parser(parse_id)
-        .help("Id of the token");
-    Command::new("revoke").about("Revoke a token").args([id, json_flag()])
+#[derive(Args)]
+pub(super) struct List {
+    /// Print JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
+}
+
+#[derive(Args)]
+pub(super) struct Revoke {
+    /// Id of the token
+    #[arg(allow_hyphen_values = true, value_parser = parse_id)]
+    id: Id,
+    /// Print JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
+}
+
+pub(super) async fn run(command: Command, config: Config) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Create(arguments) => create(arguments, config).await,
+        Command::List(arguments) => list(&arguments, config).await,
+        Command::Revoke(arguments) => revoke(&arguments, config).await,
+    }
 }
 
 fn parse_id(text: &str) -> Result<Id, crate::id::IdForm> {
@@ -72,13 +84,11 @@ fn allowed() -> String {
     Permission::ALL.iter().map(|permission| permission.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) async fn create(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
-    let name = arguments.get_one::<String>("name").cloned().unwrap_or_default();
+async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
     let foundation = Foundation::lay(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
-    let wanted = arguments.get_one::<Id>("org").copied();
     let all = organisations::list(&transaction).await?;
-    let Some(organisation) = all.iter().find(|organisation| Some(organisation.id) == wanted) else {
+    let Some(organisation) = all.iter().find(|organisation| organisation.id == arguments.organisation) else {
         bail!("there is no such organisation; see watchkeeper org list");
     };
     let text = TokenText::random(&foundation.config.compat.token_prefix);
@@ -86,14 +96,14 @@ pub(super) async fn create(arguments: &ArgMatches, config: Config) -> anyhow::Re
         key: 0,
         id: Id::random(),
         organisation: organisation.key,
-        name,
-        permissions: arguments.get_one::<Permissions>("permissions").copied().unwrap_or_default(),
+        name: arguments.name,
+        permissions: arguments.permissions,
         expires_at: None,
         created_at: foundation.clock.now(),
     };
     let token = tokens::insert(&transaction, token, &text.hash()).await?;
     transaction.commit().await?;
-    if arguments.get_flag("json") {
+    if arguments.as_json {
         let mut shown = to_json(&token);
         shown["token"] = Value::from(text.expose());
         println!("{shown}");
@@ -103,10 +113,10 @@ pub(super) async fn create(arguments: &ArgMatches, config: Config) -> anyhow::Re
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) async fn list(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
+async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
     let foundation = Foundation::lay(config, Clock::System).await?;
     let all = tokens::list(foundation.databases.main.reader(), None).await?;
-    if arguments.get_flag("json") {
+    if arguments.as_json {
         println!("{}", Value::from(all.iter().map(to_json).collect::<Vec<_>>()));
         return Ok(ExitCode::SUCCESS);
     }
@@ -117,8 +127,8 @@ pub(super) async fn list(arguments: &ArgMatches, config: Config) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) async fn revoke(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
-    let Some(id) = arguments.get_one::<Id>("id").copied() else { bail!("an id is needed") };
+async fn revoke(arguments: &Revoke, config: Config) -> anyhow::Result<ExitCode> {
+    let id = arguments.id;
     let foundation = Foundation::lay(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     let was_there = tokens::delete(&transaction, id).await?;
@@ -126,7 +136,7 @@ pub(super) async fn revoke(arguments: &ArgMatches, config: Config) -> anyhow::Re
     if !was_there {
         bail!("there is no token {id}; see watchkeeper token list");
     }
-    if arguments.get_flag("json") {
+    if arguments.as_json {
         println!("{}", json!({"id": id.as_str(), "revoked": true}));
     } else {
         println!("Token {id} is revoked.");

@@ -2,8 +2,11 @@
 
 use std::str::FromStr;
 
+use serde::Serialize;
+
 /// An amount of bytes that is worth a limit: at least 64 MiB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct Bytes(u64);
 
 const UNITS: [(&str, u64); 9] = [

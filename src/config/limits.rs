@@ -1,17 +1,17 @@
-//! Limits that no operator needs to touch, each with its unit and its default. What refusal means is said where it
-//! happens.
+//! Limits that hardly any operator needs to touch, each with its unit and its default. What refusal means is said where it
+//! happens. Those that a file can set have a rule.
 
-/// Limits by floor.
+use serde::{Deserialize, Serialize};
+
+use crate::config::rule;
+
+/// Limits by floor that no file sets.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
     /// Databases.
     pub store: StoreLimits,
     /// Actors.
     pub engine: EngineLimits,
-    /// Recorder.
-    pub record: RecordLimits,
-    /// Compaction of the history.
-    pub compaction: CompactionLimits,
     /// API.
     pub http: HttpLimits,
 }
@@ -78,21 +78,28 @@ impl Default for EngineLimits {
     }
 }
 
-/// Limits of the recorder.
-#[derive(Clone, Debug)]
+/// `[record]`: limits of the recorder.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, expecting = "a table such as [record]")]
 pub struct RecordLimits {
     /// Results that wait in memory for the database; then all of them go to the spool. One takes about 100 bytes, and its
     /// text of at most 500 characters when it failed: 20 MB in all, 120 MB if every one failed at length.
+    #[serde(deserialize_with = "rule::amount")]
     pub waiting_results: usize,
     /// Bytes of the spool; then results are shed, and said so. A result takes about 45 bytes.
+    #[serde(deserialize_with = "rule::amount")]
     pub spool_max_bytes: u64,
     /// Rows written in one transaction.
+    #[serde(skip)]
     pub rows_per_commit: usize,
     /// How long to wait after a failed write.
+    #[serde(skip)]
     pub retry_ms: u64,
     /// How long the database has when the process stops; what is left then goes to the spool.
+    #[serde(skip)]
     pub stop_ms: u64,
     /// How often finished hours are looked for and deleted services are erased.
+    #[serde(skip)]
     pub upkeep_ms: u64,
 }
 
@@ -109,16 +116,21 @@ impl Default for RecordLimits {
     }
 }
 
-/// Limits of the compaction.
-#[derive(Clone, Debug)]
+/// `[compaction]`: limits of the compaction.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, expecting = "a table such as [compaction]")]
 pub struct CompactionLimits {
     /// How often it looks for work.
+    #[serde(deserialize_with = "rule::amount")]
     pub pass_ms: u64,
     /// Fresh results of one bucket (1/1,024 of all services) before they are sealed without waiting for the end of their hour.
+    #[serde(deserialize_with = "rule::amount")]
     pub rows_per_bucket: u64,
     /// Results sealed with one commit, about.
+    #[serde(skip)]
     pub rows_per_seal: u64,
     /// Bytes of the whole history; beyond, the oldest segments go before their time. `None`: retention alone decides.
+    #[serde(skip)]
     pub max_history_bytes: Option<u64>,
 }
 

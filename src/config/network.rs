@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use serde::{Serialize, Serializer};
+
 /// An IP network in CIDR form; a single address is a network of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
@@ -22,6 +24,12 @@ impl Network {
         let (other, other_is_v4) = bits(address.to_canonical());
         let mask = u128::MAX.checked_shl(128 - u32::from(self.prefix_bits)).unwrap_or(0);
         mine_is_v4 == other_is_v4 && mine & mask == other & mask
+    }
+}
+
+impl Serialize for Network {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{}/{}", self.address, self.prefix_bits))
     }
 }
 

@@ -1,194 +1,127 @@
-//! Where settings come from: a TOML file, the environment, flags; later ones win.
+//! How the sources become one [`Config`]: a TOML file, the environment, flags; later ones win.
 //!
-//! Every source ends in the same setter per key, so a value is checked and explained the same way wherever it
-//! was written. Lists may be TOML arrays or comma lists. Unknown keys of the file are errors: a
-//! misspelt setting must not be silently without effect.
+//! Variables and flags are laid over the table of the file, and the whole is read as a type, so a value is checked and
+//! explained the same way wherever it was written: one line with the source, the key, the value and what is allowed.
+//! Unknown keys of the file are errors: a misspelt setting must not be silently without effect.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde_path_to_error::{Path as KeyPath, Segment, Track};
 use toml::{Table, Value};
 
+use crate::config::rule::as_text;
 use crate::config::{Config, LocationConfig};
-
-/// Prefix of the environment variables.
-pub const ENVIRONMENT_PREFIX: &str = "WATCHKEEPER_";
-
-/// A setting with a text form.
-#[derive(Clone, Copy, Debug)]
-pub struct Settable {
-    /// Its key, with dots between tables.
-    pub key: &'static str,
-    /// What stands for the value in `--help`.
-    pub value_name: &'static str,
-    /// One line of help.
-    pub help: &'static str,
-    set: fn(&mut Config, &str) -> Result<(), &'static str>,
-}
-
-impl Settable {
-    pub(super) fn new(
-        key: &'static str,
-        value_name: &'static str,
-        help: &'static str,
-        set: fn(&mut Config, &str) -> Result<(), &'static str>,
-    ) -> Self {
-        Self { key, value_name, help, set }
-    }
-
-    /// `WATCHKEEPER_PROBE__DNS_SERVERS` for `probe.dns_servers`.
-    #[must_use]
-    pub fn variable(&self) -> String {
-        format!("{ENVIRONMENT_PREFIX}{}", self.key.replace('.', "__").to_uppercase())
-    }
-
-    /// `probe-dns-servers` for `probe.dns_servers`.
-    #[must_use]
-    pub fn flag(&self) -> String {
-        self.key.replace(['.', '_'], "-")
-    }
-
-    fn apply(&self, config: &mut Config, text: &str, source: &str) -> Result<(), BadConfig> {
-        (self.set)(config, text.trim()).map_err(|allowed| {
-            let shown = if self.key == "secret_key" { "…" } else { text };
-            BadConfig(format!("{source}: {} = \"{shown}\" is not allowed; it must be {allowed}", self.key))
-        })
-    }
-}
 
 /// One line: where, which key, which value, what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadConfig(pub String);
 
-/// Reads all sources. `environment` and `flags` are given as text by variable name and by key.
+/// A setting from the environment or a flag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// Its key, with dots between tables.
+    pub key: String,
+    /// Its value.
+    pub text: String,
+    /// The variable or the flag, as an operator writes it.
+    pub source: String,
+}
+
+/// Reads the file and what was given beside it.
 ///
 /// # Errors
 /// [`BadConfig`] for the first setting that cannot be used.
-pub fn read(
-    file: Option<&Path>,
-    environment: &BTreeMap<String, String>,
-    flags: &BTreeMap<&str, String>,
-) -> Result<Config, BadConfig> {
-    let mut config = Config::default();
-    if let Some(path) = file {
-        let shown = path.display();
-        let text = std::fs::read_to_string(path).map_err(|error| BadConfig(format!("{shown}: {error}")))?;
-        apply_file(&mut config, &text, &shown.to_string())?;
+pub fn read(file: Option<&Path>, given: Vec<Given>) -> Result<Config, BadConfig> {
+    let Some(path) = file else { return layered("", "", given) };
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| BadConfig(format!("{shown}: {error}")))?;
+    layered(&text, &shown, given)
+}
+
+fn layered(file: &str, shown: &str, given: Vec<Given>) -> Result<Config, BadConfig> {
+    let table: Table = file.parse().map_err(|error: toml::de::Error| {
+        BadConfig(format!("{shown}: {}", error.to_string().trim().replace('\n', " ")))
+    })?;
+    let mut layers = Layers { file: shown, table, sources: BTreeMap::new() };
+    let mut config = layers.typed()?;
+    if !given.is_empty() {
+        given.into_iter().for_each(|setting| layers.lay(setting));
+        config = layers.typed()?;
     }
-    for settable in Config::settable() {
-        let variable = settable.variable();
-        if let Some(text) = environment.get(&variable) {
-            settable.apply(&mut config, text, &variable)?;
-        }
-        if let Some(text) = flags.get(settable.key) {
-            settable.apply(&mut config, text, &format!("--{}", settable.flag()))?;
-        }
-    }
-    check_locations(&config)?;
+    check_locations(&config.probe.locations)?;
     Ok(config)
 }
 
-fn apply_file(config: &mut Config, text: &str, shown: &str) -> Result<(), BadConfig> {
-    let table: Table = text.parse().map_err(|error: toml::de::Error| {
-        BadConfig(format!("{shown}: {}", error.to_string().trim().replace('\n', " ")))
-    })?;
-    let mut leaves = Vec::new();
-    flatten("", &table, &mut leaves);
-    let settable = Config::settable();
-    for (key, value) in leaves {
-        match (settable.iter().find(|settable| settable.key == key), key.as_str(), &value) {
-            (Some(settable), _, _) => settable.apply(config, &as_text(&value), shown)?,
-            (None, "probe.locations", Value::Array(entries)) => {
-                config.locations =
-                    entries.iter().map(|entry| location(entry, shown)).collect::<Result<_, _>>()?;
-            }
-            (None, "compat.extra_statuspage_fields", Value::Table(fields)) => {
-                config.compat.extra_statuspage_fields = extra_fields(fields, shown)?;
-            }
-            (None, _, _) if key.starts_with("plans.") => plan_setting(config, &key, &value, shown)?,
-            _ => {
-                return Err(BadConfig(format!(
-                    "{shown}: {key} is not a setting; see watchkeeper serve --help"
-                )));
-            }
+/// The table of the file with variables and flags laid over it, and where each of those came from.
+struct Layers<'a> {
+    file: &'a str,
+    table: Table,
+    sources: BTreeMap<String, String>,
+}
+
+impl Layers<'_> {
+    /// The file alone was read as a type before, so what has the name of a table is one.
+    fn lay(&mut self, given: Given) {
+        let (parents, name) = given.key.rsplit_once('.').unwrap_or(("", &given.key));
+        let mut table = &mut self.table;
+        for parent in parents.split('.').filter(|parent| !parent.is_empty()) {
+            let inner = table.entry(parent).or_insert_with(|| Value::Table(Table::new()));
+            let Value::Table(inner) = inner else { return };
+            table = inner;
+        }
+        table.insert(name.to_owned(), Value::String(given.text));
+        self.sources.insert(given.key, given.source);
+    }
+
+    fn typed(&self) -> Result<Config, BadConfig> {
+        let mut unknown = None;
+        let mut track = Track::new();
+        let tracked = serde_path_to_error::Deserializer::new(Value::Table(self.table.clone()), &mut track);
+        let read = serde_ignored::deserialize(tracked, |path| {
+            unknown.get_or_insert_with(|| path.to_string());
+        });
+        let config = read.map_err(|error: toml::de::Error| self.refused(&track.path(), &error))?;
+        unknown.map_or(Ok(config), |key| Err(self.unknown(&key)))
+    }
+
+    fn refused(&self, path: &KeyPath, error: &toml::de::Error) -> BadConfig {
+        let key = path.to_string();
+        let source = self.sources.get(&key).map_or(self.file, String::as_str);
+        let value =
+            path.iter().try_fold(Value::Table(self.table.clone()), |value, segment| step(&value, segment));
+        let shown =
+            if key == "secret_key" { "…".into() } else { value.as_ref().map(as_text).unwrap_or_default() };
+        // A wrong kind of value reads: invalid type: integer `5`, expected a table such as [probe]
+        let allowed = error.message().rsplit(", expected ").next().unwrap_or_default();
+        BadConfig(format!("{source}: {key} = \"{shown}\" is not allowed; it must be {allowed}"))
+    }
+
+    fn unknown(&self, key: &str) -> BadConfig {
+        let file = self.file;
+        match key.strip_prefix("probe.locations.").and_then(|rest| rest.split_once('.')) {
+            Some((_, name)) => BadConfig(format!(
+                "{file}: probe.locations: {name} is not a key of a location; allowed: {LOCATION_KEYS}"
+            )),
+            None => BadConfig(format!("{file}: {key} is not a setting; see watchkeeper serve --help")),
         }
     }
-    Ok(())
 }
 
-fn flatten(prefix: &str, table: &Table, leaves: &mut Vec<(String, Value)>) {
-    for (name, value) in table {
-        let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-        match value {
-            Value::Table(inner) if key != "compat.extra_statuspage_fields" => flatten(&key, inner, leaves),
-            _ => leaves.push((key, value.clone())),
-        }
+/// The keys of [`LocationConfig`].
+const LOCATION_KEYS: &str = "code, name, location, country_code, source_address";
+
+fn step(value: &Value, segment: &Segment) -> Option<Value> {
+    match segment {
+        Segment::Map { key } => value.get(key).cloned(),
+        Segment::Seq { index } => value.get(index).cloned(),
+        _ => None,
     }
 }
 
-fn as_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(as_text).collect::<Vec<_>>().join(","),
-        other => other.to_string(),
-    }
-}
-
-fn extra_fields(
-    fields: &Table,
-    shown: &str,
-) -> Result<serde_json::Map<String, serde_json::Value>, BadConfig> {
-    let unfit =
-        || BadConfig(format!("{shown}: compat.extra_statuspage_fields must be a table of JSON values"));
-    match serde_json::to_value(fields) {
-        Ok(serde_json::Value::Object(object)) => Ok(object),
-        _ => Err(unfit()),
-    }
-}
-
-fn location(entry: &Value, shown: &str) -> Result<LocationConfig, BadConfig> {
-    let bad = |problem: String| BadConfig(format!("{shown}: probe.locations: {problem}"));
-    let table = entry.as_table().ok_or_else(|| bad("each location must be a table".into()))?;
-    let mut location = LocationConfig::default();
-    for (key, value) in table {
-        let text = as_text(value);
-        match key.as_str() {
-            "code" => location.code = text,
-            "name" => location.name = text,
-            "location" => location.location = text,
-            "country_code" => location.country_code = text,
-            "source_address" => {
-                let address = text
-                    .parse()
-                    .map_err(|_| bad(format!("source_address = \"{text}\" must be an IP address")))?;
-                location.source_address = Some(address);
-            }
-            _ => {
-                let allowed = "code, name, location, country_code, source_address";
-                return Err(bad(format!("{key} is not a key of a location; allowed: {allowed}")));
-            }
-        }
-    }
-    Ok(location)
-}
-
-fn plan_setting(config: &mut Config, key: &str, value: &Value, shown: &str) -> Result<(), BadConfig> {
-    let Some((_, plan, name)) = key.split_once('.').and_then(|(plans, rest)| {
-        rest.split_once('.').map(|(plan, name)| (plans, plan.to_owned(), name.to_owned()))
-    }) else {
-        return Err(BadConfig(format!("{shown}: {key} must be a table such as [plans.team]")));
-    };
-    let setting = (name, as_text(value));
-    match config.plans.iter_mut().find(|(known, _)| *known == plan) {
-        Some((_, settings)) => settings.push(setting),
-        None => config.plans.push((plan, vec![setting])),
-    }
-    Ok(())
-}
-
-fn check_locations(config: &Config) -> Result<(), BadConfig> {
-    let mut codes: Vec<&str> = config.locations.iter().map(|location| location.code.as_str()).collect();
+fn check_locations(locations: &[LocationConfig]) -> Result<(), BadConfig> {
+    let mut codes: Vec<&str> = locations.iter().map(|location| location.code.as_str()).collect();
     codes.sort_unstable();
     match codes.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => Err(BadConfig(format!("probe.locations: the code \"{}\" is given twice", pair[0]))),
@@ -201,34 +134,52 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::config::PlanValue;
 
     fn from_file(text: &str) -> Result<Config, BadConfig> {
-        let mut config = Config::default();
-        apply_file(&mut config, text, "wk.toml")?;
-        check_locations(&config)?;
-        Ok(config)
+        layered(text, "wk.toml", Vec::new())
+    }
+
+    fn given(key: &str, text: &str) -> Given {
+        Given { key: key.into(), text: text.into(), source: format!("--{}", key.replace(['.', '_'], "-")) }
     }
 
     #[test]
-    fn a_flag_beats_the_environment_which_beats_the_default() {
-        let environment = BTreeMap::from([("WATCHKEEPER_LISTEN".into(), "127.0.0.1:1".into())]);
-        let by_environment = read(None, &environment, &BTreeMap::new()).unwrap();
-        assert_eq!(by_environment.listen.port(), 1);
-        let flags = BTreeMap::from([("listen", "127.0.0.1:2".into())]);
-        assert_eq!(read(None, &environment, &flags).unwrap().listen.port(), 2);
+    fn what_is_given_beside_the_file_beats_it() {
+        let file = "listen = '127.0.0.1:1'\n[probe]\nca_file = 'a.pem'\n[record]\nwaiting_results = 7\n";
+        let beside = vec![
+            given("listen", "127.0.0.1:2"),
+            given("probe.dns_servers", "127.0.0.1:53, [::1]:53"),
+            given("record.spool_max_bytes", "8"),
+        ];
+        let config = layered(file, "wk.toml", beside).unwrap();
+        assert_eq!(config.listen.port(), 2);
+        assert_eq!((config.probe.dns_servers.len(), config.probe.ca_file.is_some()), (2, true));
+        let record = &config.record;
+        assert_eq!((record.waiting_results, record.spool_max_bytes), (7, 8));
+        assert_eq!(record.rows_per_commit, Config::default().record.rows_per_commit);
+    }
+
+    #[test]
+    fn an_empty_text_takes_back_what_the_file_says() {
+        let config = layered("edge_host = 'edge.example.net'", "wk.toml", vec![given("edge_host", "")]);
+        assert_eq!(config.unwrap().edge_host, None);
     }
 
     #[test]
     fn a_file_may_hold_tables_lists_and_locations() {
         let config = from_file(
-            "listen = '127.0.0.1:9'\n[probe]\ndns_servers = ['127.0.0.1:53', '[::1]:53']\n\
+            "listen = '127.0.0.1:9'\nrate_limit_per_minute = 7\nreserved_slugs = 'a, b'\n\
+             [probe]\ndns_servers = ['127.0.0.1:53', '[::1]:53']\n\
              [[probe.locations]]\ncode = 'fra'\nname = 'Frankfurt'\nsource_address = '127.0.0.2'\n\
-             [plans.team]\nservices = 7\n",
+             [plans.team]\nservices = 7\n[compat.extra_statuspage_fields]\nn = { a = [1, true] }\n",
         )
         .unwrap();
-        assert_eq!(config.dns_servers.len(), 2);
-        assert_eq!(config.locations[0].source_address, Some([127, 0, 0, 2].into()));
-        assert_eq!(config.plans, [("team".to_owned(), vec![("services".to_owned(), "7".to_owned())])]);
+        assert_eq!((config.rate_limit_per_minute, config.reserved_slugs.len()), (7, 2));
+        assert_eq!(config.probe.dns_servers.len(), 2);
+        assert_eq!(config.probe.locations[0].source_address, Some([127, 0, 0, 2].into()));
+        assert_eq!(config.plans.0["team"]["services"], PlanValue("7".into()));
+        assert_eq!(config.compat.extra_statuspage_fields["n"], serde_json::json!({"a": [1, true]}));
     }
 
     #[rstest]
@@ -261,15 +212,40 @@ mod tests {
         "[[probe.locations]]\ncode = 'x'\n[[probe.locations]]\ncode = 'x'",
         "probe.locations: the code \"x\" is given twice"
     )]
+    #[case("probe = 5", "wk.toml: probe = \"5\" is not allowed; it must be a table such as [probe]")]
+    #[case("plans.team = 5", "wk.toml: plans.team = \"5\" is not allowed; it must be a map")]
+    #[case(
+        "probe.locations = [5]",
+        "wk.toml: probe.locations[0] = \"5\" is not allowed; it must be a table such as [[probe.locations]]"
+    )]
+    #[case(
+        "[[probe.locations]]\nsource_address = 'x'",
+        "wk.toml: probe.locations[0].source_address = \"x\" is not allowed; it must be an IP address"
+    )]
     fn a_bad_setting_is_one_clear_line(#[case] file: &str, #[case] line: &str) {
         assert_eq!(from_file(file).unwrap_err().to_string(), line);
     }
 
     #[test]
-    fn variables_and_flags_are_derived_from_the_key() {
-        let settable = Config::settable();
-        let dns = settable.iter().find(|settable| settable.key == "probe.dns_servers").unwrap();
-        assert_eq!(dns.variable(), "WATCHKEEPER_PROBE__DNS_SERVERS");
-        assert_eq!(dns.flag(), "probe-dns-servers");
+    fn a_bad_flag_is_named_and_the_file_is_judged_first() {
+        let refused =
+            |file: &str| layered(file, "wk.toml", vec![given("probe.dns_servers", "x")]).unwrap_err();
+        assert_eq!(
+            refused("").to_string(),
+            "--probe-dns-servers: probe.dns_servers = \"x\" is not allowed; it must be addresses with ports such as \
+             127.0.0.1:53, separated by commas"
+        );
+        assert!(refused("probe = 5").to_string().starts_with("wk.toml: probe = "));
+    }
+
+    #[test]
+    fn the_keys_of_a_location_are_all_told() {
+        let table = Table::try_from(LocationConfig {
+            source_address: Some([127, 0, 0, 1].into()),
+            ..LocationConfig::default()
+        });
+        let keys: Vec<String> = table.unwrap().keys().cloned().collect();
+        assert_eq!(keys.len(), LOCATION_KEYS.split(", ").count());
+        assert!(keys.iter().all(|key| LOCATION_KEYS.split(", ").any(|told| told == key)));
     }
 }

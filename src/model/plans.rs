@@ -1,6 +1,7 @@
 //! What each plan allows: the table of contract 3.1 with the operator's deviations from it.
 
 use crate::config::sources::BadConfig;
+use crate::config::{PlanSettings, PlanValue};
 use crate::model::access::{Organisation, Plan, PlanLimits};
 
 /// The limits of every plan.
@@ -14,17 +15,17 @@ impl PlanTable {
     ///
     /// # Errors
     /// A plan, key or value that does not exist.
-    pub fn new(deviations: &[(String, Vec<(String, String)>)]) -> Result<Self, BadConfig> {
+    pub fn new(deviations: &PlanSettings) -> Result<Self, BadConfig> {
         let mut plans: Vec<(Plan, PlanLimits)> =
             Plan::ALL.into_iter().map(|plan| (plan, plan.default_limits())).collect();
-        for (name, settings) in deviations {
+        for (name, settings) in &deviations.0 {
             let found = plans.iter_mut().find(|(plan, _)| plan.as_str() == name);
             let Some((_, limits)) = found else {
                 return Err(BadConfig(format!(
                     "plans.{name} is no plan; allowed: free, solo, team, business"
                 )));
             };
-            for (key, value) in settings {
+            for (key, PlanValue(value)) in settings {
                 set(limits, key, value).map_err(|allowed| {
                     BadConfig(format!(
                         "plans.{name}.{key} = \"{value}\" is not allowed; it must be {allowed}"
@@ -68,12 +69,15 @@ fn set(limits: &mut PlanLimits, key: &str, value: &str) -> Result<(), &'static s
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use rstest::rstest;
 
     use super::*;
 
-    fn deviation(plan: &str, key: &str, value: &str) -> Vec<(String, Vec<(String, String)>)> {
-        vec![(plan.into(), vec![(key.into(), value.into())])]
+    fn deviation(plan: &str, key: &str, value: &str) -> PlanSettings {
+        let settings = BTreeMap::from([(key.into(), PlanValue(value.into()))]);
+        PlanSettings(BTreeMap::from([(plan.into(), settings)]))
     }
 
     #[rstest]

@@ -35,8 +35,8 @@ async fn start(folder: &Path, days_ahead: i64, trust_clock: bool) -> App {
         ..Config::default()
     };
     config.plans = vec![("business".into(), vec![("retention_days".into(), "90".into())])];
-    config.limits.compaction.pass_ms = 100;
-    config.limits.record.upkeep_ms = 100;
+    config.compaction.pass_ms = 100;
+    config.record.upkeep_ms = 100;
     App::start(config, Clock::driven(START.plus_ms(days_ahead * DAY_MS))).await.unwrap()
 }
 

@@ -97,7 +97,7 @@ impl Pipeline {
     ) -> anyhow::Result<Self> {
         let mut config = config.clone();
         let location = |number| LocationConfig { code: location_code(number), ..LocationConfig::default() };
-        config.locations = (1..=plan.locations).map(location).collect();
+        config.probe.locations = (1..=plan.locations).map(location).collect();
         let roster = app::roster(&config)?;
         let threads = [Arbiter::new(), Arbiter::new()];
         let recorded = Arc::new(RecordCounters::default());
@@ -108,7 +108,7 @@ impl Pipeline {
             (&recorded, &Arc::default()),
         );
         let keeping = Keeping::Alike(Retention::of_days(RETENTION_DAYS));
-        let limits = config.limits.compaction.clone();
+        let limits = config.compaction.clone();
         let compaction = Compaction::new(databases.history.clone(), keeping, limits, Arc::default());
         let compactor = Compactor::new(compaction, Arc::new(ClockGuard::new(clock.clone(), None)));
         let compactor = Compactor::start_in_arbiter(&threads[1].handle(), move |_| compactor);

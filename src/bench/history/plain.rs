@@ -47,7 +47,7 @@ pub(super) async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> 
         transaction.execute_unprepared(text).await?;
     }
     transaction.commit().await?;
-    let rows_per_commit = config.limits.record.rows_per_commit as u64;
+    let rows_per_commit = config.record.rows_per_commit as u64;
     let codes = plan.codes()?;
     let mut fleet = Fleet::new(plan)?;
     let (mut spent, mut left) = (Spent::default(), plan.plain_results());

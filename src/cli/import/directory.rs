@@ -24,6 +24,14 @@ pub(super) struct Known {
     pub(super) kept_since: Timestamp,
 }
 
+/// Whose services are meant, and how other tools call them.
+pub(super) struct Wanted {
+    /// `None`: those of all organisations.
+    pub(super) organisation: Option<Id>,
+    /// By what another tool calls a service: its id or name here.
+    pub(super) renamed: HashMap<String, String>,
+}
+
 /// The services that results can belong to.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
@@ -43,7 +51,7 @@ impl Directory {
     pub(super) async fn read(
         main: &Database,
         plans: &PlanTable,
-        (organisation, renamed): (Option<Id>, HashMap<String, String>),
+        Wanted { organisation, renamed }: Wanted,
         now: Timestamp,
     ) -> anyhow::Result<Self> {
         let mut wanted = organisations::list(main.reader()).await?;

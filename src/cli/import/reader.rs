@@ -15,9 +15,10 @@ use crate::cli::import::column::{Column, Fields};
 const LINE_MAX_BYTES: u64 = 1 << 20;
 
 /// How a file is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     Csv,
+    #[value(name = "jsonl")]
     JsonLines,
 }
 

@@ -1,0 +1,175 @@
+//! `watchkeeper settings`: docs/configuration.md, made from the settings themselves.
+//!
+//! Keys, values, defaults and meanings come from the flags, the plans from the plan table. The rest is prose. A test
+//! compares the page of the repository with what this prints, and reads its examples.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use clap::{Arg, Command};
+
+use crate::cli::settings;
+use crate::model::access::Plan;
+
+const BEFORE_SETTINGS: &str = "\
+# Configuration
+
+Made by `watchkeeper settings > docs/configuration.md`; a test compares it with the program.
+
+Every setting has a key. It can be written in three places; later ones win:
+
+1. the TOML file that `--config` or `WATCHKEEPER_CONFIG` names: `data_dir = \"/var/lib/watchkeeper\"`, with dots as tables;
+2. the environment: `WATCHKEEPER_DATA_DIR`, the key in capitals, with `__` for a dot: `WATCHKEEPER_PROBE__DNS_SERVERS`;
+3. a flag of any command: `--data-dir`, with `-` for `_` and for a dot: `--probe-dns-servers`.
+
+`watchkeeper check` calls the flag of the file `--config-file`, because its `--config` is that of the check.
+
+Lists are separated by commas, in a file they may be arrays as well. An empty text takes an optional setting back that the file makes. A bad setting
+is one line that names the source, the key, the value and what is allowed, and exit code 2; so is a key of the file that does not exist.
+
+## Settings
+
+";
+
+const BEFORE_PLANS: &str = "
+## Several locations
+
+`[[probe.locations]]` makes several locations of one process, such as one for each uplink; `location` counts for nothing then. Only a file can say it.
+
+```toml
+[[probe.locations]]
+code = \"fra\"                    # stable, never given to another place
+name = \"Frankfurt\"
+location = \"Germany\"            # country or region in words
+country_code = \"DE\"
+source_address = \"127.0.0.2\"    # address of this machine that its checks are sent from
+```
+
+Without `name` the code is shown; the other keys may be left out.
+
+## Plans
+
+`[plans.free]`, `[plans.solo]`, `[plans.team]` and `[plans.business]` change numbers of the plan table. Only a file can say it, and a change counts from
+the next start.
+
+```toml
+[plans.team]
+services = \"unlimited\"
+min_interval_seconds = 15
+```
+
+";
+
+const AFTER_PLANS: &str = "
+The organisation that the first start makes has no limits: any number of everything, one second, 365 days.
+
+## Names that existing clients expect
+
+`compat.secret_placeholder`, `compat.token_prefix` and `compat.domain_txt_label` are in the table above. A fourth setting is a table, and only a file can say it:
+the members of `[compat.extra_statuspage_fields]` are merged into every status page that the API shows, for clients that insist on fields which
+Watchkeeper does not have. They are constants: requests do not change them, and a field that a status page has itself wins.
+
+```toml
+[compat.extra_statuspage_fields]
+theme = \"default\"
+layout = { columns = 1, show_search = false }
+```
+
+## Limits that are no settings
+
+Sizes of queues, waits and the like are constants with unit and default in `src/config/limits.rs`; what a refusal means is in
+[ARCHITECTURE.md](../ARCHITECTURE.md#limits).
+";
+
+/// Prints the page.
+pub(super) fn run() -> ExitCode {
+    print!("{}", document());
+    ExitCode::SUCCESS
+}
+
+fn document() -> String {
+    [BEFORE_SETTINGS, &settings_table(), BEFORE_PLANS, &plan_table(), AFTER_PLANS].concat()
+}
+
+fn settings_table() -> String {
+    let mut table = "| key | value | default | |\n|---|---|---|---|\n".to_owned();
+    let command = settings::augment(Command::new("serve"));
+    let defaults = settings::defaults();
+    for arg in command.get_arguments().filter(|arg| arg.get_id() != "config-file") {
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let (meaning, in_words) = help.split_once(" [default: ").unwrap_or((&help, "]"));
+        let default = match defaults.get(arg.get_id().as_str()) {
+            Some(value) => format!("`{}`", value.replace(',', ", ")),
+            None => in_words.trim_end_matches(']').to_owned(),
+        };
+        let _ = writeln!(table, "| `{}` | `{}` | {default} | {meaning} |", arg.get_id(), value_name(arg));
+    }
+    table
+}
+
+fn value_name(arg: &Arg) -> String {
+    arg.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect()
+}
+
+fn plan_table() -> String {
+    let plans = Plan::ALL.map(|plan| (plan.as_str(), plan.default_limits()));
+    let mut table = format!(
+        "| key |{}\n|---|{}\n",
+        plans.each_ref().map(|(name, _)| format!(" {name} |")).concat(),
+        "---|".repeat(plans.len())
+    );
+    let count = |count: Option<u32>| count.map_or_else(|| "unlimited".to_owned(), |count| count.to_string());
+    let mut row = |key: &str, meaning: &str, cells: [String; Plan::ALL.len()]| {
+        let _ = writeln!(table, "| `{key}`: {meaning} | {} |", cells.join(" | "));
+    };
+    let limits = plans.map(|(_, limits)| limits);
+    let each = limits.each_ref();
+    row(
+        "api_access",
+        "whether the API answers, apart from `/v1/me`",
+        each.map(|limits| limits.api_access.to_string()),
+    );
+    row("services", "services that are not paused", each.map(|limits| count(limits.services)));
+    row("tags", "tags that users made", each.map(|limits| count(limits.tags)));
+    row(
+        "published_statuspages",
+        "status pages that are published",
+        each.map(|limits| count(limits.published_statuspages)),
+    );
+    row("statuspages", "all status pages", each.map(|limits| count(limits.statuspages)));
+    row("components", "components of a status page", each.map(|limits| count(limits.components)));
+    row("custom_domains", "custom domains of a status page", each.map(|limits| count(limits.custom_domains)));
+    row(
+        "min_interval_seconds",
+        "shortest interval of checks",
+        each.map(|limits| limits.min_interval_seconds.to_string()),
+    );
+    row("retention_days", "days that results are kept", each.map(|limits| limits.retention_days.to_string()));
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::sources;
+
+    #[test]
+    fn the_page_of_the_repository_is_what_the_program_says() {
+        let page = include_str!("../../docs/configuration.md");
+        assert!(page == document(), "run: cargo run -- settings > docs/configuration.md");
+    }
+
+    #[test]
+    fn the_examples_of_the_page_can_be_used() {
+        let document = document();
+        let examples: Vec<&str> =
+            document.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert_eq!(examples.len(), 3);
+        let folder = tempfile::tempdir().unwrap();
+        for (number, example) in examples.iter().enumerate() {
+            let file = folder.path().join(format!("{number}.toml"));
+            std::fs::write(&file, example).unwrap();
+            sources::read(Some(&file), Vec::new()).unwrap();
+        }
+    }
+}

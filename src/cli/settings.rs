@@ -1,0 +1,302 @@
+//! The settings as flags and variables: the same for every command, derived by clap.
+//!
+//! A flag or a variable is text here, so that `config` judges it by the same rule as a file. The defaults that `--help`
+//! shows are those of [`Config`]. A variable's value is never shown: one of them is a key.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches as _};
+use serde::Serialize;
+use toml::{Table, Value};
+
+use crate::config::Config;
+use crate::config::sources::{self, BadConfig, Given};
+
+/// Every setting that fits in a line.
+#[derive(Args, Serialize)]
+#[command(next_help_heading = "Settings")]
+struct Flags {
+    /// TOML file with settings
+    #[arg(id = "config-file", long = "config", env = "WATCHKEEPER_CONFIG", value_name = "FILE")]
+    #[serde(skip)]
+    file: Option<PathBuf>,
+    /// Address of the API and the status pages
+    #[arg(long, env = "WATCHKEEPER_LISTEN", value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+    /// Separate address of /metrics [default: that of the API]
+    #[arg(long, env = "WATCHKEEPER_METRICS_LISTEN", value_name = "ADDRESS:PORT")]
+    metrics_listen: Option<String>,
+    /// Folder of the databases, the key and the first token
+    #[arg(long, env = "WATCHKEEPER_DATA_DIR", value_name = "FOLDER")]
+    data_dir: Option<String>,
+    /// Main database, sqlite://… or postgres://… [default: main.db in the data folder]
+    #[arg(long, env = "WATCHKEEPER_DATABASE_URL", value_name = "URL")]
+    database_url: Option<String>,
+    /// History database, sqlite://… or postgres://… [default: history.db in the data folder]
+    #[arg(long, env = "WATCHKEEPER_HISTORY_URL", value_name = "URL")]
+    history_url: Option<String>,
+    /// Key that seals secrets, 64 hexadecimal digits [default: made in the data folder]
+    #[arg(long, env = "WATCHKEEPER_SECRET_KEY", value_name = "HEX")]
+    secret_key: Option<String>,
+    /// Code of this process's one location
+    #[arg(long, env = "WATCHKEEPER_LOCATION", value_name = "CODE")]
+    location: Option<String>,
+    #[command(flatten)]
+    probe: ProbeFlags,
+    /// Which addresses checks may reach: private-allowed or public-only; link-local and cloud metadata addresses never. A
+    /// second organisation needs an explicit choice [default: private-allowed]
+    #[arg(long, env = "WATCHKEEPER_EGRESS", value_name = "POLICY")]
+    egress: Option<String>,
+    /// Most bytes of the history, such as 20GiB; beyond, the oldest results go before their plan's time [default: as plans say]
+    #[arg(long, env = "WATCHKEEPER_MAX_HISTORY_BYTES", value_name = "SIZE")]
+    max_history_bytes: Option<String>,
+    /// Requests per minute and token
+    #[arg(long, env = "WATCHKEEPER_RATE_LIMIT_PER_MINUTE", value_name = "N")]
+    rate_limit_per_minute: Option<String>,
+    #[command(flatten)]
+    record: RecordFlags,
+    #[command(flatten)]
+    compaction: CompactionFlags,
+    /// Proxies, as networks, whose X-Forwarded-For is believed [default: none]
+    #[arg(long, env = "WATCHKEEPER_TRUSTED_PROXIES", value_name = "NETWORK,…")]
+    trusted_proxies: Option<String>,
+    /// Address under which clients reach the API, and that links show [default: from listen]
+    #[arg(long, env = "WATCHKEEPER_PUBLIC_API_URL", value_name = "URL")]
+    public_api_url: Option<String>,
+    /// Address under which pings of heartbeat services arrive [default: that of the API]
+    #[arg(long, env = "WATCHKEEPER_PING_BASE_URL", value_name = "URL")]
+    ping_base_url: Option<String>,
+    /// Host below which status pages have their addresses: page acme is https://acme.HOST, below localhost plain http://
+    /// [default: localhost and the port of the API]
+    #[arg(long, env = "WATCHKEEPER_STATUSPAGE_HOST", value_name = "HOST")]
+    statuspage_host: Option<String>,
+    /// Host name that the CNAME of a custom domain must point to [default: that of the status pages]
+    #[arg(long, env = "WATCHKEEPER_EDGE_HOST", value_name = "HOST")]
+    edge_host: Option<String>,
+    /// Slugs that no status page gets
+    #[arg(long, env = "WATCHKEEPER_RESERVED_SLUGS", value_name = "SLUG,…")]
+    reserved_slugs: Option<String>,
+    /// Origins that browsers may call the API from [default: none]
+    #[arg(
+        id = "cors_allowed_origins",
+        long,
+        env = "WATCHKEEPER_CORS_ALLOWED_ORIGINS",
+        value_name = "ORIGIN,…"
+    )]
+    cors_allowed_origins: Option<String>,
+    /// What is logged: a level, or a filter such as watchkeeper=debug
+    #[arg(long, env = "WATCHKEEPER_LOG", value_name = "FILTER")]
+    log: Option<String>,
+    /// Form of the log: text or json
+    #[arg(long, env = "WATCHKEEPER_LOG_FORMAT", value_name = "FORM")]
+    log_format: Option<String>,
+    #[command(flatten)]
+    compat: CompatFlags,
+}
+
+/// `[probe]`.
+#[derive(Args, Serialize)]
+struct ProbeFlags {
+    /// Name servers of every resolution and of DNS checks [default: the system's]
+    #[arg(
+        id = "probe.dns_servers",
+        long = "probe-dns-servers",
+        env = "WATCHKEEPER_PROBE__DNS_SERVERS",
+        value_name = "HOST:PORT,…"
+    )]
+    dns_servers: Option<String>,
+    /// Extra certificate authorities (PEM) that checks trust [default: none]
+    #[arg(
+        id = "probe.ca_file",
+        long = "probe-ca-file",
+        env = "WATCHKEEPER_PROBE__CA_FILE",
+        value_name = "FILE"
+    )]
+    ca_file: Option<String>,
+}
+
+/// `[record]`.
+#[derive(Args, Serialize)]
+struct RecordFlags {
+    /// Results in memory (about 100 bytes each) while the history database is away; then they go to the spool
+    #[arg(
+        id = "record.waiting_results",
+        long = "record-waiting-results",
+        env = "WATCHKEEPER_RECORD__WAITING_RESULTS",
+        value_name = "N"
+    )]
+    waiting_results: Option<String>,
+    /// Bytes of the spool in the data folder; then results are shed and counted
+    #[arg(
+        id = "record.spool_max_bytes",
+        long = "record-spool-max-bytes",
+        env = "WATCHKEEPER_RECORD__SPOOL_MAX_BYTES",
+        value_name = "BYTES"
+    )]
+    spool_max_bytes: Option<String>,
+}
+
+/// `[compaction]`.
+#[derive(Args, Serialize)]
+struct CompactionFlags {
+    /// Milliseconds between two looks for results to seal, merge or drop
+    #[arg(
+        id = "compaction.pass_ms",
+        long = "compaction-pass-ms",
+        env = "WATCHKEEPER_COMPACTION__PASS_MS",
+        value_name = "MS"
+    )]
+    pass_ms: Option<String>,
+    /// Results of 1/1024 of all services that are sealed before their hour is over
+    #[arg(
+        id = "compaction.rows_per_bucket",
+        long = "compaction-rows-per-bucket",
+        env = "WATCHKEEPER_COMPACTION__ROWS_PER_BUCKET",
+        value_name = "N"
+    )]
+    rows_per_bucket: Option<String>,
+}
+
+/// `[compat]`.
+#[derive(Args, Serialize)]
+struct CompatFlags {
+    /// What stands for a stored secret in answers and requests
+    #[arg(
+        id = "compat.secret_placeholder",
+        long = "compat-secret-placeholder",
+        env = "WATCHKEEPER_COMPAT__SECRET_PLACEHOLDER",
+        value_name = "TEXT"
+    )]
+    secret_placeholder: Option<String>,
+    /// Prefix of API tokens
+    #[arg(
+        id = "compat.token_prefix",
+        long = "compat-token-prefix",
+        env = "WATCHKEEPER_COMPAT__TOKEN_PREFIX",
+        value_name = "TEXT"
+    )]
+    token_prefix: Option<String>,
+    /// First label of the verification records of custom domains
+    #[arg(
+        id = "compat.domain_txt_label",
+        long = "compat-domain-txt-label",
+        env = "WATCHKEEPER_COMPAT__DOMAIN_TXT_LABEL",
+        value_name = "LABEL"
+    )]
+    domain_txt_label: Option<String>,
+}
+
+/// Adds the settings to a command.
+pub(super) fn augment(command: Command) -> Command {
+    let defaults = defaults();
+    Flags::augment_args(command).mut_args(|arg| {
+        let is_setting = arg.get_help_heading() == Some("Settings");
+        let arg = if is_setting { arg.hide_env_values(true) } else { arg };
+        let Some(default) = defaults.get(arg.get_id().as_str()).filter(|_| is_setting) else { return arg };
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        arg.help(format!("{help} [default: {default}]"))
+    })
+}
+
+/// The defaults that are values, as text by key; others are said in words where the flag is declared.
+pub(super) fn defaults() -> BTreeMap<String, String> {
+    texts(&Config::default())
+}
+
+/// Reads the settings of the command that was given.
+///
+/// # Errors
+/// [`BadConfig`] for the first one that cannot be used.
+pub(super) fn read(matches: &ArgMatches) -> Result<Config, BadConfig> {
+    let flags = Flags::from_arg_matches(matches).map_err(|error| BadConfig(error.to_string()))?;
+    let given =
+        texts(&flags).into_iter().map(|(key, text)| Given { source: source(matches, &key), key, text });
+    sources::read(flags.file.as_deref(), given.collect())
+}
+
+/// The variable or the flag that a setting was given by.
+fn source(matches: &ArgMatches, key: &str) -> String {
+    match matches.value_source(key) {
+        Some(ValueSource::EnvVariable) => variable(key),
+        _ => format!("--{}", key.replace(['.', '_'], "-")),
+    }
+}
+
+/// `WATCHKEEPER_PROBE__DNS_SERVERS` for `probe.dns_servers`.
+fn variable(key: &str) -> String {
+    format!("WATCHKEEPER_{}", key.replace('.', "__").to_uppercase())
+}
+
+/// What is set, as text by key, with dots between tables.
+fn texts(settings: &impl Serialize) -> BTreeMap<String, String> {
+    let mut texts = BTreeMap::new();
+    flatten("", &Table::try_from(settings).unwrap_or_default(), &mut texts);
+    texts
+}
+
+fn flatten(prefix: &str, table: &Table, texts: &mut BTreeMap<String, String>) {
+    for (name, value) in table {
+        let key = format!("{prefix}{name}");
+        match value {
+            Value::Table(inner) => flatten(&format!("{key}."), inner, texts),
+            Value::String(text) => drop(texts.insert(key, text.clone())),
+            Value::Array(items) if items.is_empty() => {}
+            Value::Array(items) => {
+                let items: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+                texts.insert(key, items.join(","));
+            }
+            other => drop(texts.insert(key, other.to_string())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command() -> Command {
+        augment(Command::new("serve"))
+    }
+
+    #[test]
+    fn flag_and_variable_follow_from_the_key() {
+        for arg in command().get_arguments().filter(|arg| arg.get_id() != "config-file") {
+            let key = arg.get_id().as_str();
+            assert_eq!(arg.get_long().map(str::to_owned), Some(key.replace(['.', '_'], "-")));
+            assert_eq!(arg.get_env().and_then(|name| name.to_str().map(str::to_owned)), Some(variable(key)));
+        }
+    }
+
+    /// A setting without a flag can only be given in a file: what does not fit in a line.
+    #[test]
+    fn every_setting_that_fits_in_a_line_has_a_flag() {
+        let command = command();
+        let keys: Vec<&str> = command.get_arguments().map(|arg| arg.get_id().as_str()).collect();
+        for key in defaults().keys() {
+            assert!(keys.contains(&key.as_str()), "{key} has no flag");
+        }
+    }
+
+    #[test]
+    fn what_is_given_as_a_flag_is_read() {
+        let flags = ["serve", "--listen", "127.0.0.1:7", "--probe-dns-servers", "127.0.0.1:53,[::1]:53"];
+        let config = read(&command().get_matches_from(flags)).unwrap();
+        assert_eq!(config.listen.port(), 7);
+        assert_eq!(config.probe.dns_servers.len(), 2);
+    }
+
+    #[test]
+    fn a_bad_flag_is_named() {
+        let refused = read(&command().get_matches_from(["serve", "--data-dir", ""])).unwrap_err();
+        assert_eq!(refused.to_string(), "--data-dir: data_dir = \"\" is not allowed; it must be a folder");
+    }
+
+    #[test]
+    fn help_shows_the_default_once() {
+        let help = command().render_long_help().to_string();
+        assert_eq!(help.matches("[default: 127.0.0.1:8080]").count(), 1, "{help}");
+        assert!(help.contains("[env: WATCHKEEPER_LISTEN]"), "{help}");
+    }
+}

@@ -1,0 +1,190 @@
+//! What a setting must look like: one function a rule, with the words that say what is allowed.
+//!
+//! A setting may stand in a file, a variable or a flag, so each rule takes the text form of whatever was written there:
+//! `120` and `"120"` are the same, and a list may be an array or be separated by commas. The error of a rule is what is
+//! allowed; `sources` adds where, which key and which value.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use secrecy::SecretString;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use toml::Value;
+
+use crate::config::bytes::Bytes;
+use crate::config::network::Network;
+use crate::config::{EgressChoice, LogFormat};
+
+const HOST: &str = "a host name in lower case, perhaps with a port, such as status.example.net";
+const RATE: std::ops::RangeInclusive<u32> = 1..=1_000_000_000;
+
+/// The text form of a value of a TOML file.
+pub(super) fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(as_text).collect::<Vec<_>>().join(","),
+        other => other.to_string().trim().replace('\n', " "),
+    }
+}
+
+pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
+    required(from, "an address and a port such as 127.0.0.1:8080", parsed)
+}
+
+pub(super) fn metrics_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
+    optional(from, "an address and a port such as 127.0.0.1:9090", parsed)
+}
+
+pub(super) fn folder<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+    required(from, "a folder", parsed)
+}
+
+pub(super) fn file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+    optional(from, "a file", parsed)
+}
+
+pub(super) fn database_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let known = |text: &str| {
+        let schemes = ["sqlite:", "postgres:", "postgresql:"];
+        schemes.iter().any(|scheme| text.starts_with(scheme)).then(|| text.to_owned())
+    };
+    optional(from, "a URL that begins with sqlite: or postgres:", known)
+}
+
+pub(super) fn secret_key<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretString>, D::Error> {
+    let is_key = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let key = |text: &str| is_key(text).then(|| SecretString::from(text));
+    Ok(Some(written(from, "64 hexadecimal digits (the value is not shown)", key)?))
+}
+
+pub(super) fn code<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    required(from, "a code", parsed)
+}
+
+pub(super) fn name_servers<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<SocketAddr>, D::Error> {
+    list(from, "addresses with ports such as 127.0.0.1:53, separated by commas")
+}
+
+pub(super) fn source_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<IpAddr>, D::Error> {
+    Ok(Some(required(from, "an IP address", parsed)?))
+}
+
+pub(super) fn egress<'de, D: Deserializer<'de>>(from: D) -> Result<Option<EgressChoice>, D::Error> {
+    optional(from, "private-allowed or public-only", parsed)
+}
+
+pub(super) fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Bytes>, D::Error> {
+    optional(from, "a size from 64MiB, such as 500MiB or 20GiB", parsed)
+}
+
+pub(super) fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let within = |text: &str| parsed(text).filter(|rate| RATE.contains(rate));
+    required(from, "a whole number from 1 to 1000000000", within)
+}
+
+/// A whole number above zero.
+pub(super) fn amount<'de, D, N>(from: D) -> Result<N, D::Error>
+where
+    D: Deserializer<'de>,
+    N: FromStr + Default + PartialEq,
+{
+    required(from, "a whole number from 1", |text| parsed(text).filter(|number| *number != N::default()))
+}
+
+pub(super) fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Network>, D::Error> {
+    list(from, "addresses or networks such as 10.0.0.0/8, separated by commas")
+}
+
+pub(super) fn http_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let absolute = |text: &str| {
+        let url = url::Url::parse(text).ok()?;
+        (matches!(url.scheme(), "http" | "https") && url.has_host()).then(|| text.to_owned())
+    };
+    optional(from, "an absolute http or https URL", absolute)
+}
+
+pub(super) fn host<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    optional(from, HOST, |text| is_host(text).then(|| text.to_owned()))
+}
+
+pub(super) fn host_name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let name = |text: &str| (is_host(text) && !text.contains(':')).then(|| text.to_owned());
+    optional(from, "a host name in lower case, without a port", name)
+}
+
+pub(super) fn slugs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    list(from, "slugs, separated by commas")
+}
+
+pub(super) fn origins<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    list(from, "origins, separated by commas")
+}
+
+pub(super) fn log_filter<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    required(from, "a filter such as info", parsed)
+}
+
+pub(super) fn log_format<'de, D: Deserializer<'de>>(from: D) -> Result<LogFormat, D::Error> {
+    required(from, "text or json", parsed)
+}
+
+pub(super) fn word<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    required(from, "a text", parsed)
+}
+
+pub(super) fn label<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    required(from, "a label", parsed)
+}
+
+/// Any text, which a floor above judges.
+pub(super) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Ok(as_text(&Value::deserialize(from)?))
+}
+
+fn parsed<T: FromStr>(text: &str) -> Option<T> {
+    text.parse().ok()
+}
+
+fn written<'de, T, D: Deserializer<'de>>(
+    from: D,
+    allowed: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<T, D::Error> {
+    parse(text(from)?.trim()).ok_or_else(|| D::Error::custom(allowed))
+}
+
+fn required<'de, T, D: Deserializer<'de>>(
+    from: D,
+    allowed: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<T, D::Error> {
+    written(from, allowed, |text| if text.is_empty() { None } else { parse(text) })
+}
+
+/// An empty text takes a setting back that a weaker source made.
+fn optional<'de, T, D: Deserializer<'de>>(
+    from: D,
+    allowed: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<Option<T>, D::Error> {
+    written(from, allowed, |text| if text.is_empty() { Some(None) } else { parse(text).map(Some) })
+}
+
+fn list<'de, T: FromStr, D: Deserializer<'de>>(from: D, allowed: &str) -> Result<Vec<T>, D::Error> {
+    let items = |text: &str| {
+        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+        items.map(parsed).collect()
+    };
+    written(from, allowed, items)
+}
+
+fn is_host(text: &str) -> bool {
+    let (host, port) = text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port)));
+    let is_label = |label: &str| {
+        !label.is_empty()
+            && label.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit() || byte.is_ascii_lowercase())
+    };
+    host.split('.').all(is_label) && port.is_none_or(|port| port.parse::<u16>().is_ok())
+}
