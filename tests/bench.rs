@@ -63,7 +63,19 @@ fn a_small_crowd_is_served_without_a_failure() {
 /// Every result of a small history ends in a block, and every read of a short past is answered, while results are written.
 #[test]
 fn a_small_history_is_sealed_and_read() {
-    let flags = ["--results", "20000", "--services", "4", "--days", "4", "--checks", "20", "--json"];
+    let flags = [
+        "--results",
+        "20000",
+        "--services",
+        "4",
+        "--days",
+        "4",
+        "--checks",
+        "20",
+        "--repetitions",
+        "50",
+        "--json",
+    ];
     let (code, printed) = bench("history", &flags);
     let figures: Value = serde_json::from_str(&printed).unwrap_or_else(|_| panic!("{printed}"));
     assert_eq!(code, 0, "{printed}");

@@ -20,7 +20,7 @@ pub mod generator;
 
 use std::process::ExitCode;
 
-use clap::{ArgMatches, Command};
+use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::bench::history::fleet::Fleet;
@@ -33,7 +33,7 @@ use crate::config::Config;
 /// `watchkeeper bench history` and its flags.
 #[must_use]
 pub fn command() -> Command {
-    plan::command()
+    Plan::augment_args(Command::new("history"))
 }
 
 /// Measures and prints; succeeds when every result is in a block and no request failed.
@@ -41,7 +41,7 @@ pub fn command() -> Command {
 /// # Errors
 /// What could not be started or stored, in one line.
 pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
-    let plan = Plan::of(arguments);
+    let plan = Plan::from_arg_matches(arguments)?;
     if !plan.curve.is_empty() {
         return curve::run(&plan, &config).await;
     }
@@ -51,7 +51,7 @@ pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitC
     bar.set_message("history");
     let history = measure(&plan, &config, &bar).await?;
     bar.set_message("reads");
-    let reads = if plan.reads { Some(reads::measure(&plan, &config, &bar).await?) } else { None };
+    let reads = if plan.no_reads { None } else { Some(reads::measure(&plan, &config, &bar).await?) };
     bar.finish_and_clear();
     let is_sqlite = config.history_url.is_none();
     let report = Report { plan: plan.clone(), is_sqlite, plain, history, reads };
@@ -67,8 +67,7 @@ pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitC
 async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<ingest::Figures> {
     let storage = Storage::new(config)?;
     let pipeline = Pipeline::start(plan, config, &storage).await?;
-    let (mut fleet, mut spent) =
-        pipeline.feed(Fleet::new(plan)?, (plan.results, ingest::HOUR_MS), bar).await?;
+    let (mut fleet, mut spent) = pipeline.feed(Fleet::new(plan)?, plan.results, ingest::HOUR_MS, bar).await?;
     spent += pipeline.settle(&mut fleet).await?;
     pipeline.finish(spent, &storage).await
 }

@@ -83,7 +83,7 @@ pub(super) async fn until_ready(server: &mut Process, address: SocketAddr) -> an
 }
 
 /// A `POST` of JSON.
-pub(super) fn post((address, token): (SocketAddr, &str), path: &str, body: &Value) -> Vec<u8> {
+pub(super) fn post(address: SocketAddr, token: &str, path: &str, body: &Value) -> Vec<u8> {
     let body = body.to_string();
     let length = body.len();
     format!(

@@ -41,7 +41,7 @@ pub(super) async fn ask(
     for client in 0..u64::from(clients) {
         let requests = Arc::clone(requests);
         // Numbers of different clients never meet.
-        tasks.spawn(async move { one(address, end, (client << 32, requests)).await });
+        tasks.spawn(async move { one(address, end, client << 32, requests).await });
     }
     let mut latency_us = Histogram::new_with_max(LONGEST_US, 2)?;
     let mut failed = 0;
@@ -56,7 +56,8 @@ pub(super) async fn ask(
 async fn one(
     address: SocketAddr,
     end: Instant,
-    (first, requests): (u64, Requests),
+    first: u64,
+    requests: Requests,
 ) -> anyhow::Result<(Histogram<u64>, u64)> {
     let mut stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;

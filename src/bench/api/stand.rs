@@ -124,7 +124,7 @@ impl Stand {
     }
 
     fn post(&self, path: &str, body: &Value) -> Vec<u8> {
-        post((self.address, &self.token), path, body)
+        post(self.address, &self.token, path, body)
     }
 
     /// Checks a second since the services were there, as the server counts them.

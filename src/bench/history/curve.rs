@@ -50,14 +50,15 @@ pub(super) struct Point {
 
 /// Measures all sizes, prints and draws.
 pub(super) async fn run(plan: &Plan, config: &Config) -> anyhow::Result<ExitCode> {
-    let bar = progress(plan, plan.curve.last().copied().unwrap_or(0));
+    let sizes = plan.sizes();
+    let bar = progress(plan, sizes.last().copied().unwrap_or(0));
     let storage = Storage::new(config)?;
     let pipeline = Pipeline::start(plan, config, &storage).await?;
     let mut fleet = Fleet::new(plan)?;
     let mut points: Vec<Point> = Vec::new();
     let mut written = 0;
-    for results in &plan.curve {
-        let (fed, mut spent) = pipeline.feed(fleet, (results - written, HOUR_MS), &bar).await?;
+    for results in &sizes {
+        let (fed, mut spent) = pipeline.feed(fleet, results - written, HOUR_MS, &bar).await?;
         fleet = fed;
         spent += pipeline.settle(&mut fleet).await?;
         written = *results;

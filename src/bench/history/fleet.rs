@@ -38,14 +38,15 @@ impl Fleet {
     /// The planned services, numbered from 1; their checks are spread over the interval.
     pub(super) fn new(plan: &Plan) -> anyhow::Result<Self> {
         let services: Vec<ServiceKey> = (1..=i64::from(plan.services)).collect();
-        Ok(Self::of(&services, plan.interval_ms(), (plan.codes()?, Timestamp::from_ms(START_MS))))
+        Ok(Self::of(&services, plan.interval_ms(), plan.codes()?, Timestamp::from_ms(START_MS)))
     }
 
     /// These services from these locations, from `start` on.
     pub(super) fn of(
         services: &[ServiceKey],
         interval_ms: u32,
-        (codes, start): (Vec<LocationCode>, Timestamp),
+        codes: Vec<LocationCode>,
+        start: Timestamp,
     ) -> Self {
         let mut members = Vec::with_capacity(services.len() * codes.len());
         for (rank, service) in services.iter().enumerate() {

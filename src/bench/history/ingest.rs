@@ -86,14 +86,16 @@ impl Pipeline {
         let databases = storage.open(config).await?;
         let empty_bytes = storage.bytes(databases.history.reader()).await?;
         let clock = Clock::fixed(Timestamp::from_ms(0));
-        Self::on(databases, plan, (config, clock, empty_bytes))
+        Self::on(databases, plan, config, clock, empty_bytes)
     }
 
     /// Starts it on these databases.
     pub(super) fn on(
         databases: Databases,
         plan: &Plan,
-        (config, clock, empty_bytes): (&Config, Clock, u64),
+        config: &Config,
+        clock: Clock,
+        empty_bytes: u64,
     ) -> anyhow::Result<Self> {
         let mut config = config.clone();
         let location = |number| LocationConfig { code: location_code(number), ..LocationConfig::default() };
@@ -125,7 +127,8 @@ impl Pipeline {
     pub(super) async fn feed(
         &self,
         mut fleet: Fleet,
-        (results, look_ms): (u64, i64),
+        results: u64,
+        look_ms: i64,
         bar: &ProgressBar,
     ) -> anyhow::Result<(Fleet, Spent)> {
         let (started, cpu) = (Instant::now(), usage::cpu()?);

@@ -1,57 +1,71 @@
 //! What one run of `watchkeeper bench history` measures: its flags, read once.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::builder::RangedI64ValueParser;
+use clap::{Args, value_parser};
 
 use crate::model::location::LocationCode;
 
 /// Results of the floor at most: plain rows cost the same at any number that fits into memory.
 const PLAIN_RESULTS: u64 = 1_000_000;
 
-/// What one run measures.
-#[derive(Clone, Debug, Default)]
+const LONG_ABOUT: &str = "\
+Measure the history with the real recorder and the real compactor in a temporary folder, or where --history-url says: \
+results of realistic shape are written, sealed and merged on simulated time, and are durable, beside the same results as \
+plain rows with an index. Then a real `watchkeeper serve` in another process is asked for a service with a long history \
+while it writes results of others.
+
+With --curve the cost of a check is shown as the history grows, without reads over the API.";
+
+/// Measure the history: results a second, bytes a check, reads, beside plain rows
+#[derive(Args, Clone, Debug, Default)]
+#[command(long_about = LONG_ABOUT)]
 pub(super) struct Plan {
-    /// Results that are written.
+    /// Results that are written
+    #[arg(long, value_name = "N", default_value_t = 6_000_000, value_parser = value_parser!(u64).range(1..=1_000_000_000))]
     pub(super) results: u64,
-    /// Services that they are of.
+    /// Services that they are of
+    #[arg(long, value_name = "N", default_value_t = 150, value_parser = number())]
     pub(super) services: u32,
-    /// Locations that check every service.
-    pub(super) locations: u8,
-    /// Seconds between two checks of a location.
+    /// Simulated seconds between two checks of a service
+    #[arg(long = "interval", value_name = "SECONDS", default_value_t = 60, value_parser = number())]
     pub(super) interval_seconds: u32,
-    /// Whether the API is measured too.
-    pub(super) reads: bool,
-    /// Results a second that are written while the API is read.
-    pub(super) checks: u32,
-    /// Days of the service that is read.
+    /// Locations that check every service
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u8).range(1..=50))]
+    pub(super) locations: u8,
+    /// Days of history of the service that is read
+    #[arg(long, value_name = "N", default_value_t = 90, value_parser = number())]
     pub(super) days: u32,
-    /// Sizes of the history in results, smallest first; none: no curve.
+    /// Results a second that are written while it is read
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = number())]
+    pub(super) checks: u32,
+    /// Times that a request is repeated at most
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = number())]
+    pub(super) repetitions: u32,
+    /// Do not measure reads
+    #[arg(long)]
+    pub(super) no_reads: bool,
+    /// Measure the cost of a check at these sizes, in millions of results: 1,3,10,30,100
+    #[arg(long, value_name = "MILLIONS", value_delimiter = ',', value_parser = millions)]
     pub(super) curve: Vec<u64>,
-    /// Where the curve is drawn.
+    /// Draw the curve into this SVG file
+    #[arg(long, value_name = "FILE", requires = "curve")]
     pub(super) plot: Option<PathBuf>,
-    /// JSON instead of tables.
+    /// Print JSON for machines
+    #[arg(long = "json")]
     pub(super) as_json: bool,
 }
 
+fn number() -> RangedI64ValueParser<u32> {
+    value_parser!(u32).range(1..=1_000_000)
+}
+
 impl Plan {
-    pub(super) fn of(arguments: &ArgMatches) -> Self {
-        let number = |name: &str| arguments.get_one::<u32>(name).copied().unwrap_or(1);
-        let mut curve: Vec<u64> = arguments.get_many::<u64>("curve").into_iter().flatten().copied().collect();
-        curve.sort_unstable();
-        curve.dedup();
-        Self {
-            results: arguments.get_one::<u64>("results").copied().unwrap_or(1),
-            services: number("services"),
-            locations: arguments.get_one::<u8>("locations").copied().unwrap_or(1),
-            interval_seconds: number("interval"),
-            reads: !arguments.get_flag("no-reads"),
-            checks: number("checks"),
-            days: number("days"),
-            curve,
-            plot: arguments.get_one::<PathBuf>("plot").cloned(),
-            as_json: arguments.get_flag("json"),
-        }
+    /// Sizes of the history in results, smallest first; none: no curve.
+    pub(super) fn sizes(&self) -> BTreeSet<u64> {
+        self.curve.iter().copied().collect()
     }
 
     /// Results of the floor.
@@ -75,57 +89,6 @@ pub(super) fn location_code(number: u8) -> String {
     format!("place-{number}")
 }
 
-/// `watchkeeper bench history` and its flags.
-pub(super) fn command() -> Command {
-    let number = |name: &'static str, default: &'static str, help: &'static str| {
-        let range = value_parser!(u32).range(1..=1_000_000);
-        Arg::new(name).long(name).value_name("N").default_value(default).value_parser(range).help(help)
-    };
-    Command::new("history")
-        .about("Measure the history: results a second, bytes a check, reads, beside plain rows")
-        .long_about(
-            "Measure the history with the real recorder and the real compactor in a temporary folder, or where \
-             --history-url says: results of realistic shape are written, sealed and merged on simulated time, and are \
-             durable, beside the same results as plain rows with an index. Then a real `watchkeeper serve` in another \
-             process is asked for a service with a long history while it writes results of others.\n\n\
-             With --curve the cost of a check is shown as the history grows, without reads over the API.",
-        )
-        .args([
-            Arg::new("results")
-                .long("results")
-                .value_name("N")
-                .default_value("6000000")
-                .value_parser(value_parser!(u64).range(1..=1_000_000_000))
-                .help("Results that are written"),
-            number("services", "150", "Services that they are of"),
-            number("interval", "60", "Simulated seconds between two checks of a service"),
-            Arg::new("locations")
-                .long("locations")
-                .value_name("N")
-                .default_value("3")
-                .value_parser(value_parser!(u8).range(1..=50))
-                .help("Locations that check every service"),
-            number("days", "90", "Days of history of the service that is read"),
-            number("checks", "2000", "Results a second that are written while it is read"),
-            Arg::new("no-reads").long("no-reads").action(ArgAction::SetTrue).help("Do not measure reads"),
-        ])
-        .args([
-            Arg::new("curve")
-                .long("curve")
-                .value_name("MILLIONS")
-                .value_delimiter(',')
-                .value_parser(millions)
-                .help("Measure the cost of a check at these sizes, in millions of results: 1,3,10,30,100"),
-            Arg::new("plot")
-                .long("plot")
-                .value_name("FILE")
-                .requires("curve")
-                .value_parser(value_parser!(PathBuf))
-                .help("Draw the curve into this SVG file"),
-            Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON for machines"),
-        ])
-}
-
 fn millions(text: &str) -> Result<u64, &'static str> {
     let results = text.parse::<f64>().unwrap_or(f64::NAN) * 1e6;
     if !(1.0..=1e9).contains(&results) {
@@ -137,11 +100,14 @@ fn millions(text: &str) -> Result<u64, &'static str> {
 
 #[cfg(test)]
 mod tests {
+    use clap::{Command, FromArgMatches as _};
+
     use super::*;
 
     fn plan(flags: &[&str]) -> Result<Plan, clap::Error> {
         let arguments = std::iter::once("history").chain(flags.iter().copied());
-        command().try_get_matches_from(arguments).map(|matches| Plan::of(&matches))
+        let matches = Plan::augment_args(Command::new("history")).try_get_matches_from(arguments)?;
+        Plan::from_arg_matches(&matches)
     }
 
     #[test]
@@ -149,15 +115,15 @@ mod tests {
         let plan = plan(&[]).unwrap();
         assert_eq!((plan.services, plan.locations, plan.interval_seconds), (150, 3, 60));
         assert_eq!((plan.days, plan.checks, plan.plain_results()), (90, 2_000, 1_000_000));
-        assert!(plan.reads && plan.curve.is_empty() && !plan.as_json);
+        assert!(!plan.no_reads && plan.curve.is_empty() && !plan.as_json);
     }
 
     #[test]
     fn a_curve_has_growing_sizes() {
         let plan = plan(&["--curve", "10,0.02,3,10", "--plot", "a.svg", "--json"]).unwrap();
         assert_eq!(
-            (plan.curve, plan.plot, plan.as_json),
-            (vec![20_000, 3_000_000, 10_000_000], Some("a.svg".into()), true)
+            (plan.sizes(), plan.plot, plan.as_json),
+            (BTreeSet::from([20_000, 3_000_000, 10_000_000]), Some("a.svg".into()), true)
         );
     }
 

@@ -60,13 +60,14 @@ impl Question {
         }
     }
 
-    /// How often it is asked.
-    pub(super) const fn repetitions(self) -> u32 {
-        match self {
+    /// How often it is asked when `most` is not less.
+    pub(super) fn repetitions(self, most: u32) -> u32 {
+        let wanted = match self {
             Self::Newest | Self::Far => 2_000,
             Self::Down => 200,
             Self::Metrics | Self::Uptime => 1_000,
-        }
+        };
+        wanted.min(most)
     }
 }
 
@@ -166,7 +167,7 @@ pub(super) async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> 
     let started = tokio::time::Instant::now();
     let mut figures = Vec::new();
     for question in Question::ALL {
-        let seen = stand.ask(question).await?;
+        let seen = stand.ask(question, plan.repetitions).await?;
         figures.push(Figures::of(question, &seen));
     }
     let written = stand.written().await? - before;

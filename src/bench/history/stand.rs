@@ -58,20 +58,21 @@ impl Stand {
         until_ready(&mut server, address).await?;
         let token = std::fs::read_to_string(data.join("token")).context("the server has made no token")?;
         let token = token.trim().to_owned();
-        let id = make_service((address, &token), "Long", (target.port, plan.interval_seconds)).await?;
+        let id = make_service(address, &token, "Long", target.port, plan.interval_seconds).await?;
         drop(server);
 
         let url = |chosen: &Option<String>, name: &str| {
             chosen.clone().unwrap_or_else(|| sqlite_url(&data.join(name)))
         };
-        let urls = (url(&config.database_url, "main.db"), url(&config.history_url, "history.db"));
-        let databases = Databases::open(&urls.0, &urls.1, &config.limits.store).await?;
+        let main = url(&config.database_url, "main.db");
+        let history = url(&config.history_url, "history.db");
+        let databases = Databases::open(&main, &history, &config.limits.store).await?;
         let results = fill(databases, &id, plan, config, bar).await?;
 
         let mut server = serve(address, &shown, config)?;
         until_ready(&mut server, address).await?;
         for number in 0..plan.checks {
-            make_service((address, &token), &format!("Service {number}"), (target.port, 1)).await?;
+            make_service(address, &token, &format!("Service {number}"), target.port, 1).await?;
         }
         let path = format!("/v1/services/{id}");
         Ok(Self { results, address, token, path, _server: server, _target: target, _folder: folder })
@@ -82,8 +83,8 @@ impl Stand {
         metric(self.address, "watchkeeper_results_acked_total").await
     }
 
-    /// Asks one question as often as planned, on one connection.
-    pub(super) async fn ask(&self, question: Question) -> anyhow::Result<Seen> {
+    /// Asks one question as often as it wants, `most` times at most, on one connection.
+    pub(super) async fn ask(&self, question: Question, most: u32) -> anyhow::Result<Seen> {
         let mut client = Client::connect(self.address, &self.token).await?;
         let paths = match question {
             Question::Newest | Question::Down => Vec::new(),
@@ -92,7 +93,7 @@ impl Stand {
             Question::Uptime => vec![format!("{}/uptime?days=90", self.path)],
         };
         let mut seen = Seen::nothing()?;
-        for number in 0..question.repetitions() as usize {
+        for number in 0..question.repetitions(most) as usize {
             let asked_at = Instant::now();
             let status = match question {
                 Question::Newest => client.get(&format!("{}/checks?per_page=50", self.path)).await?,
@@ -148,15 +149,17 @@ fn entries(answer: &Value) -> u64 {
 }
 
 async fn make_service(
-    server: (SocketAddr, &str),
+    address: SocketAddr,
+    token: &str,
     name: &str,
-    (port, interval_seconds): (u16, u32),
+    port: u16,
+    interval_seconds: u32,
 ) -> anyhow::Result<String> {
     let body = json!({
         "name": name, "check_type": "tcp", "target": format!("127.0.1.1:{port}"),
         "settings": {"interval_seconds": interval_seconds},
     });
-    let made = exchange(server.0, &post(server, "/v1/services", &body)).await?;
+    let made = exchange(address, &post(address, token, "/v1/services", &body)).await?;
     Ok(made["data"]["id"].as_str().with_context(|| format!("no service: {made}"))?.to_owned())
 }
 
@@ -171,14 +174,14 @@ async fn fill(
     let now = Clock::System.now();
     let start = now.plus_ms(-i64::from(plan.days) * DAY_MS);
     let key = backdate(&databases, id, start).await?;
-    let pipeline = Pipeline::on(databases, plan, (config, Clock::fixed(start), 0))?;
-    let mut fleet = Fleet::of(&[key], plan.interval_ms(), (plan.codes()?, start));
+    let pipeline = Pipeline::on(databases, plan, config, Clock::fixed(start), 0)?;
+    let mut fleet = Fleet::of(&[key], plan.interval_ms(), plan.codes()?, start);
     let rounds = |days: i64| u64::try_from(days * DAY_MS / i64::from(plan.interval_ms())).unwrap_or_default();
     let results = |days: i64| rounds(days) * u64::from(plan.locations);
     let old_days = (i64::from(plan.days) - NEWEST_DAYS).max(0);
     let newest_days = i64::from(plan.days) - old_days;
     for (days, look_ms) in [(old_days, DAY_MS), (newest_days, HOUR_MS)] {
-        fleet = pipeline.feed(fleet, (results(days), look_ms), bar).await?.0;
+        fleet = pipeline.feed(fleet, results(days), look_ms, bar).await?.0;
     }
     pipeline.compact(now).await?;
     pipeline.stop().await;
