@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use tokio::task::LocalSet;
 
 use super::*;
+use crate::clock::DAY_MS;
 use crate::http::gate::idempotency::{Claim, KeyState};
 use crate::http::gate::route::Access;
 use crate::id::Id;
@@ -151,9 +152,10 @@ fn world(limit: u32) -> World {
         directory.callers.insert(token.hash(), caller);
         tokens.insert(kind, token);
     }
+    let clock = Clock::fixed(NOW);
     let rules = GateRules {
-        clock: Clock::fixed(NOW),
-        guard: Arc::new(ClockGuard::new(Clock::fixed(NOW), None)),
+        guard: Arc::new(ClockGuard::new(clock.clone(), None)),
+        clock,
         token_prefix: "wk_".into(),
         limiter: RateLimiter::new(limit, 100),
         is_trusted_proxy: Box::new(|_| false),
@@ -409,4 +411,18 @@ async fn a_body_is_read_within_its_limits() {
     assert_eq!((response.status().as_u16(), body["data"]["name"].as_str()), (200, Some("shop")));
     let (response, _) = world.send(post(format!("{{\"name\": \"{}\"}}", "x".repeat(100)))).await;
     assert_eq!(response.status(), 413);
+}
+
+/// Reliability 15: the full token has a millisecond left, the expired one has none, whatever is done to the clock.
+#[rstest]
+#[case::a_year_ahead(365)]
+#[case::a_year_back(-365)]
+#[tokio::test]
+async fn a_clock_that_is_set_ends_no_token_and_brings_none_back(#[case] days: i64) {
+    let world = world(100);
+    world.gate.rules.clock.set_ahead(days * DAY_MS);
+    for (token, status) in [("full", 200), ("expired", 401)] {
+        let (response, _) = world.ask("GET", "/v1/me", token).await;
+        assert_eq!(response.status(), status, "{token}");
+    }
 }
