@@ -26,10 +26,10 @@ const SHORTEST_MS: i64 = 50;
 /// Maintenances looked up at a time.
 const PAGE: u64 = 100;
 
-/// What the clock works with.
+/// The means of starting and ending maintenances.
 #[derive(Clone, Debug)]
 pub struct Works {
-    /// Who holds the maintenances, and tells the engine about services whose time counts or no longer does.
+    /// The databases of the maintenances, and the way to tell the engine about services whose time counts or no longer does.
     pub announcer: Announcer,
     /// Wall time.
     pub clock: Clock,
@@ -82,7 +82,7 @@ impl Works {
         Ok(true)
     }
 
-    /// How long nothing is due.
+    /// Returns the time until something is due.
     async fn pause(&self) -> Result<Duration, StoreError> {
         let next = due::next(self.announcer.databases.main.reader()).await?;
         Ok(wait(next, self.clock.now()))
