@@ -45,6 +45,9 @@ pub enum StoreError {
     /// Work on the store has panicked, which is our mistake; it starts over.
     #[error("the {0} has panicked")]
     Panicked(&'static str),
+    /// Another writer was faster: what this one was going to do rests on something that is not so any more.
+    #[error("overtaken: {0}")]
+    Overtaken(String),
     /// A row holds something that this version cannot read.
     #[error("{table} row {row}: {problem}")]
     Corrupt {

@@ -26,7 +26,7 @@ const HOUR_MS: i64 = 3_600_000;
 /// A midnight.
 const START_MS: i64 = 20_000 * DAY_MS;
 
-fn compaction(store: &Store) -> Compaction {
+pub(crate) fn compaction(store: &Store) -> Compaction {
     let keeping = Keeping::Alike(Retention::of_days(90));
     Compaction::new(store.history.clone(), keeping, CompactionLimits::default(), Arc::default())
 }
@@ -85,7 +85,7 @@ pub(crate) async fn fresh_rows(store: &Store) -> u64 {
     fresh::fillings(store.history.reader()).await.unwrap().iter().map(|filling| filling.rows).sum()
 }
 
-async fn levels(store: &Store) -> Vec<Level> {
+pub(crate) async fn levels(store: &Store) -> Vec<Level> {
     let visible: Vec<Segment> = segments::visible(store.history.reader()).await.unwrap();
     visible.iter().map(|segment| segment.purpose.level).collect()
 }

@@ -19,6 +19,7 @@ mod incidents;
 mod installation;
 mod linked;
 mod maintenances;
+mod merge;
 mod migrations;
 mod organisations;
 mod recent;

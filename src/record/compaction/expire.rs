@@ -77,7 +77,7 @@ impl Compaction {
     async fn retire(&self, segment: &Segment) -> Result<(), StoreError> {
         let transaction = self.history.begin().await?;
         progress::demand_turn(&transaction, self.turn).await?;
-        segments::retire(&transaction, segment.id, self.present()).await?;
+        segments::retire(&transaction, segment, self.present()).await?;
         Ok(transaction.commit().await?)
     }
 

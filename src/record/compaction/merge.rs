@@ -15,7 +15,7 @@ use crate::store::history::blocks::{Body, Entry};
 use crate::store::history::progress;
 use crate::store::history::sealed::{self, Outline, Sealed};
 use crate::store::history::segments::place::Door;
-use crate::store::history::segments::{self, Level, Purpose, Segment};
+use crate::store::history::segments::{self, Level, Purpose, Segment, SegmentId};
 
 /// How long after its end a day is merged: ranges of up to 24 hours are made of minutes.
 const DAY_SETTLE_MS: i64 = DAY_MS;
@@ -38,7 +38,7 @@ impl Compaction {
             if self.unmergeable.contains_key(&day.id) {
                 continue;
             }
-            let result = self.merge_day(day).await;
+            let result = self.merge_day(day.id).await;
             if matches!(result, Err(StoreError::Corrupt { .. })) {
                 self.unmergeable.insert(day.id, now);
             }
@@ -49,24 +49,26 @@ impl Compaction {
         merged
     }
 
-    async fn merge_day(&mut self, day: &Segment) -> Result<(), StoreError> {
+    /// Merges a day as it is now: results that came late may have been sealed into it since the pass began.
+    async fn merge_day(&mut self, day: SegmentId) -> Result<(), StoreError> {
+        let Some(day) = segments::visible_one(self.history.reader(), day).await? else { return Ok(()) };
         let door = self.history.place().door(day.id).await?;
         let purpose = Purpose::of(Level::Period, day.purpose.retention, day.purpose.from);
         let mut written = Written::default();
         let mut merged = 0;
         let mut after = i64::MIN;
         loop {
-            let services = sealed::services_after(&door, day, after, SERVICES_AT_ONCE).await?;
+            let services = sealed::services_after(&door, &day, after, SERVICES_AT_ONCE).await?;
             let (Some(first), Some(last)) = (services.first(), services.last()) else { break };
             after = *last;
-            let (sealed, checks) = merged_blocks(&door, day, (*first, *last)).await?;
+            let (sealed, checks) = merged_blocks(&door, &day, (*first, *last)).await?;
             self.shelf.add(&mut written, purpose, &sealed).await?;
             merged += checks;
         }
         let transaction = self.history.begin().await?;
         progress::demand_turn(&transaction, self.turn).await?;
         written.publish(&transaction).await?;
-        segments::retire(&transaction, day.id, self.present()).await?;
+        segments::retire(&transaction, &day, self.present()).await?;
         transaction.commit().await?;
         self.shelf.published(&written);
         for segment in written.segments() {

@@ -73,7 +73,7 @@ pub async fn demand_turn(connection: &impl ConnectionTrait, turn: i64) -> Result
     let row = Entity::find_by_id(COMPACTOR).lock_shared().one(connection).await?;
     match row {
         Some(row) if row.value == turn => Ok(()),
-        _ => Err(StoreError::corrupt("history_progress", &COMPACTOR, &"another process compacts now")),
+        _ => Err(StoreError::Overtaken("another process compacts now".into())),
     }
 }
 

@@ -140,6 +140,19 @@ pub async fn entered(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, 
     rows.into_iter().map(Segment::try_from).collect()
 }
 
+/// A segment as it is now; `None` when it does not count, or not any more.
+///
+/// # Errors
+/// When the database fails or its row cannot be read.
+pub async fn visible_one(
+    connection: &impl ConnectionTrait,
+    id: SegmentId,
+) -> Result<Option<Segment>, StoreError> {
+    let row = Entity::find_by_id(id).filter(Column::RetiredAt.is_null()).one(connection).await?;
+    let segment = row.map(Segment::try_from).transpose()?;
+    Ok(segment.filter(|segment| segment.sealed_batch > 0))
+}
+
 /// The segments that do not count any more and are still there.
 ///
 /// # Errors
@@ -176,22 +189,26 @@ pub async fn publish(connection: &impl ConnectionTrait, id: SegmentId, batch: i6
     let change = change.filter(Column::Id.eq(id)).filter(Column::SealedBatch.eq(batch - 1));
     match change.exec(connection).await?.rows_affected {
         1 => Ok(()),
-        _ => Err(StoreError::corrupt("history_segment", &id, &format!("batch {batch} is not the next one"))),
+        _ => Err(StoreError::Overtaken(format!("batch {batch} of segment {id} is not the next one"))),
     }
 }
 
 /// From this commit on the segment does not count any more.
 ///
 /// # Errors
-/// When the database fails.
+/// When it is not as it was read: it holds a later batch, or does not count already. When the database fails.
 pub async fn retire(
     connection: &impl ConnectionTrait,
-    id: SegmentId,
+    segment: &Segment,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let change = Entity::update_many().col_expr(Column::RetiredAt, Expr::value(now.ms()));
-    change.filter(Column::Id.eq(id)).exec(connection).await?;
-    Ok(())
+    let change = change.filter(Column::Id.eq(segment.id)).filter(Column::RetiredAt.is_null());
+    let change = change.filter(Column::SealedBatch.eq(segment.sealed_batch));
+    match change.exec(connection).await?.rows_affected {
+        1 => Ok(()),
+        _ => Err(StoreError::Overtaken(format!("segment {} was written to meanwhile", segment.id))),
+    }
 }
 
 /// Takes a segment that has been dropped out of the catalogue.
