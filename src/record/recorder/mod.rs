@@ -166,7 +166,15 @@ impl Recorder {
         if self.flight.is_some() || self.is_resting {
             return;
         }
-        let spooled = self.spool.as_mut().and_then(|spool| spool.oldest().cloned());
+        let spooled = match self.spool.as_mut().map_or(Ok(None), Spool::oldest) {
+            Ok(spooled) => spooled.cloned(),
+            Err(error) => {
+                // What is on disk is older than memory: nothing is written before it.
+                tracing::error!(%error, "the spool cannot be read; it is tried again");
+                self.rest(ctx);
+                return;
+            }
+        };
         let is_from_spool = spooled.is_some();
         let batch = spooled.unwrap_or_else(|| self.queue.next(self.limits.rows_per_commit));
         if batch.is_empty() {
@@ -207,15 +215,20 @@ impl Recorder {
                 if !flight.is_spooled {
                     self.queue.put_back(Arc::unwrap_or_clone(flight.batch));
                 }
-                self.is_resting = true;
-                ctx.run_later(Duration::from_millis(self.limits.retry_ms), |recorder, ctx| {
-                    recorder.is_resting = false;
-                    recorder.write(ctx);
-                });
-                if self.is_stopping {
-                    self.leave();
-                }
+                self.rest(ctx);
             }
+        }
+    }
+
+    /// Tries again in a while; whoever stops does not wait for that.
+    fn rest(&mut self, ctx: &mut Context<Self>) {
+        self.is_resting = true;
+        ctx.run_later(Duration::from_millis(self.limits.retry_ms), |recorder, ctx| {
+            recorder.is_resting = false;
+            recorder.write(ctx);
+        });
+        if self.is_stopping {
+            self.leave();
         }
     }
 

@@ -20,8 +20,10 @@ use crate::record::spool::segment::{HEAD, SegmentReader, frame};
 /// A segment that has grown to this is not appended to any more.
 const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
 const EXTENSION: &str = "spool";
-/// What a segment is renamed to that cannot be read at all.
+/// What a segment is renamed to that this version cannot read.
 const ASIDE_EXTENSION: &str = "unreadable";
+/// How often the oldest segment is read before those behind it come first.
+const READ_ATTEMPTS: u32 = 20;
 
 /// The facts that wait on disk.
 #[derive(Debug)]
@@ -34,6 +36,10 @@ pub struct Spool {
     writer: Option<File>,
     /// The oldest segment, as long as it is read.
     reader: Option<SegmentReader>,
+    /// How often in a row the oldest segment could not be read.
+    failed_reads: u32,
+    /// Segments that could not be read however often it was tried. They stay where they are, for the next start.
+    passed_over: Vec<Segment>,
     /// What was read and is not yet forgotten.
     pending: Option<Batch>,
     next_number: u64,
@@ -55,27 +61,33 @@ impl Spool {
     pub fn open(folder: &Path, max_bytes: u64) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let mut segments = Vec::new();
+        let mut last_number = 0;
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
-            if let Some(number) = number_of(&entry.path()) {
+            if let Some(number) = number_of(&entry.path(), EXTENSION) {
                 segments.push(Segment { number, bytes: entry.metadata()?.len() });
             }
+            // A number is used once, also when its segment was set aside.
+            let aside = number_of(&entry.path(), ASIDE_EXTENSION);
+            last_number = last_number.max(aside.unwrap_or_default());
         }
         segments.sort_by_key(|segment| segment.number);
-        let next_number = segments.last().map_or(1, |last| last.number + 1);
+        let next_number = segments.last().map_or(0, |last| last.number).max(last_number) + 1;
         Ok(Self {
             folder: folder.to_owned(),
             max_bytes,
             segments: segments.into(),
             writer: None,
             reader: None,
+            failed_reads: 0,
+            passed_over: Vec::new(),
             pending: None,
             next_number,
             damages: 0,
         })
     }
 
-    /// Whether nothing waits.
+    /// Whether nothing waits that this process will write.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
@@ -84,7 +96,7 @@ impl Spool {
     /// Bytes on disk.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.segments.iter().map(|segment| segment.bytes).sum()
+        self.segments.iter().chain(&self.passed_over).map(|segment| segment.bytes).sum()
     }
 
     /// Whether there is room below the limit. Whoever has something that must not be lost may append all the same.
@@ -158,11 +170,15 @@ impl Spool {
     }
 
     /// What waits longest, the same until it is forgotten; `None` if nothing waits.
-    pub fn oldest(&mut self) -> Option<&Batch> {
+    ///
+    /// # Errors
+    /// When it cannot be read now (no descriptors, a disk that fails). It still waits: ask again later. What cannot be read
+    /// however often it is tried is passed over until the next start, so that it does not hold up everything else.
+    pub fn oldest(&mut self) -> io::Result<Option<&Batch>> {
         while self.pending.is_none() {
-            let number = self.segments.front()?.number;
+            let Some(number) = self.segments.front().map(|segment| segment.number) else { break };
             match self.reader.as_mut().map(SegmentReader::next) {
-                None => self.begin_reading(number),
+                None => self.begin_reading(number)?,
                 Some(None) => self.remove_oldest(),
                 Some(Some(piece)) => {
                     if piece.lost_bytes > 0 {
@@ -172,37 +188,64 @@ impl Spool {
                 }
             }
         }
-        self.pending.as_ref()
+        Ok(self.pending.as_ref())
     }
 
     /// What was oldest is durable elsewhere. A segment goes when nothing of it waits.
     pub fn forget(&mut self) {
         self.pending = None;
-        // Removes what has been read to its end.
+        // Removes what has been read to its end. What cannot be read now is asked for again.
         let _ = self.oldest();
     }
 
-    fn begin_reading(&mut self, number: u64) {
+    fn begin_reading(&mut self, number: u64) -> io::Result<()> {
         if self.segments.len() == 1 {
             // What comes from now on goes into a segment of its own.
             self.writer = None;
         }
         let path = self.path(number, EXTENSION);
-        let problem = match fs::read(&path).map(SegmentReader::new) {
-            Ok(Some(reader)) => {
-                self.reader = Some(reader);
-                return;
+        match fs::read(&path) {
+            Ok(bytes) => {
+                self.failed_reads = 0;
+                self.reader = SegmentReader::new(bytes);
+                if self.reader.is_none() {
+                    self.set_aside(number);
+                }
+                Ok(())
             }
-            Ok(None) => "this version cannot read it".to_owned(),
-            Err(error) => error.to_string(),
-        };
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.damages += 1;
+                tracing::error!(segment = %path.display(), "a segment of the spool is gone; its results are missing");
+                self.segments.pop_front();
+                Ok(())
+            }
+            Err(error) => {
+                self.failed_reads += 1;
+                if self.failed_reads >= READ_ATTEMPTS {
+                    self.pass_over(&error);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Keeps a segment of another version for whoever can read it.
+    fn set_aside(&mut self, number: u64) {
         self.damages += 1;
-        let aside = self.path(number, ASIDE_EXTENSION);
-        tracing::error!(segment = %path.display(), problem, "a segment of the spool is set aside; its results are missing");
-        if let Err(error) = fs::rename(&path, &aside) {
+        let path = self.path(number, EXTENSION);
+        tracing::error!(segment = %path.display(), "this version cannot read a segment of the spool; it is set aside, and its results are missing");
+        if let Err(error) = fs::rename(&path, self.path(number, ASIDE_EXTENSION)) {
             tracing::error!(%error, "the segment could not be renamed; the next start tries it again");
         }
         self.segments.pop_front();
+    }
+
+    fn pass_over(&mut self, error: &io::Error) {
+        self.failed_reads = 0;
+        self.damages += 1;
+        let Some(segment) = self.segments.pop_front() else { return };
+        tracing::error!(segment = segment.number, %error, "a segment of the spool cannot be read; the next start tries it again");
+        self.passed_over.push(segment);
     }
 
     fn report(&mut self, number: u64, (bytes, is_end): (usize, bool)) {
@@ -228,8 +271,8 @@ impl Spool {
     }
 }
 
-fn number_of(path: &Path) -> Option<u64> {
-    let is_segment = path.extension().is_some_and(|extension| extension == EXTENSION);
+fn number_of(path: &Path, extension: &str) -> Option<u64> {
+    let is_segment = path.extension().is_some_and(|found| found == extension);
     path.file_stem()?.to_str()?.parse().ok().filter(|_| is_segment)
 }
 

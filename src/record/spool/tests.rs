@@ -19,7 +19,7 @@ fn batch(first: i64) -> Batch {
 
 fn drain(spool: &mut Spool) -> Vec<i64> {
     let mut times = Vec::new();
-    while let Some(batch) = spool.oldest() {
+    while let Some(batch) = spool.oldest().unwrap() {
         times.extend(batch.changes.iter().map(|change| change.at.ms()));
         spool.forget();
     }
@@ -36,7 +36,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn what_waits_is_given_in_order_and_then_removed() {
     let folder = tempfile::tempdir().unwrap();
     let mut spool = Spool::open(folder.path(), ROOM).unwrap();
-    assert!(spool.oldest().is_none());
+    assert!(spool.oldest().unwrap().is_none());
     (0..5).for_each(|number| spool.append(&batch(number * 10)).unwrap());
     assert!(spool.bytes() > 0);
     assert_eq!(drain(&mut spool), (0..50).collect::<Vec<_>>());
@@ -49,7 +49,7 @@ fn the_next_process_goes_on_where_the_killed_one_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let mut killed = Spool::open(folder.path(), ROOM).unwrap();
     (0..3).for_each(|number| killed.append(&batch(number * 10)).unwrap());
-    assert_eq!(killed.oldest().map(|batch| batch.changes.len()), Some(10));
+    assert_eq!(killed.oldest().unwrap().map(|batch| batch.changes.len()), Some(10));
     killed.forget();
     killed.append(&batch(30)).unwrap();
     drop(killed);
@@ -64,9 +64,9 @@ fn what_is_appended_while_it_is_read_comes_behind() {
     let folder = tempfile::tempdir().unwrap();
     let mut spool = Spool::open(folder.path(), ROOM).unwrap();
     spool.append(&batch(0)).unwrap();
-    let first = spool.oldest().unwrap().changes.clone();
+    let first = spool.oldest().unwrap().unwrap().changes.clone();
     spool.append(&batch(10)).unwrap();
-    assert_eq!(spool.oldest().unwrap().changes, first, "the same until it is forgotten");
+    assert_eq!(spool.oldest().unwrap().unwrap().changes, first, "the same until it is forgotten");
     assert_eq!(drain(&mut spool), (0..20).collect::<Vec<_>>());
 }
 
@@ -117,4 +117,66 @@ fn the_limit_is_known_but_not_enforced() {
     spool.append(&batch(0)).unwrap();
     assert!(!spool.has_room());
     spool.append(&batch(10)).unwrap();
+}
+
+/// A folder in the place of a segment: it can be opened, but not read.
+fn make_unreadable(file: &Path) -> PathBuf {
+    let hidden = file.with_extension("hidden");
+    fs::rename(file, &hidden).unwrap();
+    fs::create_dir(file).unwrap();
+    hidden
+}
+
+/// Named after what it mends: a read that failed once set the segment aside, and its results were never written.
+#[test]
+fn a_segment_that_cannot_be_read_for_a_moment_still_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spool = Spool::open(folder.path(), ROOM).unwrap();
+    spool.append(&batch(0)).unwrap();
+    let file = files(folder.path()).remove(0);
+    let hidden = make_unreadable(&file);
+    spool.oldest().unwrap_err();
+    spool.forget();
+    assert!(!spool.is_empty());
+    fs::remove_dir(&file).unwrap();
+    fs::rename(hidden, &file).unwrap();
+    assert_eq!(drain(&mut spool), (0..10).collect::<Vec<_>>());
+    assert_eq!(spool.damages(), 0);
+}
+
+#[test]
+fn a_segment_that_can_never_be_read_holds_up_nothing_and_waits_for_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spool = Spool::open(folder.path(), ROOM).unwrap();
+    spool.append(&batch(0)).unwrap();
+    drop(spool);
+    let mut spool = Spool::open(folder.path(), ROOM).unwrap();
+    spool.append(&batch(10)).unwrap();
+    let file = files(folder.path()).remove(0);
+    let hidden = make_unreadable(&file);
+    for _ in 0..READ_ATTEMPTS {
+        spool.oldest().unwrap_err();
+    }
+    assert_eq!(drain(&mut spool), (10..20).collect::<Vec<_>>());
+    assert_eq!((spool.damages(), spool.is_empty()), (1, true));
+    assert!(spool.bytes() > 0, "it still takes its room");
+    fs::remove_dir(&file).unwrap();
+    fs::rename(hidden, &file).unwrap();
+    let mut next = Spool::open(folder.path(), ROOM).unwrap();
+    assert_eq!(drain(&mut next), (0..10).collect::<Vec<_>>());
+}
+
+/// Named after what it mends: after a start the number was given again, and the next one set aside took the place of this.
+#[test]
+fn the_number_of_a_segment_that_was_set_aside_is_never_used_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let other_version = |number: u64, rest: &str| {
+        let bytes = [b"WKSPOOL\x09", rest.as_bytes()].concat();
+        fs::write(folder.path().join(format!("{number:020}.spool")), bytes).unwrap();
+    };
+    other_version(1, "first");
+    assert!(drain(&mut Spool::open(folder.path(), ROOM).unwrap()).is_empty());
+    let mut spool = Spool::open(folder.path(), ROOM).unwrap();
+    spool.append(&batch(0)).unwrap();
+    assert_eq!(number_of(&files(folder.path())[1], EXTENSION), Some(2), "{:?}", files(folder.path()));
 }
