@@ -300,8 +300,10 @@ async fn availability(
     let spans = cover(&spans, &covers(&decided, until));
     let mut window = Window::default();
     for (day, availability) in per_day(&spans) {
-        if !availability.is_empty() {
-            window.day(day).availability = availability;
+        if !availability.is_empty()
+            && let Some(figures) = window.day(day)
+        {
+            figures.availability = availability;
         }
     }
     Ok(window)

@@ -10,6 +10,10 @@ use crate::stats::uptime::Availability;
 /// Days that count.
 pub const WINDOW_DAYS: i64 = 30;
 
+/// Days that are kept.
+const MAX_DAYS: usize = 30;
+const _: () = assert!(MAX_DAYS as i64 == WINDOW_DAYS);
+
 /// Sums of one day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DayFigures {
@@ -28,24 +32,28 @@ pub struct Window {
 }
 
 impl Window {
-    /// The sums of a day, to be added to. `day` as of `Timestamp::day`.
-    pub fn day(&mut self, day: i64) -> &mut DayFigures {
+    /// The sums of a day, to be added to; `None` when it is older than all days of a full window. `day` as of
+    /// `Timestamp::day`.
+    pub fn day(&mut self, day: i64) -> Option<&mut DayFigures> {
         let day = i32::try_from(day).unwrap_or(i32::MAX);
-        let place = self.days.partition_point(|(known, _)| *known < day);
-        if self.days.get(place).is_none_or(|(known, _)| *known != day) {
-            self.days.insert(place, (day, DayFigures::default()));
-            if self.days.len() > usize::try_from(WINDOW_DAYS).unwrap_or_default() {
+        let mut index = self.days.partition_point(|(known, _)| *known < day);
+        if self.days.get(index).is_none_or(|(known, _)| *known != day) {
+            if self.days.len() >= MAX_DAYS {
+                // The oldest day leaves, and all others move up.
+                index = index.checked_sub(1)?;
                 self.days.pop_front();
             }
+            self.days.insert(index, (day, DayFigures::default()));
         }
-        let place = place.min(self.days.len() - 1);
-        &mut self.days[place].1
+        self.days.get_mut(index).map(|(_, figures)| figures)
     }
 
     /// Adds the sums of another window, day by day.
     pub fn merge(&mut self, other: &Self) {
         for (day, figures) in &other.days {
-            self.day(i64::from(*day)).merge(*figures);
+            if let Some(mine) = self.day(i64::from(*day)) {
+                mine.merge(*figures);
+            }
         }
     }
 
@@ -92,8 +100,8 @@ mod tests {
     #[test]
     fn a_day_leaves_the_window_after_thirty_days() {
         let mut window = Window::default();
-        window.day(100).answered = 1;
-        window.day(129).answered = 2;
+        window.day(100).unwrap().answered = 1;
+        window.day(129).unwrap().answered = 2;
         assert_eq!(window.total(129).answered, 3);
         assert_eq!(window.total(130).answered, 2);
     }
@@ -102,10 +110,29 @@ mod tests {
     fn days_are_kept_in_order_and_bounded() {
         let mut window = Window::default();
         for day in (0..100).rev().chain(0..100) {
-            window.day(day).answered += 1;
+            if let Some(figures) = window.day(day) {
+                figures.answered += 1;
+            }
         }
         assert_eq!(window.days.len(), 30);
         assert!(window.days.iter().zip(window.days.iter().skip(1)).all(|(left, right)| left.0 < right.0));
+    }
+
+    /// Named after what it mends: a day that was no longer kept, or came between two others, gave the figures of its neighbour.
+    #[test]
+    fn a_full_window_never_gives_the_figures_of_another_day() {
+        let mut window = Window::default();
+        for day in (100..160).step_by(2) {
+            window.day(day).unwrap().answered = 1;
+        }
+        assert_eq!(window.day(99), None, "older than all that are kept");
+        let between = window.day(131).unwrap();
+        assert_eq!(*between, DayFigures::default());
+        between.answered = 7;
+        assert_eq!(window.day(131).unwrap().answered, 7);
+        assert_eq!(window.day(130).unwrap().answered, 1);
+        assert_eq!(window.day(132).unwrap().answered, 1);
+        assert_eq!(window.day(100), None, "the oldest one has left");
     }
 
     #[test]

@@ -118,9 +118,11 @@ impl Live {
     }
 
     fn add(&mut self, day: i64, figures: DayFigures) {
-        self.window.day(day).merge(figures);
-        if let Some(anew) = &mut self.anew {
-            anew.window.day(day).merge(figures);
+        let anew = self.anew.as_mut().map(|anew| &mut anew.window);
+        for window in [Some(&mut self.window), anew].into_iter().flatten() {
+            if let Some(known) = window.day(day) {
+                known.merge(figures);
+            }
         }
     }
 
@@ -340,7 +342,7 @@ mod tests {
                 record.checked_at = at(day * DAY_MS);
                 live.take_result(&record, None);
             }
-            live.window.day(day).availability.up_ms += 1;
+            live.window.day(day).unwrap().availability.up_ms += 1;
         }
         // A hash table holds up to 7/8 of its power of two, and a control byte each.
         let place = (size_of::<(i64, Live)>() + 1) * 131_072 / 100_000;

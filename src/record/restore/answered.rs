@@ -100,7 +100,7 @@ fn window(wanted: &Wanted, parts: &Parts) -> Result<Window, StoreError> {
 }
 
 fn add(window: &mut Window, day: i64, answered: u64, sum_us: u64) {
-    let figures = window.day(day);
+    let Some(figures) = window.day(day) else { return };
     figures.answered = figures.answered.saturating_add(u32::try_from(answered).unwrap_or(u32::MAX));
     figures.sum_us = figures.sum_us.saturating_add(sum_us);
 }
