@@ -40,12 +40,15 @@ pub(super) struct Group {
     is_broken: bool,
 }
 
+/// How a commit went; empty until it has ended.
+type Outcome = Arc<OnceLock<Result<(), RuntimeErr>>>;
+
 /// A common transaction that is not yet committed.
 #[derive(Debug)]
 struct Common {
     outer: DatabaseTransaction,
     /// How its commit went.
-    outcome: Arc<OnceLock<Result<(), RuntimeErr>>>,
+    outcome: Outcome,
     /// Transactions that have done their work and wait for the commit.
     waiting: usize,
     /// Nobody joins any more: something in it failed, and what that did to it is not known for certain.
@@ -61,6 +64,8 @@ impl Group {
     /// Commits what is open and tells everybody who waits.
     async fn end(&mut self) -> Result<(), DbErr> {
         let Some(common) = self.open.take() else { return Ok(()) };
+        // So it stays if the runtime ends meanwhile.
+        self.is_broken = true;
         let result = common.outer.commit().await;
         // Also after a failure: nobody knows for certain what has become of it.
         self.commits.fetch_add(1, Ordering::AcqRel);
@@ -71,12 +76,17 @@ impl Group {
         result
     }
 
+    /// Whether what is open takes nobody in and has to be committed first.
+    fn is_closed(&self) -> bool {
+        self.open.as_ref().is_some_and(|common| common.is_closed)
+    }
+
+    /// Whether what is open is the transaction with this outcome.
+    fn is_still_open(&self, outcome: &Outcome) -> bool {
+        self.open.as_ref().is_some_and(|common| Arc::ptr_eq(&common.outcome, outcome))
+    }
+
     async fn join(&mut self, writer: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
-        if self.open.as_ref().is_some_and(|common| common.is_closed)
-            && let Err(error) = self.end().await
-        {
-            tracing::error!(%error, "writes were not committed");
-        }
         if self.open.is_none() {
             if self.is_broken {
                 replace_connection(writer).await?;
@@ -93,6 +103,17 @@ impl Group {
             None => Err(DbErr::Custom("there is no transaction to join".into())),
         }
     }
+}
+
+/// Commits what takes nobody in any more, in a task of its own: a caller who gives up meanwhile does not cut it off.
+async fn end_closed(mut guard: OwnedMutexGuard<Group>) -> Result<OwnedMutexGuard<Group>, DbErr> {
+    let ended = tokio::spawn(async move {
+        if let Err(error) = guard.end().await {
+            tracing::error!(%error, "writes were not committed");
+        }
+        guard
+    });
+    ended.await.map_err(|error| DbErr::Custom(error.to_string()))
 }
 
 /// The driver's reason, for everybody who shares it.
@@ -126,6 +147,9 @@ impl Transaction {
         let turn = Arc::clone(turn);
         let waited = tokio::time::timeout(patience, Arc::clone(&turn).lock_owned()).await;
         let mut guard = waited.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))?;
+        if guard.is_closed() {
+            guard = end_closed(guard).await?;
+        }
         let inner = guard.join(writer).await?;
         Ok(Self { inner: Some(inner), seat: Some(Seat { turn, guard }) })
     }
@@ -150,12 +174,13 @@ impl Transaction {
         let committed = tokio::spawn(async move {
             // Those who came meanwhile have done their work when this turn comes; the first one back commits for all.
             let mut group = turn.lock_owned().await;
-            if outcome.get().is_none() {
+            if group.is_still_open(&outcome) {
                 return group.end().await;
             }
             match outcome.get() {
+                Some(Ok(())) => Ok(()),
                 Some(Err(reason)) => Err(DbErr::Exec(reason.clone())),
-                _ => Ok(()),
+                None => Err(DbErr::Custom("the commit that this write shared was cut off".into())),
             }
         });
         committed.await.map_err(|error| DbErr::Custom(error.to_string()))?

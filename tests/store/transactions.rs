@@ -1,6 +1,8 @@
 //! Writing transactions that meet: each keeps or loses its own, and what is acknowledged is there for everybody.
 
 use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::task::{Context, Waker};
 
 use rstest::rstest;
 use sea_orm::ConnectionTrait as _;
@@ -95,6 +97,34 @@ async fn a_failure_does_not_spread(#[values(Backend::Sqlite, Backend::Postgres)]
         failed += usize::from(result.unwrap().is_err());
     }
     assert_eq!((failed, names(&store.main).await.len()), (25, 51));
+}
+
+/// Named after what it mends: a writer that gave up while it committed for others left no outcome, and they were told that
+/// all had gone well.
+#[tokio::test]
+async fn nobody_is_told_of_a_commit_that_somebody_else_gave_up() {
+    let Some(store) = Backend::Sqlite.open().await else { return };
+    let tables = "CREATE TABLE parent (id INTEGER PRIMARY KEY); \
+        CREATE TABLE child (parent INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)";
+    store.main.reader().execute_unprepared(tables).await.unwrap();
+    let first = store.main.begin().await.unwrap();
+    // Found out by the commit alone.
+    first.execute_unprepared("INSERT INTO child VALUES (1)").await.unwrap();
+    let mut second = Box::pin(store.main.begin());
+    assert!(is_pending(second.as_mut()), "it waits for its turn");
+    let mut third = Box::pin(store.main.begin());
+    assert!(is_pending(third.as_mut()), "and this one behind it");
+    let first = tokio::spawn(first.commit());
+    // Undone: nobody joins any more, so the third one has to commit what the first one did before it can begin.
+    drop(second.await.unwrap());
+    assert!(is_pending(third.as_mut()), "the commit is under way");
+    drop(third);
+    assert!(first.await.unwrap().is_err());
+    stored_organisation(&store, "after").await;
+}
+
+fn is_pending<F: Future>(future: Pin<&mut F>) -> bool {
+    future.poll(&mut Context::from_waker(Waker::noop())).is_pending()
 }
 
 /// Another process, such as a command line beside the server, can write as soon as nobody writes here.
