@@ -126,6 +126,8 @@ pub struct CompactionLimits {
     /// Fresh results of one bucket (1/1,024 of all services) before they are sealed without waiting for the end of their hour.
     #[serde(deserialize_with = "rule::amount")]
     pub rows_per_bucket: u64,
+    /// How old a result is at least when it is sealed: the slowest check has ended and was recorded.
+    pub result_settle_ms: u64,
     /// Results sealed with one commit, about.
     #[serde(skip)]
     pub rows_per_seal: u64,
@@ -136,7 +138,13 @@ pub struct CompactionLimits {
 
 impl Default for CompactionLimits {
     fn default() -> Self {
-        Self { pass_ms: 10_000, rows_per_bucket: 8_192, rows_per_seal: 32_768, max_history_bytes: None }
+        Self {
+            pass_ms: 10_000,
+            rows_per_bucket: 8_192,
+            result_settle_ms: 120_000,
+            rows_per_seal: 32_768,
+            max_history_bytes: None,
+        }
     }
 }
 

@@ -20,8 +20,6 @@ use crate::store::history::segments::{self, Purpose};
 
 /// How long after its end an hour is sealed, so that few results come late.
 const HOUR_SETTLE_MS: i64 = 600_000;
-/// How old a result is at least when it is sealed: the slowest check has ended and was recorded.
-const RESULT_SETTLE_MS: i64 = 120_000;
 
 /// Rows of one bucket that are sealed at once: they are in memory meanwhile. Only an import brings more.
 const BUCKET_ROWS_AT_ONCE: u64 = 262_144;
@@ -102,7 +100,7 @@ impl Compaction {
 
     fn boundary(&self, filling: &Filling, now: Timestamp) -> Option<Timestamp> {
         let boundary = if filling.rows > self.limits.rows_per_bucket {
-            now.plus_ms(-RESULT_SETTLE_MS)
+            now.plus_ms(-i64::try_from(self.limits.result_settle_ms).unwrap_or(i64::MAX))
         } else {
             Level::Hour.start_of(now.plus_ms(-HOUR_SETTLE_MS))
         };
