@@ -1,15 +1,26 @@
 //! Trouble that a real server must survive: killed again and again, its history away, its disk full, its clock wrong.
 //!
-//! Black box: a real process, real HTTP, and its numbers at `/metrics`. What needs PostgreSQL or a mount of its own says
-//! loudly when it cannot run; `WATCHKEEPER_TESTS_REQUIRE_POSTGRES=1` and `WATCHKEEPER_TESTS_REQUIRE_MOUNT=1` make that a failure.
+//! Black box: a real process, real HTTP, and its numbers at `/metrics`. What needs PostgreSQL, a mount of its own or strace
+//! says loudly when it cannot run; `WATCHKEEPER_TESTS_REQUIRE_POSTGRES=1`, `…_MOUNT=1`, `…_LOOP=1` and `…_STRACE=1` make that a
+//! failure. `WATCHKEEPER_ENDURE=1` asks for the long forms.
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
 mod crowd;
 mod disk_full;
+mod failing_sync;
+mod group_commit;
 mod history_away;
 mod killed;
+mod power_cut;
+mod stored;
 #[allow(dead_code, reason = "shared with the tests of the API, which use all of it")]
 #[path = "../api/support/mod.rs"]
 mod support;
+mod tracer;
 mod wrong_clock;
+
+/// Returns true when the long forms are asked for.
+fn endures() -> bool {
+    std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1")
+}

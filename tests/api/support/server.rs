@@ -169,10 +169,20 @@ impl Server {
         (self.child, self.client.address) = launch(&self.folder, &self.environment);
     }
 
+    /// The number of the process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends the process a signal by its name without `SIG`.
+    pub(crate) fn signal(&self, name: &str) {
+        let order = format!("kill -{name} {}", self.process());
+        assert!(Command::new("sh").args(["-c", &order]).status().unwrap().success());
+    }
+
     /// Asks the process to stop, and gives its exit code.
     pub(crate) async fn terminate(&mut self) -> Option<i32> {
-        let order = format!("kill -TERM {}", self.child.id());
-        assert!(Command::new("sh").args(["-c", &order]).status().unwrap().success());
+        self.signal("TERM");
         let status = eventually("the process ends", || self.child.try_wait().unwrap()).await;
         status.code()
     }
