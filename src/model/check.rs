@@ -137,6 +137,25 @@ pub struct Timings {
     pub total: Option<Micros>,
 }
 
+impl Measurement {
+    /// How many durations a measurement has.
+    pub const DURATIONS: usize = 7;
+
+    /// The response time and all timings, in the order in which tables and facts keep them.
+    #[must_use]
+    pub const fn durations(&self) -> [Option<Micros>; Self::DURATIONS] {
+        let Timings { dns, connect, tls, ttfb, transfer, total } = self.timings;
+        [self.response_time, dns, connect, tls, ttfb, transfer, total]
+    }
+
+    /// The reverse of [`Self::durations`].
+    #[must_use]
+    pub const fn split_durations(durations: [Option<Micros>; Self::DURATIONS]) -> (Option<Micros>, Timings) {
+        let [response_time, dns, connect, tls, ttfb, transfer, total] = durations;
+        (response_time, Timings { dns, connect, tls, ttfb, transfer, total })
+    }
+}
+
 /// Why a check is not `up`: contract 4.8's stable codes, and two more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]

@@ -82,14 +82,30 @@ impl Settings {
 
 /// What a location's results count for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
 pub enum ProbeRole {
     /// Verdict, uptime and response times.
-    Full,
+    Full = 0,
     /// The verdict alone.
-    Reachability,
+    Reachability = 1,
 }
 
 impl ProbeRole {
+    /// Every value.
+    pub const ALL: [Self; 2] = [Self::Full, Self::Reachability];
+
+    /// The number that stands for it in the database and in facts.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The role with this number.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.code() == code)
+    }
+
     /// The word that the API uses.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -5,5 +5,4 @@
 pub mod histogram;
 pub mod rollup;
 pub mod uptime;
-mod varint;
 pub mod window;

@@ -5,7 +5,6 @@
 //! [`Spool::forget`] says that it is durable elsewhere; a crash before that gives it again, and rows that are written
 //! again change nothing. A segment that an earlier process wrote is never appended to. Calls block for the disk.
 
-mod encoding;
 mod segment;
 
 use std::collections::VecDeque;

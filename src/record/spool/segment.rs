@@ -5,7 +5,7 @@
 //! are read all the same, because a fact that is written twice changes nothing.
 
 use crate::engine::aggregator::Batch;
-use crate::record::spool::encoding::{Decoder, encode};
+use crate::model::facts::{Decoder, Fact, encode};
 
 /// What a segment of this version begins with.
 pub(super) const HEAD: [u8; 8] = *b"WKSPOOL\x01";
@@ -16,7 +16,7 @@ const FRAME_HEAD_BYTES: usize = 12;
 /// A batch as a frame.
 pub(super) fn frame(batch: &Batch) -> Vec<u8> {
     let mut frame = vec![0; FRAME_HEAD_BYTES];
-    encode(batch, &mut frame);
+    encode(&batch.checks, &batch.changes, &mut frame);
     let body = &frame[FRAME_HEAD_BYTES..];
     // A frame holds the rows of one transaction, far below 4 GiB.
     let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
@@ -69,7 +69,10 @@ impl SegmentReader {
             (&rest[..end], end)
         };
         let (begins_well, is_last) = (body.len() < end, end == rest.len());
-        piece.lost_bytes = self.decoder.read(body, &mut piece.batch);
+        piece.lost_bytes = self.decoder.read(body, |fact| match fact {
+            Fact::Check(check) => piece.batch.checks.push(check),
+            Fact::Change(change) => piece.batch.changes.push(change),
+        });
         piece.is_end = is_last && !begins_well;
         self.at += end;
         Some(piece)

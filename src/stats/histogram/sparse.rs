@@ -5,8 +5,8 @@
 //! the extremes and the sum have above the lower bounds of their buckets. A token is the distance to the next bucket
 //! and how often that was hit, in one byte mostly. What bytes claim is checked; nothing is allocated on their word.
 
+use crate::model::varint;
 use crate::stats::histogram::{BadHistogram, Summary};
-use crate::stats::varint;
 
 /// Longest response time that is told apart: an attempt takes at most 60 s.
 pub(in crate::stats) const HIGHEST_US: u32 = 120_000_000;

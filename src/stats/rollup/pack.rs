@@ -5,8 +5,8 @@ use std::cell::RefCell;
 
 use zstd::bulk::{Compressor, Decompressor};
 
+use crate::model::varint;
 use crate::stats::rollup::BadRollup;
-use crate::stats::varint;
 
 /// zstd's level.
 const LEVEL: i32 = 3;

@@ -4,10 +4,10 @@
 //! the node above; residues of extremes and sums. A reader trusts nothing: shares are taken from what is really left, and
 //! in the end nothing may be left.
 
+use crate::model::varint;
 use crate::stats::histogram::sparse::{self, Entry};
 use crate::stats::rollup::sums::Kept;
 use crate::stats::rollup::{BadRollup, Level};
-use crate::stats::varint;
 
 /// The streams while they are written.
 #[derive(Debug, Default)]

@@ -7,12 +7,12 @@
 
 use crate::clock::Timestamp;
 use crate::model::history::Sample;
+use crate::model::varint;
 use crate::stats::histogram::BadHistogram;
 use crate::stats::histogram::sparse::{self, Entry};
 use crate::stats::rollup::parts::{self, Streams};
 use crate::stats::rollup::sums::{self, Kept};
 use crate::stats::rollup::{Level, Node, Slivers, Wanted, pack};
-use crate::stats::varint;
 
 const VERSION: u8 = 1;
 const CRC_BYTES: usize = 4;

@@ -5,9 +5,9 @@
 
 use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
 
-use crate::model::check::{Measurement, Micros, Timings};
+use crate::model::check::{Measurement, Micros};
 use crate::model::history::{CheckRecord, StatusChange};
-use crate::model::service::{ProbeRole, ServiceKey};
+use crate::model::service::ServiceKey;
 use crate::store::StoreError;
 use crate::store::history::fresh::bucket_of;
 use crate::store::history::insert::{chunks, insert_text};
@@ -79,11 +79,12 @@ async fn checks_by_column(
             record.scheduled_at.ms(),
             i64::from(measurement.status.code()),
             i64::from(record.attempt),
-            i64::from(role_code(record.role)),
+            i64::from(record.role.code()),
         ];
         numbers.into_iter().for_each(|number| columns.number(Some(number)));
         columns.number(status_code(measurement).map(i64::from));
-        durations(measurement)
+        measurement
+            .durations()
             .into_iter()
             .for_each(|time| columns.number(time.map(to_column).map(i64::from)));
         columns.number(failure.map(|failure| i64::from(failure.code.code())));
@@ -146,29 +147,16 @@ fn push_check(values: &mut Vec<Value>, (bucket, checked_at, service, location): 
         record.scheduled_at.ms().into(),
         measurement.status.code().into(),
         i16::from(record.attempt).into(),
-        role_code(record.role).into(),
+        i16::from(record.role.code()).into(),
         status_code(measurement).into(),
     ]);
-    values.extend(durations(measurement).map(|time| Value::from(time.map(to_column))));
+    values.extend(measurement.durations().map(|time| Value::from(time.map(to_column))));
     values.push(failure.map(|failure| failure.code.code()).into());
     values.push(failure.map(|failure| failure.message.to_string()).into());
 }
 
-const fn role_code(role: ProbeRole) -> i16 {
-    match role {
-        ProbeRole::Full => 0,
-        ProbeRole::Reachability => 1,
-    }
-}
-
 fn status_code(measurement: &Measurement) -> Option<i16> {
     measurement.status_code.and_then(|code| i16::try_from(code).ok())
-}
-
-/// In the order of their columns.
-const fn durations(measurement: &Measurement) -> [Option<Micros>; 7] {
-    let Timings { dns, connect, tls, ttfb, transfer, total } = measurement.timings;
-    [measurement.response_time, dns, connect, tls, ttfb, transfer, total]
 }
 
 fn to_column(duration: Micros) -> i32 {

@@ -12,7 +12,7 @@ use sea_orm::{
 use watchkeeper_entities::fresh_check::{Column, Entity, Model};
 
 use crate::clock::Timestamp;
-use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Timings};
+use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros};
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::store::StoreError;
 use crate::store::history::blocks::Entry;
@@ -175,22 +175,18 @@ impl TryFrom<Model> for FreshCheck {
         let failure = code
             .transpose()?
             .map(|code| Box::new(Failure::new(code, row.error_message.as_deref().unwrap_or_default())));
-        let timings = Timings {
-            dns: from_column(row.dns_us),
-            connect: from_column(row.connect_us),
-            tls: from_column(row.tls_us),
-            ttfb: from_column(row.ttfb_us),
-            transfer: from_column(row.transfer_us),
-            total: from_column(row.total_us),
-        };
+        let Model { response_us, dns_us, connect_us, tls_us, ttfb_us, transfer_us, total_us, .. } = row;
+        let durations = [response_us, dns_us, connect_us, tls_us, ttfb_us, transfer_us, total_us];
+        let (response_time, timings) = Measurement::split_durations(durations.map(from_column));
+        let role = u8::try_from(row.role).ok().and_then(ProbeRole::from_code);
         let entry = Entry {
             checked_at: Timestamp::from_ms(row.checked_at),
             scheduled_at: Timestamp::from_ms(row.scheduled_at),
             attempt: u8::try_from(row.attempt).map_err(|_| corrupt("attempt out of range"))?,
-            role: if row.role == 0 { ProbeRole::Full } else { ProbeRole::Reachability },
+            role: role.ok_or_else(|| corrupt("unknown role"))?,
             measurement: Measurement {
                 status: CheckStatus::from_code(row.status).ok_or_else(|| corrupt("unknown status"))?,
-                response_time: from_column(row.response_us),
+                response_time,
                 timings,
                 status_code: row.status_code.and_then(|code| u16::try_from(code).ok()),
                 failure,

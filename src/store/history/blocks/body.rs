@@ -3,8 +3,9 @@
 //! Opening a body verifies its checksum and finds its columns; nothing is decoded yet.
 
 use super::plan::Plan;
-use super::wire::{self, Reader};
+use super::wire::Reader;
 use super::{BlockError, MAX_CHECKS};
+use crate::model::varint;
 
 /// Only this version is known.
 const VERSION: u8 = 1;
@@ -60,15 +61,15 @@ pub(super) struct Head {
 pub(super) fn write(head: Head, columns: &[Vec<u8>; COLUMNS]) -> Vec<u8> {
     let mut out = Vec::with_capacity(32 + columns.iter().map(|column| column.len() + 3).sum::<usize>());
     out.push(VERSION);
-    wire::put(&mut out, head.checks as u64);
+    varint::put(&mut out, head.checks as u64);
     out.push(head.plan.byte());
-    wire::put(&mut out, wire::zigzag(head.first_scheduled));
-    wire::put(&mut out, wire::zigzag(head.interval));
+    varint::put(&mut out, varint::zigzag(head.first_scheduled));
+    varint::put(&mut out, varint::zigzag(head.interval));
     let present = columns.iter().enumerate().filter(|(_, column)| !column.is_empty());
     let present = present.fold(0_u16, |present, (place, _)| present | 1 << place);
     out.extend_from_slice(&present.to_le_bytes());
     for column in columns.iter().filter(|column| !column.is_empty()) {
-        wire::put(&mut out, column.len() as u64);
+        varint::put(&mut out, column.len() as u64);
         out.extend_from_slice(column);
     }
     let checksum = crc32fast::hash(&out);
@@ -101,8 +102,8 @@ impl<'a> Body<'a> {
         let head = Head {
             checks: reader.count(MAX_CHECKS)?,
             plan: Plan::from_byte(reader.byte()?)?,
-            first_scheduled: wire::unzigzag(reader.number()?),
-            interval: wire::unzigzag(reader.number()?),
+            first_scheduled: varint::unzigzag(reader.number()?),
+            interval: varint::unzigzag(reader.number()?),
         };
         let present = u16::from_le_bytes([reader.byte()?, reader.byte()?]);
         let mut columns: [&[u8]; COLUMNS] = [&[]; COLUMNS];

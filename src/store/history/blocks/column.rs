@@ -16,8 +16,9 @@ use pco::wrapped::{FileCompressor, FileDecompressor};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
 
 use super::packed::{self, Packing};
-use super::wire::{self, Reader};
+use super::wire::Reader;
 use super::{BlockError, MAX_CHECKS};
+use crate::model::varint;
 
 const CONSTANT: u8 = 1;
 const RUNS: u8 = 2;
@@ -40,7 +41,7 @@ pub(super) fn write(values: &[u64], out: &mut Vec<u8>) {
     if values.iter().all(|value| value == first) {
         if *first != 0 {
             out.push(CONSTANT);
-            wire::put(out, *first);
+            varint::put(out, *first);
         }
         return;
     }
@@ -135,8 +136,8 @@ fn write_runs(values: &[u64], out: &mut Vec<u8>) -> bool {
     }
     out.push(RUNS);
     for run in runs {
-        wire::put(out, run.first().copied().unwrap_or_default());
-        wire::put(out, run.len() as u64);
+        varint::put(out, run.first().copied().unwrap_or_default());
+        varint::put(out, run.len() as u64);
     }
     true
 }

@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 
-use super::wire::{self, Reader};
+use super::wire::Reader;
 use super::{BlockError, Entry};
 use crate::model::check::{CheckStatus, ErrorCode, Timings};
 use crate::model::service::ProbeRole;
+use crate::model::varint;
 
 /// Phases before the total, in the order of their columns.
 pub(super) const PHASES: usize = 5;
@@ -52,7 +53,7 @@ impl Kind {
         number |= u64::from(self.has_total) << 5;
         number |= u64::from(self.has_response) << 6;
         number |= u64::from(self.status as u8) << 7;
-        number |= u64::from(self.role == ProbeRole::Reachability) << 9;
+        number |= u64::from(self.role.code()) << 9;
         number |= self.error.map_or(0, |error| u64::from(error as u8)) << 10;
         number |= u64::from(self.attempt) << 16;
         number | self.status_code.map_or(0, |code| 1 << 24 | u64::from(code) << 25)
@@ -69,7 +70,7 @@ impl Kind {
         };
         let kind = Self {
             attempt: byte(16, 8)?,
-            role: if bit(9) { ProbeRole::Reachability } else { ProbeRole::Full },
+            role: ProbeRole::from_code(byte(9, 1)?).ok_or(unknown)?,
             status: CheckStatus::from_code(i16::from(byte(7, 2)?)).ok_or(unknown)?,
             status_code: if bit(24) {
                 Some(u16::try_from(field(25, 16)).map_err(|_| unknown)?)
@@ -120,8 +121,8 @@ impl Kinds {
 
     /// Appends the list of kinds.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        wire::put(out, self.kinds.len() as u64);
-        self.kinds.iter().for_each(|kind| wire::put(out, kind.number()));
+        varint::put(out, self.kinds.len() as u64);
+        self.kinds.iter().for_each(|kind| varint::put(out, kind.number()));
     }
 }
 

@@ -8,7 +8,8 @@
 
 use super::BlockError;
 use super::column::{Whole, narrow};
-use super::wire::{self, Reader};
+use super::wire::Reader;
+use crate::model::varint;
 
 /// Wider numbers are stored in 64 bits, so that eight bytes always hold a whole one.
 const WIDEST: u32 = 56;
@@ -32,7 +33,7 @@ impl Packing {
             lengths[bits(value - least) as usize] += 1;
         }
         let longest = (0..=64).rev().find(|length| lengths[*length as usize] != 0).unwrap_or_default();
-        let head = 2 + wire::length(bits(least));
+        let head = 2 + varint::length(bits(least));
         let mut best = Self { least, width: 64, exceptions: 0, bytes: head + values.len() * 8 };
         for width in 0..=longest.min(WIDEST) {
             let mut exceptions = 0;
@@ -40,7 +41,7 @@ impl Packing {
             for length in width + 1..=longest {
                 let count = lengths[length as usize];
                 exceptions += count;
-                apart += count * (1 + wire::length(length - width));
+                apart += count * (1 + varint::length(length - width));
             }
             let bytes = head + apart + (values.len() * width as usize).div_ceil(8);
             if bytes < best.bytes {
@@ -52,15 +53,15 @@ impl Packing {
 
     /// Appends `values`.
     pub(super) fn write(self, values: &[u64], out: &mut Vec<u8>) {
-        wire::put(out, self.least);
+        varint::put(out, self.least);
         out.push(self.width.to_le_bytes()[0]);
-        wire::put(out, self.exceptions as u64);
+        varint::put(out, self.exceptions as u64);
         let mut expected = 0;
         for (at, value) in values.iter().enumerate() {
             let high = (value - self.least).checked_shr(self.width).unwrap_or_default();
             if high != 0 {
-                wire::put(out, (at - expected) as u64);
-                wire::put(out, high);
+                varint::put(out, (at - expected) as u64);
+                varint::put(out, high);
                 expected = at + 1;
             }
         }

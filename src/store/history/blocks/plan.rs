@@ -2,7 +2,7 @@
 
 use super::BlockError;
 use super::kind::PHASES;
-use super::wire;
+use crate::model::varint;
 
 /// Columns whose numbers may be negative.
 #[derive(Clone, Copy, Debug)]
@@ -48,12 +48,12 @@ impl Plan {
             return values.into_iter().map(i64::cast_unsigned).collect();
         }
         self.negative |= 1 << column as u8;
-        values.into_iter().map(wire::zigzag).collect()
+        values.into_iter().map(varint::zigzag).collect()
     }
 
     /// A stored value as it was.
     pub(super) const fn restore(self, column: Signed, value: u64) -> i64 {
-        if self.negative >> column as u8 & 1 == 1 { wire::unzigzag(value) } else { value.cast_signed() }
+        if self.negative >> column as u8 & 1 == 1 { varint::unzigzag(value) } else { value.cast_signed() }
     }
 }
 

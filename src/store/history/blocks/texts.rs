@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 
 use super::BlockError;
-use super::wire::{self, Reader};
+use super::wire::Reader;
+use crate::model::varint;
 
 const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;
@@ -44,7 +45,7 @@ impl<'a> Texts<'a> {
         }
         let mut plain = Vec::new();
         for text in &self.different {
-            wire::put(&mut plain, text.len() as u64);
+            varint::put(&mut plain, text.len() as u64);
             plain.extend_from_slice(text.as_bytes());
         }
         if (ZSTD_FROM_BYTES..=ZSTD_MOST_BYTES).contains(&plain.len())
@@ -52,7 +53,7 @@ impl<'a> Texts<'a> {
             && compressed.len() + 4 < plain.len()
         {
             out.push(ZSTD);
-            wire::put(out, plain.len() as u64);
+            varint::put(out, plain.len() as u64);
             out.extend_from_slice(&compressed);
         } else {
             out.push(PLAIN);

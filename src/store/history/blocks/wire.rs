@@ -1,30 +1,7 @@
-//! Numbers as bytes: LEB128, zigzag for signed ones, and a reader that never runs past the end.
+//! A reader of bytes and numbers that never runs past the end.
 
 use super::BlockError;
-
-/// Appends `value` in 1 to 10 bytes.
-pub(super) fn put(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value.to_le_bytes()[0] | 0x80);
-        value >>= 7;
-    }
-    out.push(value.to_le_bytes()[0]);
-}
-
-/// Bytes that [`put`] needs for a number of `bits` significant bits.
-pub(super) const fn length(bits: u32) -> usize {
-    if bits == 0 { 1 } else { bits.div_ceil(7) as usize }
-}
-
-/// Small absolute values become small numbers.
-pub(super) const fn zigzag(value: i64) -> u64 {
-    ((value << 1) ^ (value >> 63)).cast_unsigned()
-}
-
-/// The reverse of [`zigzag`].
-pub(super) const fn unzigzag(value: u64) -> i64 {
-    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
-}
+use crate::model::varint;
 
 /// Reads from the front of a slice.
 #[derive(Clone, Copy, Debug)]
@@ -54,21 +31,9 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// A number that [`put`] has written.
+    /// A number that [`varint::put`] has written.
     pub(super) fn number(&mut self) -> Result<u64, BlockError> {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7f);
-            if shift == 63 && bits > 1 {
-                break;
-            }
-            value |= bits << shift;
-            if byte < 0x80 {
-                return Ok(value);
-            }
-        }
-        Err(BlockError::Malformed("a number is too long"))
+        varint::take(&mut self.0).ok_or(BlockError::Malformed("a number is cut or too long"))
     }
 
     /// A number that counts something: at most `limit`.

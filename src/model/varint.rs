@@ -1,9 +1,10 @@
-//! Numbers in as few bytes as they need: seven bits a byte, the lowest first, the top bit set on all but the last.
+//! Numbers in as few bytes as they need (LEB128): seven bits a byte, the lowest first, the top bit set on all but the last.
 //!
-//! What cannot be read is `None`: bytes that end too early, and numbers beyond 64 bits.
+//! The one place of this encoding: facts, blocks and rollups use it. Signed numbers go through [`zigzag`]. What cannot be
+//! read is `None`: bytes that end too early, and numbers beyond 64 bits.
 
 /// Appends a number.
-pub(in crate::stats) fn put(bytes: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(0x80 | number.to_le_bytes()[0]);
         number >>= 7;
@@ -12,7 +13,7 @@ pub(in crate::stats) fn put(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Takes a number from the front of `bytes`.
-pub(in crate::stats) fn take(bytes: &mut &[u8]) -> Option<u64> {
+pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let (byte, rest) = bytes.split_first()?;
@@ -30,8 +31,23 @@ pub(in crate::stats) fn take(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 /// Takes a number that fits into 32 bits from the front of `bytes`.
-pub(in crate::stats) fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
+pub(crate) fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
     take(bytes).and_then(|number| u32::try_from(number).ok())
+}
+
+/// The bytes that [`put`] needs for a number of `bits` significant bits.
+pub(crate) const fn length(bits: u32) -> usize {
+    if bits == 0 { 1 } else { bits.div_ceil(7) as usize }
+}
+
+/// An unsigned number for a signed one: small absolute values become small numbers.
+pub(crate) const fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)).cast_unsigned()
+}
+
+/// The reverse of [`zigzag`].
+pub(crate) const fn unzigzag(value: u64) -> i64 {
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
 #[cfg(test)]
@@ -58,6 +74,12 @@ mod tests {
             let mut rest = bytes.as_slice();
             prop_assert_eq!(take(&mut rest), Some(number));
             prop_assert_eq!(rest, &[7]);
+            prop_assert_eq!(bytes.len() - 1, length(u64::BITS - number.leading_zeros()));
+        }
+
+        #[test]
+        fn every_sign_comes_back(value in any::<i64>()) {
+            prop_assert_eq!(unzigzag(zigzag(value)), value);
         }
     }
 }

@@ -1,17 +1,15 @@
-//! Results and status changes as bytes, and back.
+//! Facts as bytes, and back: results and status changes, wherever they leave the process or its memory.
 //!
 //! Every fact stands on its own: its length, a CRC32, and fields as varints, so that a damaged one costs nothing but
 //! itself. What was written reads back exactly; bytes that are no fact are refused, whatever they are. Another layout is
-//! another version of the segment.
-
-use std::num::NonZeroU32;
+//! another version of whatever holds the facts.
 
 use crate::clock::Timestamp;
-use crate::engine::aggregator::Batch;
-use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};
+use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros};
 use crate::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use crate::model::location::LocationCode;
 use crate::model::service::ProbeRole;
+use crate::model::varint;
 
 /// Longer than the longest fact: 500 characters of text and some numbers.
 const FACT_MAX_BYTES: usize = 4_096;
@@ -19,38 +17,45 @@ const CHECK: u8 = 1;
 const CHANGE: u8 = 2;
 const HAS_CODE: u8 = 1;
 const HAS_FAILURE: u8 = 2;
-const IS_REACHABILITY: u8 = 4;
+/// The code of the role follows from this bit on.
+const ROLE_SHIFT: u32 = 2;
+
+/// What was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fact {
+    /// A finished check.
+    Check(CheckRecord),
+    /// A change of the measured status.
+    Change(StatusChange),
+}
 
 /// Appends all facts, changes last.
-pub(super) fn encode(batch: &Batch, out: &mut Vec<u8>) {
+pub(crate) fn encode(checks: &[CheckRecord], changes: &[StatusChange], out: &mut Vec<u8>) {
     let mut fact = Vec::with_capacity(256);
-    for check in &batch.checks {
+    for check in checks {
         put_check(check, &mut fact);
         put_framed(&mut fact, out);
     }
-    for change in &batch.changes {
+    for change in changes {
         put_change(change, &mut fact);
         put_framed(&mut fact, out);
     }
 }
 
 fn put_framed(fact: &mut Vec<u8>, out: &mut Vec<u8>) {
-    put_number(fact.len() as u64, out);
+    varint::put(out, fact.len() as u64);
     out.extend(crc32fast::hash(fact).to_le_bytes());
     out.append(fact);
 }
 
 fn put_check(check: &CheckRecord, out: &mut Vec<u8>) {
     let found = &check.measurement;
-    let mut flags = 0;
+    let mut flags = check.role.code() << ROLE_SHIFT;
     if found.status_code.is_some() {
         flags |= HAS_CODE;
     }
     if found.failure.is_some() {
         flags |= HAS_FAILURE;
-    }
-    if check.role == ProbeRole::Reachability {
-        flags |= IS_REACHABILITY;
     }
     out.extend([CHECK, flags, found.status as u8, check.attempt]);
     put_signed(check.service, out);
@@ -58,11 +63,11 @@ fn put_check(check: &CheckRecord, out: &mut Vec<u8>) {
     put_signed(check.scheduled_at.ms().wrapping_sub(check.checked_at.ms()), out);
     put_text(check.location.as_str(), out);
     // A measured time is never zero, so zero stands for none.
-    for phase in phases(found) {
-        put_number(phase.map_or(0, |us| u64::from(us.get())), out);
+    for duration in found.durations() {
+        varint::put(out, duration.map_or(0, |us| u64::from(us.get())));
     }
     if let Some(code) = found.status_code {
-        put_number(code.into(), out);
+        varint::put(out, code.into());
     }
     if let Some(failure) = &found.failure {
         out.push(failure.code as u8);
@@ -76,42 +81,30 @@ fn put_change(change: &StatusChange, out: &mut Vec<u8>) {
     put_signed(change.at.ms(), out);
 }
 
-const fn phases(found: &Measurement) -> [Option<NonZeroU32>; 7] {
-    let Timings { dns, connect, tls, ttfb, transfer, total } = found.timings;
-    [found.response_time, dns, connect, tls, ttfb, transfer, total]
-}
-
 fn put_text(text: &str, out: &mut Vec<u8>) {
-    put_number(text.len() as u64, out);
+    varint::put(out, text.len() as u64);
     out.extend(text.as_bytes());
 }
 
 fn put_signed(number: i64, out: &mut Vec<u8>) {
-    put_number(((number << 1) ^ (number >> 63)).cast_unsigned(), out);
-}
-
-fn put_number(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number.to_le_bytes()[0] | 0x80);
-        number >>= 7;
-    }
-    out.push(number.to_le_bytes()[0]);
+    varint::put(out, varint::zigzag(number));
 }
 
 /// Reads facts. Codes of locations that were seen are kept: there are few of them.
 #[derive(Debug, Default)]
-pub(super) struct Decoder {
+pub(crate) struct Decoder {
     codes: Vec<LocationCode>,
 }
 
 impl Decoder {
-    /// Adds the facts that can be read to `batch`, and gives the number of bytes that are no fact.
-    pub(super) fn read(&mut self, bytes: &[u8], batch: &mut Batch) -> usize {
+    /// Gives `take` the facts that can be read, and returns the number of bytes that are no fact.
+    pub(crate) fn read(&mut self, bytes: &[u8], mut take: impl FnMut(Fact)) -> usize {
         let mut rest = bytes;
         let mut lost_bytes = 0;
         while !rest.is_empty() {
             // Behind damage, the next byte from which a whole fact can be read is where one begins.
-            if let Some(after) = self.read_one(rest, batch) {
+            if let Some((fact, after)) = self.read_one(rest) {
+                take(fact);
                 rest = after;
             } else {
                 lost_bytes += 1;
@@ -121,7 +114,8 @@ impl Decoder {
         lost_bytes
     }
 
-    fn read_one<'a>(&mut self, bytes: &'a [u8], batch: &mut Batch) -> Option<&'a [u8]> {
+    /// The fact that `bytes` begin with, and what follows it.
+    fn read_one<'a>(&mut self, bytes: &'a [u8]) -> Option<(Fact, &'a [u8])> {
         let mut cursor = Cursor(bytes);
         let length = usize::try_from(cursor.number()?).ok()?;
         if length == 0 || length > FACT_MAX_BYTES {
@@ -133,23 +127,23 @@ impl Decoder {
             return None;
         }
         let mut fields = Cursor(fact);
-        match fields.byte()? {
-            CHECK => batch.checks.push(self.check(&mut fields)?),
-            CHANGE => batch.changes.push(change(&mut fields)?),
+        let fact = match fields.byte()? {
+            CHECK => Fact::Check(self.check(&mut fields)?),
+            CHANGE => Fact::Change(change(&mut fields)?),
             _ => return None,
-        }
-        Some(cursor.0)
+        };
+        Some((fact, cursor.0))
     }
 
     fn check(&mut self, fields: &mut Cursor<'_>) -> Option<CheckRecord> {
         let (flags, status, attempt) = (fields.byte()?, fields.byte()?, fields.byte()?);
         let (service, checked_at, due) = (fields.signed()?, fields.signed()?, fields.signed()?);
         let location = self.code(fields.text()?)?;
-        let mut phases = [None; 7];
-        for phase in &mut phases {
-            *phase = NonZeroU32::new(u32::try_from(fields.number()?).ok()?);
+        let mut durations = [None; Measurement::DURATIONS];
+        for duration in &mut durations {
+            *duration = Micros::new(u32::try_from(fields.number()?).ok()?);
         }
-        let [response_time, dns, connect, tls, ttfb, transfer, total] = phases;
+        let (response_time, timings) = Measurement::split_durations(durations);
         let status_code = match flags & HAS_CODE {
             0 => None,
             _ => Some(u16::try_from(fields.number()?).ok()?),
@@ -161,18 +155,17 @@ impl Decoder {
                 message: fields.text()?.into(),
             })),
         };
-        let is_reachability = flags & IS_REACHABILITY != 0;
         fields.0.is_empty().then_some(CheckRecord {
             service,
             location,
-            role: if is_reachability { ProbeRole::Reachability } else { ProbeRole::Full },
+            role: ProbeRole::from_code(flags >> ROLE_SHIFT)?,
             scheduled_at: Timestamp::from_ms(checked_at.wrapping_add(due)),
             checked_at: Timestamp::from_ms(checked_at),
             attempt,
             measurement: Measurement {
                 status: CheckStatus::from_code(status.into())?,
                 response_time,
-                timings: Timings { dns, connect, tls, ttfb, transfer, total },
+                timings,
                 status_code,
                 failure,
             },
@@ -216,24 +209,11 @@ impl<'a> Cursor<'a> {
     }
 
     fn number(&mut self) -> Option<u64> {
-        let mut number = 0_u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7f);
-            number |= bits << shift;
-            if bits << shift >> shift != bits {
-                return None;
-            }
-            if byte & 0x80 == 0 {
-                return Some(number);
-            }
-        }
-        None
+        varint::take(&mut self.0)
     }
 
     fn signed(&mut self) -> Option<i64> {
-        let number = self.number()?;
-        Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+        self.number().map(varint::unzigzag)
     }
 
     fn text(&mut self) -> Option<&'a str> {
@@ -248,8 +228,8 @@ mod tests {
 
     use super::*;
 
-    fn phase() -> impl Strategy<Value = Option<NonZeroU32>> {
-        any::<u32>().prop_map(NonZeroU32::new)
+    fn duration() -> impl Strategy<Value = Option<Micros>> {
+        any::<u32>().prop_map(Micros::new)
     }
 
     fn failure() -> impl Strategy<Value = Option<Box<Failure>>> {
@@ -260,12 +240,11 @@ mod tests {
     prop_compose! {
         fn measurement()(
             status in proptest::sample::select(CheckStatus::ALL.to_vec()),
-            phases in proptest::array::uniform7(phase()),
+            durations in proptest::array::uniform7(duration()),
             status_code in proptest::option::of(any::<u16>()),
             failure in failure(),
         ) -> Measurement {
-            let [response_time, dns, connect, tls, ttfb, transfer, total] = phases;
-            let timings = Timings { dns, connect, tls, ttfb, transfer, total };
+            let (response_time, timings) = Measurement::split_durations(durations);
             Measurement { status, response_time, timings, status_code, failure }
         }
     }
@@ -300,54 +279,54 @@ mod tests {
         }
     }
 
-    prop_compose! {
-        fn any_batch()(
-            checks in proptest::collection::vec(any_check(), 0..8),
-            changes in proptest::collection::vec(any_change(), 0..8),
-        ) -> Batch {
-            Batch { checks, changes }
-        }
+    fn any_checks() -> impl Strategy<Value = Vec<CheckRecord>> {
+        proptest::collection::vec(any_check(), 0..8)
     }
 
-    fn read(bytes: &[u8]) -> (Batch, usize) {
-        let mut batch = Batch::default();
-        let lost_bytes = Decoder::default().read(bytes, &mut batch);
-        (batch, lost_bytes)
+    fn any_changes() -> impl Strategy<Value = Vec<StatusChange>> {
+        proptest::collection::vec(any_change(), 0..8)
+    }
+
+    fn all(checks: Vec<CheckRecord>, changes: Vec<StatusChange>) -> Vec<Fact> {
+        checks.into_iter().map(Fact::Check).chain(changes.into_iter().map(Fact::Change)).collect()
+    }
+
+    fn read(bytes: &[u8]) -> (Vec<Fact>, usize) {
+        let mut found = Vec::new();
+        let lost_bytes = Decoder::default().read(bytes, |fact| found.push(fact));
+        (found, lost_bytes)
     }
 
     proptest! {
         #[test]
-        fn every_fact_reads_back_as_it_was_written(batch in any_batch()) {
+        fn every_fact_reads_back_as_it_was_written(checks in any_checks(), changes in any_changes()) {
             let mut bytes = Vec::new();
-            encode(&batch, &mut bytes);
-            let (found, lost_bytes) = read(&bytes);
-            prop_assert_eq!(found.checks, batch.checks);
-            prop_assert_eq!(found.changes, batch.changes);
-            prop_assert_eq!(lost_bytes, 0);
+            encode(&checks, &changes, &mut bytes);
+            prop_assert_eq!(read(&bytes), (all(checks, changes), 0));
         }
 
         #[test]
         fn a_damaged_byte_costs_one_fact_at_most(
-            batch in any_batch(),
+            checks in any_checks(),
+            changes in any_changes(),
             place in any::<proptest::sample::Index>(),
             mask in 1_u8..,
         ) {
             let mut bytes = Vec::new();
-            encode(&batch, &mut bytes);
+            encode(&checks, &changes, &mut bytes);
             prop_assume!(!bytes.is_empty());
             let at = place.index(bytes.len());
             bytes[at] ^= mask;
             let (found, lost_bytes) = read(&bytes);
-            prop_assert!(found.checks.iter().all(|check| batch.checks.contains(check)));
-            prop_assert!(found.changes.iter().all(|change| batch.changes.contains(change)));
-            let (had, has) = (batch.checks.len() + batch.changes.len(), found.checks.len() + found.changes.len());
+            let written = all(checks, changes);
+            prop_assert!(found.iter().all(|fact| written.contains(fact)));
+            let (had, has) = (written.len(), found.len());
             prop_assert!(has + 1 >= had && lost_bytes > 0, "{has} of {had}");
         }
 
         #[test]
         fn bytes_that_are_no_facts_are_refused(bytes in proptest::collection::vec(any::<u8>(), 0..2_000)) {
-            let (found, lost_bytes) = read(&bytes);
-            prop_assert_eq!((found.checks.len(), found.changes.len(), lost_bytes), (0, 0, bytes.len()));
+            prop_assert_eq!(read(&bytes), (Vec::new(), bytes.len()));
         }
     }
 }
