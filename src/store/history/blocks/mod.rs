@@ -18,6 +18,7 @@
 
 mod body;
 mod column;
+mod details;
 mod entry;
 mod kind;
 mod packed;

@@ -2,15 +2,15 @@
 //!
 //! The cheap columns come first (times and kinds); the others are decoded only if a check is wanted.
 
-use std::num::NonZeroU32;
 use std::ops::Range;
 
 use super::body::Column;
-use super::kind::{self, Kind, PHASES};
+use super::details::{Details, Needs, at, take};
+use super::kind::{self, Kind};
 use super::plan::Signed;
-use super::{BlockError, Body, Entry, column, texts};
+use super::{BlockError, Body, Entry, column};
 use crate::clock::Timestamp;
-use crate::model::check::{CheckStatus, Failure, Measurement, Timings};
+use crate::model::check::CheckStatus;
 use crate::model::history::Sample;
 use crate::model::service::ProbeRole;
 use crate::model::verdict::Vote;
@@ -59,7 +59,8 @@ impl Body<'_> {
         let places: Vec<usize> = places.collect();
         let surplus = wanted.newest.map_or(0, |newest| places.len().saturating_sub(newest));
         let Some(first) = places.get(surplus).copied() else { return Ok(Vec::new()) };
-        let details = Details::read(self, &outline)?;
+        let needs = Needs::of(&outline, &places[surplus..], self.head.plan);
+        let details = Details::read(self, &outline, needs)?;
         let mut cursor = details.cursor(self);
         let is_wanted = |at: &usize| *at >= first && in_time(at);
         let mut found = Vec::with_capacity(places.len() - surplus);
@@ -151,12 +152,12 @@ impl Body<'_> {
         Ok(times.collect())
     }
 
-    fn response(&self, stored: u32, total: u32) -> u32 {
+    pub(super) fn response(&self, stored: u32, total: u32) -> u32 {
         if self.head.plan.raw_response { stored } else { self.sum(Signed::Response, stored, total) }
     }
 
     /// `base` plus a stored difference.
-    fn sum(&self, column: Signed, stored: u32, base: u32) -> u32 {
+    pub(super) fn sum(&self, column: Signed, stored: u32, base: u32) -> u32 {
         base.wrapping_add(low_bits(self.head.plan.restore(column, u64::from(stored))))
     }
 }
@@ -174,10 +175,10 @@ struct Times {
 }
 
 /// When and of which kind every check is.
-struct Outline {
+pub(super) struct Outline {
     times: Vec<Times>,
-    kinds: Vec<Kind>,
-    of_check: Vec<u32>,
+    pub(super) kinds: Vec<Kind>,
+    pub(super) of_check: Vec<u32>,
     /// Checks of each kind.
     counts: Vec<usize>,
 }
@@ -208,141 +209,8 @@ impl Outline {
     }
 
     /// A column that only checks of some kinds have.
-    fn read(&self, bytes: &[u8], has: impl Fn(&Kind) -> bool) -> Result<Vec<u32>, BlockError> {
+    pub(super) fn read(&self, bytes: &[u8], has: impl Fn(&Kind) -> bool) -> Result<Vec<u32>, BlockError> {
         let having = self.kinds.iter().zip(&self.counts).filter(|(kind, _)| has(kind));
         column::read(bytes, having.map(|(_, count)| count).sum())
     }
-}
-
-/// The columns that only full entries need.
-struct Details {
-    phases: [Vec<u32>; PHASES],
-    totals: Vec<u32>,
-    responses: Vec<u32>,
-    text_of_failure: Vec<u32>,
-    texts: Vec<Box<str>>,
-}
-
-impl Details {
-    fn read(body: &Body<'_>, outline: &Outline) -> Result<Self, BlockError> {
-        let mut phases: [Vec<u32>; PHASES] = Default::default();
-        for (phase, durations) in phases.iter_mut().enumerate() {
-            *durations = outline.read(body.phase(phase), |kind| kind.phases[phase])?;
-        }
-        Ok(Self {
-            phases,
-            totals: outline.read(body.column(Column::Total), |kind| kind.has_total)?,
-            responses: outline.read(body.column(Column::Response), |kind| kind.has_response)?,
-            text_of_failure: outline.read(body.column(Column::TextOfFailure), |kind| kind.error.is_some())?,
-            texts: texts::read(body.column(Column::Texts))?,
-        })
-    }
-
-    fn cursor<'a>(&'a self, body: &'a Body<'a>) -> Cursor<'a> {
-        let columns = Columns {
-            body,
-            implied: None,
-            phases: self.phases.each_ref().map(Vec::as_slice),
-            totals: &self.totals,
-            responses: &self.responses,
-            text_of_failure: &self.text_of_failure,
-        };
-        Cursor(columns)
-    }
-
-    fn measurement(&self, kind: &Kind, detail: &Detail) -> Result<Measurement, BlockError> {
-        let [dns, connect, tls, ttfb, transfer] = detail.phases.map(NonZeroU32::new);
-        let total = NonZeroU32::new(detail.total);
-        let response_time = NonZeroU32::new(detail.response);
-        let measured = [dns, connect, tls, ttfb, transfer].map(|us| us.is_some());
-        let present = (measured, total.is_some(), response_time.is_some());
-        if present != (kind.phases, kind.has_total, kind.has_response) {
-            return Err(BlockError::Malformed("a measured time is zero"));
-        }
-        let failure = match kind.error {
-            None => None,
-            Some(code) => {
-                let text = self.texts.get(detail.text as usize);
-                let message = text.ok_or(BlockError::Malformed("a failure without its text"))?.clone();
-                Some(Box::new(Failure { code, message }))
-            }
-        };
-        Ok(Measurement {
-            status: kind.status,
-            response_time,
-            timings: Timings { dns, connect, tls, ttfb, transfer, total },
-            status_code: kind.status_code,
-            failure,
-        })
-    }
-}
-
-/// What one check has in the columns of [`Details`]; 0 where it has nothing.
-struct Detail {
-    phases: [u32; PHASES],
-    total: u32,
-    response: u32,
-    text: u32,
-}
-
-/// The part of [`Details`] that belongs to successive checks of one kind; what the kind does not have is empty.
-struct Columns<'a> {
-    body: &'a Body<'a>,
-    /// The phase that must be computed.
-    implied: Option<usize>,
-    phases: [&'a [u32]; PHASES],
-    totals: &'a [u32],
-    responses: &'a [u32],
-    text_of_failure: &'a [u32],
-}
-
-impl Columns<'_> {
-    fn detail(&self, place: usize) -> Detail {
-        let mut phases = self.phases.map(|durations| at(durations, place));
-        let total = at(self.totals, place);
-        if let Some(implied) = self.implied {
-            let overhead = std::mem::take(&mut phases[implied]);
-            let others = phases.iter().fold(0_u32, |sum, us| sum.wrapping_add(*us));
-            let accounted = self.body.sum(Signed::Overhead, overhead, others);
-            phases[implied] = total.wrapping_sub(accounted);
-        }
-        let response = match self.responses.get(place) {
-            Some(stored) => self.body.response(*stored, total),
-            None => 0,
-        };
-        Detail { phases, total, response, text: at(self.text_of_failure, place) }
-    }
-}
-
-/// Goes through the details run by run: what is left of each column.
-struct Cursor<'a>(Columns<'a>);
-
-impl<'a> Cursor<'a> {
-    /// The next `length` checks, all of this kind.
-    fn next(&mut self, kind: &Kind, length: usize) -> Result<Columns<'a>, BlockError> {
-        let left = &mut self.0;
-        let mut phases: [&[u32]; PHASES] = [&[]; PHASES];
-        for ((phase, durations), measured) in phases.iter_mut().zip(&mut left.phases).zip(kind.phases) {
-            *phase = take(durations, measured, length)?;
-        }
-        Ok(Columns {
-            body: left.body,
-            implied: left.body.head.plan.implied.filter(|phase| kind.phases[*phase]),
-            phases,
-            totals: take(&mut left.totals, kind.has_total, length)?,
-            responses: take(&mut left.responses, kind.has_response, length)?,
-            text_of_failure: take(&mut left.text_of_failure, kind.error.is_some(), length)?,
-        })
-    }
-}
-
-/// The next `length` values, or nothing where there are none.
-fn take<'a>(values: &mut &'a [u32], present: bool, length: usize) -> Result<&'a [u32], BlockError> {
-    let length = if present { length } else { 0 };
-    values.split_off(..length).ok_or(BlockError::Malformed("a column is too short"))
-}
-
-/// 0 where there is none.
-fn at(values: &[u32], place: usize) -> u32 {
-    values.get(place).copied().unwrap_or_default()
 }

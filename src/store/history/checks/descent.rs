@@ -18,7 +18,9 @@ use crate::store::history::segments::Segment;
 use crate::store::history::segments::place::{Door, Place};
 
 /// Most segments whose outlines are read at the same time.
-const SEGMENTS_AT_ONCE: usize = 4;
+const SEGMENTS_AT_ONCE: usize = 8;
+/// How many segments to look into first for results that most blocks do not hold.
+const SEGMENTS_IF_SPARSE: usize = 2;
 /// Most blocks whose bodies are read with one statement.
 const BLOCKS_AT_ONCE: usize = 16;
 
@@ -53,7 +55,7 @@ impl<'a> Descent<'a> {
             question,
             closed: segments.into_iter().rev().filter(overlaps).collect(),
             // Failures are few: what is asked for them alone walks far.
-            ahead: if question.is_sparse() { SEGMENTS_AT_ONCE } else { 1 },
+            ahead: if question.is_sparse() { SEGMENTS_IF_SPARSE } else { 1 },
             open: Vec::new(),
             blocks: BTreeMap::new(),
             entries: BTreeMap::new(),

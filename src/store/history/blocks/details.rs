@@ -1,0 +1,193 @@
+//! The columns that only full entries need: phases, totals, response times, texts. What no wanted check has anything in is not
+//! decoded.
+
+use std::num::NonZeroU32;
+
+use super::body::Column;
+use super::kind::{Kind, PHASES};
+use super::plan::{Plan, Signed};
+use super::read::Outline;
+use super::{BlockError, Body, texts};
+use crate::model::check::{Failure, Measurement, Timings};
+
+/// The columns that the wanted checks have anything in. A check that was refused has no phases, and a healthy one no text:
+/// most of a block is not decoded for the other.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Needs {
+    phases: [bool; PHASES],
+    total: bool,
+    response: bool,
+    text: bool,
+}
+
+impl Needs {
+    /// What the checks at these places need.
+    pub(super) fn of(outline: &Outline, places: &[usize], plan: Plan) -> Self {
+        let mut is_wanted = vec![false; outline.kinds.len()];
+        for place in places {
+            is_wanted[outline.of_check[*place] as usize] = true;
+        }
+        let mut needs = Self::default();
+        for (kind, _) in outline.kinds.iter().zip(is_wanted).filter(|(_, is_wanted)| *is_wanted) {
+            for (needed, measured) in needs.phases.iter_mut().zip(kind.phases) {
+                *needed |= measured;
+            }
+            // The implied phase is what the others leave of the total, and most response times are the total.
+            let is_implied = plan.implied.is_some_and(|phase| kind.phases[phase]);
+            needs.total |= kind.has_total || is_implied || kind.has_response;
+            needs.response |= kind.has_response;
+            needs.text |= kind.error.is_some();
+        }
+        needs
+    }
+}
+
+/// The columns that only full entries need; `None` where no wanted check needs it.
+pub(super) struct Details {
+    phases: [Option<Vec<u32>>; PHASES],
+    totals: Option<Vec<u32>>,
+    responses: Option<Vec<u32>>,
+    text_of_failure: Option<Vec<u32>>,
+    texts: Vec<Box<str>>,
+}
+
+impl Details {
+    pub(super) fn read(body: &Body<'_>, outline: &Outline, needs: Needs) -> Result<Self, BlockError> {
+        let mut phases: [Option<Vec<u32>>; PHASES] = Default::default();
+        for (phase, durations) in phases.iter_mut().enumerate().filter(|(phase, _)| needs.phases[*phase]) {
+            *durations = Some(outline.read(body.phase(phase), |kind| kind.phases[phase])?);
+        }
+        let read = |is_needed: bool, column: Column, has: fn(&Kind) -> bool| {
+            is_needed.then(|| outline.read(body.column(column), has)).transpose()
+        };
+        Ok(Self {
+            phases,
+            totals: read(needs.total, Column::Total, |kind| kind.has_total)?,
+            responses: read(needs.response, Column::Response, |kind| kind.has_response)?,
+            text_of_failure: read(needs.text, Column::TextOfFailure, |kind| kind.error.is_some())?,
+            texts: if needs.text { texts::read(body.column(Column::Texts))? } else { Vec::new() },
+        })
+    }
+
+    pub(super) fn cursor<'a>(&'a self, body: &'a Body<'a>) -> Cursor<'a> {
+        let columns = Columns {
+            body,
+            implied: None,
+            phases: self.phases.each_ref().map(Option::as_deref),
+            totals: self.totals.as_deref(),
+            responses: self.responses.as_deref(),
+            text_of_failure: self.text_of_failure.as_deref(),
+        };
+        Cursor(columns)
+    }
+
+    pub(super) fn measurement(&self, kind: &Kind, detail: &Detail) -> Result<Measurement, BlockError> {
+        let [dns, connect, tls, ttfb, transfer] = detail.phases.map(NonZeroU32::new);
+        let total = NonZeroU32::new(detail.total);
+        let response_time = NonZeroU32::new(detail.response);
+        let measured = [dns, connect, tls, ttfb, transfer].map(|us| us.is_some());
+        let present = (measured, total.is_some(), response_time.is_some());
+        if present != (kind.phases, kind.has_total, kind.has_response) {
+            return Err(BlockError::Malformed("a measured time is zero"));
+        }
+        let failure = match kind.error {
+            None => None,
+            Some(code) => {
+                let text = self.texts.get(detail.text as usize);
+                let message = text.ok_or(BlockError::Malformed("a failure without its text"))?.clone();
+                Some(Box::new(Failure { code, message }))
+            }
+        };
+        Ok(Measurement {
+            status: kind.status,
+            response_time,
+            timings: Timings { dns, connect, tls, ttfb, transfer, total },
+            status_code: kind.status_code,
+            failure,
+        })
+    }
+}
+
+/// What one check has in the columns of [`Details`]; 0 where it has nothing.
+pub(super) struct Detail {
+    phases: [u32; PHASES],
+    total: u32,
+    response: u32,
+    text: u32,
+}
+
+/// The part of [`Details`] that belongs to successive checks of one kind; what the kind does not have is empty, and what was
+/// not read is `None`.
+pub(super) struct Columns<'a> {
+    body: &'a Body<'a>,
+    /// The phase that must be computed.
+    implied: Option<usize>,
+    phases: [Option<&'a [u32]>; PHASES],
+    totals: Option<&'a [u32]>,
+    responses: Option<&'a [u32]>,
+    text_of_failure: Option<&'a [u32]>,
+}
+
+impl Columns<'_> {
+    pub(super) fn detail(&self, place: usize) -> Detail {
+        let mut phases = self.phases.map(|durations| at(durations, place));
+        let total = at(self.totals, place);
+        if let Some(implied) = self.implied {
+            let overhead = std::mem::take(&mut phases[implied]);
+            let others = phases.iter().fold(0_u32, |sum, us| sum.wrapping_add(*us));
+            let accounted = self.body.sum(Signed::Overhead, overhead, others);
+            phases[implied] = total.wrapping_sub(accounted);
+        }
+        let response = match self.responses.and_then(|responses| responses.get(place)) {
+            Some(stored) => self.body.response(*stored, total),
+            None => 0,
+        };
+        Detail { phases, total, response, text: at(self.text_of_failure, place) }
+    }
+}
+
+/// Goes through the details run by run: what is left of each column.
+pub(super) struct Cursor<'a>(Columns<'a>);
+
+impl<'a> Cursor<'a> {
+    /// The next `length` checks, all of this kind.
+    pub(super) fn next(&mut self, kind: &Kind, length: usize) -> Result<Columns<'a>, BlockError> {
+        let left = &mut self.0;
+        let mut phases = [None; PHASES];
+        for ((phase, durations), measured) in phases.iter_mut().zip(&mut left.phases).zip(kind.phases) {
+            *phase = take_read(durations, measured, length)?;
+        }
+        Ok(Columns {
+            body: left.body,
+            implied: left.body.head.plan.implied.filter(|phase| kind.phases[*phase]),
+            phases,
+            totals: take_read(&mut left.totals, kind.has_total, length)?,
+            responses: take_read(&mut left.responses, kind.has_response, length)?,
+            text_of_failure: take_read(&mut left.text_of_failure, kind.error.is_some(), length)?,
+        })
+    }
+}
+
+/// The same of a column that may not have been read.
+fn take_read<'a>(
+    values: &mut Option<&'a [u32]>,
+    present: bool,
+    length: usize,
+) -> Result<Option<&'a [u32]>, BlockError> {
+    values.as_mut().map(|values| take(values, present, length)).transpose()
+}
+
+/// The next `length` values, or nothing where there are none.
+pub(super) fn take<'a>(
+    values: &mut &'a [u32],
+    present: bool,
+    length: usize,
+) -> Result<&'a [u32], BlockError> {
+    let length = if present { length } else { 0 };
+    values.split_off(..length).ok_or(BlockError::Malformed("a column is too short"))
+}
+
+/// 0 where there is none.
+pub(super) fn at<'a>(values: impl Into<Option<&'a [u32]>>, place: usize) -> u32 {
+    values.into().and_then(|values| values.get(place)).copied().unwrap_or_default()
+}
