@@ -13,6 +13,9 @@ use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::store::StoreError;
 
+/// Most keys per statement.
+const KEYS_AT_ONCE: usize = 1_000;
+
 /// Stores an organisation; its `key` is given by the database and returned in the result.
 ///
 /// # Errors
@@ -42,6 +45,25 @@ pub async fn insert(
 pub async fn list(connection: &impl ConnectionTrait) -> Result<Vec<Organisation>, StoreError> {
     let rows = Entity::find().order_by_asc(Column::Id).all(connection).await?;
     rows.into_iter().map(from_row).collect()
+}
+
+/// The organisations with these database keys, in no order.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn with_keys(
+    connection: &impl ConnectionTrait,
+    keys: impl IntoIterator<Item = i64>,
+) -> Result<Vec<Organisation>, StoreError> {
+    let keys: Vec<i64> = keys.into_iter().collect();
+    let mut found = Vec::with_capacity(keys.len());
+    for some in keys.chunks(KEYS_AT_ONCE) {
+        let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(connection).await?;
+        for row in rows {
+            found.push(from_row(row)?);
+        }
+    }
+    Ok(found)
 }
 
 /// How many organisations exist.

@@ -1,6 +1,6 @@
 //! How long the checks of a service are kept: its organisation's plan says so.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -41,12 +41,13 @@ impl Keeping {
             Self::ByPlan { main, days } => (main.reader(), days),
             Self::Alike(retention) => return Ok(keys.iter().map(|key| (*key, *retention)).collect()),
         };
-        let organisations = organisations::list(main).await?;
+        let owners = services::owners(main, keys).await?;
+        let organisations: BTreeSet<i64> = owners.iter().map(|(_, organisation)| *organisation).collect();
+        let organisations = organisations::with_keys(main, organisations).await?;
         let classes: HashMap<i64, Retention> = organisations
             .iter()
             .map(|organisation| (organisation.key, Retention::of_days(days(organisation))))
             .collect();
-        let owners = services::owners(main, keys).await?;
         Ok(owners
             .into_iter()
             .filter_map(|(service, organisation)| Some((service, *classes.get(&organisation)?)))
