@@ -9,7 +9,7 @@
 //! - `merge`: days become large blocks and rollups of days, in segments of a longer period.
 //! - `expire`: segments are retired and dropped; deleted services are erased.
 
-mod expire;
+pub(in crate::record) mod expire;
 mod keeping;
 mod merge;
 mod seal;

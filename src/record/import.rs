@@ -11,6 +11,7 @@ use crate::clock::{DAY_MS, Timestamp};
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::record::compaction::Compaction;
+use crate::record::compaction::expire::LAST_READERS_MS;
 use crate::record::import::sweep::Sweep;
 use crate::store::history::fresh::{BUCKETS, bucket_of};
 use crate::store::history::locations::LocationNumbers;
@@ -23,8 +24,9 @@ const BUCKET_MAX_ROWS: u64 = 131_072;
 const ALL_MAX_ROWS: u64 = 1_048_576;
 /// Time whose results are in memory at once while status changes are derived.
 const WINDOW_MS: i64 = 28 * DAY_MS;
-/// When nobody reads a segment any more: at once, because nobody else does. Compaction waits this long by its own clock.
-const LAST_READERS_MS: i64 = 61_000;
+/// From the end of an import to the moment at which compaction drops what was retired by it. It may be made to pass at once,
+/// because nobody else reads meanwhile.
+const DROPPED_AFTER_MS: i64 = LAST_READERS_MS + 1_000;
 
 /// An import under way.
 #[derive(Debug)]
@@ -128,7 +130,7 @@ impl Import {
     pub async fn settle(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let Some(compaction) = &mut self.compaction else { return Ok(()) };
         compaction.pass(now).await?;
-        compaction.pass(now.plus_ms(LAST_READERS_MS)).await?;
+        compaction.pass(now.plus_ms(DROPPED_AFTER_MS)).await?;
         self.databases.history.shrink().await
     }
 

@@ -13,7 +13,7 @@ use crate::store::history::{changes, erase};
 use crate::store::{StoreError, services};
 
 /// How long a retired segment stays for those who read it.
-const LAST_READERS_MS: i64 = 60_000;
+pub(in crate::record) const LAST_READERS_MS: i64 = 60_000;
 /// How long status changes are kept, whatever the plan: longer than any figure reaches back.
 const CHANGES_KEPT_DAYS: i64 = 400;
 /// Status changes deleted with one commit.
