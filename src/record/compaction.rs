@@ -10,6 +10,7 @@
 //! - `expire`: segments are retired and dropped; deleted services are erased.
 
 pub(in crate::record) mod expire;
+mod fillings;
 mod keeping;
 mod merge;
 mod seal;
@@ -31,6 +32,7 @@ pub use keeping::Keeping;
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 use crate::config::limits::CompactionLimits;
+use crate::record::compaction::fillings::Fillings;
 use crate::record::compaction::shelf::Shelf;
 use crate::store::StoreError;
 use crate::store::history::segments::SegmentId;
@@ -75,6 +77,7 @@ pub struct Compaction {
     limits: CompactionLimits,
     counters: Arc<CompactionCounters>,
     shelf: Shelf,
+    fillings: Fillings,
     /// Whether the clock may be wrong: then nothing ends by its age.
     is_clock_doubted: bool,
     /// Number of the present turn: what another process publishes meanwhile ends it.
@@ -107,6 +110,7 @@ impl Compaction {
             limits,
             counters,
             shelf,
+            fillings: Fillings::default(),
             is_clock_doubted: false,
             turn: 0,
             began,
@@ -127,6 +131,7 @@ impl Compaction {
         let Some(alone) = self.history.alone().await? else { return Ok(None) };
         if alone.turn != self.turn + 1 {
             self.shelf.forget();
+            self.fillings = Fillings::default();
         }
         self.turn = alone.turn;
         self.began = (now, Instant::now());

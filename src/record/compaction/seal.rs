@@ -32,7 +32,7 @@ type Due = (i16, Timestamp);
 impl Compaction {
     /// Seals all buckets that are due.
     pub(super) async fn seal(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let fillings = fresh::fillings(self.history.reader()).await?.into_iter();
+        let fillings = self.fillings.look(self.history.reader(), now).await?.into_iter();
         let due: Vec<(Filling, Timestamp)> =
             fillings.filter_map(|filling| Some((filling, self.boundary(&filling, now)?))).collect();
         self.announce(&due).await?;
@@ -40,7 +40,7 @@ impl Compaction {
         let mut rows = 0;
         for (filling, boundary) in due {
             // One whose pieces meet with late results waits for the next pass.
-            let Some(rest) = self.seal_pieces(&filling, boundary).await? else { continue };
+            let Some(rest) = self.seal_pieces(filling.bucket, boundary).await? else { continue };
             group.push((filling.bucket, boundary));
             rows += rest;
             if rows >= self.limits.rows_per_seal {
@@ -80,17 +80,13 @@ impl Compaction {
 
     /// Seals the oldest rows of a very full bucket piece by piece; how many are left, about, or `None` when a late result
     /// kept a piece from being sealed.
-    async fn seal_pieces(
-        &mut self,
-        filling: &Filling,
-        boundary: Timestamp,
-    ) -> Result<Option<u64>, StoreError> {
-        let mut left = filling.rows;
+    async fn seal_pieces(&mut self, bucket: i16, boundary: Timestamp) -> Result<Option<u64>, StoreError> {
+        let mut left = fresh::rows_before(self.history.reader(), bucket, boundary).await?;
         while left > BUCKET_ROWS_AT_ONCE {
             let reader = self.history.reader();
-            let end = fresh::start_of_row(reader, filling.bucket, BUCKET_ROWS_AT_ONCE).await?;
+            let end = fresh::start_of_row(reader, bucket, BUCKET_ROWS_AT_ONCE).await?;
             let Some(end) = end.filter(|end| *end < boundary) else { break };
-            if !self.seal_group(&[(filling.bucket, end)]).await? {
+            if !self.seal_group(&[(bucket, end)]).await? {
                 return Ok(None);
             }
             left -= BUCKET_ROWS_AT_ONCE;
@@ -121,8 +117,11 @@ impl Compaction {
         let transaction = self.history.begin().await?;
         progress::begin_move(&transaction).await?;
         let mut deleted = 0;
+        let mut deleted_of = Vec::with_capacity(group.len());
         for (bucket, boundary) in group {
-            deleted += fresh::delete(&transaction, *bucket, *boundary).await?;
+            let rows = fresh::delete(&transaction, *bucket, *boundary).await?;
+            deleted_of.push((*bucket, rows));
+            deleted += rows;
         }
         if deleted != found {
             tracing::debug!(
@@ -136,6 +135,9 @@ impl Compaction {
         written.publish(&transaction).await?;
         transaction.commit().await?;
         self.shelf.published(&written);
+        for (bucket, rows) in deleted_of {
+            self.fillings.sealed(bucket, rows);
+        }
         self.deleted += deleted;
         self.counters.sealed.fetch_add(found, Ordering::Relaxed);
         Ok(true)

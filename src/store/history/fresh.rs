@@ -6,8 +6,8 @@
 use std::num::NonZeroU32;
 
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DbBackend, DbErr, EntityTrait, QueryFilter, QueryOrder, QueryResult,
-    QuerySelect, Select, Statement,
+    ColumnTrait, ConnectionTrait, DbBackend, DbErr, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
+    QueryResult, QuerySelect, Select, Statement,
 };
 use watchkeeper_entities::fresh_check::{Column, Entity, Model};
 
@@ -65,6 +65,66 @@ pub async fn fillings(connection: &impl ConnectionTrait) -> Result<Vec<Filling>,
         oldest: Timestamp::from_ms(oldest),
     };
     Ok(found.into_iter().map(filling).collect())
+}
+
+/// The results of a bucket that are not older than some instant, and its oldest one of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecentRows {
+    /// The bucket.
+    pub bucket: i16,
+    /// Start of its oldest result, however old.
+    pub oldest: Timestamp,
+    /// Results from `since` on and before `until`.
+    pub settled: u64,
+    /// Results from `until` on.
+    pub unsettled: u64,
+}
+
+/// The buckets that hold anything. Counts the results from `since` on alone, in two parts: before `until`, and from then on.
+/// Costs as much as there are such results, and a look at an index for each bucket.
+///
+/// # Errors
+/// When the database fails.
+pub async fn recent_rows(
+    connection: &impl ConnectionTrait,
+    since: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<RecentRows>, StoreError> {
+    let text = "WITH RECURSIVE held(bucket) AS ( \
+        SELECT MIN(bucket) FROM fresh_check \
+        UNION ALL SELECT (SELECT MIN(bucket) FROM fresh_check WHERE bucket > held.bucket) FROM held WHERE held.bucket IS NOT NULL) \
+        SELECT bucket, (SELECT MIN(checked_at) FROM fresh_check f WHERE f.bucket = held.bucket) AS oldest, \
+        (SELECT COUNT(*) FROM fresh_check f WHERE f.bucket = held.bucket AND f.checked_at >= $1 AND f.checked_at < $2) AS settled, \
+        (SELECT COUNT(*) FROM fresh_check f WHERE f.bucket = held.bucket AND f.checked_at >= $2) AS unsettled \
+        FROM held WHERE bucket IS NOT NULL";
+    let values = [since.ms().into(), until.max(since).ms().into()];
+    let statement = Statement::from_sql_and_values(connection.get_database_backend(), text, values);
+    let rows = connection.query_all_raw(statement).await?;
+    let number = |row: &QueryResult, index: usize| {
+        row.try_get_by_index::<i64>(index).map(|number| u64::try_from(number).unwrap_or_default())
+    };
+    let found = rows.iter().map(|row| {
+        Ok(RecentRows {
+            bucket: row.try_get_by_index(0)?,
+            oldest: Timestamp::from_ms(row.try_get_by_index(1)?),
+            settled: number(row, 2)?,
+            unsettled: number(row, 3)?,
+        })
+    });
+    found.collect::<Result<_, DbErr>>().map_err(StoreError::from)
+}
+
+/// How many results of a bucket are older than `boundary`.
+///
+/// # Errors
+/// When the database fails.
+pub async fn rows_before(
+    connection: &impl ConnectionTrait,
+    bucket: i16,
+    boundary: Timestamp,
+) -> Result<u64, StoreError> {
+    let those = Entity::find().filter(Column::Bucket.eq(bucket)).filter(Column::CheckedAt.lt(boundary.ms()));
+    Ok(those.count(connection).await?)
 }
 
 /// The fresh results of a service in `[from, to)`, newest first, to be narrowed further.

@@ -1,0 +1,63 @@
+//! How full the buckets of fresh results are, without counting all of them in every pass.
+//!
+//! Results come nearly in the order of their time. So those that are older than a moment ago are counted once, and after that
+//! only newer ones are. What came later than that is missed until the next count of everything, which is made every ten
+//! minutes: a bucket is sealed early by this number, and by its hour in any case, which the oldest result decides.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::clock::Timestamp;
+use crate::store::history::fresh::{self, Filling, RecentRows};
+use crate::store::{Connection, StoreError};
+
+/// After this time few results still come.
+const SETTLE_MS: i64 = 30_000;
+/// How long counts are added up before everything is counted again.
+const RECOUNT_MS: i64 = 600_000;
+
+/// Results that were counted, by bucket.
+#[derive(Debug, Default)]
+pub(super) struct Fillings {
+    /// Results before `until`.
+    settled: HashMap<i16, u64>,
+    until: Timestamp,
+    /// When everything was counted; `None`: never.
+    counted_at: Option<Timestamp>,
+}
+
+impl Fillings {
+    /// The buckets that hold anything at `now`.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(super) async fn look(
+        &mut self,
+        connection: &impl Connection,
+        now: Timestamp,
+    ) -> Result<Vec<Filling>, StoreError> {
+        let is_known = |at: Timestamp| (0..RECOUNT_MS).contains(&now.ms_since(at));
+        if !self.counted_at.is_some_and(is_known) {
+            *self = Self { until: Timestamp::from_ms(i64::MIN), counted_at: None, settled: HashMap::new() };
+        }
+        let until = now.plus_ms(-SETTLE_MS).max(self.until);
+        let rows = fresh::recent_rows(connection, self.until, until).await?;
+        self.until = until;
+        self.counted_at.get_or_insert(now);
+        let held: HashSet<i16> = rows.iter().map(|row| row.bucket).collect();
+        self.settled.retain(|bucket, _| held.contains(bucket));
+        Ok(rows.iter().map(|row| self.filling(row)).collect())
+    }
+
+    fn filling(&mut self, row: &RecentRows) -> Filling {
+        let settled = self.settled.entry(row.bucket).or_default();
+        *settled += row.settled;
+        Filling { bucket: row.bucket, rows: *settled + row.unsettled, oldest: row.oldest }
+    }
+
+    /// Results of a bucket have become blocks.
+    pub(super) fn sealed(&mut self, bucket: i16, rows: u64) {
+        if let Some(settled) = self.settled.get_mut(&bucket) {
+            *settled = settled.saturating_sub(rows);
+        }
+    }
+}
