@@ -18,7 +18,7 @@ use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::location::LocationCode;
-use watchkeeper::record::compaction::{Compaction, Keeping};
+use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::store::Databases;
 use watchkeeper::store::history::append;
 use watchkeeper::store::history::checks::{CheckFilter, Position, page};
@@ -83,9 +83,9 @@ async fn fill(databases: &Databases) -> usize {
     let start = Timestamp::from_ms(START_MS);
     let mut series: Vec<_> =
         (0..).zip(&codes).map(|(seed, _)| Series::new(seed, Profile::Http, 60_000, start)).collect();
-    let keeping = Keeping::Alike(Retention::of_days(90));
+    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
     let mut compaction =
-        Compaction::new(databases.history.clone(), keeping, CompactionLimits::default(), Arc::default());
+        Compaction::new(databases.history.clone(), retention, CompactionLimits::default(), Arc::default());
     let mut down = 0;
     for day in 0..DAYS {
         for (series, code) in series.iter_mut().zip(&codes) {

@@ -40,7 +40,7 @@ use crate::model::plans::PlanTable;
 use crate::model::secret::Sealer;
 use crate::probe::spec::CheckSpec;
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
-use crate::record::compaction::{Compaction, CompactionCounters, Compactor, Keeping};
+use crate::record::compaction::{Compaction, CompactionCounters, Compactor, RetentionPolicy};
 use crate::record::recorder::{RecordCounters, Recorder, Stop};
 use crate::record::recovery::{self, Returned};
 use crate::record::spool::Spool;
@@ -281,7 +281,7 @@ fn start_compactor(
 ) -> anyhow::Result<Arc<CompactionCounters>> {
     let plans = PlanTable::new(&config.plans)?;
     let days = Arc::new(move |organisation: &Organisation| plans.limits(organisation).retention_days);
-    let keeping = Keeping::ByPlan { main: databases.main.clone(), days };
+    let retention = RetentionPolicy::ByPlan { main: databases.main.clone(), days };
     let counters = Arc::new(CompactionCounters::default());
     let max_history_bytes = config.max_history_bytes.map(Bytes::get);
     let limits = CompactionLimits { max_history_bytes, ..config.compaction.clone() };

@@ -35,7 +35,7 @@ use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
-use crate::record::compaction::{Compaction, Keeping};
+use crate::record::compaction::{Compaction, RetentionPolicy};
 use crate::record::import::{Import, Imported};
 
 /// Parcels that wait for the database.
@@ -190,9 +190,9 @@ fn compaction(foundation: &Foundation, plans: PlanTable) -> Option<Compaction> {
         return None;
     }
     let days = Arc::new(move |organisation: &Organisation| plans.limits(organisation).retention_days);
-    let keeping = Keeping::ByPlan { main: foundation.databases.main.clone(), days };
+    let retention = RetentionPolicy::ByPlan { main: foundation.databases.main.clone(), days };
     let limits = foundation.config.compaction.clone();
-    Some(Compaction::new(foundation.databases.history.clone(), keeping, limits, Arc::default()))
+    Some(Compaction::new(foundation.databases.history.clone(), retention, limits, Arc::default()))
 }
 
 struct Run {

@@ -11,7 +11,7 @@
 
 pub(in crate::record) mod expire;
 mod fillings;
-mod keeping;
+mod retention_policy;
 mod merge;
 mod seal;
 mod shelf;
@@ -27,7 +27,7 @@ use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-pub use keeping::Keeping;
+pub use retention_policy::RetentionPolicy;
 
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
@@ -73,7 +73,7 @@ impl Collect for CompactionCounters {
 #[derive(Debug)]
 pub struct Compaction {
     history: History,
-    keeping: Keeping,
+    retention: RetentionPolicy,
     limits: CompactionLimits,
     counters: Arc<CompactionCounters>,
     shelf: Shelf,
@@ -97,7 +97,7 @@ impl Compaction {
     #[must_use]
     pub fn new(
         history: History,
-        keeping: Keeping,
+        retention: RetentionPolicy,
         limits: CompactionLimits,
         counters: Arc<CompactionCounters>,
     ) -> Self {
@@ -106,7 +106,7 @@ impl Compaction {
         let unmergeable = HashMap::new();
         Self {
             history,
-            keeping,
+            retention,
             limits,
             counters,
             shelf,
@@ -122,8 +122,8 @@ impl Compaction {
 
     /// The same from its beginnings, for when this one has panicked.
     fn renewed(&self) -> Self {
-        let (history, keeping) = (self.history.clone(), self.keeping.clone());
-        Self::new(history, keeping, self.limits.clone(), Arc::clone(&self.counters))
+        let (history, retention) = (self.history.clone(), self.retention.clone());
+        Self::new(history, retention, self.limits.clone(), Arc::clone(&self.counters))
     }
 
     /// Begins a turn; `None` while another process has it.

@@ -10,7 +10,7 @@ use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::{CheckStatus, ErrorCode, Failure};
 use watchkeeper::model::history::CheckRecord;
-use watchkeeper::record::compaction::{Compaction, Keeping};
+use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::store::history::checks::{CheckFilter, Position, StoredCheck, page};
 use watchkeeper::store::history::segments::{self, Retention};
 
@@ -191,8 +191,8 @@ async fn walk(store: &Store, filter: &CheckFilter, per_page: u64) -> Vec<StoredC
 }
 
 fn compaction(store: &Store) -> Compaction {
-    let keeping = Keeping::Alike(Retention::of_days(90));
-    Compaction::new(store.history.clone(), keeping, CompactionLimits::default(), Arc::default())
+    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+    Compaction::new(store.history.clone(), retention, CompactionLimits::default(), Arc::default())
 }
 
 /// Contract 4.8, whatever is a row, in a small block or in a large one.

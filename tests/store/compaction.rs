@@ -10,7 +10,7 @@ use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
-use watchkeeper::record::compaction::{Compaction, Keeping};
+use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::store::history::blocks::Body;
 use watchkeeper::store::history::sealed::{self, Sealed};
 use watchkeeper::store::history::segments::{self, Level, Purpose, Retention, Segment};
@@ -27,8 +27,8 @@ const HOUR_MS: i64 = 3_600_000;
 const START_MS: i64 = 20_000 * DAY_MS;
 
 pub(crate) fn compaction(store: &Store) -> Compaction {
-    let keeping = Keeping::Alike(Retention::of_days(90));
-    Compaction::new(store.history.clone(), keeping, CompactionLimits::default(), Arc::default())
+    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+    Compaction::new(store.history.clone(), retention, CompactionLimits::default(), Arc::default())
 }
 
 /// Distinct results over some hours.
@@ -134,8 +134,8 @@ async fn a_full_bucket_is_sealed_before_its_hour_is_over(
     let rows: Vec<_> = (0..20).map(|n| check(2, "a", START_MS + n * 10_000, CheckStatus::Up)).collect();
     append_checks(&store.history, &rows).await;
     let limits = CompactionLimits { rows_per_bucket: 19, ..CompactionLimits::default() };
-    let keeping = Keeping::Alike(Retention::of_days(90));
-    let mut compaction = Compaction::new(store.history.clone(), keeping, limits, Arc::default());
+    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+    let mut compaction = Compaction::new(store.history.clone(), retention, limits, Arc::default());
     compaction.pass(at(START_MS + 220_000)).await.unwrap();
     assert_eq!(fresh_rows(&store).await, 10, "what is younger than two minutes waits");
     assert_eq!(in_blocks(&store).await.len(), 10);
@@ -269,8 +269,8 @@ async fn a_history_that_is_too_large_loses_its_oldest_part(
     }
     for (bound, left) in [(rows + sizes.iter().sum::<u64>(), 4), (rows + sizes[0] + sizes[1], 2), (1, 1)] {
         let limits = CompactionLimits { max_history_bytes: Some(bound), ..CompactionLimits::default() };
-        let keeping = Keeping::Alike(Retention::of_days(90));
-        let mut bounded = Compaction::new(store.history.clone(), keeping, limits, Arc::default());
+        let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+        let mut bounded = Compaction::new(store.history.clone(), retention, limits, Arc::default());
         bounded.pass(now).await.unwrap();
         assert_eq!(
             in_blocks(&store).await.len(),

@@ -5,7 +5,7 @@ use watchkeeper::clock::DAY_MS;
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus::{Unknown, Up};
-use watchkeeper::record::compaction::{Compaction, Keeping};
+use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::store::history::checks::{CheckFilter, page};
 use watchkeeper::store::history::segments::Retention;
 use watchkeeper::store::history::{changes, erase};
@@ -25,9 +25,9 @@ async fn erasing_takes_rows_and_blocks_and_leaves_others_alone(
         append_checks(history, &rows).await;
         append_changes(history, &[change(service, 1, (Unknown, Up))]).await;
     }
-    let keeping = Keeping::Alike(Retention::of_days(90));
+    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
     let mut compaction =
-        Compaction::new(history.clone(), keeping, CompactionLimits::default(), std::sync::Arc::default());
+        Compaction::new(history.clone(), retention, CompactionLimits::default(), std::sync::Arc::default());
     compaction.pass(at(DAY_MS)).await.unwrap();
     erase::service(history, 1).await.unwrap();
     erase::service(history, 1).await.unwrap();

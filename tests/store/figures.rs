@@ -11,7 +11,7 @@ use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::{CheckRecord, Sample};
 use watchkeeper::model::period::Range;
 use watchkeeper::model::service::ProbeRole;
-use watchkeeper::record::compaction::{Compaction, Keeping};
+use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::stats::histogram::Summary;
 use watchkeeper::stats::rollup::{Buckets, Level, Sums, Wanted};
 use watchkeeper::store::history::locations::LocationNumbers;
@@ -31,9 +31,9 @@ const MINUTE_MS: i64 = 60_000;
 const PERCENTS: [f64; 4] = [50.0, 90.0, 95.0, 99.0];
 
 fn compaction(history: &History) -> Compaction {
-    let keeping = Keeping::Alike(Retention::of_days(90));
+    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
     let limits = CompactionLimits { rows_per_bucket: 40, ..CompactionLimits::default() };
-    Compaction::new(history.clone(), keeping, limits, Arc::default())
+    Compaction::new(history.clone(), retention, limits, Arc::default())
 }
 
 /// A result, and when it is delivered first.
@@ -201,8 +201,8 @@ async fn a_range_takes_a_few_hundred_merges_and_few_blocks(
     const DAYS: i64 = 32;
     let Some(store) = backend.open().await else { return };
     let limits = CompactionLimits::default();
-    let keeping = Keeping::Alike(Retention::of_days(90));
-    let mut compaction = Compaction::new(store.history.clone(), keeping, limits, Arc::default());
+    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
+    let mut compaction = Compaction::new(store.history.clone(), retention, limits, Arc::default());
     for day in 0..DAYS {
         let start = START_MS + day * DAY_MS;
         let of_turn = |turn: i64| {

@@ -9,7 +9,7 @@ use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus::{Down, NoData, Unknown, Up};
 use watchkeeper::model::history::{ChangeCause, CheckRecord, MeasuredStatus};
 use watchkeeper::model::service::Service;
-use watchkeeper::record::compaction::{Compaction, Keeping};
+use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::record::import::{Import, Imported};
 use watchkeeper::store::history::segments::Retention;
 use watchkeeper::store::history::{changes, progress};
@@ -25,9 +25,9 @@ const START_MS: i64 = 20_000 * DAY_MS;
 const NOW: Timestamp = at(START_MS + 10 * DAY_MS);
 
 fn import(store: &Store) -> Import {
-    let keeping = Keeping::Alike(Retention::of_days(90));
+    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
     let history = store.history.clone();
-    let compaction = Compaction::new(history, keeping, CompactionLimits::default(), Arc::default());
+    let compaction = Compaction::new(history, retention, CompactionLimits::default(), Arc::default());
     Import::new((**store).clone(), Some(compaction), Some("import test".into()))
 }
 

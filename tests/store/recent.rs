@@ -109,9 +109,9 @@ async fn the_newest_results_are_found_in_rows_and_blocks(
     let Some(store) = backend.open().await else { return };
     let mut chance = Chance(seed);
     let start_ms = 20_000 * DAY_MS;
-    let keeping = Keeping::Alike(Retention::of_days(90));
+    let retention = RetentionPolicy::Uniform(Retention::of_days(90));
     let mut compaction =
-        Compaction::new(store.history.clone(), keeping, CompactionLimits::default(), Arc::default());
+        Compaction::new(store.history.clone(), retention, CompactionLimits::default(), Arc::default());
     let mut newest: BTreeMap<(i64, i32), Vote> = BTreeMap::new();
     let mut taken = BTreeSet::new();
     for round in 1..=8 {

@@ -23,7 +23,7 @@ use watchkeeper::model::service::{OverrideStatus, Service, Settings};
 use watchkeeper::model::verdict::Verdict;
 use watchkeeper::model::window::{Window, WindowKind};
 use watchkeeper::probe::spec::CheckSpec;
-use watchkeeper::record::compaction::{Compaction, Keeping};
+use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::record::restore;
 use watchkeeper::store::history::changes;
 use watchkeeper::store::history::segments::Retention;
@@ -160,9 +160,9 @@ fn verdicts_come_back(
         };
         append_checks(&store.history, &votes.iter().map(row).collect::<Vec<_>>()).await;
         if sealed {
-            let keeping = Keeping::Alike(Retention::of_days(90));
+            let retention = RetentionPolicy::Uniform(Retention::of_days(90));
             let limits = CompactionLimits::default();
-            let mut compaction = Compaction::new(store.history.clone(), keeping, limits, Arc::default());
+            let mut compaction = Compaction::new(store.history.clone(), retention, limits, Arc::default());
             compaction.pass(at(NOW_MS + DAY_MS)).await.unwrap();
         }
         let (snapshots, _) = restart(&store, &[&service]).await;
@@ -331,9 +331,9 @@ fn figures_equal_counting_minute_by_minute(
         append_checks(&store.history, &past.checks).await;
         append_changes(&store.history, &past.changes).await;
         if is_sealed {
-            let keeping = Keeping::Alike(Retention::of_days(90));
+            let retention = RetentionPolicy::Uniform(Retention::of_days(90));
             let limits = CompactionLimits::default();
-            let mut compaction = Compaction::new(store.history.clone(), keeping, limits, Arc::default());
+            let mut compaction = Compaction::new(store.history.clone(), retention, limits, Arc::default());
             compaction.pass(at(NOW_MS - 3 * 60 * MINUTE_MS)).await.unwrap();
         }
         let transaction = store.main.begin().await.unwrap();

@@ -24,7 +24,7 @@ use crate::clock::guard::ClockGuard;
 use crate::clock::{Clock, DAY_MS, Timestamp};
 use crate::config::{Config, LocationConfig};
 use crate::engine::aggregator::Batch;
-use crate::record::compaction::{Compact, Compaction, Compactor, Keeping};
+use crate::record::compaction::{Compact, Compaction, Compactor, RetentionPolicy};
 use crate::record::recorder::{Drain, RecordCounters, Recorder};
 use crate::store::Databases;
 use crate::store::history::segments::Retention;
@@ -109,9 +109,9 @@ impl Pipeline {
             (&config, &roster),
             (&recorded, &Arc::default()),
         );
-        let keeping = Keeping::Alike(Retention::of_days(RETENTION_DAYS));
+        let retention = RetentionPolicy::Uniform(Retention::of_days(RETENTION_DAYS));
         let limits = config.compaction.clone();
-        let compaction = Compaction::new(databases.history.clone(), keeping, limits, Arc::default());
+        let compaction = Compaction::new(databases.history.clone(), retention, limits, Arc::default());
         let compactor = Compactor::new(compaction, Arc::new(ClockGuard::new(clock.clone(), None)));
         let compactor = Compactor::start_in_arbiter(&threads[1].handle(), move |_| compactor);
         Ok(Self { databases, recorder, compactor, threads, recorded, clock, empty_bytes })

@@ -100,7 +100,7 @@ impl Compaction {
 
     /// Erases what was measured of services that were deleted.
     pub(super) async fn erase(&mut self) -> Result<(), StoreError> {
-        let Some(main) = self.keeping.main() else { return Ok(()) };
+        let Some(main) = self.retention.main() else { return Ok(()) };
         for service in services::erasures(main.reader()).await? {
             erase::service(&self.history, service).await?;
             let transaction = main.begin().await?;

@@ -149,7 +149,7 @@ impl Compaction {
         rows.sort_unstable_by_key(|row| (row.series, row.entry.checked_at));
         let mut services: Vec<i64> = rows.iter().map(|row| row.series.service).collect();
         services.dedup();
-        let keeping = self.keeping.of(&services).await?;
+        let retentions = self.retention.of(&services).await?;
         let mut sorted: Vec<(Purpose, Sealed)> = Vec::new();
         let mut places: BTreeMap<(u32, i64), usize> = BTreeMap::new();
         let mut rows = rows.into_iter().peekable();
@@ -161,7 +161,7 @@ impl Compaction {
             {
                 entries.push(row.entry);
             }
-            let Some(retention) = keeping.get(&series.service) else { continue };
+            let Some(retention) = retentions.get(&series.service) else { continue };
             let place = *places.entry((retention.days(), day)).or_insert_with(|| {
                 let purpose = Purpose::of(segments::Level::Day, *retention, entries[0].checked_at);
                 sorted.push((purpose, Sealed::default()));

@@ -1,4 +1,4 @@
-//! How long the checks of a service are kept: its organisation's plan says so.
+//! The retention policy: how long the checks of a service are kept, as its organisation's plan says.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::store::{Database, StoreError, organisations, services};
 
 /// How long checks are kept.
 #[derive(Clone)]
-pub enum Keeping {
+pub enum RetentionPolicy {
     /// As the plan of each service's organisation says.
     ByPlan {
         /// Where services and organisations are.
@@ -19,16 +19,16 @@ pub enum Keeping {
         /// `retention_days` of an organisation.
         days: Arc<dyn Fn(&Organisation) -> u32 + Send + Sync>,
     },
-    /// All alike, whatever service it is.
-    Alike(Retention),
+    /// The same for every service.
+    Uniform(Retention),
 }
 
-impl Keeping {
+impl RetentionPolicy {
     /// The main database, if services are known.
     pub(super) const fn main(&self) -> Option<&Database> {
         match self {
             Self::ByPlan { main, .. } => Some(main),
-            Self::Alike(_) => None,
+            Self::Uniform(_) => None,
         }
     }
 
@@ -39,7 +39,7 @@ impl Keeping {
     pub async fn of(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, Retention>, StoreError> {
         let (main, days) = match self {
             Self::ByPlan { main, days } => (main.reader(), days),
-            Self::Alike(retention) => return Ok(keys.iter().map(|key| (*key, *retention)).collect()),
+            Self::Uniform(retention) => return Ok(keys.iter().map(|key| (*key, *retention)).collect()),
         };
         let owners = services::owners(main, keys).await?;
         let organisations: BTreeSet<i64> = owners.iter().map(|(_, organisation)| *organisation).collect();
@@ -55,11 +55,11 @@ impl Keeping {
     }
 }
 
-impl fmt::Debug for Keeping {
+impl fmt::Debug for RetentionPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ByPlan { .. } => f.write_str("ByPlan"),
-            Self::Alike(retention) => f.debug_tuple("Alike").field(retention).finish(),
+            Self::Uniform(retention) => f.debug_tuple("Uniform").field(retention).finish(),
         }
     }
 }
