@@ -36,7 +36,7 @@ use crate::record::compaction::fillings::Fillings;
 use crate::record::compaction::shelf::Shelf;
 use crate::store::StoreError;
 use crate::store::history::segments::SegmentId;
-use crate::store::history::{Alone, History};
+use crate::store::history::{CompactionLock, History};
 use crate::telemetry::{Collect, Exposition};
 
 /// What compaction did, for `/metrics`.
@@ -80,8 +80,8 @@ pub struct Compaction {
     fillings: Fillings,
     /// Whether the clock may be wrong: then nothing ends by its age.
     is_clock_doubted: bool,
-    /// Number of the present turn: what another process publishes meanwhile ends it.
-    turn: i64,
+    /// The fencing token of the lock that this pass holds: it is checked by every commit that publishes.
+    fence: i64,
     /// When the present pass was to be, and when it began.
     began: (Timestamp, Instant),
     /// Days with a block that cannot be read, and when that was noticed.
@@ -112,7 +112,7 @@ impl Compaction {
             shelf,
             fillings: Fillings::default(),
             is_clock_doubted: false,
-            turn: 0,
+            fence: 0,
             began,
             unmergeable,
             pruned_on: None,
@@ -126,16 +126,16 @@ impl Compaction {
         Self::new(history, retention, self.limits.clone(), Arc::clone(&self.counters))
     }
 
-    /// Begins a turn; `None` while another process has it.
-    async fn begin(&mut self, now: Timestamp) -> Result<Option<Alone>, StoreError> {
-        let Some(alone) = self.history.alone().await? else { return Ok(None) };
-        if alone.turn != self.turn + 1 {
+    /// Takes the compaction lock; `None` while another process holds it.
+    async fn begin(&mut self, now: Timestamp) -> Result<Option<CompactionLock>, StoreError> {
+        let Some(lock) = self.history.lock_compaction().await? else { return Ok(None) };
+        if lock.fence != self.fence + 1 {
             self.shelf.forget();
             self.fillings = Fillings::default();
         }
-        self.turn = alone.turn;
+        self.fence = lock.fence;
         self.began = (now, Instant::now());
-        Ok(Some(alone))
+        Ok(Some(lock))
     }
 
     /// What time it is in a pass that takes long.
@@ -149,9 +149,9 @@ impl Compaction {
     /// # Errors
     /// When a database fails; what was done stays done.
     pub async fn seal_all(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let Some(alone) = self.begin(now).await? else { return Ok(()) };
+        let Some(lock) = self.begin(now).await? else { return Ok(()) };
         let sealed = self.seal(now).await;
-        alone.end().await?;
+        lock.release().await?;
         sealed
     }
 
@@ -160,13 +160,13 @@ impl Compaction {
     /// # Errors
     /// When a database fails or a block cannot be read; what could be done was done, and stays done.
     pub async fn pass(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let Some(alone) = self.begin(now).await? else { return Ok(()) };
+        let Some(lock) = self.begin(now).await? else { return Ok(()) };
         // One that fails keeps none of the others from being done: a damaged block must not fill the disk.
         let sealed = self.seal(now).await;
         let erased = self.erase().await;
         let merged = self.merge(now).await;
         let expired = self.expire(now).await;
-        alone.end().await?;
+        lock.release().await?;
         sealed.and(erased).and(merged).and(expired)
     }
 }

@@ -301,12 +301,12 @@ async fn status_changes_that_no_figure_reaches_are_forgotten_but_the_last(
 async fn only_one_process_compacts_at_a_time() {
     let Some(store) = Backend::Postgres.open().await else { return };
     append_checks(&store.history, &[check(2, "a", START_MS, CheckStatus::Up)]).await;
-    let other = store.history.alone().await.unwrap();
-    assert!(other.is_some() && store.history.alone().await.unwrap().is_none());
+    let other = store.history.lock_compaction().await.unwrap();
+    assert!(other.is_some() && store.history.lock_compaction().await.unwrap().is_none());
     let now = at(START_MS + DAY_MS);
     compaction(&store).pass(now).await.unwrap();
     assert_eq!(fresh_rows(&store).await, 1, "the other one is at it");
-    other.unwrap().end().await.unwrap();
+    other.unwrap().release().await.unwrap();
     compaction(&store).pass(now).await.unwrap();
     assert_eq!(fresh_rows(&store).await, 0);
 }
@@ -339,15 +339,15 @@ async fn a_damaged_block_stops_nothing_else(#[values(Backend::Sqlite, Backend::P
 
 /// Named after what it mends: the lock of a server may be lost unnoticed, and another one begins to compact meanwhile.
 #[tokio::test]
-async fn whose_turn_has_ended_publishes_nothing() {
+async fn an_old_fencing_token_publishes_nothing() {
     let Some(store) = Backend::Postgres.open().await else { return };
     append_checks(&store.history, &[check(2, "a", START_MS, CheckStatus::Up)]).await;
     let transaction = store.history.begin().await.unwrap();
-    let first = progress::take_turn(&transaction).await.unwrap();
-    progress::demand_turn(&transaction, first).await.unwrap();
-    let second = progress::take_turn(&transaction).await.unwrap();
+    let first = progress::next_fence(&transaction).await.unwrap();
+    progress::check_fence(&transaction, first).await.unwrap();
+    let second = progress::next_fence(&transaction).await.unwrap();
     assert_eq!(second, first + 1);
-    assert!(progress::demand_turn(&transaction, first).await.is_err());
+    assert!(progress::check_fence(&transaction, first).await.is_err());
     transaction.commit().await.unwrap();
     let purpose = Purpose::of(Level::Day, Retention::of_days(90), at(START_MS));
     let transaction = store.history.begin().await.unwrap();

@@ -76,7 +76,7 @@ impl Compaction {
 
     async fn retire(&self, segment: &Segment) -> Result<(), StoreError> {
         let transaction = self.history.begin().await?;
-        progress::demand_turn(&transaction, self.turn).await?;
+        progress::check_fence(&transaction, self.fence).await?;
         segments::retire(&transaction, segment, self.present()).await?;
         Ok(transaction.commit().await?)
     }

@@ -66,7 +66,7 @@ impl Compaction {
             merged += checks;
         }
         let transaction = self.history.begin().await?;
-        progress::demand_turn(&transaction, self.turn).await?;
+        progress::check_fence(&transaction, self.fence).await?;
         written.publish(&transaction).await?;
         segments::retire(&transaction, &day, self.present()).await?;
         transaction.commit().await?;

@@ -131,7 +131,7 @@ impl Compaction {
             );
             return Ok(false);
         }
-        progress::demand_turn(&transaction, self.turn).await?;
+        progress::check_fence(&transaction, self.fence).await?;
         written.publish(&transaction).await?;
         transaction.commit().await?;
         self.shelf.published(&written);

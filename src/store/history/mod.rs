@@ -23,4 +23,4 @@ mod unnest;
 mod view;
 pub mod votes;
 
-pub use view::{Alone, History, Snapshot};
+pub use view::{CompactionLock, History, Snapshot};

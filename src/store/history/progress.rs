@@ -11,7 +11,7 @@ use crate::store::StoreError;
 const SEALING: &str = "sealing";
 /// Locked by whoever moves results from rows into blocks, while it does.
 const MOVING: &str = "moving";
-/// Whose turn it is to compact.
+/// The newest fencing token of the compaction lock.
 const COMPACTOR: &str = "compactor";
 
 /// Results before this instant are sealed or may be sealed while the transaction is open; later ones are not before it ends.
@@ -54,25 +54,25 @@ pub async fn begin_move(connection: &impl ConnectionTrait) -> Result<(), StoreEr
     row.map(drop).ok_or_else(|| missing(MOVING))
 }
 
-/// The number of the turn that begins now: whoever compacts takes one, and earlier turns end with it.
+/// Returns a new fencing token for whoever takes the compaction lock. Earlier ones are refused from now on.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn take_turn(connection: &impl ConnectionTrait) -> Result<i64, StoreError> {
+pub async fn next_fence(connection: &impl ConnectionTrait) -> Result<i64, StoreError> {
     let row = Entity::find_by_id(COMPACTOR).lock_exclusive().one(connection).await?;
-    let turn = row.ok_or_else(|| missing(COMPACTOR))?.value + 1;
-    put(connection, COMPACTOR, turn).await?;
-    Ok(turn)
+    let fence = row.ok_or_else(|| missing(COMPACTOR))?.value + 1;
+    put(connection, COMPACTOR, fence).await?;
+    Ok(fence)
 }
 
-/// Fails unless this is still whose turn it is; it stays so until the transaction ends.
+/// Fails unless this is the newest fencing token; no newer one is given until the transaction ends.
 ///
 /// # Errors
 /// When another process has begun to compact, or the database fails.
-pub async fn demand_turn(connection: &impl ConnectionTrait, turn: i64) -> Result<(), StoreError> {
+pub async fn check_fence(connection: &impl ConnectionTrait, fence: i64) -> Result<(), StoreError> {
     let row = Entity::find_by_id(COMPACTOR).lock_shared().one(connection).await?;
     match row {
-        Some(row) if row.value == turn => Ok(()),
+        Some(row) if row.value == fence => Ok(()),
         _ => Err(StoreError::Overtaken("another process compacts now".into())),
     }
 }

@@ -33,29 +33,30 @@ pub struct Snapshot {
     pub place: Place,
 }
 
-/// The right to compact a history.
+/// The lock of whoever compacts a history.
 #[derive(Debug)]
-pub struct Alone {
-    /// Its transaction holds the lock.
-    lock: Option<DatabaseTransaction>,
-    /// The number of this turn; should the lock be lost unnoticed, whoever gets it takes a later one.
-    pub turn: i64,
+pub struct CompactionLock {
+    /// The transaction that holds the advisory lock of PostgreSQL.
+    holder: Option<DatabaseTransaction>,
+    /// The fencing token. Should the lock be lost unnoticed, whoever gets it next has a later one, and commits that carry this
+    /// one are refused.
+    pub fence: i64,
 }
 
-impl Alone {
-    /// Gives the right back at once; one that is dropped goes back when its connection is used again.
+impl CompactionLock {
+    /// Releases the lock at once; one that is dropped is released when its connection is used again.
     ///
     /// # Errors
     /// When the database fails; then nobody holds it any more.
-    pub async fn end(self) -> Result<(), StoreError> {
-        match self.lock {
-            Some(lock) => Ok(lock.rollback().await?),
+    pub async fn release(self) -> Result<(), StoreError> {
+        match self.holder {
+            Some(holder) => Ok(holder.rollback().await?),
             None => Ok(()),
         }
     }
 }
 
-/// Number of the advisory lock of whoever compacts.
+/// The number of the advisory lock in PostgreSQL.
 const COMPACTION_LOCK: i64 = 0x5741_5443_484b_5052;
 
 impl History {
@@ -97,30 +98,30 @@ impl History {
         Ok(Snapshot { rows, segments, place: self.place.clone() })
     }
 
-    /// The right to compact, until it ends; `None` while another process has it. A SQLite history belongs to the process
-    /// that holds its data folder.
+    /// Takes the compaction lock; `None` while another process holds it. A SQLite history belongs to the process that holds its
+    /// data folder.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn alone(&self) -> Result<Option<Alone>, StoreError> {
+    pub async fn lock_compaction(&self) -> Result<Option<CompactionLock>, StoreError> {
         self.rows.demand_prepared()?;
-        let lock = match &self.place {
+        let holder = match &self.place {
             Place::Files(_) => None,
             Place::Partitions(connection) => {
-                let lock = connection.begin().await?;
+                let holder = connection.begin().await?;
                 let text = format!("SELECT pg_try_advisory_xact_lock({COMPACTION_LOCK}) AS got");
                 let row =
-                    lock.query_one_raw(Statement::from_string(lock.get_database_backend(), text)).await?;
+                    holder.query_one_raw(Statement::from_string(holder.get_database_backend(), text)).await?;
                 if !row.map_or(Ok(false), |row| row.try_get("", "got"))? {
                     return Ok(None);
                 }
-                Some(lock)
+                Some(holder)
             }
         };
         let transaction = self.rows.begin().await?;
-        let turn = progress::take_turn(&transaction).await?;
+        let fence = progress::next_fence(&transaction).await?;
         transaction.commit().await?;
-        Ok(Some(Alone { lock, turn }))
+        Ok(Some(CompactionLock { holder, fence }))
     }
 
     /// Bytes of everything that does not lie in segments.
