@@ -76,7 +76,7 @@ pub struct Compaction {
     retention: RetentionPolicy,
     limits: CompactionLimits,
     counters: Arc<CompactionCounters>,
-    shelf: Shelf,
+    writer: SegmentWriter,
     fillings: Fillings,
     /// Whether the clock may be wrong: then nothing ends by its age.
     is_clock_doubted: bool,
@@ -101,7 +101,7 @@ impl Compaction {
         limits: CompactionLimits,
         counters: Arc<CompactionCounters>,
     ) -> Self {
-        let shelf = Shelf::new(history.clone());
+        let writer = SegmentWriter::new(history.clone());
         let began = (Timestamp::default(), Instant::now());
         let unmergeable = HashMap::new();
         Self {
@@ -109,7 +109,7 @@ impl Compaction {
             retention,
             limits,
             counters,
-            shelf,
+            writer,
             fillings: Fillings::default(),
             is_clock_doubted: false,
             fence: 0,
@@ -130,7 +130,7 @@ impl Compaction {
     async fn begin(&mut self, now: Timestamp) -> Result<Option<CompactionLock>, StoreError> {
         let Some(lock) = self.history.lock_compaction().await? else { return Ok(None) };
         if lock.fence != self.fence + 1 {
-            self.shelf.forget();
+            self.writer.forget();
             self.fillings = Fillings::default();
         }
         self.fence = lock.fence;

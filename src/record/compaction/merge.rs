@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::record::compaction::Compaction;
 use crate::record::compaction::seal::{add_blocks, add_rollup};
-use crate::record::compaction::shelf::Written;
+use crate::record::compaction::segment_writer::PendingBatch;
 use crate::stats::rollup;
 use crate::store::StoreError;
 use crate::store::history::blocks::{Body, Entry};
@@ -54,7 +54,7 @@ impl Compaction {
         let Some(day) = segments::visible_one(self.history.reader(), day).await? else { return Ok(()) };
         let door = self.history.place().door(day.id).await?;
         let purpose = Purpose::of(Level::Period, day.purpose.retention, day.purpose.from);
-        let mut written = Written::default();
+        let mut pending = PendingBatch::default();
         let mut merged = 0;
         let mut after = i64::MIN;
         loop {
@@ -62,16 +62,16 @@ impl Compaction {
             let (Some(first), Some(last)) = (services.first(), services.last()) else { break };
             after = *last;
             let (sealed, checks) = merged_blocks(&door, &day, (*first, *last)).await?;
-            self.shelf.add(&mut written, purpose, &sealed).await?;
+            self.writer.add(&mut pending, purpose, &sealed).await?;
             merged += checks;
         }
         let transaction = self.history.begin().await?;
         progress::check_fence(&transaction, self.fence).await?;
-        written.publish(&transaction).await?;
+        pending.publish(&transaction).await?;
         segments::retire(&transaction, &day, self.present()).await?;
         transaction.commit().await?;
-        self.shelf.published(&written);
-        for segment in written.segments() {
+        self.writer.published(&pending);
+        for segment in pending.segments() {
             self.history.place().settle(segment).await?;
         }
         self.counters.merged.fetch_add(merged, Ordering::Relaxed);

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use crate::clock::Timestamp;
 use crate::record::compaction::Compaction;
-use crate::record::compaction::shelf::Written;
+use crate::record::compaction::segment_writer::PendingBatch;
 use crate::stats::rollup::{self, Level};
 use crate::store::StoreError;
 use crate::store::history::blocks::{Block, Entry};
@@ -110,9 +110,9 @@ impl Compaction {
             rows.extend(fresh::of_bucket(self.history.reader(), *bucket, *boundary).await?);
         }
         let found = rows.len() as u64;
-        let mut written = Written::default();
+        let mut pending = PendingBatch::default();
         for (purpose, sealed) in self.sort_out(rows).await? {
-            self.shelf.add(&mut written, purpose, &sealed).await?;
+            self.writer.add(&mut pending, purpose, &sealed).await?;
         }
         let transaction = self.history.begin().await?;
         progress::begin_move(&transaction).await?;
@@ -132,9 +132,9 @@ impl Compaction {
             return Ok(false);
         }
         progress::check_fence(&transaction, self.fence).await?;
-        written.publish(&transaction).await?;
+        pending.publish(&transaction).await?;
         transaction.commit().await?;
-        self.shelf.published(&written);
+        self.writer.published(&pending);
         for (bucket, rows) in deleted_of {
             self.fillings.sealed(bucket, rows);
         }

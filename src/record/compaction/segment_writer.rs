@@ -10,7 +10,7 @@ use crate::store::history::segments::{self, Purpose, Segment, SegmentId};
 
 /// Segments to write to.
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(super) struct SegmentWriter {
     history: History,
     /// Those whose leftovers are gone and that nobody has failed to publish since.
     clean: HashSet<SegmentId>,
@@ -18,11 +18,11 @@ pub(super) struct Shelf {
 
 /// What waits in segments for one commit to make it count.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct PendingBatch {
     segments: HashMap<Purpose, Segment>,
 }
 
-impl Shelf {
+impl SegmentWriter {
     pub(super) fn new(history: History) -> Self {
         Self { history, clean: HashSet::new() }
     }
@@ -30,24 +30,24 @@ impl Shelf {
     /// Adds to the segment of this purpose, under the batch that is published next.
     pub(super) async fn add(
         &mut self,
-        written: &mut Written,
+        pending: &mut PendingBatch,
         purpose: Purpose,
         sealed: &Sealed,
     ) -> Result<(), StoreError> {
-        let segment = match written.segments.get(&purpose) {
+        let segment = match pending.segments.get(&purpose) {
             Some(segment) => *segment,
             None => self.ready(purpose).await?,
         };
-        written.segments.insert(purpose, segment);
+        pending.segments.insert(purpose, segment);
         // Until it is published, it is to be removed should anything fail.
         self.clean.remove(&segment.id);
         let door = self.history.place().door(segment.id).await?;
         sealed::write(&door, (segment.id, segment.sealed_batch + 1), sealed).await
     }
 
-    /// What was written counts now; call it after the commit of [`Written::publish`].
-    pub(super) fn published(&mut self, written: &Written) {
-        self.clean.extend(written.segments.values().map(|segment| segment.id));
+    /// The batch counts now; call it after the commit of [`PendingBatch::publish`].
+    pub(super) fn published(&mut self, pending: &PendingBatch) {
+        self.clean.extend(pending.segments.values().map(|segment| segment.id));
     }
 
     /// Somebody else may have written meanwhile.
@@ -78,7 +78,7 @@ impl Shelf {
     }
 }
 
-impl Written {
+impl PendingBatch {
     /// Makes everything count with the commit of this transaction.
     pub(super) async fn publish(&self, transaction: &crate::store::Transaction) -> Result<(), StoreError> {
         for segment in self.segments.values() {
