@@ -94,7 +94,7 @@ async fn fill(databases: &Databases) -> usize {
                 entries.map(|entry| entry.into_record(LONG_SERVICE, code.clone())).collect();
             down += records.iter().filter(|record| record.measurement.status == CheckStatus::Down).count();
             let transaction = databases.history.begin().await.unwrap();
-            append::checks(&transaction, databases.history.place(), &records, &numbers).await.unwrap();
+            append::checks(&transaction, databases.history.storage(), &records, &numbers).await.unwrap();
             transaction.commit().await.unwrap();
         }
         compaction.pass(Timestamp::from_ms(START_MS + (day + 1) * DAY_MS)).await.unwrap();

@@ -40,7 +40,9 @@ impl History {
     pub(crate) async fn append_round(&self, services: i64, round: i64) {
         let records: Vec<CheckRecord> = (1..=services).map(|service| self.record(service, round)).collect();
         let transaction = self.databases.history.begin().await.unwrap();
-        append::checks(&transaction, self.databases.history.place(), &records, &self.numbers).await.unwrap();
+        append::checks(&transaction, self.databases.history.storage(), &records, &self.numbers)
+            .await
+            .unwrap();
         transaction.commit().await.unwrap();
     }
 

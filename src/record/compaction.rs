@@ -11,8 +11,8 @@
 
 pub(in crate::record) mod expire;
 mod fillings;
-mod retention_policy;
 mod merge;
+mod retention_policy;
 mod seal;
 mod shelf;
 

@@ -91,7 +91,7 @@ impl Import {
             locations = Some(LocationNumbers::ensure(&transaction, &codes).await?);
         }
         let numbers = locations.as_ref().unwrap_or(&self.locations);
-        let stored = append::checks(&transaction, history.place(), records, numbers).await?;
+        let stored = append::checks(&transaction, history.storage(), records, numbers).await?;
         if let Some(name) = &self.name {
             progress::put(&transaction, name, i64::try_from(reached).unwrap_or(i64::MAX)).await?;
         }

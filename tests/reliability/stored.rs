@@ -61,8 +61,8 @@ impl Stored {
         let mut sealed = 0;
         let segments = segments::visible(reader).await.unwrap();
         for segment in &segments {
-            let door = self.databases.history.place().door(segment.id).await.unwrap();
-            for (outline, body) in sealed::blocks_of(&door, segment, (i64::MIN, i64::MAX)).await.unwrap() {
+            let opened = self.databases.history.storage().connect(segment.id).await.unwrap();
+            for (outline, body) in sealed::blocks_of(&opened, segment, (i64::MIN, i64::MAX)).await.unwrap() {
                 for vote in Body::open(&body).and_then(|body| body.votes()).unwrap() {
                     take(outline.series, vote.checked_at);
                     sealed += 1;
@@ -79,7 +79,7 @@ impl Stored {
         let codes: Vec<_> = records.iter().map(|record| record.location.clone()).collect();
         let transaction = self.databases.history.begin().await.unwrap();
         let numbers = LocationNumbers::ensure(&transaction, &codes).await.unwrap();
-        let stored = append::checks(&transaction, self.databases.history.place(), records, &numbers).await;
+        let stored = append::checks(&transaction, self.databases.history.storage(), records, &numbers).await;
         assert_eq!(stored.unwrap(), records.len() as u64);
         transaction.commit().await.unwrap();
     }

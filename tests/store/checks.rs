@@ -278,13 +278,13 @@ async fn what_cannot_be_read_is_an_error_and_not_a_shorter_page(
     let read = async || page(&store.history, SERVICE, &CheckFilter::default(), 10).await;
     assert_eq!(read().await.unwrap().len(), 10);
     let segment = segments::visible(store.history.reader()).await.unwrap()[0];
-    let door = store.history.place().door(segment.id).await.unwrap();
+    let opened = store.history.storage().connect(segment.id).await.unwrap();
     let changed = match backend {
         Backend::Sqlite => "CAST(substr(body, 1, length(body) - 6) || 'abcdef' AS BLOB)",
         Backend::Postgres => "overlay(body placing 'abcdef'::bytea from length(body) - 5)",
     };
-    let text = damage.replace("{blocks}", &door.blocks).replace("{changed}", changed);
-    door.connection.execute_unprepared(&text).await.unwrap();
+    let text = damage.replace("{blocks}", &opened.blocks).replace("{changed}", changed);
+    opened.connection.execute_unprepared(&text).await.unwrap();
     assert!(read().await.is_err());
     let newest = page(&store.history, SERVICE, &CheckFilter::default(), 1).await;
     assert_eq!(newest.map(|found| found.len()).ok(), (!damage.starts_with("DROP")).then_some(1));

@@ -52,8 +52,8 @@ pub(crate) type Key = (i64, i32, Timestamp);
 pub(crate) async fn in_blocks(store: &Store) -> Vec<(Key, CheckStatus)> {
     let mut found = Vec::new();
     for segment in segments::visible(store.history.reader()).await.unwrap() {
-        let door = store.history.place().door(segment.id).await.unwrap();
-        for (outline, bytes) in sealed::blocks_of(&door, &segment, (i64::MIN, i64::MAX)).await.unwrap() {
+        let opened = store.history.storage().connect(segment.id).await.unwrap();
+        for (outline, bytes) in sealed::blocks_of(&opened, &segment, (i64::MIN, i64::MAX)).await.unwrap() {
             let entries = Body::open(&bytes).unwrap().entries().unwrap();
             assert_eq!(
                 (entries[0].checked_at, entries[entries.len() - 1].checked_at),
@@ -208,18 +208,18 @@ async fn a_killed_merge_starts_over(#[values(Backend::Sqlite, Backend::Postgres)
     let purpose = Purpose::of(Level::Period, retention, at(START_MS));
     let period = segments::enter(&transaction, purpose).await.unwrap();
     transaction.commit().await.unwrap();
-    store.history.place().make(period.id).await.unwrap();
-    let door = store.history.place().door(period.id).await.unwrap();
+    store.history.storage().make(period.id).await.unwrap();
+    let opened = store.history.storage().connect(period.id).await.unwrap();
     let day = segments::visible(store.history.reader()).await.unwrap();
     let day = day.iter().find(|segment| segment.purpose.level == Level::Day).unwrap();
-    let old = store.history.place().door(day.id).await.unwrap();
+    let old = store.history.storage().connect(day.id).await.unwrap();
     let blocks = sealed::blocks_of(&old, day, (0, 5)).await.unwrap();
     let mut half = Sealed::default();
     for (outline, bytes) in blocks {
         let entries = Body::open(&bytes).unwrap().entries().unwrap();
         half.blocks.push((outline.series, watchkeeper::store::history::blocks::Block::seal(&entries)));
     }
-    sealed::write(&door, (period.id, 1), &half).await.unwrap();
+    sealed::write(&opened, (period.id, 1), &half).await.unwrap();
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await, "the half does not count");
     compaction(&store).pass(at(START_MS + 3 * DAY_MS)).await.unwrap();
     assert_eq!(levels(&store).await, [Level::Period]);
@@ -240,12 +240,12 @@ async fn segments_are_dropped_when_they_were_kept_long_enough(
     compaction.pass(end.plus_ms(-1)).await.unwrap();
     assert_eq!(in_blocks(&store).await.len(), 1);
     let kept = segments::visible(store.history.reader()).await.unwrap()[0];
-    assert!(store.history.place().bytes(kept.id).await.unwrap() > 0);
+    assert!(store.history.storage().bytes(kept.id).await.unwrap() > 0);
     compaction.pass(end).await.unwrap();
     assert_eq!(in_blocks(&store).await, []);
-    assert!(store.history.place().bytes(kept.id).await.unwrap() > 0, "somebody may still be reading it");
+    assert!(store.history.storage().bytes(kept.id).await.unwrap() > 0, "somebody may still be reading it");
     compaction.pass(end.plus_ms(61_000)).await.unwrap();
-    assert_eq!(store.history.place().bytes(kept.id).await.unwrap(), 0);
+    assert_eq!(store.history.storage().bytes(kept.id).await.unwrap(), 0);
     assert_eq!(segments::retired(store.history.reader()).await.unwrap(), []);
 }
 
@@ -265,7 +265,7 @@ async fn a_history_that_is_too_large_loses_its_oldest_part(
     let rows = store.history.row_bytes().await.unwrap();
     let mut sizes = Vec::new();
     for segment in segments::visible(store.history.reader()).await.unwrap() {
-        sizes.push(store.history.place().bytes(segment.id).await.unwrap());
+        sizes.push(store.history.storage().bytes(segment.id).await.unwrap());
     }
     for (bound, left) in [(rows + sizes.iter().sum::<u64>(), 4), (rows + sizes[0] + sizes[1], 2), (1, 1)] {
         let limits = CompactionLimits { max_history_bytes: Some(bound), ..CompactionLimits::default() };
@@ -320,14 +320,14 @@ async fn a_damaged_block_stops_nothing_else(#[values(Backend::Sqlite, Backend::P
     append_checks(&store.history, &[check(2, "a", START_MS, up), check(2, "a", START_MS + DAY_MS, up)]).await;
     compaction(&store).pass(at(START_MS + DAY_MS + 2 * HOUR_MS)).await.unwrap();
     let day = *segments::visible(store.history.reader()).await.unwrap().last().unwrap();
-    let door = store.history.place().door(day.id).await.unwrap();
-    let damage = format!("UPDATE {} SET body = $1", door.blocks);
+    let opened = store.history.storage().connect(day.id).await.unwrap();
+    let damage = format!("UPDATE {} SET body = $1", opened.blocks);
     let statement = sea_orm::Statement::from_sql_and_values(
-        door.connection.get_database_backend(),
+        opened.connection.get_database_backend(),
         damage,
         [vec![1_u8, 2, 3, 4, 5].into()],
     );
-    door.connection.execute_raw(statement).await.unwrap();
+    opened.connection.execute_raw(statement).await.unwrap();
     append_checks(&store.history, &[check(2, "a", START_MS + 4 * DAY_MS, up)]).await;
     let now = at(START_MS + 5 * DAY_MS);
     assert!(compaction(&store).pass(now).await.unwrap_err().to_string().contains("checksum"));
@@ -364,10 +364,10 @@ async fn a_lost_segment_is_an_error_and_not_empty() {
     append_checks(&store.history, &[check(2, "a", START_MS, CheckStatus::Up)]).await;
     compaction(&store).pass(at(START_MS + 2 * HOUR_MS)).await.unwrap();
     let segment = segments::visible(store.history.reader()).await.unwrap()[0];
-    store.history.place().drop(segment.id).await.unwrap();
+    store.history.storage().drop(segment.id).await.unwrap();
     append_checks(&store.history, &[check(2, "a", START_MS + 2 * HOUR_MS, CheckStatus::Up)]).await;
     assert!(compaction(&store).pass(at(START_MS + 4 * HOUR_MS)).await.is_err());
-    assert!(store.history.place().door(segment.id).await.is_err());
+    assert!(store.history.storage().connect(segment.id).await.is_err());
     append_checks(&store.history, &[check(2, "a", START_MS + 1, CheckStatus::Up)]).await;
     assert_eq!(fresh_rows(&store).await, 2, "what comes is still written, also late");
 }

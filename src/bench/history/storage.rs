@@ -129,23 +129,23 @@ pub(super) async fn sealed(databases: &Databases) -> anyhow::Result<Sealed> {
     let history = &databases.history;
     let mut sum = Sealed::default();
     for segment in segments::visible(history.reader()).await? {
-        let door = history.place().door(segment.id).await?;
+        let opened = history.storage().connect(segment.id).await?;
         let blocks = format!(
             "SELECT CAST(COALESCE(SUM(up + degraded + down), 0) AS BIGINT), CAST(COUNT(*) AS BIGINT), \
             CAST(COALESCE(SUM(LENGTH(body)), 0) AS BIGINT) FROM {}",
-            door.blocks
+            opened.blocks
         );
-        let [results, blocks, block_bytes] = numbers(&door.connection, blocks).await?;
+        let [results, blocks, block_bytes] = numbers(&opened.connection, blocks).await?;
         let rollups = format!(
             "SELECT CAST(COUNT(*) AS BIGINT), CAST(0 AS BIGINT), CAST(COALESCE(SUM(LENGTH(body)), 0) AS BIGINT) FROM {}",
-            door.rollups
+            opened.rollups
         );
-        let [_, _, rollup_bytes] = numbers(&door.connection, rollups).await?;
+        let [_, _, rollup_bytes] = numbers(&opened.connection, rollups).await?;
         sum.results += results;
         sum.blocks += blocks;
         sum.block_bytes += block_bytes;
         sum.rollup_bytes += rollup_bytes;
-        sum.segment_bytes += history.place().bytes(segment.id).await?;
+        sum.segment_bytes += history.storage().bytes(segment.id).await?;
     }
     Ok(sum)
 }

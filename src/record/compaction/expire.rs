@@ -32,7 +32,7 @@ impl Compaction {
         for segment in segments::retired(self.history.reader()).await? {
             // Also when the clock was set back meanwhile.
             if segment.retired_at.is_some_and(|at| now.ms_since(at).abs() >= LAST_READERS_MS) {
-                self.history.place().drop(segment.id).await?;
+                self.history.storage().drop(segment.id).await?;
                 let transaction = self.history.begin().await?;
                 segments::forget(&transaction, segment.id).await?;
                 transaction.commit().await?;
@@ -52,7 +52,7 @@ impl Compaction {
         let mut bytes = self.history.row_bytes().await?;
         let mut sizes = Vec::with_capacity(kept.len());
         for segment in kept {
-            let size = self.history.place().bytes(segment.id).await?;
+            let size = self.history.storage().bytes(segment.id).await?;
             bytes += size;
             sizes.push((segment, size));
         }

@@ -14,7 +14,7 @@ use crate::store::StoreError;
 use crate::store::history::blocks::{Body, Entry};
 use crate::store::history::progress;
 use crate::store::history::sealed::{self, Outline, Sealed};
-use crate::store::history::segments::place::Door;
+use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Level, Purpose, Segment, SegmentId};
 
 /// How long after its end a day is merged: ranges of up to 24 hours are made of minutes.
@@ -52,16 +52,16 @@ impl Compaction {
     /// Merges a day as it is now: results that came late may have been sealed into it since the pass began.
     async fn merge_day(&mut self, day: SegmentId) -> Result<(), StoreError> {
         let Some(day) = segments::visible_one(self.history.reader(), day).await? else { return Ok(()) };
-        let door = self.history.place().door(day.id).await?;
+        let opened = self.history.storage().connect(day.id).await?;
         let purpose = Purpose::of(Level::Period, day.purpose.retention, day.purpose.from);
         let mut pending = PendingBatch::default();
         let mut merged = 0;
         let mut after = i64::MIN;
         loop {
-            let services = sealed::services_after(&door, &day, after, SERVICES_AT_ONCE).await?;
+            let services = sealed::services_after(&opened, &day, after, SERVICES_AT_ONCE).await?;
             let (Some(first), Some(last)) = (services.first(), services.last()) else { break };
             after = *last;
-            let (sealed, checks) = merged_blocks(&door, &day, (*first, *last)).await?;
+            let (sealed, checks) = merged_blocks(&opened, &day, (*first, *last)).await?;
             self.writer.add(&mut pending, purpose, &sealed).await?;
             merged += checks;
         }
@@ -72,7 +72,7 @@ impl Compaction {
         transaction.commit().await?;
         self.writer.published(&pending);
         for segment in pending.segments() {
-            self.history.place().settle(segment).await?;
+            self.history.storage().settle(segment).await?;
         }
         self.counters.merged.fetch_add(merged, Ordering::Relaxed);
         Ok(())
@@ -81,13 +81,13 @@ impl Compaction {
 
 /// The checks of these services in large blocks; how many there are.
 async fn merged_blocks(
-    door: &Door,
+    opened: &SegmentConnection,
     day: &Segment,
     services: (i64, i64),
 ) -> Result<(Sealed, u64), StoreError> {
     let mut sealed = Sealed::default();
     let mut checks = 0;
-    let blocks = sealed::blocks_of(door, day, services).await?;
+    let blocks = sealed::blocks_of(opened, day, services).await?;
     for of_series in blocks.chunk_by(|(left, _), (right, _)| left.series == right.series) {
         let mut entries = Vec::new();
         for (outline, body) in of_series {

@@ -151,7 +151,7 @@ impl Compaction {
         services.dedup();
         let retentions = self.retention.of(&services).await?;
         let mut sorted: Vec<(Purpose, Sealed)> = Vec::new();
-        let mut places: BTreeMap<(u32, i64), usize> = BTreeMap::new();
+        let mut indexes: BTreeMap<(u32, i64), usize> = BTreeMap::new();
         let mut rows = rows.into_iter().peekable();
         while let Some(first) = rows.next() {
             let (series, day) = (first.series, first.entry.checked_at.day());
@@ -162,12 +162,12 @@ impl Compaction {
                 entries.push(row.entry);
             }
             let Some(retention) = retentions.get(&series.service) else { continue };
-            let place = *places.entry((retention.days(), day)).or_insert_with(|| {
+            let index = *indexes.entry((retention.days(), day)).or_insert_with(|| {
                 let purpose = Purpose::of(segments::Level::Day, *retention, entries[0].checked_at);
                 sorted.push((purpose, Sealed::default()));
                 sorted.len() - 1
             });
-            add(&mut sorted[place].1, series, &entries);
+            add(&mut sorted[index].1, series, &entries);
         }
         Ok(sorted)
     }

@@ -41,8 +41,8 @@ impl SegmentWriter {
         pending.segments.insert(purpose, segment);
         // Until it is published, it is to be removed should anything fail.
         self.clean.remove(&segment.id);
-        let door = self.history.place().door(segment.id).await?;
-        sealed::write(&door, (segment.id, segment.sealed_batch + 1), sealed).await
+        let opened = self.history.storage().connect(segment.id).await?;
+        sealed::write(&opened, (segment.id, segment.sealed_batch + 1), sealed).await
     }
 
     /// The batch counts now; call it after the commit of [`PendingBatch::publish`].
@@ -69,10 +69,10 @@ impl SegmentWriter {
         if !self.clean.contains(&segment.id) {
             // One that holds something is never made again: where it is missing, that is an error, and not empty.
             if segment.sealed_batch == 0 {
-                self.history.place().make(segment.id).await?;
+                self.history.storage().make(segment.id).await?;
             }
-            let door = self.history.place().door(segment.id).await?;
-            sealed::purge(&door, segment.sealed_batch).await?;
+            let opened = self.history.storage().connect(segment.id).await?;
+            sealed::purge(&opened, segment.sealed_batch).await?;
         }
         Ok(segment)
     }

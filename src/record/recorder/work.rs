@@ -34,7 +34,7 @@ impl Work {
             let codes: Vec<LocationCode> = unknown.into_iter().cloned().collect();
             locations = LocationNumbers::ensure(&transaction, &codes).await?;
         }
-        append::checks(&transaction, self.history.place(), &self.batch.checks, &locations).await?;
+        append::checks(&transaction, self.history.storage(), &self.batch.checks, &locations).await?;
         append::changes(&transaction, &self.batch.changes).await?;
         transaction.commit().await?;
         // Not before: a number that is rolled back may be given to another location.

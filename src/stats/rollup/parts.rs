@@ -68,15 +68,15 @@ impl Streams {
 
 /// Takes `share` out of what is left, and writes which.
 fn take_share(left: &mut Vec<Entry>, share: &[Entry], bytes: &mut Vec<u8>) {
-    let (mut place, mut next) = (0, 0);
+    let (mut index, mut next) = (0, 0);
     for entry in share {
-        while place < left.len() && left[place].bucket < entry.bucket {
-            place += 1;
+        while index < left.len() && left[index].bucket < entry.bucket {
+            index += 1;
         }
-        sparse::write_token(bytes, (place - next) as u64, entry.count);
-        left[place].count -= entry.count;
-        place += 1;
-        next = place;
+        sparse::write_token(bytes, (index - next) as u64, entry.count);
+        left[index].count -= entry.count;
+        index += 1;
+        next = index;
     }
     left.retain(|entry| entry.count > 0);
 }
@@ -158,18 +158,18 @@ impl<'a> Reader<'a> {
     }
 
     fn read_share(&mut self, mut answered: u64, entries: &mut Vec<Entry>) -> Result<(), BadRollup> {
-        let mut place = 0_usize;
+        let mut index = 0_usize;
         while answered > 0 {
             let (skipped, count) = sparse::read_token(&mut self.shares)?;
-            place = usize::try_from(skipped)
+            index = usize::try_from(skipped)
                 .ok()
-                .and_then(|skipped| place.checked_add(skipped))
+                .and_then(|skipped| index.checked_add(skipped))
                 .ok_or(DIFFERENT)?;
-            let entry = self.left.get_mut(place).ok_or(DIFFERENT)?;
+            let entry = self.left.get_mut(index).ok_or(DIFFERENT)?;
             entry.count = entry.count.checked_sub(count).ok_or(DIFFERENT)?;
             answered = answered.checked_sub(u64::from(count)).ok_or(DIFFERENT)?;
             entries.push(Entry { bucket: entry.bucket, count });
-            place += 1;
+            index += 1;
         }
         self.left.retain(|entry| entry.count > 0);
         Ok(())

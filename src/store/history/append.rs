@@ -13,7 +13,7 @@ use crate::store::history::fresh::bucket_of;
 use crate::store::history::insert::{chunks, insert_text};
 use crate::store::history::late;
 use crate::store::history::locations::LocationNumbers;
-use crate::store::history::segments::place::Place;
+use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::unnest::Columns;
 
 const CHECK_COLUMNS: &str = "bucket, checked_at, service_id, location_id, scheduled_at, status, attempt, role, status_code, \
@@ -37,13 +37,13 @@ const CHUNK_MAX_ROWS: usize = 1_024;
 /// When the database fails, or a location has no number yet.
 pub async fn checks(
     connection: &impl ConnectionTrait,
-    place: &Place,
+    storage: &SegmentStorage,
     records: &[CheckRecord],
     locations: &LocationNumbers,
 ) -> Result<u64, StoreError> {
     let backend = connection.get_database_backend();
     let mut stored = 0;
-    let records = late::unsealed(connection, place, records, locations).await?;
+    let records = late::unsealed(connection, storage, records, locations).await?;
     if backend == DbBackend::Postgres {
         return checks_by_column(connection, &in_order(&records, locations)?).await;
     }

@@ -42,7 +42,7 @@ pub struct CheckFilter {
     pub before: Option<Position>,
 }
 
-/// Place of an entry in the order of the history: newest first, then by location code descending.
+/// SegmentStorage of an entry in the order of the history: newest first, then by location code descending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Start of the check.
@@ -92,14 +92,14 @@ pub async fn page(
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut tries = 1;
     loop {
-        let Snapshot { rows, segments, place } = history.snapshot().await?;
+        let Snapshot { rows, segments, storage } = history.snapshot().await?;
         let numbers = LocationNumbers::read(&rows).await?;
         let question = Question::new(service, filter, &numbers, limit);
         let fresh = question.fresh(&rows).await?;
         // A page waits for segments without holding a connection, or pages could wait for each other.
         rows.commit().await?;
         let known: BTreeSet<SegmentId> = ids(&segments);
-        match Descent::new(&place, &question, segments, fresh).page().await {
+        match Descent::new(&storage, &question, segments, fresh).page().await {
             Ok(page) => return Ok(page),
             Err(error) if tries == TRIES => return Err(error),
             Err(error) => {

@@ -14,8 +14,8 @@ use crate::store::history::{History, sealed, segments};
 /// When a database fails.
 pub async fn service(history: &History, service: ServiceKey) -> Result<(), StoreError> {
     for segment in segments::visible(history.reader()).await? {
-        let door = history.place().door(segment.id).await?;
-        sealed::erase(&door, service).await?;
+        let opened = history.storage().connect(segment.id).await?;
+        sealed::erase(&opened, service).await?;
     }
     let transaction = history.begin().await?;
     fresh_check::Entity::delete_many()

@@ -171,7 +171,7 @@ pub async fn reclaim(connection: &impl ConnectionTrait) -> Result<(), StoreError
 const COLUMNS: &str = "checked_at, service_id, location_id, scheduled_at, status, attempt, role, status_code, response_us, \
     dns_us, connect_us, tls_us, ttfb_us, transfer_us, total_us, error_code, error_message";
 
-/// By place: finding columns by their names costs as much as all the rest of sealing.
+/// By index: finding columns by their names costs as much as all the rest of sealing.
 fn model(bucket: i16, row: &QueryResult) -> Result<Model, DbErr> {
     Ok(Model {
         bucket,
@@ -195,17 +195,17 @@ fn model(bucket: i16, row: &QueryResult) -> Result<Model, DbErr> {
     })
 }
 
-/// When the result of a bucket started that comes after `place` older ones.
+/// When the result of a bucket started that comes after `older` older ones.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn start_of_row(
     connection: &impl ConnectionTrait,
     bucket: i16,
-    place: u64,
+    older: u64,
 ) -> Result<Option<Timestamp>, StoreError> {
     let query = Entity::find().select_only().column(Column::CheckedAt).filter(Column::Bucket.eq(bucket));
-    let row = query.order_by_asc(Column::CheckedAt).offset(place).limit(1).into_tuple::<i64>();
+    let row = query.order_by_asc(Column::CheckedAt).offset(older).limit(1).into_tuple::<i64>();
     Ok(row.one(connection).await?.map(Timestamp::from_ms))
 }
 

@@ -15,7 +15,7 @@ use crate::store::history::insert::chunks;
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::progress;
 use crate::store::history::sealed::{self, Series};
-use crate::store::history::segments::place::Place;
+use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
 
 /// Services that a segment is asked for at a time.
@@ -30,7 +30,7 @@ type Late = BTreeMap<Series, BTreeSet<Timestamp>>;
 /// When the database fails or a block cannot be read.
 pub(super) async fn unsealed<'a>(
     connection: &impl ConnectionTrait,
-    place: &Place,
+    storage: &SegmentStorage,
     records: &'a [CheckRecord],
     locations: &LocationNumbers,
 ) -> Result<Cow<'a, [CheckRecord]>, StoreError> {
@@ -44,7 +44,7 @@ pub(super) async fn unsealed<'a>(
         return Ok(Cow::Borrowed(records));
     }
     progress::hold(connection).await?;
-    let sealed_already = sealed_times(place, &segments::visible(connection).await?, &late).await?;
+    let sealed_already = sealed_times(storage, &segments::visible(connection).await?, &late).await?;
     if sealed_already.is_empty() {
         return Ok(Cow::Borrowed(records));
     }
@@ -58,28 +58,28 @@ pub(super) async fn unsealed<'a>(
 /// Those of these checks that are sealed. Segments are asked for many services at a time, and only blocks are read that
 /// have a check before and one after a time that is looked for.
 async fn sealed_times(
-    place: &Place,
+    storage: &SegmentStorage,
     segments: &[Segment],
     late: &Late,
 ) -> Result<HashSet<(Series, Timestamp)>, StoreError> {
     let mut found = HashSet::new();
     for segment in segments {
         let Some((services, span)) = wanted_of(segment, late) else { continue };
-        let door = match place.door(segment.id).await {
+        let opened = match storage.connect(segment.id).await {
             // Its results cannot be told from others any more; to lose what comes is worse than to keep it twice.
-            Err(error) if place.is_lost(segment.id) => {
+            Err(error) if storage.is_lost(segment.id) => {
                 tracing::error!(segment = segment.id, %error, "a segment of the history is lost");
                 continue;
             }
-            door => door?,
+            opened => opened?,
         };
         for some in chunks(&services, SERVICES_AT_ONCE) {
-            for outline in sealed::outlines_of(&door, segment, some, span).await? {
+            for outline in sealed::outlines_of(&opened, segment, some, span).await? {
                 let Some(times) = late.get(&outline.series) else { continue };
                 if times.range(outline.first_at..=outline.last_at).next().is_none() {
                     continue;
                 }
-                let bytes = sealed::body(&door, segment, &outline).await?;
+                let bytes = sealed::body(&opened, segment, &outline).await?;
                 let votes = Body::open(&bytes).and_then(|body| body.votes());
                 let sealed: Vec<Timestamp> = match votes {
                     Ok(votes) => votes.iter().map(|vote| vote.checked_at).collect(),

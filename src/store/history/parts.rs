@@ -12,7 +12,7 @@ use crate::model::rollup::Level;
 use crate::model::service::ServiceKey;
 use crate::store::StoreError;
 use crate::store::history::sealed::{self, SealedRollup};
-use crate::store::history::segments::place::Place;
+use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, Snapshot, samples};
 
@@ -46,7 +46,7 @@ pub struct Parts {
 #[derive(Debug)]
 pub struct View {
     segments: Vec<Segment>,
-    place: Place,
+    storage: SegmentStorage,
 }
 
 /// What figures of a service over a span are made of.
@@ -80,10 +80,10 @@ impl View {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn of(Snapshot { rows, segments, place }: Snapshot) -> Result<Self, StoreError> {
+    pub async fn of(Snapshot { rows, segments, storage }: Snapshot) -> Result<Self, StoreError> {
         // Whoever reads a segment takes a connection; who held one here as well could wait for himself.
         rows.commit().await?;
-        Ok(Self { segments, place })
+        Ok(Self { segments, storage })
     }
 
     /// Whether some of the segments count no more: a failure to read them says nothing then.
@@ -122,10 +122,10 @@ impl View {
         found: &mut BTreeMap<ServiceKey, Parts>,
     ) -> Result<(), StoreError> {
         let level = segment.purpose.level.rollups();
-        let door = self.place.door(segment.id).await?;
+        let opened = self.storage.connect(segment.id).await?;
         let starts = (level.start_of(scope.span.0), scope.span.1);
         let mut starts_of: BTreeMap<ServiceKey, BTreeSet<Timestamp>> = BTreeMap::new();
-        for rollup in sealed::rollups(&door, segment, services, starts).await? {
+        for rollup in sealed::rollups(&opened, segment, services, starts).await? {
             if scope.takes(rollup.series.location) {
                 starts_of.entry(rollup.series.service).or_default().insert(rollup.start);
                 found.entry(rollup.series.service).or_default().rollups.push((level, rollup));
@@ -135,7 +135,7 @@ impl View {
             // Rollups of one start share their slivers.
             let slivers = starts.into_iter().flat_map(|start| (scope.slivers)(level, start));
             for span in joined(slivers) {
-                let samples = samples::sealed(&door, segment, service, span).await?;
+                let samples = samples::sealed(&opened, segment, service, span).await?;
                 let wanted = samples.into_iter().filter(|sample| scope.takes(sample.location));
                 found.entry(service).or_default().samples.extend(wanted);
             }

@@ -19,7 +19,7 @@ use crate::store::StoreError;
 use crate::store::history::blocks::{Body, Wanted};
 use crate::store::history::fresh::{BUCKETS, bucket_of};
 use crate::store::history::sealed::{self, Outline, Series};
-use crate::store::history::segments::place::Door;
+use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, progress};
 
@@ -118,7 +118,7 @@ pub async fn complete(
         if lacking.is_empty() {
             continue;
         }
-        let door = history.place().door(segment.id).await?;
+        let opened = history.storage().connect(segment.id).await?;
         for services in lacking.chunks(SERVICES_AT_ONCE) {
             let newest = sealed::newest(&door, &segment, services, looked.until).await?;
             add_sealed(votes, (&door, &segment), &newest, looked.until).await?;
@@ -164,7 +164,7 @@ async fn rows_of(
 /// The last checks of these blocks that are not later than `until`.
 async fn add_sealed(
     votes: &mut LatestVotes,
-    (door, segment): (&Door, &Segment),
+    (opened, segment): (&SegmentConnection, &Segment),
     newest: &[Outline],
     until: Timestamp,
 ) -> Result<(), StoreError> {
@@ -177,7 +177,7 @@ async fn add_sealed(
     }
     mixed.sort_by_key(|outline| outline.series);
     for part in mixed.chunk_by(|left, right| left.series.service == right.series.service) {
-        let bodies = sealed::bodies(door, segment, part).await?;
+        let bodies = sealed::bodies(opened, segment, part).await?;
         for (outline, bytes) in part.iter().zip(&bodies) {
             let from = (outline.last_at <= until).then_some(outline.last_at);
             let last = Wanted { from, to: Some(until.plus_ms(1)), newest: Some(1), ..Wanted::default() };

@@ -12,7 +12,7 @@ use crate::store::history::blocks::Body;
 use crate::store::history::fresh::of_service;
 use crate::store::history::sealed;
 use crate::store::history::segments::Segment;
-use crate::store::history::segments::place::Door;
+use crate::store::history::segments::storage::SegmentConnection;
 
 /// Blocks whose bodies are held at once.
 const BLOCKS_AT_ONCE: usize = 64;
@@ -46,16 +46,16 @@ pub async fn fresh(
 /// # Errors
 /// When the database fails, the segment is gone, or a block cannot be read.
 pub async fn sealed(
-    door: &Door,
+    opened: &SegmentConnection,
     segment: &Segment,
     service: ServiceKey,
     (from, to): (Timestamp, Timestamp),
 ) -> Result<Vec<Sample>, StoreError> {
     let mut samples = Vec::new();
-    let outlines = sealed::outlines(door, segment, service, (from, to), &[]).await?;
+    let outlines = sealed::outlines(opened, segment, service, (from, to), &[]).await?;
     // A few at a time: a long span has more bodies than should be held at once.
     for part in outlines.chunks(BLOCKS_AT_ONCE) {
-        let bodies = sealed::bodies(door, segment, part).await?;
+        let bodies = sealed::bodies(opened, segment, part).await?;
         for (outline, bytes) in part.iter().zip(&bodies) {
             let found = Body::open(bytes).and_then(|body| body.samples(outline.series.location));
             let found = found.map_err(|error| sealed::damaged(outline, &error))?;

@@ -16,7 +16,7 @@ use crate::model::service::ServiceKey;
 use crate::store::StoreError;
 use crate::store::history::blocks::{Block, BlockError};
 use crate::store::history::insert::{chunks, insert_text};
-use crate::store::history::segments::place::Door;
+use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{Segment, SegmentId};
 
 const BLOCK_COLUMNS: &str =
@@ -97,15 +97,15 @@ impl Outline {
 /// # Errors
 /// When the database fails.
 pub async fn write(
-    door: &Door,
+    opened: &SegmentConnection,
     (segment, batch): (SegmentId, i64),
     sealed: &Sealed,
 ) -> Result<(), StoreError> {
-    let connection = door.connection.begin().await?;
+    let connection = opened.connection.begin().await?;
     let backend = connection.get_database_backend();
     for chunk in chunks(&sealed.blocks, CHUNK_MAX_ROWS) {
         let values = chunk.iter().flat_map(|(series, block)| block_values((segment, batch), *series, block));
-        let text = insert_text(backend, &door.blocks, BLOCK_COLUMNS, (chunk.len(), BLOCK_WIDTH));
+        let text = insert_text(backend, &opened.blocks, BLOCK_COLUMNS, (chunk.len(), BLOCK_WIDTH));
         let statement = Statement::from_sql_and_values(backend, text, values.collect::<Vec<_>>());
         connection.execute_raw(statement).await?;
     }
@@ -116,7 +116,7 @@ pub async fn write(
                 [segment.into(), batch.into(), service.into(), location.into(), rollup.start.ms().into()];
             key.into_iter().chain([Value::from(rollup.body.clone())])
         });
-        let text = insert_text(backend, &door.rollups, ROLLUP_COLUMNS, (chunk.len(), ROLLUP_WIDTH));
+        let text = insert_text(backend, &opened.rollups, ROLLUP_COLUMNS, (chunk.len(), ROLLUP_WIDTH));
         let statement = Statement::from_sql_and_values(backend, text, values.collect::<Vec<_>>());
         connection.execute_raw(statement).await?;
     }
@@ -143,17 +143,17 @@ fn block_values((segment, batch): (SegmentId, i64), series: Series, block: &Bloc
 ///
 /// # Errors
 /// When the database fails.
-pub async fn purge(door: &Door, sealed_batch: i64) -> Result<(), StoreError> {
-    for table in [&door.blocks, &door.rollups] {
+pub async fn purge(opened: &SegmentConnection, sealed_batch: i64) -> Result<(), StoreError> {
+    for table in [&opened.blocks, &opened.rollups] {
         // Leftovers are the last that was written; PostgreSQL has an index by batch.
-        let text = match door.connection.get_database_backend() {
+        let text = match opened.connection.get_database_backend() {
             DbBackend::Sqlite => format!(
                 "DELETE FROM {table} WHERE rowid > COALESCE( \
                 (SELECT rowid FROM {table} WHERE batch <= $1 ORDER BY rowid DESC LIMIT 1), 0)"
             ),
             _ => format!("DELETE FROM {table} WHERE batch > $1"),
         };
-        door.connection.execute_raw(statement(door, text, [sealed_batch.into()])).await?;
+        opened.connection.execute_raw(statement(opened, text, [sealed_batch.into()])).await?;
     }
     Ok(())
 }
@@ -162,10 +162,10 @@ pub async fn purge(door: &Door, sealed_batch: i64) -> Result<(), StoreError> {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn erase(door: &Door, service: ServiceKey) -> Result<(), StoreError> {
-    for table in [&door.blocks, &door.rollups] {
+pub async fn erase(opened: &SegmentConnection, service: ServiceKey) -> Result<(), StoreError> {
+    for table in [&opened.blocks, &opened.rollups] {
         let text = format!("DELETE FROM {table} WHERE service_id = $1");
-        door.connection.execute_raw(statement(door, text, [service.into()])).await?;
+        opened.connection.execute_raw(statement(opened, text, [service.into()])).await?;
     }
     Ok(())
 }
@@ -176,7 +176,7 @@ pub async fn erase(door: &Door, service: ServiceKey) -> Result<(), StoreError> {
 /// # Errors
 /// When the database fails or the segment is gone.
 pub async fn outlines(
-    door: &Door,
+    opened: &SegmentConnection,
     segment: &Segment,
     service: ServiceKey,
     (from, to): (Timestamp, Timestamp),
@@ -187,10 +187,10 @@ pub async fn outlines(
     let text = format!(
         "SELECT service_id, location_id, first_at, last_at, up, degraded, down FROM {} \
         WHERE service_id = $1 AND last_at >= $2 AND first_at < $3 AND batch <= $4{held} ORDER BY last_at DESC",
-        door.blocks
+        opened.blocks
     );
     let values = [service.into(), from.ms().into(), to.ms().into(), segment.sealed_batch.into()];
-    let rows = door.connection.query_all_raw(statement(door, text, values)).await?;
+    let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
     rows.iter().map(|row| outline(row).map_err(StoreError::from)).collect()
 }
 
@@ -199,14 +199,14 @@ pub async fn outlines(
 /// # Errors
 /// When the database fails or the segment is gone.
 pub async fn newest(
-    door: &Door,
+    opened: &SegmentConnection,
     segment: &Segment,
     services: &[ServiceKey],
     until: Timestamp,
 ) -> Result<Vec<Outline>, StoreError> {
     let Some(last) = services.last() else { return Ok(Vec::new()) };
     let width = services.len().next_power_of_two();
-    let places: Vec<String> = (2..width + 2).map(|place| format!("${place}")).collect();
+    let parameters: Vec<String> = (2..width + 2).map(|number| format!("${number}")).collect();
     let text = format!(
         "SELECT b.service_id, b.location_id, b.first_at, b.last_at, b.up, b.degraded, b.down FROM {blocks} b JOIN \
         (SELECT service_id, location_id, MAX(last_at) AS last_at FROM {blocks} \
@@ -229,21 +229,21 @@ pub async fn newest(
 /// # Errors
 /// When the database fails or the segment is gone.
 pub async fn outlines_of(
-    door: &Door,
+    opened: &SegmentConnection,
     segment: &Segment,
     services: &[ServiceKey],
     (from, to): (Timestamp, Timestamp),
 ) -> Result<Vec<Outline>, StoreError> {
-    let places: Vec<String> = (4..services.len() + 4).map(|place| format!("${place}")).collect();
+    let parameters: Vec<String> = (4..services.len() + 4).map(|number| format!("${number}")).collect();
     let text = format!(
         "SELECT service_id, location_id, first_at, last_at, up, degraded, down FROM {} \
         WHERE service_id IN ({}) AND last_at >= $1 AND first_at < $2 AND batch <= $3",
-        door.blocks,
-        places.join(",")
+        opened.blocks,
+        parameters.join(",")
     );
     let span = [from.ms().into(), to.ms().into(), segment.sealed_batch.into()];
     let values = span.into_iter().chain(services.iter().map(|service| Value::from(*service)));
-    let rows = door.connection.query_all_raw(statement(door, text, values)).await?;
+    let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
     rows.iter().map(|row| outline(row).map_err(StoreError::from)).collect()
 }
 
@@ -251,8 +251,12 @@ pub async fn outlines_of(
 ///
 /// # Errors
 /// When the database fails, or the block or segment is gone.
-pub async fn body(door: &Door, segment: &Segment, outline: &Outline) -> Result<Vec<u8>, StoreError> {
-    let found = bodies(door, segment, std::slice::from_ref(outline)).await?;
+pub async fn body(
+    opened: &SegmentConnection,
+    segment: &Segment,
+    outline: &Outline,
+) -> Result<Vec<u8>, StoreError> {
+    let found = bodies(opened, segment, std::slice::from_ref(outline)).await?;
     found.into_iter().next().ok_or_else(|| gone(outline))
 }
 
@@ -261,7 +265,7 @@ pub async fn body(door: &Door, segment: &Segment, outline: &Outline) -> Result<V
 /// # Errors
 /// When the database fails, or a block or the segment is gone.
 pub async fn bodies(
-    door: &Door,
+    opened: &SegmentConnection,
     segment: &Segment,
     outlines: &[Outline],
 ) -> Result<Vec<Vec<u8>>, StoreError> {
@@ -269,17 +273,17 @@ pub async fn bodies(
     for chunk in outlines.chunks(BODIES_AT_ONCE) {
         // Padded, so that only a few texts are ever prepared.
         let width = chunk.len().next_power_of_two();
-        let places: Vec<String> = (3..width + 3).map(|place| format!("${place}")).collect();
+        let parameters: Vec<String> = (3..width + 3).map(|number| format!("${number}")).collect();
         let text = format!(
             "SELECT location_id, last_at, body FROM {} WHERE service_id = $1 AND batch <= $2 AND last_at IN ({})",
-            door.blocks,
-            places.join(",")
+            opened.blocks,
+            parameters.join(",")
         );
         let last = &chunk[chunk.len() - 1];
         let padding = std::iter::repeat_n(last, width - chunk.len());
         let times = chunk.iter().chain(padding).map(|outline| outline.last_at.ms().into());
         let values = [last.series.service.into(), segment.sealed_batch.into()].into_iter().chain(times);
-        let rows = door.connection.query_all_raw(statement(door, text, values)).await?;
+        let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
         let mut found: HashMap<(i32, i64), &QueryResult> = HashMap::with_capacity(rows.len());
         for row in &rows {
             found.insert((row.try_get_by_index(0)?, row.try_get_by_index(1)?), row);
@@ -301,17 +305,17 @@ fn gone(outline: &Outline) -> StoreError {
 /// # Errors
 /// When the database fails or the segment is gone.
 pub async fn services_after(
-    door: &Door,
+    opened: &SegmentConnection,
     segment: &Segment,
     after: ServiceKey,
     most: u64,
 ) -> Result<Vec<ServiceKey>, StoreError> {
     let text = format!(
         "SELECT DISTINCT service_id FROM {} WHERE service_id > $1 AND batch <= $2 ORDER BY service_id LIMIT {most}",
-        door.blocks
+        opened.blocks
     );
     let values = [after.into(), segment.sealed_batch.into()];
-    let rows = door.connection.query_all_raw(statement(door, text, values)).await?;
+    let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
     rows.iter().map(|row| row.try_get_by_index(0).map_err(StoreError::from)).collect()
 }
 
@@ -320,17 +324,17 @@ pub async fn services_after(
 /// # Errors
 /// When the database fails or the segment is gone.
 pub async fn blocks_of(
-    door: &Door,
+    opened: &SegmentConnection,
     segment: &Segment,
     (first, last): (ServiceKey, ServiceKey),
 ) -> Result<Vec<(Outline, Vec<u8>)>, StoreError> {
     let text = format!(
         "SELECT service_id, location_id, first_at, last_at, up, degraded, down, body FROM {} \
         WHERE service_id >= $1 AND service_id <= $2 AND batch <= $3 ORDER BY service_id, location_id, first_at",
-        door.blocks
+        opened.blocks
     );
     let values = [first.into(), last.into(), segment.sealed_batch.into()];
-    let rows = door.connection.query_all_raw(statement(door, text, values)).await?;
+    let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
     rows.iter()
         .map(|row| Ok((outline(row)?, row.try_get_by_index(7)?)))
         .collect::<Result<_, DbErr>>()
@@ -342,7 +346,7 @@ pub async fn blocks_of(
 /// # Errors
 /// When the database fails or the segment is gone.
 pub async fn rollups(
-    door: &Door,
+    opened: &SegmentConnection,
     segment: &Segment,
     (first, last): (ServiceKey, ServiceKey),
     (from, to): (Timestamp, Timestamp),
@@ -350,11 +354,11 @@ pub async fn rollups(
     let text = format!(
         "SELECT service_id, location_id, start, body FROM {} \
         WHERE service_id >= $1 AND service_id <= $2 AND start >= $3 AND start < $4 AND batch <= $5 ORDER BY service_id, start",
-        door.rollups
+        opened.rollups
     );
     let span = [from.ms().into(), to.ms().into()];
     let values = [first.into(), last.into()].into_iter().chain(span).chain([segment.sealed_batch.into()]);
-    let rows = door.connection.query_all_raw(statement(door, text, values)).await?;
+    let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
     let rollup = |row: &QueryResult| {
         Ok(SealedRollup {
             series: Series { service: row.try_get_by_index(0)?, location: row.try_get_by_index(1)? },
@@ -377,14 +381,14 @@ pub fn damaged_rollup(rollup: &SealedRollup, error: &dyn Display) -> StoreError 
     StoreError::corrupt("check_rollup", &format!("{:?} from {}", rollup.series, rollup.start), error)
 }
 
-fn statement(door: &Door, text: String, values: impl IntoIterator<Item = Value>) -> Statement {
-    let backend: DbBackend = door.connection.get_database_backend();
+fn statement(opened: &SegmentConnection, text: String, values: impl IntoIterator<Item = Value>) -> Statement {
+    let backend: DbBackend = opened.connection.get_database_backend();
     Statement::from_sql_and_values(backend, text, values)
 }
 
 fn outline(row: &QueryResult) -> Result<Outline, DbErr> {
     let count =
-        |place| row.try_get_by_index::<i32>(place).map(|count| u32::try_from(count).unwrap_or_default());
+        |index| row.try_get_by_index::<i32>(index).map(|count| u32::try_from(count).unwrap_or_default());
     Ok(Outline {
         series: Series { service: row.try_get_by_index(0)?, location: row.try_get_by_index(1)? },
         first_at: Timestamp::from_ms(row.try_get_by_index(2)?),

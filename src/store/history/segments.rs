@@ -1,11 +1,11 @@
 //! Segments: the units in which sealed results are kept and dropped.
 //!
 //! A segment holds the checks of some span of time whose services keep their history equally long. The catalogue of
-//! segments lies in the history database; what they hold lies beside it ([`place`]): a file each on SQLite, a pair of
+//! segments lies in the history database; what they hold lies beside it ([`storage`]): a file each on SQLite, a pair of
 //! partitions each on PostgreSQL. A row of a segment counts only once the catalogue says that its batch is sealed, so that
 //! one commit of the history database moves results from rows into blocks.
 
-pub mod place;
+pub mod storage;
 
 use sea_orm::sea_query::Expr;
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};

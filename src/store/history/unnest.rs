@@ -46,9 +46,9 @@ impl Columns {
     }
 
     fn column(&mut self) -> &mut String {
-        let place = self.next;
-        self.next = (place + 1) % self.texts.len();
-        let text = &mut self.texts[place];
+        let column = self.next;
+        self.next = (column + 1) % self.texts.len();
+        let text = &mut self.texts[column];
         if text.len() > 1 {
             text.push(',');
         }
@@ -58,7 +58,7 @@ impl Columns {
     /// `INSERT` of all rows; those that exist already are left as they are.
     pub(super) fn insert_text(&self, table: &str, columns: &str) -> String {
         let arrays: Vec<String> =
-            (1..).zip(self.types).map(|(place, of)| format!("${place}::text::{of}[]")).collect();
+            (1..).zip(self.types).map(|(number, of)| format!("${number}::text::{of}[]")).collect();
         format!(
             "INSERT INTO {table} ({columns}) SELECT * FROM unnest({}) ON CONFLICT DO NOTHING",
             arrays.join(", ")

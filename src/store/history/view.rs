@@ -11,7 +11,7 @@ use sea_orm::{
 use crate::config::limits::StoreLimits;
 use crate::store::database::OpenError;
 use crate::store::history::progress;
-use crate::store::history::segments::place::Place;
+use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
 use crate::store::{Database, StoreError};
 
@@ -19,7 +19,7 @@ use crate::store::{Database, StoreError};
 #[derive(Clone, Debug)]
 pub struct History {
     rows: Database,
-    place: Place,
+    storage: SegmentStorage,
 }
 
 /// Rows and segments as they were at one moment. What is sealed meanwhile stays visible here as rows.
@@ -30,7 +30,7 @@ pub struct Snapshot {
     /// The segments that count, those of the newest time first.
     pub segments: Vec<Segment>,
     /// Where the segments lie.
-    pub place: Place,
+    pub storage: SegmentStorage,
 }
 
 /// The lock of whoever compacts a history.
@@ -66,14 +66,14 @@ impl History {
     /// [`OpenError`] when the database cannot be reached.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let rows = Database::connect(url, limits).await?.unprepared();
-        let place = match url.strip_prefix("sqlite:") {
+        let storage = match url.strip_prefix("sqlite:") {
             Some(rest) => {
                 let file = rest.trim_start_matches("//").split('?').next().unwrap_or_default();
-                Place::beside(Path::new(file), limits)
+                SegmentStorage::beside(Path::new(file), limits)
             }
-            None => Place::Partitions(rows.reader().clone()),
+            None => SegmentStorage::Partitions(rows.reader().clone()),
         };
-        Ok(Self { rows, place })
+        Ok(Self { rows, storage })
     }
 
     /// The database of the rows alone.
@@ -84,8 +84,8 @@ impl History {
 
     /// Where its segments lie.
     #[must_use]
-    pub const fn place(&self) -> &Place {
-        &self.place
+    pub const fn storage(&self) -> &SegmentStorage {
+        &self.storage
     }
 
     /// A consistent view of rows and segments.
@@ -95,7 +95,7 @@ impl History {
     pub async fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let rows = self.begin_reading().await?;
         let segments = segments::visible(&rows).await?;
-        Ok(Snapshot { rows, segments, place: self.place.clone() })
+        Ok(Snapshot { rows, segments, storage: self.storage.clone() })
     }
 
     /// Takes the compaction lock; `None` while another process holds it. A SQLite history belongs to the process that holds its
@@ -105,9 +105,9 @@ impl History {
     /// When the database fails.
     pub async fn lock_compaction(&self) -> Result<Option<CompactionLock>, StoreError> {
         self.rows.demand_prepared()?;
-        let holder = match &self.place {
-            Place::Files(_) => None,
-            Place::Partitions(connection) => {
+        let holder = match &self.storage {
+            SegmentStorage::Files(_) => None,
+            SegmentStorage::Partitions(connection) => {
                 let holder = connection.begin().await?;
                 let text = format!("SELECT pg_try_advisory_xact_lock({COMPACTION_LOCK}) AS got");
                 let row =
@@ -129,11 +129,11 @@ impl History {
     /// # Errors
     /// When the database fails.
     pub async fn row_bytes(&self) -> Result<u64, StoreError> {
-        let text = match self.place {
-            Place::Files(_) => {
+        let text = match self.storage {
+            SegmentStorage::Files(_) => {
                 "SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count(), pragma_page_size(), pragma_freelist_count()"
             }
-            Place::Partitions(_) => {
+            SegmentStorage::Partitions(_) => {
                 "SELECT CAST(pg_total_relation_size('fresh_check') + pg_total_relation_size('status_change') AS BIGINT) AS bytes"
             }
         };
@@ -146,9 +146,9 @@ impl History {
     /// On PostgreSQL every statement would otherwise see what was committed until then.
     async fn begin_reading(&self) -> Result<DatabaseTransaction, DbErr> {
         self.rows.demand_prepared()?;
-        match self.place {
-            Place::Files(_) => self.rows.reader().begin().await,
-            Place::Partitions(_) => {
+        match self.storage {
+            SegmentStorage::Files(_) => self.rows.reader().begin().await,
+            SegmentStorage::Partitions(_) => {
                 let level = (Some(IsolationLevel::RepeatableRead), Some(AccessMode::ReadOnly));
                 self.rows.reader().begin_with_config(level.0, level.1).await
             }
@@ -161,7 +161,7 @@ impl History {
     /// # Errors
     /// When the database fails.
     pub async fn shrink(&self) -> Result<(), StoreError> {
-        if let Place::Files(_) = self.place {
+        if let SegmentStorage::Files(_) = self.storage {
             for text in ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"] {
                 self.rows.reader().execute_unprepared(text).await?;
             }
@@ -171,7 +171,7 @@ impl History {
 
     /// Closes all connections, waiting for running statements.
     pub async fn close(self) {
-        self.place.close().await;
+        self.storage.close().await;
         self.rows.close().await;
     }
 }

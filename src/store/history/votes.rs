@@ -25,9 +25,9 @@ pub async fn of_span(
     let mut votes = fresh(snapshot, service, (from, to)).await?;
     let touches = |purpose: &Purpose| purpose.from < to && purpose.to > from;
     for segment in snapshot.segments.iter().filter(|segment| touches(&segment.purpose)) {
-        let door = snapshot.place.door(segment.id).await?;
-        for outline in sealed::outlines(&door, segment, service, (from, to), &[]).await? {
-            let bytes = sealed::body(&door, segment, &outline).await?;
+        let opened = snapshot.storage.connect(segment.id).await?;
+        for outline in sealed::outlines(&opened, segment, service, (from, to), &[]).await? {
+            let bytes = sealed::body(&opened, segment, &outline).await?;
             let found = Body::open(&bytes).and_then(|body| body.votes());
             let found = found.map_err(|error| sealed::damaged(&outline, &error))?;
             let inside = found.into_iter().filter(|vote| vote.checked_at >= from && vote.checked_at < to);
@@ -53,8 +53,8 @@ pub async fn first_at(snapshot: &Snapshot, service: ServiceKey) -> Result<Option
         if first.is_some_and(|first| first <= segment.purpose.from) {
             continue;
         }
-        let door = snapshot.place.door(segment.id).await?;
-        let outlines = sealed::outlines(&door, segment, service, always, &[]).await?;
+        let opened = snapshot.storage.connect(segment.id).await?;
+        let outlines = sealed::outlines(&opened, segment, service, always, &[]).await?;
         first = outlines.iter().map(|outline| outline.first_at).chain(first).min();
     }
     Ok(first)

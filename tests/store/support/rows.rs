@@ -114,7 +114,7 @@ pub(crate) async fn append_checks(history: &History, checks: &[CheckRecord]) -> 
     let codes: Vec<LocationCode> = checks.iter().map(|check| check.location.clone()).collect();
     let transaction = history.begin().await.unwrap();
     let numbers = LocationNumbers::ensure(&transaction, &codes).await.unwrap();
-    append::checks(&transaction, history.place(), checks, &numbers).await.unwrap();
+    append::checks(&transaction, history.storage(), checks, &numbers).await.unwrap();
     transaction.commit().await.unwrap();
     numbers
 }

@@ -15,7 +15,7 @@ use crate::store::StoreError;
 use crate::store::history::blocks::{BlockError, Body, Wanted};
 use crate::store::history::sealed::{self, Outline};
 use crate::store::history::segments::Segment;
-use crate::store::history::segments::place::{Door, Place};
+use crate::store::history::segments::storage::{SegmentConnection, SegmentStorage};
 
 /// Most segments whose outlines are read at the same time.
 const SEGMENTS_AT_ONCE: usize = 8;
@@ -26,14 +26,14 @@ const BLOCKS_AT_ONCE: usize = 16;
 
 /// A page in the making.
 pub(super) struct Descent<'a> {
-    place: &'a Place,
+    storage: &'a SegmentStorage,
     question: &'a Question<'a>,
     /// Segments that were not looked into yet; the newest is last.
     closed: Vec<Segment>,
     /// How many segments to look into next: more each time, for a page that needs two may need all.
     ahead: usize,
-    open: Vec<(Segment, Door)>,
-    /// Blocks that were not read yet, by their last check, location and place in `open`.
+    open: Vec<(Segment, SegmentConnection)>,
+    /// Blocks that were not read yet, by their last check, location and index in `open`.
     blocks: BTreeMap<(Timestamp, i32, usize), Outline>,
     /// Entries that others may precede.
     entries: BTreeMap<(Timestamp, String), StoredCheck>,
@@ -43,7 +43,7 @@ pub(super) struct Descent<'a> {
 impl<'a> Descent<'a> {
     /// A page of these rows and the blocks of these segments, those of the newest time first.
     pub(super) fn new(
-        place: &'a Place,
+        storage: &'a SegmentStorage,
         question: &'a Question<'a>,
         segments: Vec<Segment>,
         fresh: Vec<StoredCheck>,
@@ -51,7 +51,7 @@ impl<'a> Descent<'a> {
         let overlaps =
             |segment: &Segment| segment.purpose.from < question.to && segment.purpose.to > question.from;
         let mut descent = Self {
-            place,
+            storage,
             question,
             closed: segments.into_iter().rev().filter(overlaps).collect(),
             // Failures are few: what is asked for them alone walks far.
@@ -101,13 +101,13 @@ impl<'a> Descent<'a> {
     async fn look_into_segments(&mut self) -> Result<(), StoreError> {
         let rest = self.closed.len().saturating_sub(self.ahead);
         self.ahead = (self.ahead * 2).min(SEGMENTS_AT_ONCE);
-        let (place, Question { service, from, to, statuses, .. }) = (self.place, self.question);
+        let (storage, Question { service, from, to, statuses, .. }) = (self.storage, self.question);
         let looks = self.closed.split_off(rest).into_iter().map(async |segment| {
-            let door = place.door(segment.id).await?;
-            let outlines = sealed::outlines(&door, &segment, *service, (*from, *to), statuses).await?;
-            Ok::<_, StoreError>((segment, door, outlines))
+            let opened = storage.connect(segment.id).await?;
+            let outlines = sealed::outlines(&opened, &segment, *service, (*from, *to), statuses).await?;
+            Ok::<_, StoreError>((segment, opened, outlines))
         });
-        for (segment, door, outlines) in try_join_all(looks).await? {
+        for (segment, opened, outlines) in try_join_all(looks).await? {
             for outline in outlines {
                 if self.question.matches(&outline) > 0
                     && self.question.code(outline.series.location)?.is_some()
@@ -116,7 +116,7 @@ impl<'a> Descent<'a> {
                     self.blocks.insert(key, outline);
                 }
             }
-            self.open.push((segment, door));
+            self.open.push((segment, opened));
         }
         Ok(())
     }
@@ -124,8 +124,8 @@ impl<'a> Descent<'a> {
     async fn read_blocks(&mut self) -> Result<(), StoreError> {
         let Some((&(.., open), _)) = self.blocks.last_key_value() else { return Ok(()) };
         let outlines = self.next_blocks(open);
-        let (segment, door) = &self.open[open];
-        let bodies = sealed::bodies(door, segment, &outlines).await?;
+        let (segment, opened) = &self.open[open];
+        let bodies = sealed::bodies(opened, segment, &outlines).await?;
         let wanted = Wanted {
             statuses: self.question.statuses,
             from: Some(self.question.from),
@@ -158,8 +158,8 @@ impl<'a> Descent<'a> {
         let missing = self.missing().saturating_sub(self.entries.len()).max(1);
         let (mut expected, mut reach, mut next) = (0, None, Vec::new());
         while let Some(block) = self.blocks.last_entry() {
-            let (last_at, _, place) = *block.key();
-            if place != open || next.len() == BLOCKS_AT_ONCE || Some(last_at) < reach {
+            let (last_at, _, index) = *block.key();
+            if index != open || next.len() == BLOCKS_AT_ONCE || Some(last_at) < reach {
                 break;
             }
             let outline = block.remove();

@@ -27,9 +27,9 @@ const IDLE: Duration = Duration::from_secs(60);
 /// Pages in the write-ahead log of a segment file before they are moved into the file: 16 MiB.
 const CHECKPOINT_PAGES: u32 = 16_384;
 
-/// Where the segments of one history database lie.
+/// The storage of the segments of one history database.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum SegmentStorage {
     /// Files in a folder.
     Files(Files),
     /// Partitions of the history database itself.
@@ -44,9 +44,9 @@ pub struct Files {
     open: Arc<Mutex<HashMap<SegmentId, DatabaseConnection>>>,
 }
 
-/// The way into one segment.
+/// A connection to one segment, and the names of its tables.
 #[derive(Clone, Debug)]
-pub struct Door {
+pub struct SegmentConnection {
     /// What statements run on.
     pub connection: DatabaseConnection,
     /// Name of the table of blocks.
@@ -55,7 +55,7 @@ pub struct Door {
     pub rollups: String,
 }
 
-impl Place {
+impl SegmentStorage {
     /// Beside this SQLite file: a folder of the same name, ending in `.segments`.
     pub(in crate::store) fn beside(file: &Path, limits: &StoreLimits) -> Self {
         Self::Files(Files {
@@ -80,15 +80,15 @@ impl Place {
     ///
     /// # Errors
     /// When the segment is not there or cannot be opened.
-    pub async fn door(&self, id: SegmentId) -> Result<Door, StoreError> {
+    pub async fn connect(&self, id: SegmentId) -> Result<SegmentConnection, StoreError> {
         match self {
-            Self::Files(files) => Ok(Door {
+            Self::Files(files) => Ok(SegmentConnection {
                 connection: files.connection(id).await?,
                 blocks: "check_block".into(),
                 rollups: "check_rollup".into(),
             }),
             // By the partition's own name: where there is none, that is an error.
-            Self::Partitions(connection) => Ok(Door {
+            Self::Partitions(connection) => Ok(SegmentConnection {
                 connection: connection.clone(),
                 blocks: format!("check_block_{id}"),
                 rollups: format!("check_rollup_{id}"),
@@ -219,7 +219,7 @@ impl Files {
                     .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string())
             });
         let connection = sea_orm::Database::connect(options).await?;
-        // Who comes second uses the first one's.
+        // Two may have opened the file at the same time: both use the connection that is kept.
         Ok(self.locked().entry(id).or_insert(connection).clone())
     }
 
