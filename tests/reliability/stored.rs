@@ -62,9 +62,9 @@ impl Stored {
         let segments = segments::visible(reader).await.unwrap();
         for segment in &segments {
             let opened = self.databases.history.storage().connect(segment.id).await.unwrap();
-            for (outline, body) in sealed::blocks_of(&opened, segment, (i64::MIN, i64::MAX)).await.unwrap() {
+            for (summary, body) in sealed::blocks_of(&opened, segment, (i64::MIN, i64::MAX)).await.unwrap() {
                 for vote in Body::open(&body).and_then(|body| body.votes()).unwrap() {
-                    take(outline.series, vote.checked_at);
+                    take(summary.series, vote.checked_at);
                     sealed += 1;
                 }
             }

@@ -53,13 +53,13 @@ pub(crate) async fn in_blocks(store: &Store) -> Vec<(Key, CheckStatus)> {
     let mut found = Vec::new();
     for segment in segments::visible(store.history.reader()).await.unwrap() {
         let opened = store.history.storage().connect(segment.id).await.unwrap();
-        for (outline, bytes) in sealed::blocks_of(&opened, &segment, (i64::MIN, i64::MAX)).await.unwrap() {
+        for (summary, bytes) in sealed::blocks_of(&opened, &segment, (i64::MIN, i64::MAX)).await.unwrap() {
             let entries = Body::open(&bytes).unwrap().entries().unwrap();
             assert_eq!(
                 (entries[0].checked_at, entries[entries.len() - 1].checked_at),
-                (outline.first_at, outline.last_at)
+                (summary.first_at, summary.last_at)
             );
-            let key = |at| (outline.series.service, outline.series.location, at);
+            let key = |at| (summary.series.service, summary.series.location, at);
             found.extend(entries.iter().map(|entry| (key(entry.checked_at), entry.measurement.status)));
         }
     }
@@ -215,9 +215,9 @@ async fn a_killed_merge_starts_over(#[values(Backend::Sqlite, Backend::Postgres)
     let old = store.history.storage().connect(day.id).await.unwrap();
     let blocks = sealed::blocks_of(&old, day, (0, 5)).await.unwrap();
     let mut half = Sealed::default();
-    for (outline, bytes) in blocks {
+    for (summary, bytes) in blocks {
         let entries = Body::open(&bytes).unwrap().entries().unwrap();
-        half.blocks.push((outline.series, watchkeeper::store::history::blocks::Block::seal(&entries)));
+        half.blocks.push((summary.series, watchkeeper::store::history::blocks::Block::seal(&entries)));
     }
     sealed::write(&opened, (period.id, 1), &half).await.unwrap();
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await, "the half does not count");

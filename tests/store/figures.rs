@@ -186,7 +186,7 @@ async fn decoded_bodies(history: &History, asked: &Asked) -> usize {
     for segment in visible {
         let opened = history.storage().connect(segment.id).await.unwrap();
         for (_, span) in asked.iter().filter(|(level, _)| *level == segment.purpose.level.rollups()) {
-            bodies += sealed::outlines(&opened, &segment, SERVICE, *span, &[]).await.unwrap().len();
+            bodies += sealed::summaries(&opened, &segment, SERVICE, *span, &[]).await.unwrap().len();
         }
     }
     bodies

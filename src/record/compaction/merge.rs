@@ -13,7 +13,7 @@ use crate::stats::rollup;
 use crate::store::StoreError;
 use crate::store::history::blocks::{Body, Entry};
 use crate::store::history::progress;
-use crate::store::history::sealed::{self, Outline, Sealed};
+use crate::store::history::sealed::{self, BlockSummary, Sealed};
 use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Level, Purpose, Segment, SegmentId};
 
@@ -90,8 +90,8 @@ async fn merged_blocks(
     let blocks = sealed::blocks_of(opened, day, services).await?;
     for of_series in blocks.chunk_by(|(left, _), (right, _)| left.series == right.series) {
         let mut entries = Vec::new();
-        for (outline, body) in of_series {
-            entries.extend(read(outline, body)?);
+        for (summary, body) in of_series {
+            entries.extend(read(summary, body)?);
         }
         entries.sort_by_key(|entry| entry.checked_at);
         checks += entries.len() as u64;
@@ -102,7 +102,7 @@ async fn merged_blocks(
     Ok((sealed, checks))
 }
 
-fn read(outline: &Outline, body: &[u8]) -> Result<Vec<Entry>, StoreError> {
+fn read(summary: &BlockSummary, body: &[u8]) -> Result<Vec<Entry>, StoreError> {
     let entries = Body::open(body).and_then(|body| body.entries());
-    entries.map_err(|error| sealed::damaged(outline, &error))
+    entries.map_err(|error| sealed::damaged(summary, &error))
 }

@@ -74,24 +74,24 @@ async fn sealed_times(
             opened => opened?,
         };
         for some in chunks(&services, SERVICES_AT_ONCE) {
-            for outline in sealed::outlines_of(&opened, segment, some, span).await? {
-                let Some(times) = late.get(&outline.series) else { continue };
-                if times.range(outline.first_at..=outline.last_at).next().is_none() {
+            for summary in sealed::summaries_of(&opened, segment, some, span).await? {
+                let Some(times) = late.get(&summary.series) else { continue };
+                if times.range(summary.first_at..=summary.last_at).next().is_none() {
                     continue;
                 }
-                let bytes = sealed::body(&opened, segment, &outline).await?;
+                let bytes = sealed::body(&opened, segment, &summary).await?;
                 let votes = Body::open(&bytes).and_then(|body| body.votes());
                 let sealed: Vec<Timestamp> = match votes {
                     Ok(votes) => votes.iter().map(|vote| vote.checked_at).collect(),
                     // One block must not keep everything else from being written. What is looked for in it is most
                     // likely what it held.
                     Err(error) => {
-                        tracing::error!(error = %sealed::damaged(&outline, &error), "late results are left out");
-                        times.range(outline.first_at..=outline.last_at).copied().collect()
+                        tracing::error!(error = %sealed::damaged(&summary, &error), "late results are left out");
+                        times.range(summary.first_at..=summary.last_at).copied().collect()
                     }
                 };
                 let known = sealed.into_iter().filter(|at| times.contains(at));
-                found.extend(known.map(|at| (outline.series, at)));
+                found.extend(known.map(|at| (summary.series, at)));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The newest results, read back when the engine starts: with them a restart keeps verdicts and finds its own gap.
 //!
 //! Nearly all are rows still, and are read in one go. What is missing is looked up for many services at a time: older rows,
-//! then blocks, whose outlines tell nearly everything: a body is read only if its checks differ.
+//! then blocks, whose summaries tell nearly everything: a body is read only if its checks differ.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::model::verdict::Vote;
 use crate::store::StoreError;
 use crate::store::history::blocks::{Body, Wanted};
 use crate::store::history::fresh::{BUCKETS, bucket_of};
-use crate::store::history::sealed::{self, Outline, Series};
+use crate::store::history::sealed::{self, BlockSummary, Series};
 use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, progress};
@@ -175,16 +175,16 @@ async fn add_sealed(
             None => mixed.push(*outline),
         }
     }
-    mixed.sort_by_key(|outline| outline.series);
+    mixed.sort_by_key(|summary| summary.series);
     for part in mixed.chunk_by(|left, right| left.series.service == right.series.service) {
         let bodies = sealed::bodies(opened, segment, part).await?;
         for (outline, bytes) in part.iter().zip(&bodies) {
             let from = (outline.last_at <= until).then_some(outline.last_at);
             let last = Wanted { from, to: Some(until.plus_ms(1)), newest: Some(1), ..Wanted::default() };
             let entries = Body::open(bytes).and_then(|body| body.matching(&last));
-            for entry in entries.map_err(|error| sealed::damaged(outline, &error))? {
+            for entry in entries.map_err(|error| sealed::damaged(summary, &error))? {
                 let vote = Vote { status: entry.measurement.status, checked_at: entry.checked_at };
-                take(votes, outline.series, vote);
+                take(votes, summary.series, vote);
             }
         }
     }
@@ -192,8 +192,8 @@ async fn add_sealed(
 }
 
 /// The status of all checks of a block, if it is one.
-const fn only_status(outline: &Outline) -> Option<CheckStatus> {
-    match (outline.up, outline.degraded, outline.down) {
+const fn only_status(summary: &BlockSummary) -> Option<CheckStatus> {
+    match (summary.up, summary.degraded, summary.down) {
         (1.., 0, 0) => Some(CheckStatus::Up),
         (0, 1.., 0) => Some(CheckStatus::Degraded),
         (0, 0, 1..) => Some(CheckStatus::Down),

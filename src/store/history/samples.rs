@@ -52,13 +52,13 @@ pub async fn sealed(
     (from, to): (Timestamp, Timestamp),
 ) -> Result<Vec<Sample>, StoreError> {
     let mut samples = Vec::new();
-    let outlines = sealed::outlines(opened, segment, service, (from, to), &[]).await?;
+    let summaries = sealed::summaries(opened, segment, service, (from, to), &[]).await?;
     // A few at a time: a long span has more bodies than should be held at once.
-    for part in outlines.chunks(BLOCKS_AT_ONCE) {
+    for part in summaries.chunks(BLOCKS_AT_ONCE) {
         let bodies = sealed::bodies(opened, segment, part).await?;
-        for (outline, bytes) in part.iter().zip(&bodies) {
-            let found = Body::open(bytes).and_then(|body| body.samples(outline.series.location));
-            let found = found.map_err(|error| sealed::damaged(outline, &error))?;
+        for (summary, bytes) in part.iter().zip(&bodies) {
+            let found = Body::open(bytes).and_then(|body| body.samples(summary.series.location));
+            let found = found.map_err(|error| sealed::damaged(summary, &error))?;
             samples.extend(found.into_iter().filter(|sample| (from..to).contains(&sample.checked_at)));
         }
     }

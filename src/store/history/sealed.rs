@@ -69,7 +69,7 @@ impl Sealed {
 
 /// What is known of a block without reading its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outline {
+pub struct BlockSummary {
     /// The series.
     pub series: Series,
     /// Start of its first check.
@@ -84,7 +84,7 @@ pub struct Outline {
     pub down: u32,
 }
 
-impl Outline {
+impl BlockSummary {
     /// Checks in it.
     #[must_use]
     pub const fn checks(&self) -> usize {
@@ -175,13 +175,13 @@ pub async fn erase(opened: &SegmentConnection, service: ServiceKey) -> Result<()
 ///
 /// # Errors
 /// When the database fails or the segment is gone.
-pub async fn outlines(
+pub async fn summaries(
     opened: &SegmentConnection,
     segment: &Segment,
     service: ServiceKey,
     (from, to): (Timestamp, Timestamp),
     statuses: &[CheckStatus],
-) -> Result<Vec<Outline>, StoreError> {
+) -> Result<Vec<BlockSummary>, StoreError> {
     let held: Vec<String> = statuses.iter().map(|status| format!("{} > 0", status.as_str())).collect();
     let held = if held.is_empty() { String::new() } else { format!(" AND ({})", held.join(" OR ")) };
     let text = format!(
@@ -191,7 +191,7 @@ pub async fn outlines(
     );
     let values = [service.into(), from.ms().into(), to.ms().into(), segment.sealed_batch.into()];
     let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
-    rows.iter().map(|row| outline(row).map_err(StoreError::from)).collect()
+    rows.iter().map(|row| summary(row).map_err(StoreError::from)).collect()
 }
 
 /// The newest block of each series of these services.
@@ -224,16 +224,16 @@ pub async fn newest(
     rows.iter().map(|row| outline(row).map_err(StoreError::from)).collect()
 }
 
-/// Like [`outlines`], of several services, in no order.
+/// Like [`summaries`], of several services, in no order.
 ///
 /// # Errors
 /// When the database fails or the segment is gone.
-pub async fn outlines_of(
+pub async fn summaries_of(
     opened: &SegmentConnection,
     segment: &Segment,
     services: &[ServiceKey],
     (from, to): (Timestamp, Timestamp),
-) -> Result<Vec<Outline>, StoreError> {
+) -> Result<Vec<BlockSummary>, StoreError> {
     let parameters: Vec<String> = (4..services.len() + 4).map(|number| format!("${number}")).collect();
     let text = format!(
         "SELECT service_id, location_id, first_at, last_at, up, degraded, down FROM {} \
@@ -244,7 +244,7 @@ pub async fn outlines_of(
     let span = [from.ms().into(), to.ms().into(), segment.sealed_batch.into()];
     let values = span.into_iter().chain(services.iter().map(|service| Value::from(*service)));
     let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
-    rows.iter().map(|row| outline(row).map_err(StoreError::from)).collect()
+    rows.iter().map(|row| summary(row).map_err(StoreError::from)).collect()
 }
 
 /// The body of a block.
@@ -254,23 +254,23 @@ pub async fn outlines_of(
 pub async fn body(
     opened: &SegmentConnection,
     segment: &Segment,
-    outline: &Outline,
+    summary: &BlockSummary,
 ) -> Result<Vec<u8>, StoreError> {
-    let found = bodies(opened, segment, std::slice::from_ref(outline)).await?;
-    found.into_iter().next().ok_or_else(|| gone(outline))
+    let found = bodies(opened, segment, std::slice::from_ref(summary)).await?;
+    found.into_iter().next().ok_or_else(|| gone(summary))
 }
 
-/// The bodies of blocks of one service, in the order of their outlines.
+/// The bodies of blocks of one service, in the order of their summaries.
 ///
 /// # Errors
 /// When the database fails, or a block or the segment is gone.
 pub async fn bodies(
     opened: &SegmentConnection,
     segment: &Segment,
-    outlines: &[Outline],
+    summaries: &[BlockSummary],
 ) -> Result<Vec<Vec<u8>>, StoreError> {
-    let mut bodies = Vec::with_capacity(outlines.len());
-    for chunk in outlines.chunks(BODIES_AT_ONCE) {
+    let mut bodies = Vec::with_capacity(summaries.len());
+    for chunk in summaries.chunks(BODIES_AT_ONCE) {
         // Padded, so that only a few texts are ever prepared.
         let width = chunk.len().next_power_of_two();
         let parameters: Vec<String> = (3..width + 3).map(|number| format!("${number}")).collect();
@@ -281,23 +281,23 @@ pub async fn bodies(
         );
         let last = &chunk[chunk.len() - 1];
         let padding = std::iter::repeat_n(last, width - chunk.len());
-        let times = chunk.iter().chain(padding).map(|outline| outline.last_at.ms().into());
+        let times = chunk.iter().chain(padding).map(|summary| summary.last_at.ms().into());
         let values = [last.series.service.into(), segment.sealed_batch.into()].into_iter().chain(times);
         let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
         let mut found: HashMap<(i32, i64), &QueryResult> = HashMap::with_capacity(rows.len());
         for row in &rows {
             found.insert((row.try_get_by_index(0)?, row.try_get_by_index(1)?), row);
         }
-        for outline in chunk {
-            let row = found.get(&(outline.series.location, outline.last_at.ms()));
-            bodies.push(row.ok_or_else(|| gone(outline))?.try_get_by_index(2)?);
+        for summary in chunk {
+            let row = found.get(&(summary.series.location, summary.last_at.ms()));
+            bodies.push(row.ok_or_else(|| gone(summary))?.try_get_by_index(2)?);
         }
     }
     Ok(bodies)
 }
 
-fn gone(outline: &Outline) -> StoreError {
-    StoreError::corrupt("check_block", &outline.last_at, &"the block is gone")
+fn gone(summary: &BlockSummary) -> StoreError {
+    StoreError::corrupt("check_block", &summary.last_at, &"the block is gone")
 }
 
 /// The next services above `after` that have blocks in a segment, at most `most`.
@@ -327,7 +327,7 @@ pub async fn blocks_of(
     opened: &SegmentConnection,
     segment: &Segment,
     (first, last): (ServiceKey, ServiceKey),
-) -> Result<Vec<(Outline, Vec<u8>)>, StoreError> {
+) -> Result<Vec<(BlockSummary, Vec<u8>)>, StoreError> {
     let text = format!(
         "SELECT service_id, location_id, first_at, last_at, up, degraded, down, body FROM {} \
         WHERE service_id >= $1 AND service_id <= $2 AND batch <= $3 ORDER BY service_id, location_id, first_at",
@@ -336,7 +336,7 @@ pub async fn blocks_of(
     let values = [first.into(), last.into(), segment.sealed_batch.into()];
     let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
     rows.iter()
-        .map(|row| Ok((outline(row)?, row.try_get_by_index(7)?)))
+        .map(|row| Ok((summary(row)?, row.try_get_by_index(7)?)))
         .collect::<Result<_, DbErr>>()
         .map_err(Into::into)
 }
@@ -371,8 +371,8 @@ pub async fn rollups(
 
 /// A block that cannot be read.
 #[must_use]
-pub fn damaged(outline: &Outline, error: &BlockError) -> StoreError {
-    StoreError::corrupt("check_block", &format!("{:?} until {}", outline.series, outline.last_at), error)
+pub fn damaged(summary: &BlockSummary, error: &BlockError) -> StoreError {
+    StoreError::corrupt("check_block", &format!("{:?} until {}", summary.series, summary.last_at), error)
 }
 
 /// A rollup that cannot be read.
@@ -386,10 +386,10 @@ fn statement(opened: &SegmentConnection, text: String, values: impl IntoIterator
     Statement::from_sql_and_values(backend, text, values)
 }
 
-fn outline(row: &QueryResult) -> Result<Outline, DbErr> {
+fn summary(row: &QueryResult) -> Result<BlockSummary, DbErr> {
     let count =
         |index| row.try_get_by_index::<i32>(index).map(|count| u32::try_from(count).unwrap_or_default());
-    Ok(Outline {
+    Ok(BlockSummary {
         series: Series { service: row.try_get_by_index(0)?, location: row.try_get_by_index(1)? },
         first_at: Timestamp::from_ms(row.try_get_by_index(2)?),
         last_at: Timestamp::from_ms(row.try_get_by_index(3)?),

@@ -26,12 +26,12 @@ pub async fn of_span(
     let touches = |purpose: &Purpose| purpose.from < to && purpose.to > from;
     for segment in snapshot.segments.iter().filter(|segment| touches(&segment.purpose)) {
         let opened = snapshot.storage.connect(segment.id).await?;
-        for outline in sealed::outlines(&opened, segment, service, (from, to), &[]).await? {
-            let bytes = sealed::body(&opened, segment, &outline).await?;
+        for summary in sealed::summaries(&opened, segment, service, (from, to), &[]).await? {
+            let bytes = sealed::body(&opened, segment, &summary).await?;
             let found = Body::open(&bytes).and_then(|body| body.votes());
-            let found = found.map_err(|error| sealed::damaged(&outline, &error))?;
+            let found = found.map_err(|error| sealed::damaged(&summary, &error))?;
             let inside = found.into_iter().filter(|vote| vote.checked_at >= from && vote.checked_at < to);
-            votes.extend(inside.map(|vote| (outline.series.location, vote)));
+            votes.extend(inside.map(|vote| (summary.series.location, vote)));
         }
     }
     votes.sort_unstable_by_key(|(location, vote)| (vote.checked_at, *location));
@@ -54,8 +54,8 @@ pub async fn first_at(snapshot: &Snapshot, service: ServiceKey) -> Result<Option
             continue;
         }
         let opened = snapshot.storage.connect(segment.id).await?;
-        let outlines = sealed::outlines(&opened, segment, service, always, &[]).await?;
-        first = outlines.iter().map(|outline| outline.first_at).chain(first).min();
+        let summaries = sealed::summaries(&opened, segment, service, always, &[]).await?;
+        first = summaries.iter().map(|summary| summary.first_at).chain(first).min();
     }
     Ok(first)
 }

@@ -2,7 +2,7 @@
 //!
 //! Opening a body verifies its checksum and finds its columns; nothing is decoded yet.
 
-use super::plan::Plan;
+use super::prediction::Prediction;
 use super::wire::Reader;
 use super::{BlockError, MAX_CHECKS};
 use crate::model::varint;
@@ -50,7 +50,7 @@ const NAMES: [&str; COLUMNS] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) checks: usize,
-    pub(super) plan: Plan,
+    pub(super) prediction: Prediction,
     /// `scheduled_at` of the first check.
     pub(super) first_scheduled: i64,
     /// From one `scheduled_at` to the next, usually.
@@ -62,7 +62,7 @@ pub(super) fn write(head: Head, columns: &[Vec<u8>; COLUMNS]) -> Vec<u8> {
     let mut out = Vec::with_capacity(32 + columns.iter().map(|column| column.len() + 3).sum::<usize>());
     out.push(VERSION);
     varint::put(&mut out, head.checks as u64);
-    out.push(head.plan.byte());
+    out.push(head.prediction.byte());
     varint::put(&mut out, varint::zigzag(head.first_scheduled));
     varint::put(&mut out, varint::zigzag(head.interval));
     let present = columns.iter().enumerate().filter(|(_, column)| !column.is_empty());
@@ -101,7 +101,7 @@ impl<'a> Body<'a> {
         }
         let head = Head {
             checks: reader.count(MAX_CHECKS)?,
-            plan: Plan::from_byte(reader.byte()?)?,
+            prediction: Prediction::from_byte(reader.byte()?)?,
             first_scheduled: varint::unzigzag(reader.number()?),
             interval: varint::unzigzag(reader.number()?),
         };

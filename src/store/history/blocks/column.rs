@@ -9,7 +9,7 @@
 //! | pco | everything that spreads: lateness, phases, totals |
 //!
 //! pco (Pcodec) stores a number as a bin, entropy coded, and an offset within it. Its own search for modes and
-//! deltas is off: what predicts a column is known here (`plan`), and the search costs more than the rest.
+//! deltas is off: what predicts a column is known here (`prediction`), and the search costs more than the rest.
 
 use pco::data_types::Number;
 use pco::wrapped::{FileCompressor, FileDecompressor};

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 
 use super::body::Column;
 use super::kind::{Kind, PHASES};
-use super::plan::{Plan, Signed};
-use super::read::Outline;
+use super::prediction::{Prediction, Signed};
+use super::read::Skeleton;
 use super::{BlockError, Body, texts};
 use crate::model::check::{Failure, Measurement, Timings};
 
@@ -22,18 +22,18 @@ pub(super) struct Needs {
 
 impl Needs {
     /// What the checks at these places need.
-    pub(super) fn of(outline: &Outline, places: &[usize], plan: Plan) -> Self {
-        let mut is_wanted = vec![false; outline.kinds.len()];
+    pub(super) fn of(skeleton: &Skeleton, places: &[usize], prediction: Prediction) -> Self {
+        let mut is_wanted = vec![false; skeleton.kinds.len()];
         for place in places {
-            is_wanted[outline.of_check[*place] as usize] = true;
+            is_wanted[skeleton.of_check[*place] as usize] = true;
         }
         let mut needs = Self::default();
-        for (kind, _) in outline.kinds.iter().zip(is_wanted).filter(|(_, is_wanted)| *is_wanted) {
+        for (kind, _) in skeleton.kinds.iter().zip(is_wanted).filter(|(_, is_wanted)| *is_wanted) {
             for (needed, measured) in needs.phases.iter_mut().zip(kind.phases) {
                 *needed |= measured;
             }
             // The implied phase is what the others leave of the total, and most response times are the total.
-            let is_implied = plan.implied.is_some_and(|phase| kind.phases[phase]);
+            let is_implied = prediction.implied.is_some_and(|phase| kind.phases[phase]);
             needs.total |= kind.has_total || is_implied || kind.has_response;
             needs.response |= kind.has_response;
             needs.text |= kind.error.is_some();
@@ -52,13 +52,13 @@ pub(super) struct Details {
 }
 
 impl Details {
-    pub(super) fn read(body: &Body<'_>, outline: &Outline, needs: Needs) -> Result<Self, BlockError> {
+    pub(super) fn read(body: &Body<'_>, skeleton: &Skeleton, needs: Needs) -> Result<Self, BlockError> {
         let mut phases: [Option<Vec<u32>>; PHASES] = Default::default();
         for (phase, durations) in phases.iter_mut().enumerate().filter(|(phase, _)| needs.phases[*phase]) {
-            *durations = Some(outline.read(body.phase(phase), |kind| kind.phases[phase])?);
+            *durations = Some(skeleton.read(body.phase(phase), |kind| kind.phases[phase])?);
         }
         let read = |is_needed: bool, column: Column, has: fn(&Kind) -> bool| {
-            is_needed.then(|| outline.read(body.column(column), has)).transpose()
+            is_needed.then(|| skeleton.read(body.column(column), has)).transpose()
         };
         Ok(Self {
             phases,
@@ -159,7 +159,7 @@ impl<'a> Cursor<'a> {
         }
         Ok(Columns {
             body: left.body,
-            implied: left.body.head.plan.implied.filter(|phase| kind.phases[*phase]),
+            implied: left.body.head.prediction.implied.filter(|phase| kind.phases[*phase]),
             phases,
             totals: take_read(&mut left.totals, kind.has_total, length)?,
             responses: take_read(&mut left.responses, kind.has_response, length)?,

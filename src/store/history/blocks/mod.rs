@@ -5,7 +5,7 @@
 //! values. A damaged body is an error, never wrong data. Pure: nothing here knows the database, the series or the clock.
 //!
 //! ```text
-//! body = version u8 | checks | plan u8 | first scheduled_at | usual interval | columns u16 | (length, column)… | CRC-32
+//! body = version u8 | checks | prediction u8 | first scheduled_at | usual interval | columns u16 | (length, column)… | CRC-32
 //! ```
 //!
 //! Lengths and counts are LEB128 numbers. A column of zeros only is left out.
@@ -22,7 +22,7 @@ mod details;
 mod entry;
 mod kind;
 mod packed;
-mod plan;
+mod prediction;
 mod read;
 mod seal;
 mod texts;

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::body::Column;
 use super::details::{Details, Needs, at, take};
 use super::kind::{self, Kind};
-use super::plan::Signed;
+use super::prediction::Signed;
 use super::{BlockError, Body, Entry, column};
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
@@ -52,26 +52,26 @@ impl Body<'_> {
     /// # Errors
     /// When the body is malformed.
     pub fn matching(&self, wanted: &Wanted<'_>) -> Result<Vec<Entry>, BlockError> {
-        let outline = self.outline()?;
-        let may_match = |run: &Run| wanted.status(outline.kinds[run.kind].status);
-        let in_time = |at: &usize| wanted.time(outline.times[*at].checked);
-        let places = outline.runs().filter(may_match).flat_map(Run::checks).filter(in_time);
+        let skeleton = self.skeleton()?;
+        let may_match = |run: &Run| wanted.status(skeleton.kinds[run.kind].status);
+        let in_time = |at: &usize| wanted.time(skeleton.times[*at].checked);
+        let places = skeleton.runs().filter(may_match).flat_map(Run::checks).filter(in_time);
         let places: Vec<usize> = places.collect();
         let surplus = wanted.newest.map_or(0, |newest| places.len().saturating_sub(newest));
         let Some(first) = places.get(surplus).copied() else { return Ok(Vec::new()) };
-        let needs = Needs::of(&outline, &places[surplus..], self.head.plan);
-        let details = Details::read(self, &outline, needs)?;
+        let needs = Needs::of(&skeleton, &places[surplus..], self.head.prediction);
+        let details = Details::read(self, &skeleton, needs)?;
         let mut cursor = details.cursor(self);
         let is_wanted = |at: &usize| *at >= first && in_time(at);
         let mut found = Vec::with_capacity(places.len() - surplus);
-        for run in outline.runs() {
-            let kind = &outline.kinds[run.kind];
+        for run in skeleton.runs() {
+            let kind = &skeleton.kinds[run.kind];
             let columns = cursor.next(kind, run.length)?;
             if !may_match(&run) {
                 continue;
             }
             for at in run.checks().filter(is_wanted) {
-                let Times { scheduled, checked } = outline.times[at];
+                let Times { scheduled, checked } = skeleton.times[at];
                 let measurement = details.measurement(kind, &columns.detail(at - run.start))?;
                 found.push(Entry {
                     checked_at: checked,
@@ -90,18 +90,18 @@ impl Body<'_> {
     /// # Errors
     /// When the body is malformed.
     pub fn samples(&self, location: i32) -> Result<Vec<Sample>, BlockError> {
-        let outline = self.outline()?;
-        let totals = outline.read(self.column(Column::Total), |kind| kind.has_total)?;
-        let responses = outline.read(self.column(Column::Response), |kind| kind.has_response)?;
+        let skeleton = self.skeleton()?;
+        let totals = skeleton.read(self.column(Column::Total), |kind| kind.has_total)?;
+        let responses = skeleton.read(self.column(Column::Response), |kind| kind.has_response)?;
         let (mut totals, mut responses) = (&*totals, &*responses);
         let mut samples = Vec::with_capacity(self.checks());
-        for run in outline.runs() {
-            let kind = &outline.kinds[run.kind];
+        for run in skeleton.runs() {
+            let kind = &skeleton.kinds[run.kind];
             let total = take(&mut totals, kind.has_total, run.length)?;
             let response = take(&mut responses, kind.has_response, run.length)?;
             let is_down = kind.status == CheckStatus::Down;
             let counts = kind.has_response && kind.role == ProbeRole::Full;
-            for (place, times) in outline.times[run.checks()].iter().enumerate() {
+            for (place, times) in skeleton.times[run.checks()].iter().enumerate() {
                 let response_us = counts.then(|| self.response(at(response, place), at(total, place)));
                 samples.push(Sample { checked_at: times.checked, location, is_down, response_us });
             }
@@ -114,15 +114,15 @@ impl Body<'_> {
     /// # Errors
     /// When the body is malformed.
     pub fn votes(&self) -> Result<Vec<Vote>, BlockError> {
-        let outline = self.outline()?;
+        let skeleton = self.skeleton()?;
         let vote = |(times, kind): (&Times, &u32)| Vote {
-            status: outline.kinds[*kind as usize].status,
+            status: skeleton.kinds[*kind as usize].status,
             checked_at: times.checked,
         };
-        Ok(outline.times.iter().zip(&outline.of_check).map(vote).collect())
+        Ok(skeleton.times.iter().zip(&skeleton.of_check).map(vote).collect())
     }
 
-    fn outline(&self) -> Result<Outline, BlockError> {
+    fn skeleton(&self) -> Result<Skeleton, BlockError> {
         let kinds = kind::read(self.column(Column::Kinds), self.checks())?;
         let of_check: Vec<u32> = column::read(self.column(Column::KindOfCheck), self.checks())?;
         let mut counts = vec![0; kinds.len()];
@@ -130,7 +130,7 @@ impl Body<'_> {
             let count = counts.get_mut(*number as usize);
             *count.ok_or(BlockError::Malformed("a check of no kind"))? += 1;
         }
-        Ok(Outline { times: self.times()?, kinds, of_check, counts })
+        Ok(Skeleton { times: self.times()?, kinds, of_check, counts })
     }
 
     fn times(&self) -> Result<Vec<Times>, BlockError> {
@@ -140,11 +140,11 @@ impl Body<'_> {
         let mut scheduled = self.head.first_scheduled;
         let mut deviations = deviations.into_iter();
         let times = lateness.into_iter().map(|late| {
-            let checked = scheduled.wrapping_add(self.head.plan.restore(Signed::Lateness, late));
+            let checked = scheduled.wrapping_add(self.head.prediction.restore(Signed::Lateness, late));
             let times =
                 Times { scheduled: Timestamp::from_ms(scheduled), checked: Timestamp::from_ms(checked) };
             if let Some(deviation) = deviations.next() {
-                let deviation = self.head.plan.restore(Signed::Deviation, deviation);
+                let deviation = self.head.prediction.restore(Signed::Deviation, deviation);
                 scheduled = scheduled.wrapping_add(self.head.interval).wrapping_add(deviation);
             }
             times
@@ -153,12 +153,12 @@ impl Body<'_> {
     }
 
     pub(super) fn response(&self, stored: u32, total: u32) -> u32 {
-        if self.head.plan.raw_response { stored } else { self.sum(Signed::Response, stored, total) }
+        if self.head.prediction.raw_response { stored } else { self.sum(Signed::Response, stored, total) }
     }
 
     /// `base` plus a stored difference.
     pub(super) fn sum(&self, column: Signed, stored: u32, base: u32) -> u32 {
-        base.wrapping_add(low_bits(self.head.plan.restore(column, u64::from(stored))))
+        base.wrapping_add(low_bits(self.head.prediction.restore(column, u64::from(stored))))
     }
 }
 
@@ -174,8 +174,8 @@ struct Times {
     checked: Timestamp,
 }
 
-/// When and of which kind every check is.
-pub(super) struct Outline {
+/// The times and kinds of all checks: everything but their details.
+pub(super) struct Skeleton {
     times: Vec<Times>,
     pub(super) kinds: Vec<Kind>,
     pub(super) of_check: Vec<u32>,
@@ -197,7 +197,7 @@ impl Run {
     }
 }
 
-impl Outline {
+impl Skeleton {
     fn runs(&self) -> impl Iterator<Item = Run> {
         let mut start = 0;
         self.of_check.chunk_by(PartialEq::eq).map(move |run| {

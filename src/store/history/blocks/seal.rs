@@ -2,7 +2,7 @@
 
 use super::body::{self, COLUMNS, Column, Head};
 use super::kind::{Kinds, PHASES, phases_of};
-use super::plan::{Plan, Signed, difference, spread, usual};
+use super::prediction::{Prediction, Signed, difference, spread, usual};
 use super::texts::Texts;
 use super::{Block, Entry, MAX_CHECKS, column};
 use crate::clock::Timestamp;
@@ -38,7 +38,7 @@ impl Block {
 /// A block in the making.
 #[derive(Default)]
 struct Sealing {
-    plan: Plan,
+    prediction: Prediction,
     columns: [Vec<u8>; COLUMNS],
 }
 
@@ -53,7 +53,7 @@ impl Sealing {
         self.write_texts(entries);
         let head = Head {
             checks: entries.len(),
-            plan: self.plan,
+            prediction: self.prediction,
             first_scheduled: entries.first().map_or(0, |entry| entry.scheduled_at.ms()),
             interval,
         };
@@ -65,7 +65,7 @@ impl Sealing {
     }
 
     fn write_signed(&mut self, place: usize, signed: Signed, values: Vec<i64>) {
-        let values = self.plan.store(signed, values);
+        let values = self.prediction.store(signed, values);
         self.write(place, &values);
     }
 
@@ -98,7 +98,7 @@ impl Sealing {
             let magnitudes: Vec<u32> =
                 overheads.iter().map(|us| u32::try_from(us.unsigned_abs()).unwrap_or(u32::MAX)).collect();
             if spread(&magnitudes) < bits {
-                self.plan.implied = Some(phase);
+                self.prediction.implied = Some(phase);
                 dense[phase].clear();
                 self.write_signed(Column::Dns as usize + phase, Signed::Overhead, overheads);
             }
@@ -125,8 +125,8 @@ impl Sealing {
             answered().map(|(response, total)| difference(response, total)).collect();
         let magnitudes: Vec<u32> =
             against_total.iter().map(|us| u32::try_from(us.unsigned_abs()).unwrap_or(u32::MAX)).collect();
-        self.plan.raw_response = spread(&raw) < spread(&magnitudes);
-        if self.plan.raw_response {
+        self.prediction.raw_response = spread(&raw) < spread(&magnitudes);
+        if self.prediction.raw_response {
             self.write_wide(Column::Response as usize, &raw);
         } else {
             self.write_signed(Column::Response as usize, Signed::Response, against_total);

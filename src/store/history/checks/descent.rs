@@ -1,8 +1,8 @@
 //! From the newest entry down to older ones, over rows and blocks, reading as little as a page needs.
 //!
 //! Segments, blocks and entries wait in the order of the newest time that they can hold. What can hold the newest is taken
-//! next: of a segment the outlines of its blocks are read, of a block its body, and an entry that nothing can precede is the
-//! next of the page. Blocks that hold nothing wanted, as their outlines say, are never read.
+//! next: of a segment the summaries of its blocks are read, of a block its body, and an entry that nothing can precede is the
+//! next of the page. Blocks that hold nothing wanted, as their summaries say, are never read.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::store::StoreError;
 use crate::store::history::blocks::{BlockError, Body, Wanted};
-use crate::store::history::sealed::{self, Outline};
+use crate::store::history::sealed::{self, BlockSummary};
 use crate::store::history::segments::Segment;
 use crate::store::history::segments::storage::{SegmentConnection, SegmentStorage};
 
-/// Most segments whose outlines are read at the same time.
+/// Most segments whose summaries are read at the same time.
 const SEGMENTS_AT_ONCE: usize = 8;
 /// How many segments to look into first for results that most blocks do not hold.
 const SEGMENTS_IF_SPARSE: usize = 2;
@@ -34,7 +34,7 @@ pub(super) struct Descent<'a> {
     ahead: usize,
     open: Vec<(Segment, SegmentConnection)>,
     /// Blocks that were not read yet, by their last check, location and index in `open`.
-    blocks: BTreeMap<(Timestamp, i32, usize), Outline>,
+    blocks: BTreeMap<(Timestamp, i32, usize), BlockSummary>,
     /// Entries that others may precede.
     entries: BTreeMap<(Timestamp, String), StoredCheck>,
     found: Vec<StoredCheck>,
@@ -104,16 +104,16 @@ impl<'a> Descent<'a> {
         let (storage, Question { service, from, to, statuses, .. }) = (self.storage, self.question);
         let looks = self.closed.split_off(rest).into_iter().map(async |segment| {
             let opened = storage.connect(segment.id).await?;
-            let outlines = sealed::outlines(&opened, &segment, *service, (*from, *to), statuses).await?;
-            Ok::<_, StoreError>((segment, opened, outlines))
+            let summaries = sealed::summaries(&opened, &segment, *service, (*from, *to), statuses).await?;
+            Ok::<_, StoreError>((segment, opened, summaries))
         });
-        for (segment, opened, outlines) in try_join_all(looks).await? {
-            for outline in outlines {
-                if self.question.matches(&outline) > 0
-                    && self.question.code(outline.series.location)?.is_some()
+        for (segment, opened, summaries) in try_join_all(looks).await? {
+            for summary in summaries {
+                if self.question.matches(&summary) > 0
+                    && self.question.code(summary.series.location)?.is_some()
                 {
-                    let key = (outline.last_at, outline.series.location, self.open.len());
-                    self.blocks.insert(key, outline);
+                    let key = (summary.last_at, summary.series.location, self.open.len());
+                    self.blocks.insert(key, summary);
                 }
             }
             self.open.push((segment, opened));
@@ -123,9 +123,9 @@ impl<'a> Descent<'a> {
 
     async fn read_blocks(&mut self) -> Result<(), StoreError> {
         let Some((&(.., open), _)) = self.blocks.last_key_value() else { return Ok(()) };
-        let outlines = self.next_blocks(open);
+        let summaries = self.next_blocks(open);
         let (segment, opened) = &self.open[open];
-        let bodies = sealed::bodies(opened, segment, &outlines).await?;
+        let bodies = sealed::bodies(opened, segment, &summaries).await?;
         let wanted = Wanted {
             statuses: self.question.statuses,
             from: Some(self.question.from),
@@ -133,17 +133,17 @@ impl<'a> Descent<'a> {
             // One more: the entry at the cursor itself may be among them.
             newest: Some(self.missing().saturating_add(1)),
         };
-        for (outline, bytes) in outlines.iter().zip(&bodies) {
-            let Some(code) = self.question.code(outline.series.location)? else { continue };
+        for (summary, bytes) in summaries.iter().zip(&bodies) {
+            let Some(code) = self.question.code(summary.series.location)? else { continue };
             let entries = Body::open(bytes).and_then(|body| {
-                let fits = body.checks() == outline.checks();
+                let fits = body.checks() == summary.checks();
                 if fits {
                     body.matching(&wanted)
                 } else {
                     Err(BlockError::Malformed("its counts do not fit"))
                 }
             });
-            for entry in entries.map_err(|error| sealed::damaged(outline, &error))? {
+            for entry in entries.map_err(|error| sealed::damaged(summary, &error))? {
                 if self.question.is_older(entry.checked_at, code) {
                     self.offer(entry.into_stored(code.to_owned()));
                 }
@@ -154,7 +154,7 @@ impl<'a> Descent<'a> {
 
     /// The blocks of this segment that are likely to be needed next: those that reach into the time that the missing entries
     /// cover, if they are spread evenly.
-    fn next_blocks(&mut self, open: usize) -> Vec<Outline> {
+    fn next_blocks(&mut self, open: usize) -> Vec<BlockSummary> {
         let missing = self.missing().saturating_sub(self.entries.len()).max(1);
         let (mut expected, mut reach, mut next) = (0, None, Vec::new());
         while let Some(block) = self.blocks.last_entry() {
@@ -162,13 +162,13 @@ impl<'a> Descent<'a> {
             if index != open || next.len() == BLOCKS_AT_ONCE || Some(last_at) < reach {
                 break;
             }
-            let outline = block.remove();
-            let matches = self.question.matches(&outline);
+            let summary = block.remove();
+            let matches = self.question.matches(&summary);
             if reach.is_none() && expected + matches >= missing {
-                reach = Some(self.question.reach(&outline, missing - expected));
+                reach = Some(self.question.reach(&summary, missing - expected));
             }
             expected += matches;
-            next.push(outline);
+            next.push(summary);
         }
         next
     }
@@ -181,22 +181,22 @@ impl Question<'_> {
     }
 
     /// How many checks of a block have a wanted status.
-    fn matches(&self, outline: &Outline) -> usize {
+    fn matches(&self, summary: &BlockSummary) -> usize {
         let count = |status: CheckStatus| match status {
-            CheckStatus::Up => outline.up as usize,
-            CheckStatus::Degraded => outline.degraded as usize,
-            CheckStatus::Down => outline.down as usize,
+            CheckStatus::Up => summary.up as usize,
+            CheckStatus::Degraded => summary.degraded as usize,
+            CheckStatus::Down => summary.down as usize,
         };
         let is_wanted = |status: &CheckStatus| self.statuses.is_empty() || self.statuses.contains(status);
         CheckStatus::ALL.into_iter().filter(is_wanted).map(count).sum()
     }
 
     /// How far back the newest `missing` matches of a block reach, if they are spread evenly.
-    fn reach(&self, outline: &Outline, missing: usize) -> Timestamp {
-        let matches = i64::try_from(self.matches(outline)).unwrap_or(i64::MAX).max(1);
+    fn reach(&self, summary: &BlockSummary, missing: usize) -> Timestamp {
+        let matches = i64::try_from(self.matches(summary)).unwrap_or(i64::MAX).max(1);
         let missing = i64::try_from(missing).unwrap_or(i64::MAX);
-        let newest = outline.last_at.min(self.to);
-        let span_ms = outline.last_at.ms_since(outline.first_at);
+        let newest = summary.last_at.min(self.to);
+        let span_ms = summary.last_at.ms_since(summary.first_at);
         newest.plus_ms(-(span_ms / matches).saturating_mul(missing))
     }
 }

@@ -15,7 +15,7 @@ pub(super) enum Signed {
 
 /// The choices of one block; one byte of its body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct Prediction {
     /// The phase that is what the others and the overhead leave of the total.
     pub(super) implied: Option<usize>,
     /// The response time is stored as it is, not against the total.
@@ -27,7 +27,7 @@ pub(super) struct Plan {
 /// Stands for "no phase" in the three bits of the implied one.
 const NO_PHASE: u8 = 7;
 
-impl Plan {
+impl Prediction {
     pub(super) fn byte(self) -> u8 {
         let implied = self.implied.and_then(|phase| u8::try_from(phase).ok()).unwrap_or(NO_PHASE);
         implied | u8::from(self.raw_response) << 3 | self.negative << 4
