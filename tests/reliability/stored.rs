@@ -70,7 +70,8 @@ impl Stored {
             }
         }
         found.sealed = sealed;
-        found.periods = segments.iter().filter(|one| one.purpose.level == segments::Level::Period).count();
+        found.periods =
+            segments.iter().filter(|one| one.purpose.level == segments::SegmentLevel::Period).count();
         found
     }
 

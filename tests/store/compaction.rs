@@ -13,7 +13,7 @@ use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::store::history::blocks::Body;
 use watchkeeper::store::history::sealed::{self, Sealed};
-use watchkeeper::store::history::segments::{self, Level, Purpose, Retention, Segment};
+use watchkeeper::store::history::segments::{self, Purpose, Retention, Segment, SegmentLevel};
 use watchkeeper::store::history::{changes, fresh, progress};
 
 use crate::support::Backend;
@@ -85,7 +85,7 @@ pub(crate) async fn fresh_rows(store: &Store) -> u64 {
     fresh::fillings(store.history.reader()).await.unwrap().iter().map(|filling| filling.rows).sum()
 }
 
-pub(crate) async fn levels(store: &Store) -> Vec<Level> {
+pub(crate) async fn levels(store: &Store) -> Vec<SegmentLevel> {
     let visible: Vec<Segment> = segments::visible(store.history.reader()).await.unwrap();
     visible.iter().map(|segment| segment.purpose.level).collect()
 }
@@ -101,10 +101,10 @@ async fn rows_become_blocks_and_blocks_become_large(
     let mut compaction = compaction(&store);
     compaction.pass(at(START_MS + 31 * HOUR_MS)).await.unwrap();
     assert_eq!(fresh_rows(&store).await, 0);
-    assert_eq!(levels(&store).await, [Level::Day, Level::Day]);
+    assert_eq!(levels(&store).await, [SegmentLevel::Day, SegmentLevel::Day]);
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
     compaction.pass(at(START_MS + 3 * DAY_MS)).await.unwrap();
-    assert_eq!(levels(&store).await, [Level::Period]);
+    assert_eq!(levels(&store).await, [SegmentLevel::Period]);
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
     compaction.pass(at(START_MS + 3 * DAY_MS + 120_000)).await.unwrap();
     assert_eq!(segments::retired(store.history.reader()).await.unwrap(), [], "days are dropped in the end");
@@ -205,13 +205,13 @@ async fn a_killed_merge_starts_over(#[values(Backend::Sqlite, Backend::Postgres)
     // Half of the day has been written to the segment of the period, and then the process was killed.
     let retention = Retention::of_days(90);
     let transaction = store.history.begin().await.unwrap();
-    let purpose = Purpose::of(Level::Period, retention, at(START_MS));
+    let purpose = Purpose::of(SegmentLevel::Period, retention, at(START_MS));
     let period = segments::enter(&transaction, purpose).await.unwrap();
     transaction.commit().await.unwrap();
     store.history.storage().make(period.id).await.unwrap();
     let opened = store.history.storage().connect(period.id).await.unwrap();
     let day = segments::visible(store.history.reader()).await.unwrap();
-    let day = day.iter().find(|segment| segment.purpose.level == Level::Day).unwrap();
+    let day = day.iter().find(|segment| segment.purpose.level == SegmentLevel::Day).unwrap();
     let old = store.history.storage().connect(day.id).await.unwrap();
     let blocks = sealed::blocks_of(&old, day, (0, 5)).await.unwrap();
     let mut half = Sealed::default();
@@ -222,7 +222,7 @@ async fn a_killed_merge_starts_over(#[values(Backend::Sqlite, Backend::Postgres)
     sealed::write(&opened, (period.id, 1), &half).await.unwrap();
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await, "the half does not count");
     compaction(&store).pass(at(START_MS + 3 * DAY_MS)).await.unwrap();
-    assert_eq!(levels(&store).await, [Level::Period]);
+    assert_eq!(levels(&store).await, [SegmentLevel::Period]);
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
 }
 
@@ -236,7 +236,7 @@ async fn segments_are_dropped_when_they_were_kept_long_enough(
     let mut compaction = compaction(&store);
     compaction.pass(at(START_MS + 3 * DAY_MS)).await.unwrap();
     compaction.pass(at(START_MS + 5 * DAY_MS)).await.unwrap();
-    let end = Purpose::of(Level::Period, Retention::of_days(90), at(START_MS)).ends_at();
+    let end = Purpose::of(SegmentLevel::Period, Retention::of_days(90), at(START_MS)).ends_at();
     compaction.pass(end.plus_ms(-1)).await.unwrap();
     assert_eq!(in_blocks(&store).await.len(), 1);
     let kept = segments::visible(store.history.reader()).await.unwrap()[0];
@@ -332,7 +332,11 @@ async fn a_damaged_block_stops_nothing_else(#[values(Backend::Sqlite, Backend::P
     let now = at(START_MS + 5 * DAY_MS);
     assert!(compaction(&store).pass(now).await.unwrap_err().to_string().contains("checksum"));
     assert_eq!(fresh_rows(&store).await, 0);
-    assert_eq!(levels(&store).await, [Level::Period, Level::Day, Level::Day], "the second day was merged");
+    assert_eq!(
+        levels(&store).await,
+        [SegmentLevel::Period, SegmentLevel::Day, SegmentLevel::Day],
+        "the second day was merged"
+    );
     compaction(&store).pass(day.purpose.ends_at().plus_ms(8 * DAY_MS)).await.unwrap();
     assert_eq!(levels(&store).await, [], "and all of them end");
 }
@@ -349,7 +353,7 @@ async fn an_old_fencing_token_publishes_nothing() {
     assert_eq!(second, first + 1);
     assert!(progress::check_fence(&transaction, first).await.is_err());
     transaction.commit().await.unwrap();
-    let purpose = Purpose::of(Level::Day, Retention::of_days(90), at(START_MS));
+    let purpose = Purpose::of(SegmentLevel::Day, Retention::of_days(90), at(START_MS));
     let transaction = store.history.begin().await.unwrap();
     let segment = segments::enter(&transaction, purpose).await.unwrap();
     assert!(segments::publish(&transaction, segment.id, 2).await.is_err(), "the first one is missing");

@@ -170,7 +170,7 @@ async fn figures_of_every_range_are_what_all_results_say(
     }
     let levels = segments::visible(store.history.reader()).await.unwrap();
     let of_level = |level| levels.iter().filter(|segment| segment.purpose.level == level).count();
-    assert!(of_level(segments::Level::Day) > 0 && of_level(segments::Level::Period) > 2);
+    assert!(of_level(segments::SegmentLevel::Day) > 0 && of_level(segments::SegmentLevel::Period) > 2);
     assert_exact(&store.history, &known, at(now)).await;
     assert_exact(&store.history, &known, at(now + 3 * DAY_MS + 1_234)).await;
 }

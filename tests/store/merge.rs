@@ -6,7 +6,7 @@ use watchkeeper::clock::DAY_MS;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::store::history::fresh::{self, Filling};
-use watchkeeper::store::history::segments::{self, Level};
+use watchkeeper::store::history::segments::{self, SegmentLevel};
 
 use crate::compaction::{compaction, expected, fresh_rows, in_blocks, levels};
 use crate::support::Backend;
@@ -54,7 +54,7 @@ async fn results_that_are_sealed_between_two_merges_are_merged_too(
     append_when_retired(&store, backend, &late).await;
     rows.push(late);
     compaction(&store).pass(at(START_MS + 4 * DAY_MS)).await.unwrap();
-    assert_eq!(levels(&store).await, [Level::Period], "both days were merged");
+    assert_eq!(levels(&store).await, [SegmentLevel::Period], "both days were merged");
     assert_eq!(fresh_rows(&store).await, 0);
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
 }

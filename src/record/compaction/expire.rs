@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::record::compaction::Compaction;
 use crate::store::history::progress;
-use crate::store::history::segments::{self, Level, Purpose, Segment};
+use crate::store::history::segments::{self, Purpose, Segment, SegmentLevel};
 use crate::store::history::{changes, erase};
 use crate::store::{StoreError, services};
 
@@ -61,7 +61,7 @@ impl Compaction {
         let mut left = kept.len() as u64;
         for (segment, size) in sizes {
             let Purpose { level, from, to, .. } = segment.purpose;
-            if bytes <= allowed || (level == Level::Day && to > now) {
+            if bytes <= allowed || (level == SegmentLevel::Day && to > now) {
                 break;
             }
             tracing::warn!(%from, %to, "the history is too large: its oldest part goes");

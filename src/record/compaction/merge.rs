@@ -15,7 +15,7 @@ use crate::store::history::blocks::{Body, Entry};
 use crate::store::history::progress;
 use crate::store::history::sealed::{self, BlockSummary, Sealed};
 use crate::store::history::segments::storage::SegmentConnection;
-use crate::store::history::segments::{self, Level, Purpose, Segment, SegmentId};
+use crate::store::history::segments::{self, Purpose, Segment, SegmentId, SegmentLevel};
 
 /// How long after its end a day is merged: ranges of up to 24 hours are made of minutes.
 const DAY_SETTLE_MS: i64 = DAY_MS;
@@ -29,7 +29,7 @@ impl Compaction {
     pub(super) async fn merge(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let visible = segments::visible(self.history.reader()).await?;
         let is_due = |segment: &&Segment| {
-            segment.purpose.level == Level::Day && now >= segment.purpose.to.plus_ms(DAY_SETTLE_MS)
+            segment.purpose.level == SegmentLevel::Day && now >= segment.purpose.to.plus_ms(DAY_SETTLE_MS)
         };
         // Oldest first: a killed merge starts over, and what is about to be dropped is not worth it.
         self.unmergeable.retain(|_, at| now.ms_since(*at).abs() < RETRY_MS);
@@ -53,7 +53,7 @@ impl Compaction {
     async fn merge_day(&mut self, day: SegmentId) -> Result<(), StoreError> {
         let Some(day) = segments::visible_one(self.history.reader(), day).await? else { return Ok(()) };
         let opened = self.history.storage().connect(day.id).await?;
-        let purpose = Purpose::of(Level::Period, day.purpose.retention, day.purpose.from);
+        let purpose = Purpose::of(SegmentLevel::Period, day.purpose.retention, day.purpose.from);
         let mut pending = PendingBatch::default();
         let mut merged = 0;
         let mut after = i64::MIN;

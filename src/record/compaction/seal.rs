@@ -163,7 +163,7 @@ impl Compaction {
             }
             let Some(retention) = retentions.get(&series.service) else { continue };
             let index = *indexes.entry((retention.days(), day)).or_insert_with(|| {
-                let purpose = Purpose::of(segments::Level::Day, *retention, entries[0].checked_at);
+                let purpose = Purpose::of(segments::SegmentLevel::Day, *retention, entries[0].checked_at);
                 sorted.push((purpose, Sealed::default()));
                 sorted.len() - 1
             });

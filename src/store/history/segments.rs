@@ -24,7 +24,7 @@ pub type SegmentId = i32;
 /// How far the blocks of a segment have been put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(i16)]
-pub enum Level {
+pub enum SegmentLevel {
     /// One day, in blocks as they were sealed; rollups of hours and their minutes.
     Day = 1,
     /// A longer period, in large blocks; rollups of days and their hours.
@@ -41,7 +41,7 @@ pub struct Retention {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Purpose {
     /// How far its blocks have been put together.
-    pub level: Level,
+    pub level: SegmentLevel,
     /// How long its checks are kept.
     pub retention: Retention,
     /// Start of its time, inclusive.
@@ -63,7 +63,7 @@ pub struct Segment {
     pub retired_at: Option<Timestamp>,
 }
 
-impl Level {
+impl SegmentLevel {
     /// What one rollup in such a segment sums up.
     #[must_use]
     pub const fn rollups(self) -> rollup::Level {
@@ -102,11 +102,11 @@ impl Retention {
 impl Purpose {
     /// The segment in which a check of this moment is kept.
     #[must_use]
-    pub const fn of(level: Level, retention: Retention, moment: Timestamp) -> Self {
+    pub const fn of(level: SegmentLevel, retention: Retention, moment: Timestamp) -> Self {
         let length_ms = DAY_MS
             * match level {
-                Level::Day => 1,
-                Level::Period => retention.period_days(),
+                SegmentLevel::Day => 1,
+                SegmentLevel::Period => retention.period_days(),
             };
         let from = Timestamp::from_ms(moment.ms().div_euclid(length_ms) * length_ms);
         Self { level, retention, from, to: from.plus_ms(length_ms) }
@@ -226,8 +226,8 @@ impl TryFrom<Model> for Segment {
     fn try_from(row: Model) -> Result<Self, StoreError> {
         let corrupt = |problem: &str| StoreError::corrupt("history_segment", &row.id, &problem);
         let level = match row.level {
-            1 => Level::Day,
-            2 => Level::Period,
+            1 => SegmentLevel::Day,
+            2 => SegmentLevel::Period,
             _ => return Err(corrupt("unknown level")),
         };
         let days = u32::try_from(row.retention_days).map_err(|_| corrupt("negative retention"))?;
@@ -260,13 +260,13 @@ mod tests {
     }
 
     #[rstest]
-    #[case(Level::Day, 90, 10, 10, 11)]
-    #[case(Level::Period, 90, 10, 7, 14)]
-    #[case(Level::Period, 90, -1, -7, 0)]
-    #[case(Level::Period, 365, 29, 28, 56)]
-    #[case(Level::Period, 7, 29, 29, 30)]
+    #[case(SegmentLevel::Day, 90, 10, 10, 11)]
+    #[case(SegmentLevel::Period, 90, 10, 7, 14)]
+    #[case(SegmentLevel::Period, 90, -1, -7, 0)]
+    #[case(SegmentLevel::Period, 365, 29, 28, 56)]
+    #[case(SegmentLevel::Period, 7, 29, 29, 30)]
     fn a_check_has_one_segment(
-        #[case] level: Level,
+        #[case] level: SegmentLevel,
         #[case] retention: u32,
         #[case] day: i64,
         #[case] from: i64,
