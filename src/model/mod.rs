@@ -24,6 +24,7 @@ pub mod plans;
 pub mod rollup;
 pub mod schedule;
 pub mod secret;
+pub mod segment;
 pub mod service;
 pub mod slug;
 pub mod status_line;

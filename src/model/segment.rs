@@ -1,0 +1,132 @@
+//! The rules of segments, the units of retention: which results lie together, and when they have been kept long enough.
+//!
+//! A segment holds the checks of some span of time whose services keep their history equally long. Where it lies is the store's
+//! business.
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::model::rollup;
+
+/// The retention classes, in days: what is to be kept for a time in between is kept as long as the next one says.
+const RETENTION_CLASSES: [u32; 6] = [1, 7, 30, 90, 365, 3_650];
+
+/// The stage of merging that the blocks of a segment have reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(i16)]
+pub enum SegmentLevel {
+    /// One day, in blocks as they were sealed; rollups of hours and their minutes.
+    Day = 1,
+    /// A longer period, in large blocks; rollups of days and their hours.
+    Period = 2,
+}
+
+/// A retention class: one of a few, so that segments are few.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Retention {
+    days: u32,
+}
+
+/// The purpose of a segment: no two visible segments have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Purpose {
+    /// The stage of merging.
+    pub level: SegmentLevel,
+    /// The retention class of its checks.
+    pub retention: Retention,
+    /// Start of its time, inclusive.
+    pub from: Timestamp,
+    /// End of its time, exclusive.
+    pub to: Timestamp,
+}
+
+impl SegmentLevel {
+    /// The level of the rollups in such a segment.
+    #[must_use]
+    pub const fn rollups(self) -> rollup::Level {
+        match self {
+            Self::Day => rollup::Level::Hour,
+            Self::Period => rollup::Level::Day,
+        }
+    }
+}
+
+impl Retention {
+    /// The class that keeps checks at least `days` days.
+    #[must_use]
+    pub fn of_days(days: u32) -> Self {
+        let longest = RETENTION_CLASSES[RETENTION_CLASSES.len() - 1];
+        Self { days: RETENTION_CLASSES.into_iter().find(|class| *class >= days).unwrap_or(longest) }
+    }
+
+    /// The days that checks of this class are kept.
+    #[must_use]
+    pub const fn days(self) -> u32 {
+        self.days
+    }
+
+    /// Days in a period: about a twelfth of the retention, so that little is kept longer than it must, in few segments.
+    const fn period_days(self) -> i64 {
+        match self.days {
+            0..=7 => 1,
+            8..=30 => 3,
+            31..=90 => 7,
+            _ => 28,
+        }
+    }
+}
+
+impl Purpose {
+    /// The segment in which a check of this moment is kept.
+    #[must_use]
+    pub const fn of(level: SegmentLevel, retention: Retention, moment: Timestamp) -> Self {
+        let length_ms = DAY_MS
+            * match level {
+                SegmentLevel::Day => 1,
+                SegmentLevel::Period => retention.period_days(),
+            };
+        let from = Timestamp::from_ms(moment.ms().div_euclid(length_ms) * length_ms);
+        Self { level, retention, from, to: from.plus_ms(length_ms) }
+    }
+
+    /// The moment at which everything in it has been kept long enough.
+    #[must_use]
+    pub const fn ends_at(&self) -> Timestamp {
+        self.to.plus_ms(self.retention.days as i64 * DAY_MS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(1, 1)]
+    #[case(2, 7)]
+    #[case(7, 7)]
+    #[case(8, 30)]
+    #[case(90, 90)]
+    #[case(366, 3_650)]
+    #[case(u32::MAX, 3_650)]
+    fn a_retention_is_rounded_up_to_a_class(#[case] days: u32, #[case] class: u32) {
+        assert_eq!(Retention::of_days(days).days(), class);
+    }
+
+    #[rstest]
+    #[case(SegmentLevel::Day, 90, 10, 10, 11)]
+    #[case(SegmentLevel::Period, 90, 10, 7, 14)]
+    #[case(SegmentLevel::Period, 90, -1, -7, 0)]
+    #[case(SegmentLevel::Period, 365, 29, 28, 56)]
+    #[case(SegmentLevel::Period, 7, 29, 29, 30)]
+    fn a_check_has_one_segment(
+        #[case] level: SegmentLevel,
+        #[case] retention: u32,
+        #[case] day: i64,
+        #[case] from: i64,
+        #[case] to: i64,
+    ) {
+        let moment = Timestamp::from_ms(day * DAY_MS + 5);
+        let purpose = Purpose::of(level, Retention::of_days(retention), moment);
+        assert_eq!((purpose.from.ms(), purpose.to.ms()), (from * DAY_MS, to * DAY_MS));
+    }
+}
