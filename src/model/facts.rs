@@ -20,7 +20,7 @@ const HAS_FAILURE: u8 = 2;
 /// The code of the role follows from this bit on.
 const ROLE_SHIFT: u32 = 2;
 
-/// What was recorded.
+/// A recorded fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fact {
     /// A finished check.
@@ -194,7 +194,7 @@ fn change(fields: &mut Cursor<'_>) -> Option<StatusChange> {
     fields.0.is_empty().then_some(change)
 }
 
-/// What has not been read yet.
+/// The bytes that have not been read yet.
 struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {

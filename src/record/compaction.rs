@@ -39,7 +39,7 @@ use crate::store::history::segments::SegmentId;
 use crate::store::history::{CompactionLock, History};
 use crate::telemetry::{Collect, Exposition};
 
-/// What compaction did, for `/metrics`.
+/// The counters of the compaction, for `/metrics`.
 #[derive(Debug, Default)]
 pub struct CompactionCounters {
     /// Results that were sealed into blocks.
@@ -78,11 +78,11 @@ pub struct Compaction {
     counters: Arc<CompactionCounters>,
     writer: SegmentWriter,
     fillings: Fillings,
-    /// Whether the clock may be wrong: then nothing ends by its age.
+    /// True while the clock may be wrong: then nothing ends by its age.
     is_clock_doubted: bool,
     /// The fencing token of the lock that this pass holds: it is checked by every commit that publishes.
     fence: i64,
-    /// When the present pass was to be, and when it began.
+    /// The time for which the present pass was asked, and the moment at which it began.
     began: (Timestamp, Instant),
     /// Days with a block that cannot be read, and when that was noticed.
     unmergeable: HashMap<SegmentId, Timestamp>,
@@ -138,13 +138,14 @@ impl Compaction {
         Ok(Some(lock))
     }
 
-    /// What time it is in a pass that takes long.
+    /// Returns the present time in a pass that takes long.
     fn present(&self) -> Timestamp {
         let (now, began) = self.began;
         now.plus_ms(i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Seals what is due at `now`, and nothing else, unless another process is at it: for whoever brings more than a pass can wait for.
+    /// Seals what is due at `now`, and nothing else, unless another process is at it: for whoever brings more than a pass
+    /// can wait for.
     ///
     /// # Errors
     /// When a database fails; what was done stays done.

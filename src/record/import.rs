@@ -46,7 +46,7 @@ pub struct Import {
 pub struct Imported {
     /// The service.
     pub service: ServiceKey,
-    /// How often it was checked.
+    /// The interval between its checks.
     pub interval_ms: i64,
     /// Its first imported result.
     pub first_at: Timestamp,
@@ -61,7 +61,7 @@ impl Import {
         Self { databases, compaction, locations: LocationNumbers::default(), name, filling }
     }
 
-    /// How far an earlier process has come with it.
+    /// Returns how far an earlier process has come with it.
     ///
     /// # Errors
     /// When the database fails.

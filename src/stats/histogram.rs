@@ -95,7 +95,7 @@ pub fn serialise(mut response_us: Vec<u32>) -> Vec<u8> {
 /// Sums of response times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// How many there are.
+    /// Their number.
     pub count: u64,
     /// Their sum in microseconds.
     pub sum_us: u64,

@@ -11,7 +11,7 @@ use crate::model::history::{MeasuredStatus, StatusChange};
 use crate::model::service::OverrideStatus;
 use crate::model::window::{Window, WindowKind};
 
-/// What a moment counts for.
+/// The kind of time that a moment counts for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts {
     /// As up.
@@ -49,7 +49,7 @@ pub struct Span {
     pub from: Timestamp,
     /// End, exclusive.
     pub to: Timestamp,
-    /// What it counts for.
+    /// The kind of time it counts for.
     pub counts: Counts,
 }
 
@@ -78,7 +78,7 @@ impl Availability {
         self.down_ms += other.down_ms;
     }
 
-    /// Whether nothing was measured.
+    /// Returns true when nothing was measured.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.up_ms + self.down_ms == 0
@@ -316,8 +316,8 @@ mod tests {
         ]
     }
 
-    /// What a single moment counts for, decided without any span arithmetic: a statement (the newest known one) beats
-    /// what is left out, that beats the measurement; a gap is a change to "no data".
+    /// Returns what a single moment counts for, decided without any span arithmetic: a statement (the newest known one)
+    /// beats what is left out, that beats the measurement; a gap is a change to "no data".
     fn oracle(changes: &[StatusChange], until: Timestamp, decided: &[Window], moment: Timestamp) -> Counts {
         let holds = |window: &&Window| window.from <= moment && window.to.is_none_or(|to| moment < to);
         let stated = decided.iter().rev().filter(holds).find_map(|window| match window.kind {

@@ -29,7 +29,7 @@ struct Seat {
     guard: OwnedMutexGuard<Group>,
 }
 
-/// What the writers of one SQLite database share.
+/// The state that the writers of one SQLite database share.
 #[derive(Debug)]
 pub(super) struct Group {
     open: Option<Common>,
@@ -40,14 +40,14 @@ pub(super) struct Group {
     is_broken: bool,
 }
 
-/// How a commit went; empty until it has ended.
+/// The outcome of a commit; empty until it has ended.
 type Outcome = Arc<OnceLock<Result<(), RuntimeErr>>>;
 
 /// A common transaction that is not yet committed.
 #[derive(Debug)]
 struct Common {
     outer: DatabaseTransaction,
-    /// How its commit went.
+    /// The outcome of its commit.
     outcome: Outcome,
     /// Transactions that have done their work and wait for the commit.
     waiting: usize,
@@ -76,12 +76,12 @@ impl Group {
         result
     }
 
-    /// Whether what is open takes nobody in and has to be committed first.
+    /// Returns true when what is open takes nobody in and has to be committed first.
     fn is_closed(&self) -> bool {
         self.open.as_ref().is_some_and(|common| common.is_closed)
     }
 
-    /// Whether what is open is the transaction with this outcome.
+    /// Returns true when what is open is the transaction with this outcome.
     fn is_still_open(&self, outcome: &Outcome) -> bool {
         self.open.as_ref().is_some_and(|common| Arc::ptr_eq(&common.outcome, outcome))
     }

@@ -1,8 +1,8 @@
-//! How full the buckets of fresh results are, without counting all of them in every pass.
+//! The filling of the buckets of fresh results, without counting all of them in every pass.
 //!
-//! Results come nearly in the order of their time. So those that are older than a moment ago are counted once, and after that
-//! only newer ones are. What came later than that is missed until the next count of everything, which is made every ten
-//! minutes: a bucket is sealed early by this number, and by its hour in any case, which the oldest result decides.
+//! Results come nearly in the order of their time. So those that are older than a moment ago are counted once, and after
+//! that only newer ones are. What came later than that is missed until the next count of everything, which is made every
+//! ten minutes: a bucket is sealed early by this number, and by its hour in any case, which the oldest result decides.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::store::{Connection, StoreError};
 
 /// After this time few results still come.
 const SETTLE_MS: i64 = 30_000;
-/// How long counts are added up before everything is counted again.
+/// The time for which counts are added up before everything is counted again.
 const RECOUNT_MS: i64 = 600_000;
 
 /// Results that were counted, by bucket.
@@ -21,7 +21,7 @@ pub(super) struct Fillings {
     /// Results before `until`.
     settled: HashMap<i16, u64>,
     until: Timestamp,
-    /// When everything was counted; `None`: never.
+    /// The moment at which everything was counted; `None`: never.
     counted_at: Option<Timestamp>,
 }
 

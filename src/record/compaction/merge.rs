@@ -17,9 +17,9 @@ use crate::store::history::sealed::{self, BlockSummary, Sealed};
 use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Purpose, Segment, SegmentId, SegmentLevel};
 
-/// How long after its end a day is merged: ranges of up to 24 hours are made of minutes.
+/// The time from the end of a day to its merging: ranges of up to 24 hours are made of minutes.
 const DAY_SETTLE_MS: i64 = DAY_MS;
-/// How long a day with a block that cannot be read is left alone.
+/// The time for which a day with a block that cannot be read is left alone.
 const RETRY_MS: i64 = 3_600_000;
 /// Services that are merged in one go.
 const SERVICES_AT_ONCE: u64 = 200;

@@ -9,12 +9,12 @@ use crate::model::service::ServiceKey;
 use crate::store::history::segments::Retention;
 use crate::store::{Database, StoreError, organisations, services};
 
-/// How long checks are kept.
+/// The retention of checks.
 #[derive(Clone)]
 pub enum RetentionPolicy {
     /// As the plan of each service's organisation says.
     ByPlan {
-        /// Where services and organisations are.
+        /// The database of services and organisations.
         main: Database,
         /// `retention_days` of an organisation.
         days: Arc<dyn Fn(&Organisation) -> u32 + Send + Sync>,

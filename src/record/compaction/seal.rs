@@ -18,7 +18,7 @@ use crate::store::history::progress;
 use crate::store::history::sealed::{Sealed, SealedRollup, Series};
 use crate::store::history::segments::{self, Purpose};
 
-/// How long after its end an hour is sealed, so that few results come late.
+/// The time from the end of an hour to its sealing, so that few results come late.
 const HOUR_SETTLE_MS: i64 = 600_000;
 
 /// Rows of one bucket that are sealed at once: they are in memory meanwhile. Only an import brings more.

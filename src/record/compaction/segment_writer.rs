@@ -16,7 +16,7 @@ pub(super) struct SegmentWriter {
     clean: HashSet<SegmentId>,
 }
 
-/// What waits in segments for one commit to make it count.
+/// A batch in segments that one commit makes count.
 #[derive(Debug, Default)]
 pub(super) struct PendingBatch {
     segments: HashMap<Purpose, Segment>,

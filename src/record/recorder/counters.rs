@@ -1,4 +1,4 @@
-//! What the recorder did, for `/metrics`. Every result that arrived is in one of these numbers, or waits.
+//! The counters of the recorder, for `/metrics`. Every result that arrived is in one of these numbers, or waits.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -23,7 +23,7 @@ pub struct RecordCounters {
     pub failures: AtomicU64,
     /// Results that wait in memory now.
     pub waiting: AtomicU64,
-    /// Whether the last write failed.
+    /// True while the last write has failed.
     pub is_failing: AtomicBool,
 }
 

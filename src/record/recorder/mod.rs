@@ -53,7 +53,7 @@ pub struct Recorder {
     returned: Arc<Returned>,
 }
 
-/// What is being written.
+/// A batch that is being written.
 struct Flight {
     batch: Arc<Batch>,
     /// It is in the spool as well: it came from there, or memory was spilled meanwhile. Then it need not come back.
@@ -248,7 +248,7 @@ impl Recorder {
         }
     }
 
-    /// What cannot be written before the process ends goes to the spool, and the next process writes it.
+    /// Spools what cannot be written before the process ends; the next process writes it.
     fn leave(&mut self) {
         if self.spool.is_none() {
             return;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::engine::aggregator::Batch;
 use crate::model::history::{CheckRecord, StatusChange};
 
-/// What waits in memory.
+/// The facts that wait in memory.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     checks: VecDeque<CheckRecord>,
@@ -18,7 +18,7 @@ impl Queue {
         self.checks.len()
     }
 
-    /// Whether nothing waits.
+    /// Returns true when nothing waits.
     pub(super) fn is_empty(&self) -> bool {
         self.checks.is_empty() && self.changes.is_empty()
     }
@@ -42,7 +42,7 @@ impl Queue {
         Batch { checks: Vec::new(), changes: self.changes.drain(..most.min(self.changes.len())).collect() }
     }
 
-    /// What was given out comes back to where it was.
+    /// Puts a batch that was given out back to where it was.
     pub(super) fn put_back(&mut self, batch: Batch) {
         batch.checks.into_iter().rev().for_each(|check| self.checks.push_front(check));
         batch.changes.into_iter().rev().for_each(|change| self.changes.push_front(change));

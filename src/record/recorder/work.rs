@@ -9,7 +9,7 @@ use crate::store::StoreError;
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::{History, append};
 
-/// What is to be written, and what is known of the dictionary of locations.
+/// A batch to be written, and what is known of the dictionary of locations.
 pub(super) struct Work {
     pub(super) history: History,
     pub(super) locations: LocationNumbers,

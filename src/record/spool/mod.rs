@@ -19,9 +19,9 @@ use crate::record::spool::segment::{HEAD, SegmentReader, frame};
 /// A segment that has grown to this is not appended to any more.
 const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
 const EXTENSION: &str = "spool";
-/// What a segment is renamed to that this version cannot read.
+/// The extension of a segment that this version cannot read.
 const ASIDE_EXTENSION: &str = "unreadable";
-/// How often the oldest segment is read before those behind it come first.
+/// Attempts to read the oldest segment before those behind it come first.
 const READ_ATTEMPTS: u32 = 20;
 
 /// The facts that wait on disk.
@@ -35,11 +35,11 @@ pub struct Spool {
     writer: Option<File>,
     /// The oldest segment, as long as it is read.
     reader: Option<SegmentReader>,
-    /// How often in a row the oldest segment could not be read.
+    /// Failed attempts in a row to read the oldest segment.
     failed_reads: u32,
     /// Segments that could not be read however often it was tried. They stay where they are, for the next start.
     passed_over: Vec<Segment>,
-    /// What was read and is not yet forgotten.
+    /// The batch that was read and is not yet forgotten.
     pending: Option<Batch>,
     next_number: u64,
     damages: u64,
@@ -86,7 +86,7 @@ impl Spool {
         })
     }
 
-    /// Whether nothing waits that this process will write.
+    /// Returns true when nothing waits that this process will write.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
@@ -98,7 +98,8 @@ impl Spool {
         self.segments.iter().chain(&self.passed_over).map(|segment| segment.bytes).sum()
     }
 
-    /// Whether there is room below the limit. Whoever has something that must not be lost may append all the same.
+    /// Returns true while there is room below the limit. Whoever has something that must not be lost may append all the
+    /// same.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.bytes() < self.max_bytes
@@ -168,7 +169,7 @@ impl Spool {
         }
     }
 
-    /// What waits longest, the same until it is forgotten; `None` if nothing waits.
+    /// Returns the batch that waits longest, the same until it is forgotten; `None` if nothing waits.
     ///
     /// # Errors
     /// When it cannot be read now (no descriptors, a disk that fails). It still waits: ask again later. What cannot be read
@@ -190,7 +191,7 @@ impl Spool {
         Ok(self.pending.as_ref())
     }
 
-    /// What was oldest is durable elsewhere. A segment goes when nothing of it waits.
+    /// Removes the oldest batch, which is durable elsewhere. A segment goes when nothing of it waits.
     pub fn forget(&mut self) {
         self.pending = None;
         // Removes what has been read to its end. What cannot be read now is asked for again.

@@ -7,9 +7,9 @@
 use crate::engine::aggregator::Batch;
 use crate::model::facts::{Decoder, Fact, encode};
 
-/// What a segment of this version begins with.
+/// The first bytes of a segment of this version.
 pub(super) const HEAD: [u8; 8] = *b"WKSPOOL\x01";
-/// What every frame begins with; `length` and `sum` of what follows stand behind it, in four bytes each.
+/// The first bytes of every frame; `length` and `sum` of what follows stand behind it, in four bytes each.
 const MARK: [u8; 4] = [0xf5, b'w', b'k', 0xfa];
 const FRAME_HEAD_BYTES: usize = 12;
 
@@ -27,14 +27,14 @@ pub(super) fn frame(batch: &Batch) -> Vec<u8> {
     frame
 }
 
-/// What the next bytes of a segment hold.
+/// The facts in the next bytes of a segment.
 #[derive(Debug, Default)]
 pub(super) struct Piece {
     /// The facts.
     pub(super) batch: Batch,
     /// Bytes that could not be read.
     pub(super) lost_bytes: usize,
-    /// Whether nothing readable follows.
+    /// True when nothing readable follows.
     pub(super) is_end: bool,
 }
 
@@ -88,7 +88,7 @@ fn whole_frame(bytes: &[u8]) -> Option<&[u8]> {
     (head[..4] == MARK && number(8)? == crc32fast::hash(body)).then_some(body)
 }
 
-/// Where the next undamaged frame begins, behind a damaged one.
+/// Returns the start of the next undamaged frame, behind a damaged one.
 fn next_frame(bytes: &[u8]) -> Option<usize> {
     (1..bytes.len()).find(|at| bytes[*at..].starts_with(&MARK) && whole_frame(&bytes[*at..]).is_some())
 }

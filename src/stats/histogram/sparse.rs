@@ -18,7 +18,7 @@ const BUCKETS: u16 = bucket_of(HIGHEST_US) + 1;
 pub struct Entry {
     /// Number of the bucket.
     pub(in crate::stats) bucket: u16,
-    /// How many response times fell into it; never 0.
+    /// The response times that fell into it; never 0.
     pub(in crate::stats) count: u32,
 }
 
@@ -176,7 +176,7 @@ pub(in crate::stats) fn read_token(bytes: &mut &[u8]) -> Result<(u64, u32), BadH
     Ok((token >> 1, count.ok_or(BadHistogram("a count is out of range"))?))
 }
 
-/// What the sum is at least.
+/// Returns the least that the sum can be.
 fn floor_us(entries: &[Entry]) -> u64 {
     let floor = |entry: &Entry| u64::from(lowest_us(entry.bucket)) * u64::from(entry.count);
     entries.iter().map(floor).fold(0, u64::saturating_add)

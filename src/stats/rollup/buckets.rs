@@ -6,8 +6,8 @@ use crate::clock::Timestamp;
 use crate::model::history::Sample;
 use crate::stats::rollup::{BadRollup, Level, Sums, Wanted, cover};
 
-/// Sums per bucket. Each check is added once: in a rollup, or as a sample where [`Wanted::slivers`] says that no rollup answers
-/// for it.
+/// Sums per bucket. Each check is added once: in a rollup, or as a sample where [`Wanted::slivers`] says that no rollup
+/// answers for it.
 #[derive(Clone, Debug)]
 pub struct Buckets {
     wanted: Wanted,
@@ -42,7 +42,7 @@ impl Buckets {
         }
     }
 
-    /// How many nodes have been merged: what the answer costs.
+    /// The nodes that have been merged: what the answer costs.
     #[must_use]
     pub const fn merges(&self) -> usize {
         self.merges

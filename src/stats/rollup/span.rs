@@ -1,10 +1,10 @@
-//! Which nodes of a tree answer a question, and which time none of them does. It hangs on the clock alone, not on what the
-//! tree holds.
+//! The nodes of a tree that answer a question, and the time that none of them answers for. Both follow from the times
+//! alone, not from what the tree holds.
 
 use crate::clock::Timestamp;
 use crate::stats::rollup::Level;
 
-/// What is asked for.
+/// The time that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Start, inclusive.
@@ -26,7 +26,7 @@ impl Slivers {
         self.0.into_iter().flatten()
     }
 
-    /// Whether `moment` lies in one of them.
+    /// Returns true when `moment` lies in one of them.
     #[must_use]
     pub fn contain(&self, moment: Timestamp) -> bool {
         self.iter().any(|(from, to)| from <= moment && moment < to)
@@ -34,7 +34,7 @@ impl Slivers {
 }
 
 impl Wanted {
-    /// Whether a node of this level that starts at `start` lies in one bucket and is wanted as a whole.
+    /// Returns true when a node of this level that starts at `start` lies in one bucket and is wanted as a whole.
     pub(super) fn takes(&self, level: Level, start: Timestamp) -> bool {
         self.fits(level) && self.from <= start && start.plus_ms(level.ms()) <= self.to
     }
@@ -59,7 +59,7 @@ impl Wanted {
         Slivers([not_empty((from, inner_from)), not_empty((inner_to, to))])
     }
 
-    /// Whether some node at this depth of the root's path is taken while the node above it is not.
+    /// Returns true when some node at this depth of the root's path is taken while the node above it is not.
     pub(super) fn needs(&self, root: Level, start: Timestamp, depth: usize) -> bool {
         let (above, level) = (root.path()[depth - 1], root.path()[depth]);
         (0..root.ms() / level.ms())

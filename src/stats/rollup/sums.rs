@@ -30,7 +30,7 @@ impl Kept {
         Node { checks: self.checks, failed: self.failed, times }
     }
 
-    /// How many of its checks were answered.
+    /// Returns how many of its checks were answered.
     pub(super) fn answered(&self) -> u64 {
         self.summary.map_or(0, |summary| summary.count)
     }

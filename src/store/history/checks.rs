@@ -20,14 +20,14 @@ use crate::store::history::locations::LocationNumbers;
 use crate::store::history::segments::{self, Segment, SegmentId};
 use crate::store::history::{History, Snapshot};
 
-/// How often a page is started over because a segment was dropped while it was read. A segment stays for a minute after
-/// nobody new reads it, so once is rare already.
+/// Attempts to read a page, which starts over when a segment was dropped while it was read. A segment stays for a minute
+/// after nobody new reads it, so once is rare already.
 const TRIES: usize = 3;
 
 const START_OF_TIME: Timestamp = Timestamp::from_ms(i64::MIN);
 const END_OF_TIME: Timestamp = Timestamp::from_ms(i64::MAX);
 
-/// Which entries of a service's history are wanted.
+/// The entries of a service's history that are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct CheckFilter {
     /// Only these locations; empty = all.
@@ -58,11 +58,11 @@ pub struct StoredCheck {
     pub checked_at: Timestamp,
     /// Location code.
     pub probe: String,
-    /// When the check was due.
+    /// The moment at which the check was due.
     pub scheduled_at: Timestamp,
     /// The deciding attempt, from 1.
     pub attempt: u8,
-    /// What it found.
+    /// Its finding.
     pub measurement: Measurement,
 }
 
@@ -141,7 +141,7 @@ impl<'a> Question<'a> {
         Ok(is_wanted.then_some(code))
     }
 
-    /// Whether an entry comes after the cursor.
+    /// Returns true when an entry comes after the cursor.
     fn is_older(&self, checked_at: Timestamp, code: &str) -> bool {
         self.before.is_none_or(|position| (checked_at, code) < (position.checked_at, position.probe.as_str()))
     }

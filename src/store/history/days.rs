@@ -17,7 +17,7 @@ pub struct DayAnswers {
     pub service: ServiceKey,
     /// The day, as of [`Timestamp::day`].
     pub day: i64,
-    /// How many there are.
+    /// Their number.
     pub answered: i64,
     /// Sum of their response times in microseconds.
     pub sum_us: i64,

@@ -30,13 +30,13 @@ pub fn bucket_of(service: ServiceKey) -> i16 {
 /// One fresh result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreshCheck {
-    /// Where it belongs.
+    /// The series it belongs to.
     pub series: Series,
     /// The check.
     pub entry: Entry,
 }
 
-/// How many results a bucket holds.
+/// The filling of one bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filling {
     /// The bucket.
@@ -114,7 +114,7 @@ pub async fn recent_rows(
     found.collect::<Result<_, DbErr>>().map_err(StoreError::from)
 }
 
-/// How many results of a bucket are older than `boundary`.
+/// Returns how many results of a bucket are older than `boundary`.
 ///
 /// # Errors
 /// When the database fails.
@@ -195,7 +195,7 @@ fn model(bucket: i16, row: &QueryResult) -> Result<Model, DbErr> {
     })
 }
 
-/// When the result of a bucket started that comes after `older` older ones.
+/// Returns the start of the result of a bucket that comes after `older` older ones.
 ///
 /// # Errors
 /// When the database fails.

@@ -48,7 +48,7 @@ impl LocationNumbers {
         Ok(Self { by_code: rows.into_iter().map(|row| (row.code, row.id)).collect() })
     }
 
-    /// Whether the code has a number.
+    /// Returns true when the code has a number.
     #[must_use]
     pub fn knows(&self, code: &LocationCode) -> bool {
         self.by_code.contains_key(code.as_str())
@@ -66,7 +66,7 @@ impl LocationNumbers {
         known.map(|(_, number)| *number).collect()
     }
 
-    /// How many codes there are.
+    /// Returns how many codes there are.
     pub(super) fn len(&self) -> usize {
         self.by_code.len()
     }

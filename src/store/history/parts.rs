@@ -1,4 +1,4 @@
-//! What figures are made of: fresh results one by one, rollups of the sealed ones, and the sealed results of the time that no
+//! The parts of figures: fresh results one by one, rollups of the sealed ones, and the sealed results of the time that no
 //! rollup answers for. Together they hold each result once.
 //!
 //! Which time that is depends on the question, so the caller says it; what is read of it is little.
@@ -16,13 +16,14 @@ use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, Snapshot, samples};
 
-/// How often reading starts over because segments were dropped meanwhile. They stay for a minute, so once is rare.
+/// Attempts to read before an error is given up on, because segments were dropped meanwhile. They stay for a minute, so
+/// once is rare.
 const ATTEMPTS: u32 = 3;
 
 /// Time `[from, to)`.
 pub type Span = (Timestamp, Timestamp);
 
-/// What is to be read.
+/// The results that are to be read.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     /// Results of this time.
@@ -33,7 +34,7 @@ pub struct Scope<'a> {
     pub slivers: &'a (dyn Fn(Level, Timestamp) -> Vec<Span> + Sync),
 }
 
-/// What the figures of one service are made of.
+/// The parts of the figures of one service.
 #[derive(Clone, Debug, Default)]
 pub struct Parts {
     /// Single results: fresh ones, and sealed ones of the slivers.
@@ -49,7 +50,7 @@ pub struct View {
     storage: SegmentStorage,
 }
 
-/// What figures of a service over a span are made of.
+/// Returns the parts of a service's figures over a span.
 ///
 /// # Errors
 /// When a database fails or something in it cannot be read.
@@ -86,7 +87,7 @@ impl View {
         Ok(Self { segments, storage })
     }
 
-    /// Whether some of the segments count no more: a failure to read them says nothing then.
+    /// Returns true when some of the segments count no more: a failure to read them says nothing then.
     ///
     /// # Errors
     /// When the database fails.
@@ -96,7 +97,8 @@ impl View {
         Ok(self.segments.iter().any(|segment| !known.contains(&segment.id)))
     }
 
-    /// What is sealed of the services from `first` to `last`, by service. One statement a segment, and a few for slivers.
+    /// Returns what is sealed of the services from `first` to `last`, by service. One statement a segment, and a few for
+    /// slivers.
     ///
     /// # Errors
     /// When a database fails, a segment is gone or something in it cannot be read.

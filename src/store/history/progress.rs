@@ -1,4 +1,4 @@
-//! How far background work on the history has come, each by its name.
+//! Progress of background work on the history, each by its name.
 
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait, QuerySelect};

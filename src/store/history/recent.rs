@@ -42,7 +42,8 @@ pub struct Expected {
     pub service: ServiceKey,
     /// Numbers of the locations that may have something to say.
     pub locations: Vec<i32>,
-    /// What is older is no vote any more. A service without anything newer is asked for its last results all the same.
+    /// The moment before which a result is no vote any more. A service without anything newer is asked for its last
+    /// results all the same.
     pub since: Timestamp,
 }
 
@@ -133,7 +134,8 @@ impl Expected {
         self.since < looked_since && !self.is_complete(known)
     }
 
-    /// Whether this segment may hold something newer than what is known, `sealed` being the end of what was ever sealed.
+    /// Returns true when this segment may hold something newer than what is known, `sealed` being the end of what was
+    /// ever sealed.
     fn lacks_blocks(&self, votes: &LatestVotes, (sealed, segment): (Timestamp, &Segment)) -> bool {
         let Some(known) = votes.get(&self.service) else { return true };
         let end = sealed.min(segment.purpose.to);

@@ -1,4 +1,4 @@
-//! What lies in a segment: blocks of checks, and rollups of them.
+//! The contents of a segment: blocks of checks, and rollups of them.
 //!
 //! Rows are written under a batch and count only once the catalogue says so ([`segments::publish`]); every reader asks for
 //! batches up to the sealed one. A block is named by its series and its last check.
@@ -49,7 +49,7 @@ pub struct SealedRollup {
     pub body: Vec<u8>,
 }
 
-/// What goes into a segment together.
+/// Blocks and rollups that go into a segment together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sealed {
     /// Blocks.
@@ -67,7 +67,7 @@ impl Sealed {
     }
 }
 
-/// What is known of a block without reading its body.
+/// The summary of a block: everything but its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockSummary {
     /// The series.

@@ -23,7 +23,7 @@ pub type SegmentId = i32;
 pub struct Segment {
     /// Its number.
     pub id: SegmentId,
-    /// What it is for.
+    /// The purpose of the segment.
     pub purpose: Purpose,
     /// Rows of this and earlier batches count.
     pub sealed_batch: i64,

@@ -11,7 +11,7 @@ use sea_orm::Value;
 pub(super) struct Columns {
     types: &'static [&'static str],
     texts: Vec<String>,
-    /// Where the next value goes.
+    /// The column that the next value goes to.
     next: usize,
 }
 
@@ -65,7 +65,7 @@ impl Columns {
         )
     }
 
-    /// What is bound.
+    /// Returns the values to bind.
     pub(super) fn values(self) -> Vec<Value> {
         self.texts.into_iter().map(|text| Value::from(text + "}")).collect()
     }

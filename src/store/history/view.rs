@@ -25,11 +25,11 @@ pub struct History {
 /// Rows and segments as they were at one moment. What is sealed meanwhile stays visible here as rows.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// What reads of rows run on.
+    /// The transaction that rows are read in.
     pub rows: DatabaseTransaction,
     /// The segments that count, those of the newest time first.
     pub segments: Vec<Segment>,
-    /// Where the segments lie.
+    /// The storage of the segments.
     pub storage: SegmentStorage,
 }
 
@@ -38,8 +38,8 @@ pub struct Snapshot {
 pub struct CompactionLock {
     /// The transaction that holds the advisory lock of PostgreSQL.
     holder: Option<DatabaseTransaction>,
-    /// The fencing token. Should the lock be lost unnoticed, whoever gets it next has a later one, and commits that carry this
-    /// one are refused.
+    /// The fencing token. Should the lock be lost unnoticed, whoever gets it next has a later one, and commits that carry
+    /// this one are refused.
     pub fence: i64,
 }
 
@@ -82,7 +82,7 @@ impl History {
         &self.rows
     }
 
-    /// Where its segments lie.
+    /// Returns the storage of its segments.
     #[must_use]
     pub const fn storage(&self) -> &SegmentStorage {
         &self.storage
@@ -98,8 +98,8 @@ impl History {
         Ok(Snapshot { rows, segments, storage: self.storage.clone() })
     }
 
-    /// Takes the compaction lock; `None` while another process holds it. A SQLite history belongs to the process that holds its
-    /// data folder.
+    /// Takes the compaction lock; `None` while another process holds it. A SQLite history belongs to the process that
+    /// holds its data folder.
     ///
     /// # Errors
     /// When the database fails.

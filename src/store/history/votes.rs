@@ -1,4 +1,4 @@
-//! What every location saw of a service over a span of time, from rows and blocks alike, as far as verdicts need it.
+//! The votes of every location on a service over a span of time, from rows and blocks alike, as far as verdicts need it.
 
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::fresh_check::{Column, Entity};
@@ -38,7 +38,7 @@ pub async fn of_span(
     Ok(votes)
 }
 
-/// When the oldest result of a service was.
+/// Returns the start of a service's oldest result.
 ///
 /// # Errors
 /// When the database fails.

@@ -29,7 +29,7 @@ pub(super) enum Column {
     Texts,
 }
 
-/// What the columns hold, in their order.
+/// The columns, in their order.
 const NAMES: [&str; COLUMNS] = [
     "scheduled_at",
     "checked_at",
@@ -46,7 +46,7 @@ const NAMES: [&str; COLUMNS] = [
     "texts",
 ];
 
-/// What stands before the columns.
+/// The head before the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) checks: usize,

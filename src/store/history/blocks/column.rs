@@ -76,7 +76,7 @@ pub(super) fn read<T: Whole>(bytes: &[u8], count: usize) -> Result<Vec<T>, Block
     }
 }
 
-/// What a column is read into.
+/// A number that a column is read into.
 pub(super) trait Whole: Copy + Default + TryFrom<u64> + Into<u64> {
     /// The low bits of a number that is known to fit.
     fn low(value: u64) -> Self;

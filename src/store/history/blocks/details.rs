@@ -1,5 +1,5 @@
-//! The columns that only full entries need: phases, totals, response times, texts. What no wanted check has anything in is not
-//! decoded.
+//! The columns that only full entries need: phases, totals, response times, texts. What no wanted check has anything in
+//! is not decoded.
 
 use std::num::NonZeroU32;
 
@@ -21,7 +21,7 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// What the checks at these places need.
+    /// Returns what the checks at these indexes need.
     pub(super) fn of(skeleton: &Skeleton, places: &[usize], prediction: Prediction) -> Self {
         let mut is_wanted = vec![false; skeleton.kinds.len()];
         for place in places {
@@ -108,7 +108,7 @@ impl Details {
     }
 }
 
-/// What one check has in the columns of [`Details`]; 0 where it has nothing.
+/// The values of one check in the columns of [`Details`]; 0 where it has nothing.
 pub(super) struct Detail {
     phases: [u32; PHASES],
     total: u32,

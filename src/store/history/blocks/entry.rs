@@ -11,20 +11,20 @@ use std::num::NonZeroU32;
 /// One check of a series: a [`CheckRecord`] without its service and location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// When the deciding attempt started; names the check within its series.
+    /// The start of the deciding attempt; names the check within its series.
     pub checked_at: Timestamp,
-    /// When the check was due.
+    /// The moment at which the check was due.
     pub scheduled_at: Timestamp,
     /// The deciding attempt, from 1.
     pub attempt: u8,
-    /// What the result counts for.
+    /// The role of the location, which says what the result counts for.
     pub role: ProbeRole,
-    /// What it found.
+    /// Its finding.
     pub measurement: Measurement,
 }
 
 impl Entry {
-    /// What figures need of it.
+    /// Returns what figures need of it.
     #[must_use]
     pub fn sample(&self, location: i32) -> history::Sample {
         let counts = self.role == ProbeRole::Full;

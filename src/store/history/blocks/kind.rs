@@ -1,4 +1,4 @@
-//! What most checks of a block have in common: attempt, role, status, codes, and which timings exist.
+//! The kind of a check, which most checks of a block have in common: attempt, role, status, codes, and which timings exist.
 //!
 //! A healthy series has one kind, a troubled one a handful. A block lists its kinds once and stores a number per
 //! check, so that these columns together cost nothing while nothing happens.
@@ -14,7 +14,7 @@ use crate::model::varint;
 /// Phases before the total, in the order of their columns.
 pub(super) const PHASES: usize = 5;
 
-/// What a check has in common with others.
+/// The properties that a check has in common with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Kind {
     pub(super) attempt: u8,
@@ -22,7 +22,7 @@ pub(super) struct Kind {
     pub(super) status: CheckStatus,
     pub(super) status_code: Option<u16>,
     pub(super) error: Option<ErrorCode>,
-    /// Which of the phases were measured.
+    /// The phases that were measured.
     pub(super) phases: [bool; PHASES],
     pub(super) has_total: bool,
     pub(super) has_response: bool,

@@ -14,7 +14,7 @@ use crate::model::varint;
 /// Wider numbers are stored in 64 bits, so that eight bytes always hold a whole one.
 const WIDEST: u32 = 56;
 
-/// How `values` would be packed.
+/// The packing of some values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packing {
     least: u64,

@@ -1,4 +1,4 @@
-//! How the columns of a block predict each other, chosen by looking at its checks.
+//! The prediction of the columns of a block by each other, chosen by looking at its checks.
 
 use super::BlockError;
 use super::kind::PHASES;
@@ -20,7 +20,7 @@ pub(super) struct Prediction {
     pub(super) implied: Option<usize>,
     /// The response time is stored as it is, not against the total.
     pub(super) raw_response: bool,
-    /// Which signed columns hold negative numbers: only these pay the bit for the sign.
+    /// The signed columns that hold negative numbers: only these pay the bit for the sign.
     negative: u8,
 }
 

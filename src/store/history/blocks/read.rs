@@ -15,7 +15,7 @@ use crate::model::history::Sample;
 use crate::model::service::ProbeRole;
 use crate::model::verdict::Vote;
 
-/// Which checks of a block are wanted.
+/// The checks of a block that are wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
     /// Only these results; empty = all.
@@ -109,7 +109,7 @@ impl Body<'_> {
         Ok(samples)
     }
 
-    /// When every check was and what it saw, oldest first.
+    /// Returns the time and status of every check, oldest first.
     ///
     /// # Errors
     /// When the body is malformed.

@@ -12,7 +12,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// What was not read yet.
+    /// Returns what was not read yet.
     pub(super) const fn rest(self) -> &'a [u8] {
         self.0
     }

@@ -1,8 +1,8 @@
 //! From the newest entry down to older ones, over rows and blocks, reading as little as a page needs.
 //!
 //! Segments, blocks and entries wait in the order of the newest time that they can hold. What can hold the newest is taken
-//! next: of a segment the summaries of its blocks are read, of a block its body, and an entry that nothing can precede is the
-//! next of the page. Blocks that hold nothing wanted, as their summaries say, are never read.
+//! next: of a segment the summaries of its blocks are read, of a block its body, and an entry that nothing can precede is
+//! the next of the page. Blocks that hold nothing wanted, as their summaries say, are never read.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::store::history::segments::storage::{SegmentConnection, SegmentStorage
 
 /// Most segments whose summaries are read at the same time.
 const SEGMENTS_AT_ONCE: usize = 8;
-/// How many segments to look into first for results that most blocks do not hold.
+/// Segments to look into first for results that most blocks do not hold.
 const SEGMENTS_IF_SPARSE: usize = 2;
 /// Most blocks whose bodies are read with one statement.
 const BLOCKS_AT_ONCE: usize = 16;
@@ -30,7 +30,7 @@ pub(super) struct Descent<'a> {
     question: &'a Question<'a>,
     /// Segments that were not looked into yet; the newest is last.
     closed: Vec<Segment>,
-    /// How many segments to look into next: more each time, for a page that needs two may need all.
+    /// Segments to look into next: more each time, for a page that needs two may need all.
     ahead: usize,
     open: Vec<(Segment, SegmentConnection)>,
     /// Blocks that were not read yet, by their last check, location and index in `open`.
@@ -175,12 +175,12 @@ impl<'a> Descent<'a> {
 }
 
 impl Question<'_> {
-    /// Whether only results are wanted that most blocks do not hold.
+    /// Returns true when only results are wanted that most blocks do not hold.
     fn is_sparse(&self) -> bool {
         !self.statuses.is_empty() && !self.statuses.contains(&CheckStatus::Up)
     }
 
-    /// How many checks of a block have a wanted status.
+    /// Returns how many checks of a block have a wanted status.
     fn matches(&self, summary: &BlockSummary) -> usize {
         let count = |status: CheckStatus| match status {
             CheckStatus::Up => summary.up as usize,
@@ -191,7 +191,7 @@ impl Question<'_> {
         CheckStatus::ALL.into_iter().filter(is_wanted).map(count).sum()
     }
 
-    /// How far back the newest `missing` matches of a block reach, if they are spread evenly.
+    /// Returns the moment that the newest `missing` matches of a block reach back to, if they are spread evenly.
     fn reach(&self, summary: &BlockSummary, missing: usize) -> Timestamp {
         let matches = i64::try_from(self.matches(summary)).unwrap_or(i64::MAX).max(1);
         let missing = i64::try_from(missing).unwrap_or(i64::MAX);

@@ -1,4 +1,4 @@
-//! Where segments lie: a file each beside the history database (SQLite), or a pair of its partitions (PostgreSQL).
+//! The storage of segments: a file each beside the history database (SQLite), or a pair of its partitions (PostgreSQL).
 //!
 //! Dropping a segment removes a file or a partition: no row is deleted, nothing is vacuumed. Whoever reads a segment that
 //! has been dropped meanwhile gets an error, never an empty answer.
@@ -22,7 +22,7 @@ use crate::store::history::segments::SegmentId;
 const PAGE_BYTES: u32 = 1_024;
 /// Connections to one segment file: a writer and readers of the API.
 const CONNECTIONS: u32 = 3;
-/// How long a connection to a segment file is kept without use.
+/// The time for which a connection to a segment file is kept without use.
 const IDLE: Duration = Duration::from_secs(60);
 /// Pages in the write-ahead log of a segment file before they are moved into the file: 16 MiB.
 const CHECKPOINT_PAGES: u32 = 16_384;
@@ -47,7 +47,7 @@ pub struct Files {
 /// A connection to one segment, and the names of its tables.
 #[derive(Clone, Debug)]
 pub struct SegmentConnection {
-    /// What statements run on.
+    /// The connection that statements run on.
     pub connection: DatabaseConnection,
     /// Name of the table of blocks.
     pub blocks: String,
@@ -76,7 +76,7 @@ impl SegmentStorage {
         }
     }
 
-    /// What statements about this segment run on.
+    /// Returns a connection to this segment.
     ///
     /// # Errors
     /// When the segment is not there or cannot be opened.
@@ -112,7 +112,7 @@ impl SegmentStorage {
         }
     }
 
-    /// Whether the segment's file is gone.
+    /// Returns true when the segment's file is gone.
     #[must_use]
     pub fn is_lost(&self, id: SegmentId) -> bool {
         match self {
