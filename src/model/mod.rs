@@ -31,6 +31,7 @@ pub mod status_line;
 pub mod statuspage;
 pub mod suspicion;
 pub mod tag;
+pub mod time_range;
 pub mod token;
 pub mod translated;
 pub(crate) mod varint;

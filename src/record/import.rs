@@ -10,6 +10,7 @@ mod sweep;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::service::ServiceKey;
+use crate::model::time_range::TimeRange;
 use crate::record::compaction::Compaction;
 use crate::record::compaction::expire::LAST_READERS_MS;
 use crate::record::import::sweep::Sweep;
@@ -179,7 +180,7 @@ async fn derive(
     };
     while from < until {
         let to = until.min(from.plus_ms(WINDOW_MS));
-        sweep.take(&votes::of_span(&snapshot, imported.service, (from, to)).await?);
+        sweep.take(&votes::of_span(&snapshot, imported.service, TimeRange { from, to }).await?);
         from = to;
     }
     Ok(sweep.finish(end, now))

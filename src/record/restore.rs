@@ -17,6 +17,7 @@ use crate::engine::definition::{Definer, Definition, Task};
 use crate::id::Id;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::service::ServiceKey;
+use crate::model::time_range::TimeRange;
 use crate::model::verdict::{Verdict, Vote, freshness_ms};
 use crate::model::watch::Memory;
 use crate::record::restore::answered::Answered;
@@ -231,7 +232,7 @@ pub async fn figures(
     restored.sort_unstable_by_key(|service| service.key);
     let until = engine.started_at();
     let from = window_start(until);
-    let mut answered = Answered::read(&databases.history, (from, until)).await?;
+    let mut answered = Answered::read(&databases.history, TimeRange { from, to: until }).await?;
     for some in restored.chunks(SERVICES_AT_ONCE) {
         let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
         let answers = answered.of(first.key, last.key).await?;

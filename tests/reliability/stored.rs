@@ -8,10 +8,13 @@ use watchkeeper::store::Databases;
 use watchkeeper::store::database::sqlite_url;
 use watchkeeper::store::history::blocks::Body;
 use watchkeeper::store::history::locations::LocationNumbers;
-use watchkeeper::store::history::sealed::{self, Series};
+use watchkeeper::store::history::sealed::{self, Series, ServiceRange};
 use watchkeeper::store::history::{append, fresh, segments};
 
 use crate::support::server::Server;
+
+/// Every service.
+const ALL_SERVICES: ServiceRange = ServiceRange { first: i64::MIN, last: i64::MAX };
 
 /// The databases of a server that does not run.
 pub(crate) struct Stored {
@@ -62,7 +65,7 @@ impl Stored {
         let segments = segments::visible(reader).await.unwrap();
         for segment in &segments {
             let opened = self.databases.history.storage().connect(segment.id).await.unwrap();
-            for (summary, body) in sealed::blocks_of(&opened, segment, (i64::MIN, i64::MAX)).await.unwrap() {
+            for (summary, body) in sealed::blocks_of(&opened, segment, ALL_SERVICES).await.unwrap() {
                 for vote in Body::open(&body).and_then(|body| body.votes()).unwrap() {
                     take(summary.series, vote.checked_at);
                     sealed += 1;

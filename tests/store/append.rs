@@ -6,6 +6,7 @@ use rstest::rstest;
 use watchkeeper::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};
 use watchkeeper::model::history::{CheckRecord, MeasuredStatus};
 use watchkeeper::model::service::ProbeRole;
+use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::store::history::checks::{CheckFilter, StoredCheck, page};
 use watchkeeper::store::history::locations::LocationNumbers;
 use watchkeeper::store::history::{changes, samples};
@@ -75,7 +76,7 @@ async fn the_same_batch_twice_changes_nothing(
     // A batch that was cut otherwise overlaps both.
     append_checks(&store.history, &checks[checks.len() / 2..]).await;
     let reader = store.history.reader();
-    let found = samples::fresh(reader, 1, (at(0), at(rows)), None).await.unwrap();
+    let found = samples::fresh(reader, 1, TimeRange { from: at(0), to: at(rows) }, None).await.unwrap();
     assert_eq!(found.len(), checks.len());
     assert_eq!(changes::since(reader, 1, at(0)).await.unwrap(), moves);
 }

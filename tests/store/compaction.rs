@@ -12,7 +12,7 @@ use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::store::history::blocks::Body;
-use watchkeeper::store::history::sealed::{self, Sealed};
+use watchkeeper::store::history::sealed::{self, BatchKey, Sealed, ServiceRange};
 use watchkeeper::store::history::segments::{self, Purpose, Retention, Segment, SegmentLevel};
 use watchkeeper::store::history::{changes, fresh, progress};
 
@@ -22,6 +22,8 @@ use crate::support::chance::Chance;
 use crate::support::rows::{append_changes, append_checks, at, change, check};
 
 const SERVICES: [i64; 4] = [2, 5, 1_026, 9_000];
+/// Every service.
+const ALL_SERVICES: ServiceRange = ServiceRange { first: i64::MIN, last: i64::MAX };
 const HOUR_MS: i64 = 3_600_000;
 /// A midnight.
 const START_MS: i64 = 20_000 * DAY_MS;
@@ -53,7 +55,7 @@ pub(crate) async fn in_blocks(store: &Store) -> Vec<(Key, CheckStatus)> {
     let mut found = Vec::new();
     for segment in segments::visible(store.history.reader()).await.unwrap() {
         let opened = store.history.storage().connect(segment.id).await.unwrap();
-        for (summary, bytes) in sealed::blocks_of(&opened, &segment, (i64::MIN, i64::MAX)).await.unwrap() {
+        for (summary, bytes) in sealed::blocks_of(&opened, &segment, ALL_SERVICES).await.unwrap() {
             let entries = Body::open(&bytes).unwrap().entries().unwrap();
             assert_eq!(
                 (entries[0].checked_at, entries[entries.len() - 1].checked_at),
@@ -213,13 +215,13 @@ async fn a_killed_merge_starts_over(#[values(Backend::Sqlite, Backend::Postgres)
     let day = segments::visible(store.history.reader()).await.unwrap();
     let day = day.iter().find(|segment| segment.purpose.level == SegmentLevel::Day).unwrap();
     let old = store.history.storage().connect(day.id).await.unwrap();
-    let blocks = sealed::blocks_of(&old, day, (0, 5)).await.unwrap();
+    let blocks = sealed::blocks_of(&old, day, ServiceRange { first: 0, last: 5 }).await.unwrap();
     let mut half = Sealed::default();
     for (summary, bytes) in blocks {
         let entries = Body::open(&bytes).unwrap().entries().unwrap();
         half.blocks.push((summary.series, watchkeeper::store::history::blocks::Block::seal(&entries)));
     }
-    sealed::write(&opened, (period.id, 1), &half).await.unwrap();
+    sealed::write(&opened, BatchKey { segment: period.id, number: 1 }, &half).await.unwrap();
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await, "the half does not count");
     compaction(&store).pass(at(START_MS + 3 * DAY_MS)).await.unwrap();
     assert_eq!(levels(&store).await, [SegmentLevel::Period]);

@@ -11,6 +11,7 @@ use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::{CheckRecord, Sample};
 use watchkeeper::model::period::Range;
 use watchkeeper::model::service::ProbeRole;
+use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::stats::histogram::Summary;
 use watchkeeper::stats::rollup::{Buckets, Level, Sums, Wanted};
@@ -91,7 +92,7 @@ fn shown(buckets: BTreeMap<Timestamp, Sums>) -> BTreeMap<Timestamp, Shown> {
 
 async fn read(history: &History, wanted: &Wanted, locations: Option<&[i32]>) -> Parts {
     let slivers = |level, start| wanted.slivers(level, start).iter().collect();
-    let scope = Scope { span: (wanted.from, wanted.to), locations, slivers: &slivers };
+    let scope = Scope { span: wanted.range(), locations, slivers: &slivers };
     parts::of_service(history, SERVICE, &scope).await.unwrap()
 }
 
@@ -176,7 +177,7 @@ async fn figures_of_every_range_are_what_all_results_say(
 }
 
 /// The slivers that were asked for, with the segments' kind of rollups.
-type Asked = Mutex<Vec<(Level, (Timestamp, Timestamp))>>;
+type Asked = Mutex<Vec<(Level, TimeRange)>>;
 
 /// Blocks whose bodies these slivers make a reader decode.
 async fn decoded_bodies(history: &History, asked: &Asked) -> usize {
@@ -221,7 +222,7 @@ async fn a_range_takes_a_few_hundred_merges_and_few_blocks(
             asked.lock().unwrap().extend(spans.iter().map(|span| (level, *span)));
             spans
         };
-        let scope = Scope { span: (wanted.from, wanted.to), locations: None, slivers: &slivers };
+        let scope = Scope { span: wanted.range(), locations: None, slivers: &slivers };
         let parts = parts::of_service(&store.history, SERVICE, &scope).await.unwrap();
         let merges = add_up(wanted, &parts).merges();
         let bodies = decoded_bodies(&store.history, &asked).await;

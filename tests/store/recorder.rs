@@ -12,6 +12,7 @@ use watchkeeper::config::limits::{RecordLimits, StoreLimits};
 use watchkeeper::engine::aggregator::Batch;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus::{Down, Up};
+use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::record::recorder::{Drain, RecordCounters, Recorder, Stop};
 use watchkeeper::record::spool::Spool;
 use watchkeeper::store::Databases;
@@ -83,7 +84,7 @@ async fn until_it_fails(counters: &RecordCounters) {
 /// All `batches` are stored, each row once and in the order of time.
 async fn assert_stored(history: &History, batches: i64) {
     let reader = history.reader();
-    let found = samples::fresh(reader, 1, (at(0), at(i64::MAX)), None).await.unwrap();
+    let found = samples::fresh(reader, 1, TimeRange { from: at(0), to: at(i64::MAX) }, None).await.unwrap();
     let times: Vec<i64> = found.iter().map(|sample| sample.checked_at.ms()).collect();
     assert_eq!(times, (0..batches * 10).collect::<Vec<_>>());
     let statuses: Vec<_> =
@@ -101,7 +102,7 @@ fn what_is_acknowledged_is_durable(#[values(Backend::Sqlite, Backend::Postgres)]
         for number in 0..30 {
             recorder.send(batch(number)).await.unwrap();
             let acked = counters.acked.load(Ordering::Relaxed);
-            let span = (at(0), at(i64::MAX));
+            let span = TimeRange { from: at(0), to: at(i64::MAX) };
             let stored = samples::fresh(store.history.reader(), 1, span, None).await.unwrap().len();
             assert!(stored as u64 >= acked, "{acked} acknowledged, {stored} stored");
         }
@@ -240,7 +241,8 @@ fn a_full_spool_sheds_results_and_keeps_changes() {
         let (acked, shed) = (counters.acked.load(Ordering::Relaxed), counters.shed.load(Ordering::Relaxed));
         assert!(shed > 0 && acked + shed == 300, "each is stored or counted: {acked} + {shed}");
         let reader = store.history.reader();
-        let stored = samples::fresh(reader, 1, (at(0), at(i64::MAX)), None).await.unwrap();
+        let stored =
+            samples::fresh(reader, 1, TimeRange { from: at(0), to: at(i64::MAX) }, None).await.unwrap();
         assert_eq!(stored.len() as u64, acked);
         assert_eq!(changes::since(reader, 1, at(0)).await.unwrap().len(), 30);
         thread.stop();
@@ -305,7 +307,8 @@ fn results_beyond_the_limit_are_shed_and_counted(
         let (acked, shed) = (counters.acked.load(Ordering::Relaxed), counters.shed.load(Ordering::Relaxed));
         assert_eq!((acked, shed), (25, 75), "each is stored or counted");
         let reader = store.history.reader();
-        let stored = samples::fresh(reader, 1, (at(0), at(i64::MAX)), None).await.unwrap();
+        let stored =
+            samples::fresh(reader, 1, TimeRange { from: at(0), to: at(i64::MAX) }, None).await.unwrap();
         assert_eq!(stored.len() as u64, acked);
         assert_eq!(changes::since(reader, 1, at(0)).await.unwrap().len(), 10, "no status change is shed");
     });

@@ -13,7 +13,7 @@ use crate::stats::rollup;
 use crate::store::StoreError;
 use crate::store::history::blocks::{Body, Entry};
 use crate::store::history::progress;
-use crate::store::history::sealed::{self, BlockSummary, Sealed};
+use crate::store::history::sealed::{self, BlockSummary, Sealed, ServiceRange};
 use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Purpose, Segment, SegmentId, SegmentLevel};
 
@@ -61,7 +61,8 @@ impl Compaction {
             let services = sealed::services_after(&opened, &day, after, SERVICES_AT_ONCE).await?;
             let (Some(first), Some(last)) = (services.first(), services.last()) else { break };
             after = *last;
-            let (sealed, checks) = merged_blocks(&opened, &day, (*first, *last)).await?;
+            let (sealed, checks) =
+                merged_blocks(&opened, &day, ServiceRange { first: *first, last: *last }).await?;
             self.writer.add(&mut pending, purpose, &sealed).await?;
             merged += checks;
         }
@@ -83,7 +84,7 @@ impl Compaction {
 async fn merged_blocks(
     opened: &SegmentConnection,
     day: &Segment,
-    services: (i64, i64),
+    services: ServiceRange,
 ) -> Result<(Sealed, u64), StoreError> {
     let mut sealed = Sealed::default();
     let mut checks = 0;

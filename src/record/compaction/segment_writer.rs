@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::store::StoreError;
 use crate::store::history::History;
-use crate::store::history::sealed::{self, Sealed};
+use crate::store::history::sealed::{self, BatchKey, Sealed};
 use crate::store::history::segments::{self, Purpose, Segment, SegmentId};
 
 /// Segments to write to.
@@ -42,7 +42,8 @@ impl SegmentWriter {
         // Until it is published, it is to be removed should anything fail.
         self.clean.remove(&segment.id);
         let opened = self.history.storage().connect(segment.id).await?;
-        sealed::write(&opened, (segment.id, segment.sealed_batch + 1), sealed).await
+        sealed::write(&opened, BatchKey { segment: segment.id, number: segment.sealed_batch + 1 }, sealed)
+            .await
     }
 
     /// The batch counts now; call it after the commit of [`PendingBatch::publish`].

@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 
 use crate::clock::DAY_MS;
 use crate::model::service::ServiceKey;
+use crate::model::time_range::TimeRange;
 use crate::stats::rollup::{self, Wanted};
 use crate::stats::window::Window;
 use crate::store::StoreError;
 use crate::store::history::History;
 use crate::store::history::days::{self, DayAnswers};
-use crate::store::history::parts::{Parts, Scope, Span, View};
-use crate::store::history::sealed::damaged_rollup;
+use crate::store::history::parts::{Parts, Scope, View};
+use crate::store::history::sealed::{ServiceRange, damaged_rollup};
 
 /// The number of times that one read is begun, because segments were dropped meanwhile.
 const ATTEMPTS: u32 = 3;
@@ -22,7 +23,7 @@ const ATTEMPTS: u32 = 3;
 #[derive(Debug)]
 pub(super) struct Answered<'a> {
     history: &'a History,
-    span: Span,
+    span: TimeRange,
     view: View,
     /// By service.
     fresh: Vec<DayAnswers>,
@@ -30,7 +31,7 @@ pub(super) struct Answered<'a> {
 
 impl<'a> Answered<'a> {
     /// The answers of a span, as the history is now.
-    pub(super) async fn read(history: &'a History, span: Span) -> Result<Self, StoreError> {
+    pub(super) async fn read(history: &'a History, span: TimeRange) -> Result<Self, StoreError> {
         let snapshot = history.snapshot().await?;
         let fresh = days::fresh(&snapshot.rows, span).await?;
         Ok(Self { history, span, view: View::of(snapshot).await?, fresh })
@@ -62,12 +63,12 @@ impl<'a> Answered<'a> {
         first: ServiceKey,
         last: ServiceKey,
     ) -> Result<BTreeMap<ServiceKey, Window>, StoreError> {
-        let (from, to) = self.span;
+        let TimeRange { from, to } = self.span;
         let wanted = Wanted { from, to, bucket_ms: Some(DAY_MS) };
         let slivers = |level, start| wanted.slivers(level, start).iter().collect();
         let scope = Scope { span: self.span, locations: None, slivers: &slivers };
         let mut windows = BTreeMap::new();
-        for (service, parts) in self.view.sealed((first, last), &scope).await? {
+        for (service, parts) in self.view.sealed(ServiceRange { first, last }, &scope).await? {
             windows.insert(service, window(&wanted, &parts)?);
         }
         let begin = self.fresh.partition_point(|answers| answers.service < first);

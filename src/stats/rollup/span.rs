@@ -2,6 +2,7 @@
 //! alone, not from what the tree holds.
 
 use crate::clock::Timestamp;
+use crate::model::time_range::TimeRange;
 use crate::stats::rollup::Level;
 
 /// The time that is asked for.
@@ -18,22 +19,28 @@ pub struct Wanted {
 
 /// Time that no node answers for: at most one interval `[from, to)` at each edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Slivers([Option<(Timestamp, Timestamp)>; 2]);
+pub struct Slivers([Option<TimeRange>; 2]);
 
 impl Slivers {
     /// The intervals, oldest first; none of them is empty.
-    pub fn iter(&self) -> impl Iterator<Item = (Timestamp, Timestamp)> {
+    pub fn iter(&self) -> impl Iterator<Item = TimeRange> {
         self.0.into_iter().flatten()
     }
 
     /// Returns true when `moment` lies in one of them.
     #[must_use]
     pub fn contain(&self, moment: Timestamp) -> bool {
-        self.iter().any(|(from, to)| from <= moment && moment < to)
+        self.iter().any(|sliver| sliver.contains(moment))
     }
 }
 
 impl Wanted {
+    /// Returns the time that is asked for.
+    #[must_use]
+    pub const fn range(&self) -> TimeRange {
+        TimeRange { from: self.from, to: self.to }
+    }
+
     /// Returns true when a node of this level that starts at `start` lies in one bucket and is wanted as a whole.
     pub(super) fn takes(&self, level: Level, start: Timestamp) -> bool {
         self.fits(level) && self.from <= start && start.plus_ms(level.ms()) <= self.to
@@ -53,10 +60,10 @@ impl Wanted {
         let inner_from = if floor < from { floor.plus_ms(leaf.ms()) } else { floor };
         let inner_to = leaf.start_of(to);
         if inner_from >= inner_to || !self.fits(leaf) {
-            return Slivers([Some((from, to)), None]);
+            return Slivers([Some(TimeRange { from, to }), None]);
         }
-        let not_empty = |(from, to)| (from < to).then_some((from, to));
-        Slivers([not_empty((from, inner_from)), not_empty((inner_to, to))])
+        let edges = [TimeRange { from, to: inner_from }, TimeRange { from: inner_to, to }];
+        Slivers(edges.map(TimeRange::if_not_empty))
     }
 
     /// Returns true when some node at this depth of the root's path is taken while the node above it is not.
@@ -105,7 +112,8 @@ mod tests {
         let at = Timestamp::from_ms;
         let wanted = Wanted { from: at(from), to: at(to), bucket_ms };
         let found: Vec<_> = wanted.slivers(Level::Hour, at(10 * HOUR)).iter().collect();
-        let expected: Vec<_> = expected.iter().map(|(from, to)| (at(*from), at(*to))).collect();
+        let range = |(from, to): &(i64, i64)| TimeRange { from: at(*from), to: at(*to) };
+        let expected: Vec<_> = expected.iter().map(range).collect();
         assert_eq!(found, expected);
     }
 }

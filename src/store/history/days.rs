@@ -4,6 +4,7 @@ use sea_orm::{ConnectionTrait, FromQueryResult, Statement};
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::service::ServiceKey;
+use crate::model::time_range::TimeRange;
 use crate::store::StoreError;
 use crate::store::history::fresh::BUCKETS;
 
@@ -29,7 +30,7 @@ pub struct DayAnswers {
 /// When the database fails.
 pub async fn fresh(
     connection: &impl ConnectionTrait,
-    (from, to): (Timestamp, Timestamp),
+    TimeRange { from, to }: TimeRange,
 ) -> Result<Vec<DayAnswers>, StoreError> {
     let backend = connection.get_database_backend();
     let text = format!(

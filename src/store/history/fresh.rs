@@ -14,6 +14,7 @@ use watchkeeper_entities::fresh_check::{Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros};
 use crate::model::service::{ProbeRole, ServiceKey};
+use crate::model::time_range::TimeRange;
 use crate::store::StoreError;
 use crate::store::history::blocks::Entry;
 use crate::store::history::sealed::Series;
@@ -128,7 +129,7 @@ pub async fn rows_before(
 }
 
 /// The fresh results of a service in `[from, to)`, newest first, to be narrowed further.
-pub(super) fn of_service(service: ServiceKey, (from, to): (Timestamp, Timestamp)) -> Select<Entity> {
+pub(super) fn of_service(service: ServiceKey, TimeRange { from, to }: TimeRange) -> Select<Entity> {
     Entity::find()
         .filter(Column::Bucket.eq(bucket_of(service)))
         .filter(Column::CheckedAt.gte(from.ms()))

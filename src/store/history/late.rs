@@ -9,6 +9,7 @@ use sea_orm::ConnectionTrait;
 use crate::clock::Timestamp;
 use crate::model::history::CheckRecord;
 use crate::model::service::ServiceKey;
+use crate::model::time_range::TimeRange;
 use crate::store::StoreError;
 use crate::store::history::blocks::Body;
 use crate::store::history::insert::chunks;
@@ -99,7 +100,7 @@ async fn sealed_times(
 }
 
 /// The services of which something may lie in this segment, and from when to when it would.
-fn wanted_of(segment: &Segment, late: &Late) -> Option<(Vec<ServiceKey>, (Timestamp, Timestamp))> {
+fn wanted_of(segment: &Segment, late: &Late) -> Option<(Vec<ServiceKey>, TimeRange)> {
     let (from, to) = (segment.purpose.from, segment.purpose.to);
     let mut services = Vec::new();
     let (mut first, mut last) = (to, from);
@@ -111,5 +112,5 @@ fn wanted_of(segment: &Segment, late: &Late) -> Option<(Vec<ServiceKey>, (Timest
         services.push(series.service);
     }
     services.dedup();
-    (!services.is_empty()).then_some((services, (first, last.plus_ms(1))))
+    (!services.is_empty()).then_some((services, TimeRange { from: first, to: last.plus_ms(1) }))
 }

@@ -10,8 +10,9 @@ use crate::clock::Timestamp;
 use crate::model::history::Sample;
 use crate::model::rollup::Level;
 use crate::model::service::ServiceKey;
+use crate::model::time_range::TimeRange;
 use crate::store::StoreError;
-use crate::store::history::sealed::{self, SealedRollup};
+use crate::store::history::sealed::{self, SealedRollup, ServiceRange};
 use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, Snapshot, samples};
@@ -20,18 +21,15 @@ use crate::store::history::{History, Snapshot, samples};
 /// once is rare.
 const ATTEMPTS: u32 = 3;
 
-/// Time `[from, to)`.
-pub type Span = (Timestamp, Timestamp);
-
 /// The results that are to be read.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     /// Results of this time.
-    pub span: Span,
+    pub span: TimeRange,
     /// Only of these locations, unless `None`.
     pub locations: Option<&'a [i32]>,
     /// The time of a rollup (its length and start) that it cannot answer for.
-    pub slivers: &'a (dyn Fn(Level, Timestamp) -> Vec<Span> + Sync),
+    pub slivers: &'a (dyn Fn(Level, Timestamp) -> Vec<TimeRange> + Sync),
 }
 
 /// The parts of the figures of one service.
@@ -64,7 +62,7 @@ pub async fn of_service(
         let snapshot = history.snapshot().await?;
         let fresh = samples::fresh(&snapshot.rows, service, scope.span, scope.locations).await?;
         let view = View::of(snapshot).await?;
-        match view.sealed((service, service), scope).await {
+        match view.sealed(ServiceRange { first: service, last: service }, scope).await {
             Ok(mut found) => {
                 let mut parts = found.remove(&service).unwrap_or_default();
                 parts.samples.extend(fresh);
@@ -104,10 +102,10 @@ impl View {
     /// When a database fails, a segment is gone or something in it cannot be read.
     pub async fn sealed(
         &self,
-        services: (ServiceKey, ServiceKey),
+        services: ServiceRange,
         scope: &Scope<'_>,
     ) -> Result<BTreeMap<ServiceKey, Parts>, StoreError> {
-        let (from, to) = scope.span;
+        let TimeRange { from, to } = scope.span;
         let mut found = BTreeMap::new();
         let overlaps = |segment: &&Segment| segment.purpose.from < to && from < segment.purpose.to;
         for segment in self.segments.iter().filter(overlaps) {
@@ -119,13 +117,13 @@ impl View {
     async fn add(
         &self,
         segment: &Segment,
-        services: (ServiceKey, ServiceKey),
+        services: ServiceRange,
         scope: &Scope<'_>,
         found: &mut BTreeMap<ServiceKey, Parts>,
     ) -> Result<(), StoreError> {
         let level = segment.purpose.level.rollups();
         let opened = self.storage.connect(segment.id).await?;
-        let starts = (level.start_of(scope.span.0), scope.span.1);
+        let starts = TimeRange { from: level.start_of(scope.span.from), to: scope.span.to };
         let mut starts_of: BTreeMap<ServiceKey, BTreeSet<Timestamp>> = BTreeMap::new();
         for rollup in sealed::rollups(&opened, segment, services, starts).await? {
             if scope.takes(rollup.series.location) {
@@ -162,12 +160,12 @@ impl fmt::Debug for Scope<'_> {
 }
 
 /// Spans in order, those that adjoin as one.
-fn joined(spans: impl Iterator<Item = Span>) -> Vec<Span> {
-    let mut joined: Vec<Span> = Vec::new();
-    for (from, to) in spans {
+fn joined(spans: impl Iterator<Item = TimeRange>) -> Vec<TimeRange> {
+    let mut joined: Vec<TimeRange> = Vec::new();
+    for span in spans {
         match joined.last_mut() {
-            Some(last) if last.1 == from => last.1 = to,
-            _ => joined.push((from, to)),
+            Some(last) if last.to == span.from => last.to = span.to,
+            _ => joined.push(span),
         }
     }
     joined

@@ -7,6 +7,7 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::history::Sample;
 use crate::model::service::ServiceKey;
+use crate::model::time_range::TimeRange;
 use crate::store::StoreError;
 use crate::store::history::blocks::Body;
 use crate::store::history::fresh::of_service;
@@ -24,7 +25,7 @@ const BLOCKS_AT_ONCE: usize = 64;
 pub async fn fresh(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
-    span: (Timestamp, Timestamp),
+    span: TimeRange,
     locations: Option<&[i32]>,
 ) -> Result<Vec<Sample>, StoreError> {
     let mut query = of_service(service, span).select_only().columns([
@@ -49,10 +50,10 @@ pub async fn sealed(
     opened: &SegmentConnection,
     segment: &Segment,
     service: ServiceKey,
-    (from, to): (Timestamp, Timestamp),
+    TimeRange { from, to }: TimeRange,
 ) -> Result<Vec<Sample>, StoreError> {
     let mut samples = Vec::new();
-    let summaries = sealed::summaries(opened, segment, service, (from, to), &[]).await?;
+    let summaries = sealed::summaries(opened, segment, service, TimeRange { from, to }, &[]).await?;
     // A few at a time: a long span has more bodies than should be held at once.
     for part in summaries.chunks(BLOCKS_AT_ONCE) {
         let bodies = sealed::bodies(opened, segment, part).await?;

@@ -13,6 +13,7 @@ use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, Transac
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
+use crate::model::time_range::TimeRange;
 use crate::store::StoreError;
 use crate::store::history::blocks::{Block, BlockError};
 use crate::store::history::insert::{chunks, insert_text};
@@ -36,6 +37,24 @@ pub struct Series {
     pub service: ServiceKey,
     /// Number of the location.
     pub location: i32,
+}
+
+/// The services from `first` to `last`, both inclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceRange {
+    /// The first service.
+    pub first: ServiceKey,
+    /// The last service.
+    pub last: ServiceKey,
+}
+
+/// The batch of a segment under which something is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchKey {
+    /// The segment.
+    pub segment: SegmentId,
+    /// The number of the batch, from 1.
+    pub number: i64,
 }
 
 /// A rollup of a series.
@@ -96,15 +115,11 @@ impl BlockSummary {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn write(
-    opened: &SegmentConnection,
-    (segment, batch): (SegmentId, i64),
-    sealed: &Sealed,
-) -> Result<(), StoreError> {
+pub async fn write(opened: &SegmentConnection, batch: BatchKey, sealed: &Sealed) -> Result<(), StoreError> {
     let connection = opened.connection.begin().await?;
     let backend = connection.get_database_backend();
     for chunk in chunks(&sealed.blocks, CHUNK_MAX_ROWS) {
-        let values = chunk.iter().flat_map(|(series, block)| block_values((segment, batch), *series, block));
+        let values = chunk.iter().flat_map(|(series, block)| block_values(batch, *series, block));
         let text = insert_text(backend, &opened.blocks, BLOCK_COLUMNS, (chunk.len(), BLOCK_WIDTH));
         let statement = Statement::from_sql_and_values(backend, text, values.collect::<Vec<_>>());
         connection.execute_raw(statement).await?;
@@ -112,8 +127,13 @@ pub async fn write(
     for chunk in chunks(&sealed.rollups, CHUNK_MAX_ROWS) {
         let values = chunk.iter().flat_map(|rollup| {
             let Series { service, location } = rollup.series;
-            let key =
-                [segment.into(), batch.into(), service.into(), location.into(), rollup.start.ms().into()];
+            let key = [
+                batch.segment.into(),
+                batch.number.into(),
+                service.into(),
+                location.into(),
+                rollup.start.ms().into(),
+            ];
             key.into_iter().chain([Value::from(rollup.body.clone())])
         });
         let text = insert_text(backend, &opened.rollups, ROLLUP_COLUMNS, (chunk.len(), ROLLUP_WIDTH));
@@ -123,11 +143,11 @@ pub async fn write(
     Ok(connection.commit().await?)
 }
 
-fn block_values((segment, batch): (SegmentId, i64), series: Series, block: &Block) -> [Value; BLOCK_WIDTH] {
+fn block_values(batch: BatchKey, series: Series, block: &Block) -> [Value; BLOCK_WIDTH] {
     let count = |count: u32| Value::from(i32::try_from(count).unwrap_or(i32::MAX));
     [
-        segment.into(),
-        batch.into(),
+        batch.segment.into(),
+        batch.number.into(),
         series.service.into(),
         series.location.into(),
         block.first_at.ms().into(),
@@ -179,7 +199,7 @@ pub async fn summaries(
     opened: &SegmentConnection,
     segment: &Segment,
     service: ServiceKey,
-    (from, to): (Timestamp, Timestamp),
+    TimeRange { from, to }: TimeRange,
     statuses: &[CheckStatus],
 ) -> Result<Vec<BlockSummary>, StoreError> {
     let held: Vec<String> = statuses.iter().map(|status| format!("{} > 0", status.as_str())).collect();
@@ -232,7 +252,7 @@ pub async fn summaries_of(
     opened: &SegmentConnection,
     segment: &Segment,
     services: &[ServiceKey],
-    (from, to): (Timestamp, Timestamp),
+    TimeRange { from, to }: TimeRange,
 ) -> Result<Vec<BlockSummary>, StoreError> {
     let parameters: Vec<String> = (4..services.len() + 4).map(|number| format!("${number}")).collect();
     let text = format!(
@@ -326,7 +346,7 @@ pub async fn services_after(
 pub async fn blocks_of(
     opened: &SegmentConnection,
     segment: &Segment,
-    (first, last): (ServiceKey, ServiceKey),
+    ServiceRange { first, last }: ServiceRange,
 ) -> Result<Vec<(BlockSummary, Vec<u8>)>, StoreError> {
     let text = format!(
         "SELECT service_id, location_id, first_at, last_at, up, degraded, down, body FROM {} \
@@ -348,8 +368,8 @@ pub async fn blocks_of(
 pub async fn rollups(
     opened: &SegmentConnection,
     segment: &Segment,
-    (first, last): (ServiceKey, ServiceKey),
-    (from, to): (Timestamp, Timestamp),
+    ServiceRange { first, last }: ServiceRange,
+    TimeRange { from, to }: TimeRange,
 ) -> Result<Vec<SealedRollup>, StoreError> {
     let text = format!(
         "SELECT service_id, location_id, start, body FROM {} \

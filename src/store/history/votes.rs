@@ -6,6 +6,7 @@ use watchkeeper_entities::fresh_check::{Column, Entity};
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
+use crate::model::time_range::TimeRange;
 use crate::model::verdict::Vote;
 use crate::store::StoreError;
 use crate::store::history::blocks::Body;
@@ -20,17 +21,17 @@ use crate::store::history::{Snapshot, sealed};
 pub async fn of_span(
     snapshot: &Snapshot,
     service: ServiceKey,
-    (from, to): (Timestamp, Timestamp),
+    TimeRange { from, to }: TimeRange,
 ) -> Result<Vec<(i32, Vote)>, StoreError> {
-    let mut votes = fresh(snapshot, service, (from, to)).await?;
+    let mut votes = fresh(snapshot, service, TimeRange { from, to }).await?;
     let touches = |purpose: &Purpose| purpose.from < to && purpose.to > from;
     for segment in snapshot.segments.iter().filter(|segment| touches(&segment.purpose)) {
         let opened = snapshot.storage.connect(segment.id).await?;
-        for summary in sealed::summaries(&opened, segment, service, (from, to), &[]).await? {
+        for summary in sealed::summaries(&opened, segment, service, TimeRange { from, to }, &[]).await? {
             let bytes = sealed::body(&opened, segment, &summary).await?;
             let found = Body::open(&bytes).and_then(|body| body.votes());
             let found = found.map_err(|error| sealed::damaged(&summary, &error))?;
-            let inside = found.into_iter().filter(|vote| vote.checked_at >= from && vote.checked_at < to);
+            let inside = found.into_iter().filter(|vote| (from..to).contains(&vote.checked_at));
             votes.extend(inside.map(|vote| (summary.series.location, vote)));
         }
     }
@@ -43,7 +44,7 @@ pub async fn of_span(
 /// # Errors
 /// When the database fails.
 pub async fn first_at(snapshot: &Snapshot, service: ServiceKey) -> Result<Option<Timestamp>, StoreError> {
-    let always = (Timestamp::from_ms(i64::MIN), Timestamp::from_ms(i64::MAX));
+    let always = TimeRange { from: Timestamp::from_ms(i64::MIN), to: Timestamp::from_ms(i64::MAX) };
     let query = Entity::find().select_only().column(Column::CheckedAt);
     let query = query.filter(Column::Bucket.eq(bucket_of(service))).filter(Column::ServiceId.eq(service));
     let oldest = query.order_by_asc(Column::CheckedAt).limit(1).into_tuple::<i64>().one(&snapshot.rows);
@@ -63,7 +64,7 @@ pub async fn first_at(snapshot: &Snapshot, service: ServiceKey) -> Result<Option
 async fn fresh(
     snapshot: &Snapshot,
     service: ServiceKey,
-    span: (Timestamp, Timestamp),
+    span: TimeRange,
 ) -> Result<Vec<(i32, Vote)>, StoreError> {
     let columns = [Column::LocationId, Column::Status, Column::CheckedAt];
     let query = of_service(service, span).select_only().columns(columns);

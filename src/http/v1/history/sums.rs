@@ -17,7 +17,7 @@ pub(super) async fn of(
     locations: Option<&[i32]>,
 ) -> Result<Buckets, ApiError> {
     let slivers = |level, start| wanted.slivers(level, start).iter().collect();
-    let scope = Scope { span: (wanted.from, wanted.to), locations, slivers: &slivers };
+    let scope = Scope { span: wanted.range(), locations, slivers: &slivers };
     let parts = parts::of_service(&api.parts.databases.history, service, &scope).await.or_unmeasured()?;
     add_up(wanted, &parts).or_unmeasured()
 }

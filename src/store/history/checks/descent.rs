@@ -11,6 +11,7 @@ use futures_util::future::try_join_all;
 use super::{Question, StoredCheck};
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
+use crate::model::time_range::TimeRange;
 use crate::store::StoreError;
 use crate::store::history::blocks::{BlockError, Body, Wanted};
 use crate::store::history::sealed::{self, BlockSummary};
@@ -104,7 +105,9 @@ impl<'a> Descent<'a> {
         let (storage, Question { service, from, to, statuses, .. }) = (self.storage, self.question);
         let looks = self.closed.split_off(rest).into_iter().map(async |segment| {
             let opened = storage.connect(segment.id).await?;
-            let summaries = sealed::summaries(&opened, &segment, *service, (*from, *to), statuses).await?;
+            let summaries =
+                sealed::summaries(&opened, &segment, *service, TimeRange { from: *from, to: *to }, statuses)
+                    .await?;
             Ok::<_, StoreError>((segment, opened, summaries))
         });
         for (segment, opened, summaries) in try_join_all(looks).await? {

@@ -1,0 +1,26 @@
+//! A span of time with named ends.
+
+use crate::clock::Timestamp;
+
+/// The time from `from` on and before `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TimeRange {
+    /// Start, inclusive.
+    pub from: Timestamp,
+    /// End, exclusive.
+    pub to: Timestamp,
+}
+
+impl TimeRange {
+    /// Returns true when `moment` lies in it.
+    #[must_use]
+    pub fn contains(self, moment: Timestamp) -> bool {
+        self.from <= moment && moment < self.to
+    }
+
+    /// Returns this range unless it is empty.
+    #[must_use]
+    pub fn if_not_empty(self) -> Option<Self> {
+        (self.from < self.to).then_some(self)
+    }
+}
