@@ -285,7 +285,7 @@ fn start_compactor(
     let counters = Arc::new(CompactionCounters::default());
     let max_history_bytes = config.max_history_bytes.map(Bytes::get);
     let limits = CompactionLimits { max_history_bytes, ..config.compaction.clone() };
-    let compaction = Compaction::new(databases.history.clone(), keeping, limits, Arc::clone(&counters));
+    let compaction = Compaction::new(databases.history.clone(), retention, limits, Arc::clone(&counters));
     let compactor = Compactor::new(compaction, Arc::clone(guard));
     Compactor::start_in_arbiter(&thread.handle(), move |_| compactor);
     Ok(counters)

@@ -14,7 +14,7 @@ mod fillings;
 mod merge;
 mod retention_policy;
 mod seal;
-mod shelf;
+mod segment_writer;
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -33,7 +33,7 @@ use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 use crate::config::limits::CompactionLimits;
 use crate::record::compaction::fillings::Fillings;
-use crate::record::compaction::shelf::Shelf;
+use crate::record::compaction::segment_writer::SegmentWriter;
 use crate::store::StoreError;
 use crate::store::history::segments::SegmentId;
 use crate::store::history::{CompactionLock, History};

@@ -266,7 +266,8 @@ pub async fn undone_figures(databases: &Databases, engine: &Engine) -> Result<()
     for at_once in undone.chunk_by(|service, next| service.until == next.until) {
         let until = at_once[0].until;
         tracing::info!(services = at_once.len(), %until, "the clock was set back: figures are computed anew");
-        let mut answered = Answered::read(&databases.history, (window_start(until), until)).await?;
+        let mut answered =
+            Answered::read(&databases.history, TimeRange { from: window_start(until), to: until }).await?;
         for some in at_once.chunks(SERVICES_AT_ONCE) {
             let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
             let mut answers = answered.of(first.key, last.key).await?;

@@ -72,7 +72,7 @@ async fn remember(databases: &Databases) {
     });
     let transaction = databases.history.begin().await.unwrap();
     let numbers = LocationNumbers::ensure(&transaction, &["local".parse().unwrap()]).await.unwrap();
-    append::checks(&transaction, databases.history.place(), &[check], &numbers).await.unwrap();
+    append::checks(&transaction, databases.history.storage(), &[check], &numbers).await.unwrap();
     append::changes(&transaction, &moves).await.unwrap();
     transaction.commit().await.unwrap();
 }

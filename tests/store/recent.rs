@@ -9,7 +9,7 @@ use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::verdict::Vote;
-use watchkeeper::record::compaction::{Compaction, Keeping};
+use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::store::history::recent::{self, Expected, LatestVotes, Within};
 use watchkeeper::store::history::segments::Retention;
 

@@ -18,7 +18,7 @@ use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
 use watchkeeper::model::statuspage::Statuspage;
 use watchkeeper::model::translated::Translated;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
-use watchkeeper::record::compaction::{Compact, Compaction, Compactor, Keeping};
+use watchkeeper::record::compaction::{Compact, Compaction, Compactor, RetentionPolicy};
 use watchkeeper::record::upkeep;
 use watchkeeper::store::history::segments::Retention;
 use watchkeeper::store::history::{changes, segments};
@@ -137,9 +137,9 @@ struct Process {
 impl Process {
     fn start(store: &Store, clock: &Clock, mark: Option<ClockMark>) -> Self {
         let guard = Arc::new(ClockGuard::new(clock.clone(), mark.as_ref()));
-        let keeping = Keeping::Alike(Retention::of_days(90));
+        let retention = RetentionPolicy::Uniform(Retention::of_days(90));
         let compaction =
-            Compaction::new(store.history.clone(), keeping, CompactionLimits::default(), Arc::default());
+            Compaction::new(store.history.clone(), retention, CompactionLimits::default(), Arc::default());
         let compactor = Compactor::new(compaction, Arc::clone(&guard)).start();
         let servers = NameServer::start();
         let toolbox = ToolboxConfig { dns_servers: vec![servers.address], ..ToolboxConfig::default() };

@@ -2,7 +2,7 @@
 
 use sea_orm::{ConnectionTrait, FromQueryResult, Statement};
 
-use crate::clock::{DAY_MS, Timestamp};
+use crate::clock::DAY_MS;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::StoreError;

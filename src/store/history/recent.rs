@@ -121,8 +121,8 @@ pub async fn complete(
         }
         let opened = history.storage().connect(segment.id).await?;
         for services in lacking.chunks(SERVICES_AT_ONCE) {
-            let newest = sealed::newest(&door, &segment, services, looked.until).await?;
-            add_sealed(votes, (&door, &segment), &newest, looked.until).await?;
+            let newest = sealed::newest(&opened, &segment, services, looked.until).await?;
+            add_sealed(votes, (&opened, &segment), &newest, looked.until).await?;
         }
     }
     Ok(())
@@ -167,21 +167,21 @@ async fn rows_of(
 async fn add_sealed(
     votes: &mut LatestVotes,
     (opened, segment): (&SegmentConnection, &Segment),
-    newest: &[Outline],
+    newest: &[BlockSummary],
     until: Timestamp,
 ) -> Result<(), StoreError> {
-    let mut mixed: Vec<Outline> = Vec::new();
-    for outline in newest {
-        match only_status(outline).filter(|_| outline.last_at <= until) {
-            Some(status) => take(votes, outline.series, Vote { status, checked_at: outline.last_at }),
-            None => mixed.push(*outline),
+    let mut mixed: Vec<BlockSummary> = Vec::new();
+    for summary in newest {
+        match only_status(summary).filter(|_| summary.last_at <= until) {
+            Some(status) => take(votes, summary.series, Vote { status, checked_at: summary.last_at }),
+            None => mixed.push(*summary),
         }
     }
     mixed.sort_by_key(|summary| summary.series);
     for part in mixed.chunk_by(|left, right| left.series.service == right.series.service) {
         let bodies = sealed::bodies(opened, segment, part).await?;
-        for (outline, bytes) in part.iter().zip(&bodies) {
-            let from = (outline.last_at <= until).then_some(outline.last_at);
+        for (summary, bytes) in part.iter().zip(&bodies) {
+            let from = (summary.last_at <= until).then_some(summary.last_at);
             let last = Wanted { from, to: Some(until.plus_ms(1)), newest: Some(1), ..Wanted::default() };
             let entries = Body::open(bytes).and_then(|body| body.matching(&last));
             for entry in entries.map_err(|error| sealed::damaged(summary, &error))? {

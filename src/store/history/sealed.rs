@@ -223,7 +223,7 @@ pub async fn newest(
     segment: &Segment,
     services: &[ServiceKey],
     until: Timestamp,
-) -> Result<Vec<Outline>, StoreError> {
+) -> Result<Vec<BlockSummary>, StoreError> {
     let Some(last) = services.last() else { return Ok(Vec::new()) };
     let width = services.len().next_power_of_two();
     let parameters: Vec<String> = (2..width + 2).map(|number| format!("${number}")).collect();
@@ -233,15 +233,15 @@ pub async fn newest(
         WHERE batch <= $1 AND service_id IN ({places}) AND first_at <= ${until} GROUP BY service_id, location_id) n \
         ON b.service_id = n.service_id AND b.last_at = n.last_at AND b.location_id = n.location_id \
         WHERE b.batch <= $1",
-        blocks = door.blocks,
+        blocks = opened.blocks,
         places = places.join(","),
         until = width + 2
     );
     let padding = std::iter::repeat_n(last, width - services.len());
     let services = services.iter().chain(padding).map(|service| Value::from(*service));
     let values = std::iter::once(segment.sealed_batch.into()).chain(services).chain([until.ms().into()]);
-    let rows = door.connection.query_all_raw(statement(door, text, values)).await?;
-    rows.iter().map(|row| outline(row).map_err(StoreError::from)).collect()
+    let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
+    rows.iter().map(|row| summary(row).map_err(StoreError::from)).collect()
 }
 
 /// Like [`summaries`], of several services, in no order.
