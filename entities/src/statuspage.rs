@@ -56,6 +56,10 @@ pub struct Model {
     pub password_hash: Option<String>,
     /// JSON list of addresses.
     pub email_whitelist: String,
+    /// `system`, `light` or `dark`.
+    pub appearance: String,
+    /// Whether visitors may change it for themselves.
+    pub allow_appearance_switch: bool,
     /// JSON list of channels.
     pub subscriber_channels: String,
     /// Time of creation.

@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::statuspage::seo::Seo;
-use crate::model::statuspage::word::{AccessType, LogoSize, SubscriberChannel};
+use crate::model::statuspage::word::{AccessType, Appearance, LogoSize, SubscriberChannel};
 use crate::model::translated::Translated;
 
 /// A status page.
@@ -53,6 +53,10 @@ pub struct Statuspage {
     pub password_hash: Option<String>,
     /// Addresses that may see it, as written.
     pub email_whitelist: Vec<String>,
+    /// Colour scheme.
+    pub appearance: Appearance,
+    /// Whether visitors may choose another one for themselves.
+    pub allows_appearance_switch: bool,
     /// How visitors may subscribe.
     pub subscriber_channels: Vec<SubscriberChannel>,
     /// Time of creation.
@@ -112,6 +116,8 @@ impl Statuspage {
             access_type: AccessType::Public,
             password_hash: None,
             email_whitelist: Vec::new(),
+            appearance: Appearance::System,
+            allows_appearance_switch: true,
             subscriber_channels: vec![SubscriberChannel::Email],
             created_at: now,
             updated_at: now,

@@ -5,6 +5,10 @@ use actix_web::http::header;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use askama::Template;
 
+use crate::model::statuspage::Statuspage;
+use crate::model::statuspage::word::Appearance;
+use crate::pages::appearance::cookie;
+use crate::pages::show::has_own_style;
 use crate::pages::view::NoticeView;
 
 /// Nothing runs, nothing is framed, nothing is sent; styles and pictures come from the page's own host.
@@ -16,16 +20,18 @@ const POLICY_WITH_OWN_STYLE: &str = "default-src 'none'; style-src 'self'; img-s
                                      frame-ancestors 'none'";
 
 const STYLE: &str = include_str!("templates/style.css");
+const DARK_STYLE: &str = include_str!("templates/dark.css");
 
 /// A page in one language.
-pub(super) fn page(html: String, locale: &str, has_own_style: bool, is_indexable: bool) -> HttpResponse {
-    let policy = if has_own_style { POLICY_WITH_OWN_STYLE } else { POLICY };
+pub(super) fn page(page: &Statuspage, html: String, locale: &str) -> HttpResponse {
+    let policy = if has_own_style(page) { POLICY_WITH_OWN_STYLE } else { POLICY };
+    let varies = if page.allows_appearance_switch { "Accept-Language, Cookie" } else { "Accept-Language" };
     let mut answer = guarded(StatusCode::OK, policy);
     answer
-        .insert_header((header::VARY, "Accept-Language"))
+        .insert_header((header::VARY, varies))
         .insert_header((header::CACHE_CONTROL, "no-cache"))
         .insert_header((header::CONTENT_LANGUAGE, locale));
-    if !is_indexable {
+    if !page.seo.indexable {
         answer.insert_header(("x-robots-tag", "noindex, nofollow"));
     }
     answer.content_type("text/html; charset=utf-8").body(html)
@@ -34,6 +40,21 @@ pub(super) fn page(html: String, locale: &str, has_own_style: bool, is_indexable
 /// The style of every page.
 pub(super) fn style() -> HttpResponse {
     sheet(STYLE.to_owned(), "public, max-age=300")
+}
+
+/// The dark colours of every page.
+pub(super) fn dark_style() -> HttpResponse {
+    sheet(DARK_STYLE.to_owned(), "public, max-age=300")
+}
+
+/// Remembers the choice of a visitor and leads back to the page.
+pub(super) fn chosen(appearance: Appearance) -> HttpResponse {
+    guarded(StatusCode::SEE_OTHER, POLICY)
+        .insert_header((header::LOCATION, "/"))
+        .insert_header((header::SET_COOKIE, cookie(appearance)))
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .insert_header(("x-robots-tag", "noindex, nofollow"))
+        .finish()
 }
 
 /// The style of one page.

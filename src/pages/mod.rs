@@ -5,6 +5,7 @@
 //! runs in the browser. Pages that are not open to everybody show nothing at all.
 
 mod answer;
+mod appearance;
 mod show;
 mod view;
 mod visit;
@@ -81,11 +82,15 @@ impl Pages {
         let is_open = page.access_type == AccessType::Public;
         Ok(match visit.path.as_str() {
             "/style.css" => answer::style(),
+            "/dark.css" => answer::dark_style(),
             "/robots.txt" => answer::robots(is_open && page.seo.indexable),
             _ if !is_open => answer::restricted(),
             "/" => self.show(visit, page).await?,
             "/custom.css" if show::has_own_style(page) => answer::own_style(show::own_style(page)),
-            _ => answer::not_found(),
+            path => match appearance::choice(path).filter(|_| page.allows_appearance_switch) {
+                Some(chosen) => answer::chosen(chosen),
+                None => answer::not_found(),
+            },
         })
     }
 }

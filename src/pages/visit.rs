@@ -9,6 +9,8 @@ use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap};
 
 use crate::model::domain_names::{DomainNames, host_of_header, is_hostname};
+use crate::model::statuspage::word::Appearance;
+use crate::pages::appearance::remembered;
 
 /// A request for a status page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub(super) struct Visit {
     pub(super) path: String,
     /// `Accept-Language`, where it can be read.
     pub(super) accept_language: String,
+    /// The colour scheme that the visitor has chosen before.
+    pub(super) appearance: Option<Appearance>,
 }
 
 /// Whose host a request was sent to.
@@ -46,7 +50,14 @@ impl Visit {
         let lines = request.headers().get_all(header::ACCEPT_LANGUAGE).map(|line| line.to_str());
         let accept_language =
             lines.collect::<Result<Vec<_>, _>>().map(|lines| lines.join(",")).unwrap_or_default();
-        Some(Self { host, method: request.method().clone(), path: path.to_owned(), accept_language })
+        let mut cookies = request.headers().get_all(header::COOKIE).filter_map(|line| line.to_str().ok());
+        Some(Self {
+            host,
+            method: request.method().clone(),
+            path: path.to_owned(),
+            accept_language,
+            appearance: cookies.find_map(remembered),
+        })
     }
 }
 

@@ -17,8 +17,8 @@ use watchkeeper_entities::statuspage::{Column, Entity};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::statuspage::Statuspage;
-use crate::store::StoreError;
 use crate::store::statuspages::row::{from_row, to_row};
+use crate::store::{PageWindow, StoreError};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
@@ -51,16 +51,16 @@ pub async fn find_for_update(
     query.one(connection).await?.map(from_row).transpose()
 }
 
-/// `limit` pages of the organisation after the first `offset`, oldest first, and how many there are in all; with a slug
-/// only the page that has it.
+/// The pages of the organisation in this window, oldest first, and how many there are in all; with a slug only the page that
+/// has it.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    (organisation, slug): (i64, Option<&str>),
-    offset: u64,
-    limit: u64,
+    organisation: i64,
+    slug: Option<&str>,
+    window: PageWindow,
 ) -> Result<(Vec<Statuspage>, u64), StoreError> {
     let mut wanted = of_organisation(organisation);
     if let Some(slug) = slug {
@@ -70,8 +70,8 @@ pub async fn list(
     let rows = wanted
         .order_by_asc(Column::CreatedAt)
         .order_by_asc(Column::PublicId)
-        .offset(offset)
-        .limit(limit)
+        .offset(window.offset)
+        .limit(window.limit)
         .all(connection)
         .await?;
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))

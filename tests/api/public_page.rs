@@ -53,7 +53,7 @@ fn a_published_page_is_shown_at_its_slug() {
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
         ("content-language", "en"),
-        ("vary", "Accept-Language"),
+        ("vary", "Accept-Language, Cookie"),
     ] {
         assert_eq!(shown.header(name), Some(value), "{name}");
     }
@@ -306,4 +306,122 @@ fn an_active_custom_domain_shows_its_page() {
     client.post(&format!("{page}/publish"), &json!({})).expect(200);
     client.delete(&path).expect(200);
     assert!(get(&client, host, "/").expect(404).body.starts_with('{'), "detached");
+}
+
+/// What the page says about its colours: `color-scheme`, when the dark sheet applies, which link is current.
+fn look(client: &Client, host: &str, cookie: &str) -> (String, Option<String>, Option<String>) {
+    let lines = [format!("Cookie: {cookie}")];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|_| !cookie.is_empty()).collect();
+    let html = visit(client, "GET", host, "/", &lines).expect(200).body;
+    let between = |start: &str, end: &str| {
+        let (_, rest) = html.split_once(start)?;
+        Some(rest.split_once(end)?.0.to_owned())
+    };
+    let scheme = between("<meta name=\"color-scheme\" content=\"", "\"").unwrap();
+    let dark = between("href=\"/dark.css\" media=\"", "\"");
+    (scheme, dark, between("rel=\"nofollow\" aria-current=\"true\">", "</a>"))
+}
+
+/// Contract 4.13.1: `appearance` is the colour scheme of the page.
+#[rstest]
+#[case("system", "light dark", Some("(prefers-color-scheme: dark)"), "System")]
+#[case("light", "light", None, "Light")]
+#[case("dark", "dark", Some("all"), "Dark")]
+fn a_page_has_the_colours_of_its_appearance(
+    #[case] appearance: &str,
+    #[case] scheme: &str,
+    #[case] dark_when: Option<&str>,
+    #[case] current: &str,
+) {
+    let client = Server::shared_client();
+    let (_, host) = create_page(&client, &json!({"name": "Colours", "appearance": appearance}));
+    let shown = look(&client, &host, "");
+    assert_eq!(shown, (scheme.into(), dark_when.map(str::to_owned), Some(current.into())));
+    let sheet = get(&client, &host, "/dark.css").expect(200);
+    assert!(
+        sheet.header("content-type") == Some("text/css; charset=utf-8")
+            && sheet.body.contains("color-scheme: dark")
+    );
+}
+
+/// Contract 4.13.1: visitors may change it, without script; their choice is remembered by a cookie.
+#[test]
+fn a_visitor_chooses_the_colours() {
+    let client = Server::shared_client();
+    let (page, host) = create_page(&client, &json!({"name": "Choice", "appearance": "light"}));
+    let first = get(&client, &host, "/").expect(200);
+    assert_eq!(first.header("vary"), Some("Accept-Language, Cookie"));
+    assert!(first.body.contains("<a href=\"/appearance/dark\" rel=\"nofollow\">Dark</a>"), "{}", first.body);
+    let chosen = get(&client, &host, "/appearance/dark").expect(303);
+    assert_eq!((chosen.header("location"), chosen.body.as_str()), (Some("/"), ""));
+    assert_eq!(chosen.header("content-security-policy"), Some(POLICY));
+    let cookie = chosen.header("set-cookie").unwrap();
+    assert_eq!(cookie, "status-appearance=dark; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly");
+    let remembered = format!("other=1; {}", cookie.split(';').next().unwrap());
+    assert_eq!(look(&client, &host, &remembered).0, "dark");
+    assert_eq!(look(&client, &host, "status-appearance=pink").0, "light", "what is no choice is none");
+    for unknown in ["/appearance/pink", "/appearance/", "/appearance"] {
+        get(&client, &host, unknown).expect(404);
+    }
+
+    client.patch(&page, &json!({"allow_appearance_switch": false})).expect(200);
+    let (scheme, _, current) = look(&client, &host, &remembered);
+    assert_eq!((scheme.as_str(), current), ("light", None), "an earlier choice counts no longer");
+    let fixed = get(&client, &host, "/").expect(200);
+    assert!(!fixed.body.contains("/appearance/"), "{}", fixed.body);
+    assert_eq!(fixed.header("vary"), Some("Accept-Language"));
+    get(&client, &host, "/appearance/dark").expect(404);
+    client.patch(&page, &json!({"access_type": "password", "password": "correct horse"})).expect(200);
+    get(&client, &host, "/appearance/dark").expect(403);
+}
+
+/// The dark logo is shown whenever the page is dark.
+#[test]
+fn the_dark_logo_goes_with_the_dark_colours() {
+    let client = Server::shared_client();
+    let (page, host) = create_page(&client, &json!({"name": "Logos", "appearance": "dark"}));
+    for name in ["logo", "logo-dark"] {
+        let drawing = format!("<svg xmlns='http://www.w3.org/2000/svg'><path id='{name}' d='M0 0h9'/></svg>");
+        let form = format!(
+            "--XX\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x\"\r\n\r\n{drawing}\r\n--XX--\r\n"
+        );
+        let line = ["Content-Type: multipart/form-data; boundary=XX"];
+        client.send("POST", &format!("{page}/assets/{name}"), &line, form.as_bytes()).expect(200);
+    }
+    assert!(get(&client, &host, "/").expect(200).body.contains("media=\"all\">\n<img"));
+    client.patch(&page, &json!({"appearance": "light"})).expect(200);
+    assert!(!get(&client, &host, "/").expect(200).body.contains("<source"));
+    client.patch(&page, &json!({"appearance": "system"})).expect(200);
+    assert!(get(&client, &host, "/").expect(200).body.contains("<source srcset="));
+}
+
+/// However many announcements are for other pages: a page shows its own.
+#[test]
+fn announcements_of_other_pages_push_none_out() {
+    let client = crate::support::pages::tenant();
+    let (page, host) = create_page(&client, &json!({"name": "Quiet"}));
+    let (other, _) = create_page(&client, &json!({"name": "Busy"}));
+    let id = |path: &str| path.rsplit('/').next().unwrap().to_owned();
+    let (page, other) = (id(&page), id(&other));
+    let incident = |title: &str, page: &str, started_at: &str| {
+        let body = json!({
+            "title": title, "message": "We look.", "is_published": true, "statuspage_ids": [page],
+            "started_at": started_at,
+        });
+        client.post("/v1/incidents", &body).expect(201);
+    };
+    let window = |title: &str, page: &str, start: &str| {
+        let body =
+            json!({"title": title, "message": "Work.", "statuspage_ids": [page], "scheduled_start": start});
+        client.post("/v1/maintenances", &body).expect(201);
+    };
+    incident("Ours is the oldest", &page, "2026-01-01");
+    window("Ours is the last", &page, "2196-12-01");
+    for _ in 0..201 {
+        incident("Theirs", &other, "2026-02-01");
+        window("Theirs", &other, "2196-01-01");
+    }
+    let shown = get(&client, &host, "/").expect(200).body;
+    assert!(shown.contains("Ours is the oldest") && shown.contains("Ours is the last"), "{shown}");
+    assert!(!shown.contains("Theirs"));
 }

@@ -28,6 +28,8 @@ const PATH: &str = "/v1/statuspages";
 #[case("logo_size", json!("large"), json!("large"))]
 #[case("email_whitelist", json!([" Ops@Example.com ", "b@example.com"]), json!(["Ops@Example.com", "b@example.com"]))]
 #[case("email_whitelist", Value::Null, json!([]))]
+#[case("appearance", json!("dark"), json!("dark"))]
+#[case("allow_appearance_switch", json!(false), json!(false))]
 #[case("subscriber_channels", json!(["slack", "email"]), json!(["slack", "email"]))]
 #[case("supported_locales", json!(["de"]), json!(["de"]))]
 #[case("supported_locales", json!(["DE", "en"]), json!(["DE", "en"]))]
@@ -88,6 +90,9 @@ fn null_clears_what_may_be_empty() {
 #[case("show_unlinked_services", Value::Null, "show_unlinked_services", "This field must not be null.")]
 #[case("show_incident_history", json!([]), "show_incident_history", "This value must be true or false.")]
 #[case("status_json_includes_hidden", json!(0), "status_json_includes_hidden", "This value must be true or false.")]
+#[case("appearance", json!("auto"), "appearance", "Unknown value. Allowed: system, light, dark.")]
+#[case("appearance", Value::Null, "appearance", "This field must not be null.")]
+#[case("allow_appearance_switch", json!(1), "allow_appearance_switch", "This value must be true or false.")]
 #[case("logo_size", json!("huge"), "logo_size", "Unknown value. Allowed: small, medium, large.")]
 #[case("access_type", json!("Public"), "access_type", "Unknown value. Allowed: public, password, email_whitelist.")]
 #[case("access_type", Value::Null, "access_type", "This field must not be null.")]
@@ -113,10 +118,9 @@ fn null_clears_what_may_be_empty() {
 #[case("default_locale", json!("fr"), "default_locale", "This language is not offered.")]
 #[case("default_locale", json!(1), "default_locale", "This value must be a string.")]
 #[case("seo", Value::Null, "seo", "This field must not be null.")]
-#[case("seo", json!([]), "seo", "This value must be an object.")]
+#[case("seo", json!([1]), "seo", "This value must be an object.")]
 #[case("seo", json!({"titel": {}}), "seo.titel", "Unknown field.")]
 #[case("seo", json!({"title": "Shop"}), "seo.title", "This value must be an object.")]
-#[case("seo", json!({"title": null}), "seo.title", "This field must not be null.")]
 #[case("seo", json!({"title": {"en": "a".repeat(71)}}), "seo.title.en", "Use at most 70 characters.")]
 #[case("seo", json!({"description": {"en": "a".repeat(161)}}), "seo.description.en", "Use at most 160 characters.")]
 #[case("seo", json!({"image_subtitle": {"en": "a", "de": "a".repeat(91)}}), "seo.image_subtitle.de", "Use at most 90 characters.")]
@@ -176,7 +180,7 @@ fn a_create_needs_a_name_and_reads_is_published() {
 fn errors_stand_in_the_order_of_the_table() {
     let client = Server::shared_client();
     let body = json!({"seo": {"x": 1, "title": 1}, "default_locale": "fr", "supported_locales": [], "subscriber_channels": [],
-        "email_whitelist": 1, "password": "x", "access_type": "x", "logo_size": "x", "show_logo": 1, "privacy_policy_url": 1,
+        "appearance": "x", "allow_appearance_switch": 1, "email_whitelist": 1, "password": "x", "access_type": "x", "logo_size": "x", "show_logo": 1, "privacy_policy_url": 1,
         "imprint_url": "x", "custom_css": 1, "secondary_color": "x", "primary_color": "x", "slug": "X", "name": 1,
         "is_published": 1});
     let expected = [
@@ -192,6 +196,8 @@ fn errors_stand_in_the_order_of_the_table() {
         "access_type",
         "password",
         "email_whitelist",
+        "appearance",
+        "allow_appearance_switch",
         "subscriber_channels",
         "supported_locales",
     ];
@@ -266,6 +272,40 @@ fn the_default_language_is_one_of_the_page() {
         client.patch(&path, &json!({"supported_locales": ["de"], "default_locale": null})).expect(200).data();
     assert_eq!(page["effective_supported_locales"], json!(["de"]));
     assert_eq!(page["effective_default_locale"], "de", "the organisation's own is not offered");
+}
+
+/// Contract 4.13.1: null is `{}`; texts are in the languages that the page offers, and have the page's language where the page
+/// does not offer the organisation's.
+#[rstest]
+#[case(json!(null), json!({"title": null, "description": null, "image_subtitle": null}), Ok(()))]
+#[case(json!(null), json!({"title": {"de": "a"}}), Err(("seo.title.en", "A text in the default language (en) is required.")))]
+#[case(json!(["de"]), json!({"title": {"de": "a"}, "image_subtitle": null}), Ok(()))]
+#[case(json!(["DE"]), json!({"title": {"de": "a"}}), Ok(()))]
+#[case(json!(["de"]), json!({"title": {"de": "a", "en": "b"}}), Err(("seo.title.en", "This language is not offered.")))]
+#[case(json!(["de"]), json!({"title": {"de": "a", "fr": "b"}}), Err(("seo.title.fr", "The organisation does not use the language fr.")))]
+#[case(json!(["de"]), json!({"title": {"de": " "}}), Err(("seo.title.de", "A text in the default language (de) is required.")))]
+#[case(json!(["de", "en"]), json!({"title": {"de": "a"}}), Err(("seo.title.en", "A text in the default language (en) is required.")))]
+fn seo_texts_are_in_the_languages_of_the_page(
+    #[case] supported: Value,
+    #[case] seo: Value,
+    #[case] expected: Result<(), (&str, &str)>,
+) {
+    let client = bilingual();
+    let at_once = client.post(PATH, &json!({"name": "Shop", "supported_locales": supported, "seo": seo}));
+    let path = statuspage(&id_of(&create_page(&client, &json!({ "supported_locales": supported }))));
+    let later = client.patch(&path, &json!({ "seo": seo }));
+    for (answer, status) in [(at_once, 201), (later, 200)] {
+        match expected {
+            Ok(()) => {
+                let shown = answer.expect(status).data()["seo"].clone();
+                for name in ["title", "description", "image_subtitle"] {
+                    let sent = Some(&seo[name]).filter(|sent| !sent.is_null()).cloned();
+                    assert_eq!(shown[name], sent.unwrap_or_else(|| json!({})), "{name}");
+                }
+            }
+            Err((key, text)) => assert_eq!(answer.errors(), [(key.to_owned(), text.to_owned())]),
+        }
+    }
 }
 
 /// Contract 4.13.2: `seo` replaces the whole block.

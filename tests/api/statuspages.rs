@@ -37,7 +37,8 @@ fn a_page_is_created_with_its_defaults() {
         "seo": {"title": {}, "description": {}, "image_subtitle": {}, "image_appearance": "auto", "indexable": true,
             "live_status": true, "event_images": true},
         "logo_url": null, "logo_dark_url": null, "favicon_url": null, "access_type": "public", "has_password": false,
-        "email_whitelist": [], "subscriber_channels": ["email"], "components_count": 0, "components": [],
+        "email_whitelist": [], "appearance": "system", "allow_appearance_switch": true,
+        "subscriber_channels": ["email"], "components_count": 0, "components": [],
         "created_at": created_at, "updated_at": created_at});
     assert_eq!(made.to_string(), expected.to_string());
     assert_eq!(client.get(&statuspage(&id)).expect(200).data(), made);

@@ -1,4 +1,4 @@
-//! The words of a status page: access types, logo sizes, subscriber channels, image appearances.
+//! The words of a status page: access types, logo sizes, subscriber channels, colour schemes of pages and of preview images.
 //!
 //! One spelling for the API and the database.
 
@@ -77,6 +77,18 @@ words! {
         Discord = "discord",
         /// Telegram.
         Telegram = "telegram",
+    }
+}
+
+words! {
+    /// Colour scheme of a page.
+    Appearance {
+        /// That of the visitor's system.
+        System = "system",
+        /// Light.
+        Light = "light",
+        /// Dark.
+        Dark = "dark",
     }
 }
 

@@ -10,14 +10,14 @@ use crate::http::kit::field::Field;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields, Given};
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::translated::read_translated;
+use crate::http::kit::translated::{TextLanguages, read_translated};
 use crate::http::v1::statuspages::seo::read_seo;
 use crate::model::access::Organisation;
 use crate::model::css::sanitise;
 use crate::model::email::is_address;
 use crate::model::password::Password;
 use crate::model::slug::{SLUG_LENGTH, is_slug};
-use crate::model::statuspage::word::{AccessType, LogoSize, SubscriberChannel};
+use crate::model::statuspage::word::{AccessType, Appearance, LogoSize, SubscriberChannel};
 use crate::model::statuspage::{Statuspage, used_locale};
 use crate::model::translated::Translated;
 
@@ -109,11 +109,26 @@ impl Draft<'_> {
         let logo_size = fields.optional("logo_size").and_then(|field| field.word(LogoSize::WORDS));
         set(&mut page.logo_size, logo_size.and_then(|word| word.parse().ok()));
         let password = read_access(fields, &mut page);
+        let appearance = fields.optional("appearance").and_then(|field| field.word(Appearance::WORDS));
+        set(&mut page.appearance, appearance.and_then(|word| word.parse().ok()));
+        let may_switch = fields.optional("allow_appearance_switch").and_then(|field| field.boolean());
+        set(&mut page.allows_appearance_switch, may_switch);
         let channels = fields.optional("subscriber_channels").and_then(|field| read_channels(&field));
         set(&mut page.subscriber_channels, channels);
         self.read_locales(fields, &mut page);
-        set(&mut page.seo, fields.optional("seo").and_then(|field| read_seo(&field, self.organisation)));
+        self.read_seo(fields, &mut page);
         Drafted { page, password, publish: false }
+    }
+
+    /// The texts are in the languages that the page would offer. The organisation's default must be among them where it is
+    /// offered, else the page's own.
+    fn read_seo(&self, fields: &Fields<'_>, page: &mut Statuspage) {
+        let offered = page.effective_locales(self.organisation);
+        let default = used_locale(&self.organisation.default_locale, &offered);
+        let default = default.cloned().unwrap_or_else(|| page.effective_default_locale(self.organisation));
+        let languages =
+            TextLanguages { used: &self.organisation.locales, offered: &offered, default: &default };
+        set(&mut page.seo, fields.optional("seo").and_then(|field| read_seo(&field, languages)));
     }
 
     fn read_slug(&self, field: &Field<'_>) -> Option<String> {

@@ -3,12 +3,15 @@
 use serde_json::{Map, Value, json};
 
 use crate::http::gate::route::Verb;
+use crate::http::gate::route::Verb;
+use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{
     Shape, anything, boolean, color, id, integer, list_of, map_of, named, object, one_of, string, text,
     timestamp, translatable, translations, url,
 };
+use crate::model::statuspage::word::Appearance;
 
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/statuspages/{id}";
@@ -163,6 +166,8 @@ fn row() -> Shape {
         .has("access_type", one_of(&ACCESS))
         .has("has_password", boolean().says("The password itself is never shown."))
         .has("email_whitelist", list_of(string()))
+        .has("appearance", one_of(Appearance::WORDS))
+        .has("allow_appearance_switch", boolean())
         .has("subscriber_channels", list_of(one_of(&CHANNELS)))
         .has("created_at", timestamp())
         .has("updated_at", timestamp())
@@ -172,7 +177,7 @@ fn slug() -> Shape {
     text(1, 63).pattern("^[a-z0-9]+(-[a-z0-9]+)*$")
 }
 
-fn appearance() -> Shape {
+fn image_appearance() -> Shape {
     one_of(&["auto", "light", "dark"]).default_value("auto")
 }
 
@@ -180,7 +185,7 @@ fn seo() -> Shape {
     let texts = SEO_TEXTS.map(|(name, _)| name);
     object()
         .has_all(&texts, &translations())
-        .has("image_appearance", appearance())
+        .has("image_appearance", image_appearance())
         .has_all(&SEO_FLAGS, &boolean())
 }
 
@@ -189,7 +194,7 @@ fn sent_seo() -> Shape {
         shape.may_have(name, map_of(text(0, *most)))
     });
     let flags = boolean().default_value(true);
-    texts.may_have("image_appearance", appearance()).may_have_all(&SEO_FLAGS, &flags).closed()
+    texts.may_have("image_appearance", image_appearance()).may_have_all(&SEO_FLAGS, &flags).closed()
 }
 
 /// Members that create and update share.
@@ -207,6 +212,8 @@ fn write() -> Shape {
         .may_have("access_type", one_of(&ACCESS))
         .may_have("password", text(8, 255).nullable().says("Write-only; null removes it."))
         .may_have("email_whitelist", list_of(string()).items(0, 500).nullable())
+        .may_have("appearance", one_of(Appearance::WORDS).default_value("system"))
+        .may_have("allow_appearance_switch", boolean().default_value(true))
         .may_have("subscriber_channels", list_of(one_of(&CHANNELS)).items(1, 6))
         .may_have("supported_locales", locales.says("Null: those of the organisation."))
         .may_have("default_locale", string().nullable())

@@ -1,12 +1,12 @@
 //! The `seo` block of a body (contract 4.13.2): it replaces the stored one; what is left out goes back to its default.
+//! Texts are in the languages that the page offers.
 
 use std::ops::RangeInclusive;
 
 use crate::http::kit::field::Field;
 use crate::http::kit::fields::Fields;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::translated::read_translated;
-use crate::model::access::Organisation;
+use crate::http::kit::translated::{TextLanguages, read_texts};
 use crate::model::statuspage::seo::Seo;
 use crate::model::statuspage::word::ImageAppearance;
 use crate::model::translated::Translated;
@@ -23,9 +23,9 @@ const KEYS: [&str; 7] = [
 ];
 
 /// Reads the block. What is wrong in it is noted, and stands for its default.
-pub(super) fn read_seo(field: &Field<'_>, organisation: &Organisation) -> Option<Seo> {
+pub(super) fn read_seo(field: &Field<'_>, languages: TextLanguages<'_>) -> Option<Seo> {
     let fields = field.object()?;
-    let text = |name, length| read_texts(&fields, name, length, organisation);
+    let text = |name, length| read_text(&fields, name, length, languages);
     let (title, description) = (text("title", 1..=70), text("description", 1..=160));
     let image_subtitle = text("image_subtitle", 1..=90);
     let appearance = fields.optional("image_appearance").and_then(|field| field.word(ImageAppearance::WORDS));
@@ -44,17 +44,17 @@ pub(super) fn read_seo(field: &Field<'_>, organisation: &Organisation) -> Option
     })
 }
 
-/// `{locale: text}`; `{}` means that there is none.
-fn read_texts(
+/// `{locale: text}`; `{}` and null mean that there is none.
+fn read_text(
     fields: &Fields<'_>,
     name: &str,
     length: RangeInclusive<usize>,
-    organisation: &Organisation,
+    languages: TextLanguages<'_>,
 ) -> Option<Translated> {
-    let field = fields.optional(name)?;
+    let field = fields.skippable(name)?;
     let texts = field.object()?;
     texts.each().next()?;
-    let translated = read_translated(&field, length, organisation);
+    let translated = read_texts(&field, &length, languages);
     for (locale, text) in texts.each() {
         let is_clean = text.value().as_str().is_none_or(|text| !text.trim().contains(char::is_control));
         if !is_clean {

@@ -116,6 +116,8 @@ impl PageView<'_> {
             "access_type": page.access_type.as_str(),
             "has_password": page.password_hash.is_some(),
             "email_whitelist": page.email_whitelist,
+            "appearance": page.appearance.as_str(),
+            "allow_appearance_switch": page.allows_appearance_switch,
             "subscriber_channels": channels,
         })
     }

@@ -1,0 +1,110 @@
+//! The colour scheme of a page, and how a visitor chooses another one without script.
+//!
+//! A link of the page answers with a cookie and leads back to it. The cookie holds one of three words and nothing about
+//! the visitor.
+
+use crate::model::statuspage::Statuspage;
+use crate::model::statuspage::word::Appearance;
+use crate::pages::words::Words;
+
+/// Where the links lead; the word follows.
+const PATH: &str = "/appearance/";
+/// Name of the cookie.
+const COOKIE: &str = "status-appearance";
+/// The interval for which a choice is remembered, in seconds: a year.
+const MAX_AGE_SECONDS: u32 = 31_536_000;
+
+/// How a page looks to one visitor.
+pub(super) struct Look {
+    /// Content of the `color-scheme` element.
+    pub(super) color_scheme: &'static str,
+    /// When the dark colours apply, as a media query; `None` = never.
+    pub(super) dark_when: Option<&'static str>,
+    /// The links of the switch; none where visitors may not choose.
+    pub(super) choices: Vec<Choice>,
+}
+
+/// One link of the switch.
+pub(super) struct Choice {
+    pub(super) path: String,
+    pub(super) text: &'static str,
+    /// Whether the page looks like this now.
+    pub(super) is_current: bool,
+}
+
+impl Look {
+    /// The look that the page has by itself, or that the visitor has chosen.
+    pub(super) fn of(page: &Statuspage, chosen: Option<Appearance>, words: &Words) -> Self {
+        let chosen = chosen.filter(|_| page.allows_appearance_switch);
+        let current = chosen.unwrap_or(page.appearance);
+        let (color_scheme, dark_when) = match current {
+            Appearance::System => ("light dark", Some("(prefers-color-scheme: dark)")),
+            Appearance::Light => ("light", None),
+            Appearance::Dark => ("dark", Some("all")),
+        };
+        let choice = |(appearance, text): (Appearance, &'static str)| Choice {
+            path: format!("{PATH}{}", appearance.as_str()),
+            text,
+            is_current: appearance == current,
+        };
+        let words = [
+            (Appearance::System, words.like_system),
+            (Appearance::Light, words.light),
+            (Appearance::Dark, words.dark),
+        ];
+        let words = words.into_iter().filter(|_| page.allows_appearance_switch);
+        Self { color_scheme, dark_when, choices: words.map(choice).collect() }
+    }
+}
+
+/// The appearance that the path of a link names.
+pub(super) fn choice(path: &str) -> Option<Appearance> {
+    path.strip_prefix(PATH)?.parse().ok()
+}
+
+/// The cookie that remembers a choice, as the value of `Set-Cookie`.
+pub(super) fn cookie(chosen: Appearance) -> String {
+    format!("{COOKIE}={}; Path=/; Max-Age={MAX_AGE_SECONDS}; SameSite=Lax; HttpOnly", chosen.as_str())
+}
+
+/// The choice that the `Cookie` header of a visitor holds.
+pub(super) fn remembered(cookies: &str) -> Option<Appearance> {
+    let pairs = cookies.split(';').filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(|(name, _)| *name == COOKIE).find_map(|(_, word)| word.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("status-appearance=dark", Some(Appearance::Dark))]
+    #[case("a=b; status-appearance=light;c", Some(Appearance::Light))]
+    #[case("status-appearance=pink; status-appearance=system", Some(Appearance::System))]
+    #[case("my-status-appearance=dark", None)]
+    #[case("status-appearance", None)]
+    #[case("", None)]
+    fn a_choice_is_read_from_the_cookies(#[case] cookies: &str, #[case] chosen: Option<Appearance>) {
+        assert_eq!(remembered(cookies), chosen);
+    }
+
+    #[rstest]
+    #[case("/appearance/dark", Some(Appearance::Dark))]
+    #[case("/appearance/Dark", None)]
+    #[case("/appearance/", None)]
+    #[case("/dark", None)]
+    fn a_choice_has_a_path(#[case] path: &str, #[case] chosen: Option<Appearance>) {
+        assert_eq!(choice(path), chosen);
+    }
+
+    #[test]
+    fn a_cookie_is_read_back() {
+        for word in Appearance::WORDS {
+            let chosen: Appearance = word.parse().unwrap();
+            let sent = cookie(chosen);
+            assert_eq!(remembered(sent.split(';').next().unwrap()), Some(chosen));
+        }
+    }
+}
