@@ -33,6 +33,7 @@ use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
 use crate::http::server::{Server, serve};
 use crate::http::v1::api::ApiParts;
+use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::check::Outcome;
 use crate::model::location::{Location, LocationCode, PUSH};
@@ -46,7 +47,7 @@ use crate::record::recovery::{self, Returned};
 use crate::record::spool::Spool;
 use crate::record::upkeep;
 use crate::store::database::sqlite_url;
-use crate::store::{Databases, installation};
+use crate::store::{Databases, idempotency_keys, installation};
 use crate::timetable::domains::{self, DomainClock};
 use crate::timetable::maintenances::{self, MaintenanceClock, Works};
 use crate::timetable::wall_clock::{self, ClockMetrics};
@@ -135,11 +136,11 @@ impl App {
         let toolboxes = toolboxes(&config, &clock)?;
         let looking = Arc::new(toolbox(&config, &clock, None)?);
         first_start::make_data_dir(&config.data_dir)?;
-        let lock = first_start::lock(&config.data_dir)?;
+        let first_start::FolderLock { file: lock, node } = first_start::lock(&config.data_dir)?;
         let Foundation { config, clock, databases, sealer } = Foundation::lay(config, clock).await?;
         let guard = wall_clock::guard(&databases, &clock, config.trust_clock).await?;
         demand_egress_choice(&config, &databases).await?;
-        free_keys(&config, &databases).await?;
+        free_keys(&config, &databases, node).await?;
         let first_start = first_start::once(&config, &clock, &databases).await?;
         plan_limits::enforce(&databases.main, &PlanTable::new(&config.plans)?, clock.now()).await?;
 
@@ -178,6 +179,7 @@ impl App {
             clock,
             guard,
             databases: databases.clone(),
+            node,
             engine: engine.clone(),
             definer,
             announcer,
@@ -239,13 +241,14 @@ fn spawn_upkeep(databases: &Databases, guard: &Arc<ClockGuard>, every_ms: u64) -
     actix::spawn(futures_util::future::join(upkeep, looks).map(drop))
 }
 
-/// The embedded database is this process's alone: what ran under a key when an earlier process died runs no more.
-async fn free_keys(config: &Config, databases: &Databases) -> anyhow::Result<()> {
-    if config.database_url.is_some() {
-        return Ok(());
-    }
+/// What ran under a key on this node when an earlier process died runs no more; the embedded database is this node's alone.
+async fn free_keys(config: &Config, databases: &Databases, node: Id) -> anyhow::Result<()> {
     let transaction = databases.main.begin().await?;
-    crate::store::idempotency_keys::free_all_running(&transaction).await?;
+    if config.database_url.is_none() {
+        idempotency_keys::free_all_running(&transaction).await?;
+    } else {
+        idempotency_keys::free_running_on(&transaction, node).await?;
+    }
     Ok(transaction.commit().await?)
 }
 

@@ -19,6 +19,8 @@ pub struct Model {
     pub fingerprint: Vec<u8>,
     /// Who runs it: drawn anew for every run.
     pub claim: String,
+    /// The node that runs it; null for rows of earlier versions.
+    pub node: Option<String>,
     /// Until when the run counts as going on.
     pub leased_until: i64,
     /// When the first request came.

@@ -3,7 +3,7 @@
 //! Files that hold secrets are readable by their owner alone.
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
-use std::io::Write as _;
+use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -41,16 +41,28 @@ pub fn make_data_dir(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The lock on a data folder, held as long as the file is open.
+#[derive(Debug)]
+pub struct FolderLock {
+    /// Keeps the lock.
+    pub file: File,
+    /// The name of the node that works on this folder: drawn once, and written into the file.
+    pub node: Id,
+}
+
 /// A lock on the data folder: two servers on one folder would check and record everything twice.
 ///
 /// # Errors
 /// When another server holds it, or the folder cannot be written.
-pub fn lock(folder: &Path) -> anyhow::Result<File> {
+pub fn lock(folder: &Path) -> anyhow::Result<FolderLock> {
     let path = folder.join("serve.lock");
-    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-    let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
+    let mut file = file.with_context(|| format!("cannot write {}", path.display()))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => {
+            let node = node(&mut file).with_context(|| format!("cannot write {}", path.display()))?;
+            Ok(FolderLock { file, node })
+        }
         Err(TryLockError::WouldBlock) => {
             bail!("another Watchkeeper serves the data folder {}", folder.display())
         }
@@ -58,6 +70,22 @@ pub fn lock(folder: &Path) -> anyhow::Result<File> {
             Err(error).with_context(|| format!("cannot lock {}", path.display()))
         }
     }
+}
+
+/// The name of the node in the locked file; the first one to ask draws it.
+fn node(file: &mut File) -> std::io::Result<Id> {
+    let mut written = String::new();
+    // What is no text is no name.
+    let _ = file.read_to_string(&mut written);
+    if let Ok(node) = written.trim().parse() {
+        return Ok(node);
+    }
+    let node = Id::random();
+    file.set_len(0)?;
+    file.rewind()?;
+    writeln!(file, "{node}")?;
+    file.sync_all()?;
+    Ok(node)
 }
 
 /// Makes the embedded databases' files for their owner alone; SQLite gives its other files the same mode.

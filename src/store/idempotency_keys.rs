@@ -65,21 +65,33 @@ pub enum Claimed {
     Answered(StoredAnswer),
 }
 
-/// Claims the key for a run for `lease_ms` milliseconds. While the time is doubted no answer is forgotten.
+/// A run that asks for its key.
+#[derive(Clone, Copy, Debug)]
+pub struct NewRun<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The request.
+    pub fingerprint: &'a Fingerprint,
+    /// The node that runs it.
+    pub node: Id,
+    /// Now. While the time is doubted no answer is forgotten.
+    pub now: JudgedTime,
+    /// The interval after which the key is free again unless the lease is prolonged, in milliseconds.
+    pub lease_ms: i64,
+}
+
+/// Claims the key for a run.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
-pub async fn claim(
-    connection: &impl ConnectionTrait,
-    run: &Run,
-    fingerprint: &Fingerprint,
-    (now, lease_ms): (JudgedTime, i64),
-) -> Result<Claimed, StoreError> {
+pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result<Claimed, StoreError> {
+    let NewRun { run, fingerprint, node, now, lease_ms } = new;
     let row = ActiveModel {
         token_id: Set(run.token),
         key: Set(run.key.clone()),
         fingerprint: Set(fingerprint.to_vec()),
         claim: Set(run.claim.to_string()),
+        node: Set(Some(node.to_string())),
         leased_until: Set(now.at.ms() + lease_ms),
         accepted_at: Set(now.best.ms()),
         status: Set(None),
@@ -183,6 +195,20 @@ pub async fn free(connection: &impl ConnectionTrait, run: &Run) -> Result<(), St
         .filter(Column::Key.eq(run.key.as_str()))
         .filter(Column::Claim.eq(run.claim.as_str()))
         .filter(Column::Status.is_null())
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// Frees the keys that ran on this node: only for a process that has just started on it, when all of them are those of a
+/// process that died.
+///
+/// # Errors
+/// When the database fails.
+pub async fn free_running_on(connection: &impl ConnectionTrait, node: Id) -> Result<(), StoreError> {
+    Entity::delete_many()
+        .filter(Column::Status.is_null())
+        .filter(Column::Node.eq(node.as_str()))
         .exec(connection)
         .await?;
     Ok(())

@@ -1,6 +1,7 @@
 //! `Idempotency-Key` (contract 1.10): an operation that is sent again is answered again and happens once.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -153,11 +154,32 @@ fn a_malformed_key_is_400_on_post_and_ignored_elsewhere(#[case] lines: &[&str]) 
     client.send("DELETE", &service(&id), lines, b"").expect(200);
 }
 
+/// The kinds of main database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Backend {
+    Sqlite,
+    Postgres,
+}
+
+/// A server on a main database of this kind, which lives as long as the server; `None` where PostgreSQL is not installed.
+fn server_on(backend: Backend) -> Option<(Server, Option<Postgres>)> {
+    match backend {
+        Backend::Sqlite => Some((Server::start(), None)),
+        Backend::Postgres => {
+            let postgres = Postgres::start()?;
+            let url = postgres.url();
+            let server =
+                Server::with("", &[("WATCHKEEPER_DATABASE_URL", &url), ("WATCHKEEPER_HISTORY_URL", &url)]);
+            Some((server, Some(postgres)))
+        }
+    }
+}
+
 /// Reliability: 200 equal requests at once make one row.
-#[test]
-fn of_many_equal_requests_at_once_one_runs() {
-    let server = Server::shared();
-    let client = server.tenant("business");
+#[rstest]
+fn of_many_equal_requests_at_once_one_runs(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some((server, _postgres)) = server_on(backend) else { return };
+    let client = server.client();
     let ask = || post_with(&client, "/v1/services", "a", &manual("Shop"));
     let answers: Vec<Answer> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..200).map(|_| scope.spawn(ask)).collect();
@@ -177,6 +199,119 @@ fn of_many_equal_requests_at_once_one_runs() {
     assert_eq!(count(&client), 1);
 }
 
+/// Reliability: a client that resets its connection at any moment, and asks again, has one effect.
+#[rstest]
+#[tokio::test]
+async fn a_reset_at_any_moment_leaves_one_effect(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some((server, _postgres)) = server_on(backend) else { return };
+    let client = server.client();
+    const ROUNDS: u64 = 60;
+    for round in 0..ROUNDS {
+        let key = format!("reset-{round}");
+        let request = raw_post(&client, &key, &manual(&key));
+        let mut stream = std::net::TcpStream::connect(client.address).unwrap();
+        socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+        // Also in the middle of the body, which then is no request.
+        let sent = if round % 5 == 4 { request.len() - 3 } else { request.len() };
+        std::io::Write::write_all(&mut stream, &request.as_bytes()[..sent]).unwrap();
+        tokio::time::sleep(Duration::from_micros(round * 50)).await;
+        drop(stream);
+        let again = || post_with(&client, "/v1/services", &key, &manual(&key));
+        let done = eventually("the key is answered", || {
+            let answer = again();
+            (answer.status != 409).then_some(answer)
+        });
+        let first = done.await.expect(201);
+        assert_eq!(again().expect(201).body, first.body);
+    }
+    assert_eq!(count(&client), ROUNDS);
+}
+
+/// A POST as it goes over the wire.
+fn raw_post(client: &Client, key: &str, body: &Value) -> String {
+    let (token, body) = (client.token.as_deref().unwrap(), body.to_string());
+    format!(
+        "POST /v1/services HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {token}\r\nIdempotency-Key: {key}\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// Contract 1.10: a request that runs longer than its lease still has its key. Nobody else may run it meanwhile.
+#[tokio::test]
+async fn a_request_that_outlasts_its_lease_keeps_its_key() {
+    let Some((server, Some(postgres))) = server_on(Backend::Postgres) else { return };
+    let client = server.client();
+    let mut lock = postgres.hold("SELECT * FROM organisation FOR UPDATE");
+    let request = raw_post(&client, "a", &manual("Shop"));
+    let mut stream = std::net::TcpStream::connect(client.address).unwrap();
+    std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+    let claimed = "SELECT count(*) FROM idempotency_key";
+    eventually("the request has its key", || (postgres.ask(claimed) == "1").then_some(())).await;
+    tokio::time::sleep(Duration::from_secs(63)).await;
+    let again = || post_with(&client, "/v1/services", "a", &manual("Shop"));
+    again().expect(409);
+    lock.release();
+    let done = eventually("the first request has ended", || {
+        let answer = again();
+        (answer.status == 201).then_some(answer)
+    });
+    assert_eq!(done.await.header("idempotent-replayed"), Some("true"));
+    assert_eq!(count(&client), 1);
+}
+
+/// Reliability: a key that was running when the process died is free again at most 30 s later.
+#[rstest]
+#[tokio::test]
+async fn a_key_of_a_dead_process_is_free_soon(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some((mut server, postgres)) = server_on(backend) else { return };
+    let client = server.client();
+    let claimed = format!("SELECT 1 FROM idempotency_key WHERE key = '{}'", "dead");
+    let request = raw_post(&client, "dead", &manual("Shop"));
+    let mut stream = std::net::TcpStream::connect(client.address).unwrap();
+    // The write is kept waiting behind a lock, so that the process dies between the claim and the effect.
+    match &postgres {
+        Some(postgres) => {
+            let mut lock = postgres.hold("SELECT * FROM organisation FOR UPDATE");
+            std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+            eventually("the request has its key", || (postgres.ask(&claimed) == "1").then_some(())).await;
+            server.kill();
+            lock.release();
+        }
+        None => {
+            // Hashing a password takes long enough to be killed in.
+            let body = json!({"name": "Page", "access_type": "password", "password": "correct horse"});
+            let request = raw_post(&client, "dead", &body).replacen("/v1/services", "/v1/statuspages", 1);
+            let url = format!("sqlite://{}", server.data().join("main.db").display());
+            let database = sea_orm::Database::connect(url).await.unwrap();
+            std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+            loop {
+                let question = sea_orm::Statement::from_string(sea_orm::DbBackend::Sqlite, claimed.clone());
+                let found = sea_orm::ConnectionTrait::query_all_raw(&database, question).await.unwrap();
+                if !found.is_empty() {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            server.kill();
+            database.close().await.unwrap();
+        }
+    }
+    let died_at = tokio::time::Instant::now();
+    server.restart();
+    let client = server.client();
+    let body = manual("Another request under the same key");
+    let freed = eventually("the key is free", || {
+        let answer = post_with(&client, "/v1/services", "dead", &body);
+        (answer.status == 201).then_some(())
+    });
+    freed.await;
+    assert!(died_at.elapsed() <= Duration::from_secs(30), "{:?}", died_at.elapsed());
+}
+
 /// Reliability: after a kill at any moment the repeated request leaves one effect.
 #[tokio::test]
 async fn a_kill_leaves_one_effect_or_none() {
@@ -189,12 +324,7 @@ async fn a_kill_leaves_one_effect_or_none() {
                 std::thread::spawn(move || {
                     for number in 0.. {
                         let key = format!("{round}-{writer}-{number}");
-                        let body = manual(&key).to_string();
-                        let request = format!(
-                            "POST /v1/services HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {}\r\nIdempotency-Key: {key}\r\nContent-Length: {}\r\n\r\n{body}",
-                            client.token.as_deref().unwrap(),
-                            body.len()
-                        );
+                        let request = raw_post(&client, &key, &manual(&key));
                         if !sent(&client, request.as_bytes()) {
                             return key;
                         }

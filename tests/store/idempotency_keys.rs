@@ -4,7 +4,7 @@ use rstest::rstest;
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::id::Id;
-use watchkeeper::store::idempotency_keys::{self as keys, AnswerHead, Claimed, Run, StoredAnswer};
+use watchkeeper::store::idempotency_keys::{self as keys, AnswerHead, Claimed, NewRun, Run, StoredAnswer};
 use watchkeeper::store::{Database, tokens};
 
 use crate::support::Backend;
@@ -12,6 +12,8 @@ use crate::support::rows::{at, stored_organisation, token};
 
 const PRINT: [u8; 32] = [7; 32];
 const LEASE_MS: i64 = 60_000;
+/// The node of all runs.
+const NODE: &str = "NodeThatRunsThemAll00";
 
 async fn a_token(database: &Database, organisation: i64) -> i64 {
     let transaction = database.begin().await.unwrap();
@@ -26,7 +28,9 @@ fn run(token: i64) -> Run {
 
 async fn claim(database: &Database, run: &Run, now: Timestamp) -> Claimed {
     let transaction = database.begin().await.unwrap();
-    let claimed = keys::claim(&transaction, run, &PRINT, (JudgedTime::trusted(now), LEASE_MS)).await.unwrap();
+    let now = JudgedTime::trusted(now);
+    let new = NewRun { run, fingerprint: &PRINT, node: NODE.parse().unwrap(), now, lease_ms: LEASE_MS };
+    let claimed = keys::claim(&transaction, new).await.unwrap();
     transaction.commit().await.unwrap();
     claimed
 }
@@ -87,6 +91,28 @@ async fn a_lease_lapses_unless_it_is_prolonged(
     assert_eq!(claim(&store.main, &second, start.plus_ms(2 * LEASE_MS - 1)).await, Claimed::Running);
     assert_eq!(claim(&store.main, &second, start.plus_ms(2 * LEASE_MS)).await, Claimed::Mine);
     assert!(!settle(&store.main, &first).await, "the run that was too slow has lost the key");
+}
+
+/// A node that starts again frees what its earlier process ran, and nothing that others run.
+#[rstest]
+#[tokio::test]
+async fn a_node_frees_its_own_runs(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await.key;
+    let token = a_token(&store.main, owner).await;
+    let (first, second) = (run(token), run(token));
+    assert_eq!(claim(&store.main, &first, at(0)).await, Claimed::Mine);
+    for (node, expected) in [(Id::random(), Claimed::Running), (NODE.parse().unwrap(), Claimed::Mine)] {
+        let transaction = store.main.begin().await.unwrap();
+        keys::free_running_on(&transaction, node).await.unwrap();
+        transaction.commit().await.unwrap();
+        assert_eq!(claim(&store.main, &second, at(0)).await, expected);
+    }
+    assert!(settle(&store.main, &second).await);
+    let transaction = store.main.begin().await.unwrap();
+    keys::free_running_on(&transaction, NODE.parse().unwrap()).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(claim(&store.main, &first, at(0)).await, answer(), "answers stay");
 }
 
 #[rstest]

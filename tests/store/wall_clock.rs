@@ -22,7 +22,7 @@ use watchkeeper::record::compaction::{Compact, Compaction, Compactor, RetentionP
 use watchkeeper::record::upkeep;
 use watchkeeper::store::history::segments::Retention;
 use watchkeeper::store::history::{changes, segments};
-use watchkeeper::store::idempotency_keys::{self as keys, AnswerHead, Claimed, Run};
+use watchkeeper::store::idempotency_keys::{self as keys, AnswerHead, Claimed, NewRun, Run};
 use watchkeeper::store::statuspages::slugs;
 use watchkeeper::store::{Databases, clock_mark, custom_domains, tokens};
 use watchkeeper::timetable::domains::DomainWatch;
@@ -39,6 +39,11 @@ const START: Timestamp = at(20_000 * DAY_MS + DAY_MS / 2);
 const HOUR_MS: i64 = 3_600_000;
 const YEAR_MS: i64 = 365 * DAY_MS;
 const LEASE_MS: i64 = 60_000;
+
+/// A run on some node that asks for its key.
+fn new_run(run: &Run, now: JudgedTime) -> NewRun<'_> {
+    NewRun { run, fingerprint: &PRINT, node: Id::random(), now, lease_ms: LEASE_MS }
+}
 const PRINT: [u8; 32] = [7; 32];
 const SLUG: &str = "freed";
 
@@ -90,7 +95,7 @@ impl Kept {
         let token = tokens::insert(&transaction, token(owner, "ci"), &[7; 32]).await.unwrap().key;
         let key = Run { token, key: "order-17".into(), claim: Id::random() };
         let an_hour_ago = JudgedTime::trusted(START.plus_ms(-HOUR_MS));
-        keys::claim(&transaction, &key, &PRINT, (an_hour_ago, LEASE_MS)).await.unwrap();
+        keys::claim(&transaction, new_run(&key, an_hour_ago)).await.unwrap();
         let head = AnswerHead { status: 201, location: None, language: None };
         assert!(keys::settle(&transaction, &key, head, "sealed".into()).await.unwrap());
         let page = Statuspage::new(owner, Translated::single("en", "Shop"), START);
@@ -113,7 +118,7 @@ impl Kept {
         let transaction = store.main.begin().await.unwrap();
         let again = Run { claim: Id::random(), ..self.key.clone() };
         let now = guard.judged_now();
-        let claimed = keys::claim(&transaction, &again, &PRINT, (now, LEASE_MS)).await.unwrap();
+        let claimed = keys::claim(&transaction, new_run(&again, now)).await.unwrap();
         let left = Left {
             checks: in_blocks(store).await.len(),
             changes: changes::since(store.history.reader(), 1, at(0)).await.unwrap().len(),

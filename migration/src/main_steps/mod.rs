@@ -10,6 +10,8 @@ mod m0007_custom_domains;
 mod m0008_assets;
 mod m0009_idempotency_keys;
 mod m0010_heartbeats;
+mod m0011_page_appearance;
+mod m0012_idempotency_nodes;
 mod m0013_clock_mark;
 
 use sea_orm_migration::MigrationTrait;
@@ -29,6 +31,8 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0008_assets::Step),
         Box::new(m0009_idempotency_keys::Step),
         Box::new(m0010_heartbeats::Step),
+        Box::new(m0011_page_appearance::Step),
+        Box::new(m0012_idempotency_nodes::Step),
         Box::new(m0013_clock_mark::Step),
     ]
 }

@@ -5,7 +5,6 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
@@ -15,8 +14,8 @@ use futures_util::future::{Either, select};
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
 use crate::http::gate::fingerprint::fingerprint;
-use crate::http::gate::guarded;
 use crate::http::gate::route::Handler;
+use crate::http::gate::run_write;
 use crate::http::gate::write::Effect;
 use crate::http::kit::error::{ApiError, Malformed};
 use crate::http::kit::field_errors::FieldErrors;
@@ -27,7 +26,9 @@ use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::api::Api;
 use crate::id::Id;
 use crate::model::secret::{Sealer, SecretPlace};
-use crate::store::idempotency_keys::{self as keys, AnswerHead, Claimed, Fingerprint, Run, StoredAnswer};
+use crate::store::idempotency_keys::{
+    self as keys, AnswerHead, Claimed, Fingerprint, NewRun, Run, StoredAnswer,
+};
 
 /// The header.
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -47,15 +48,9 @@ pub struct Claim {
     pub run: Run,
     /// Organisation of the token: bodies are sealed for it.
     pub organisation: Id,
-    is_settled: AtomicBool,
 }
 
 impl Claim {
-    /// The answer is stored.
-    pub fn mark_settled(&self) {
-        self.is_settled.store(true, Ordering::Release);
-    }
-
     /// The body of an answer as it is stored.
     #[must_use]
     pub fn seal(&self, sealer: &Sealer, body: &str) -> String {
@@ -89,8 +84,6 @@ pub enum KeyState {
 pub trait Keys {
     /// Claims the key.
     fn claim(&self, claim: &Claim, print: &Fingerprint) -> impl Future<Output = Result<KeyState, ApiError>>;
-    /// Stores an answer without effect.
-    fn settle(&self, claim: &Claim, reply: &Reply) -> impl Future<Output = Result<(), ApiError>>;
     /// Prolongs the lease.
     fn renew(&self, claim: &Claim) -> impl Future<Output = Result<(), ApiError>>;
     /// Frees the key.
@@ -103,7 +96,7 @@ pub trait Keys {
 /// 400, 409 or 422 for the key, else those of the handler.
 pub async fn run<S: Keys + 'static>(handler: Handler<S>, mut call: Call<S>) -> Result<Reply, ApiError> {
     let Some(key) = read_key(&call.headers)? else {
-        return guarded(handler(call)).await;
+        return run_write(handler, call).await;
     };
     let state = Arc::clone(&call.state);
     let bytes = call.body.buffer(&call.headers).await?;
@@ -118,15 +111,12 @@ pub async fn run<S: Keys + 'static>(handler: Handler<S>, mut call: Call<S>) -> R
         KeyState::Answered(reply) => return Ok(*reply),
     }
     call.effect = Effect::under(Arc::clone(&claim));
-    let outcome = renewing(&*state, &claim, guarded(handler(call))).await;
-    match &outcome {
-        Ok(_) if claim.is_settled.load(Ordering::Acquire) => {}
-        Ok(reply) => state.settle(&claim, reply).await?,
-        Err(_) => {
-            if let Err(error) = state.free(&claim).await {
-                tracing::warn!(%error, "a key stays taken until its lease lapses");
-            }
-        }
+    let outcome = renewing(&*state, &claim, run_write(handler, call)).await;
+    // An answer was stored with its effect.
+    if outcome.is_err()
+        && let Err(error) = state.free(&claim).await
+    {
+        tracing::warn!(%error, "a key stays taken until its lease lapses");
     }
     outcome
 }
@@ -135,7 +125,6 @@ fn claim_of(caller: &Caller, key: String) -> Claim {
     Claim {
         run: Run { token: caller.token.key, key, claim: Id::random() },
         organisation: caller.organisation.id,
-        is_settled: AtomicBool::new(false),
     }
 }
 
@@ -189,24 +178,22 @@ impl Api {
 impl Keys for Api {
     async fn claim(&self, claim: &Claim, print: &Fingerprint) -> Result<KeyState, ApiError> {
         let write = self.parts.databases.main.begin().await.or_unavailable()?;
-        let now = self.parts.guard.judged_now();
-        let claimed = keys::claim(&write, &claim.run, print, (now, LEASE_MS)).await;
-        Ok(match claimed.or_unavailable()? {
-            Claimed::Mine => {
-                write.commit().await.or_unavailable()?;
-                KeyState::Mine
-            }
+        let new = NewRun {
+            run: &claim.run,
+            fingerprint: print,
+            node: self.parts.node,
+            now: self.parts.guard.judged_now(),
+            lease_ms: LEASE_MS,
+        };
+        let claimed = keys::claim(&write, new).await.or_unavailable()?;
+        // Also when nothing was claimed: the answer that was found may be one that is not committed yet.
+        write.commit().await.or_unavailable()?;
+        Ok(match claimed {
+            Claimed::Mine => KeyState::Mine,
             Claimed::Running => KeyState::Running,
             Claimed::Answered(answer) if answer.fingerprint != *print => KeyState::Mismatch,
             Claimed::Answered(answer) => KeyState::Answered(Box::new(self.open_answer(claim, answer)?)),
         })
-    }
-
-    async fn settle(&self, claim: &Claim, reply: &Reply) -> Result<(), ApiError> {
-        let write = self.parts.databases.main.begin().await.or_unavailable()?;
-        let body = claim.seal(&self.parts.definer.sealer, &reply.text());
-        keys::settle(&write, &claim.run, reply.head(), body).await.or_unavailable()?;
-        write.commit().await.or_unavailable()
     }
 
     async fn renew(&self, claim: &Claim) -> Result<(), ApiError> {
@@ -227,6 +214,41 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    /// Counts how often a lease is prolonged.
+    #[derive(Default)]
+    struct Leases(std::cell::Cell<u32>);
+
+    impl Keys for Leases {
+        async fn claim(&self, _: &Claim, _: &Fingerprint) -> Result<KeyState, ApiError> {
+            Ok(KeyState::Mine)
+        }
+
+        async fn renew(&self, _: &Claim) -> Result<(), ApiError> {
+            self.0.set(self.0.get() + 1);
+            // A renewal that fails is no reason to stop.
+            if self.0.get() == 1 { Err(ApiError::Unavailable) } else { Ok(()) }
+        }
+
+        async fn free(&self, _: &Claim) -> Result<(), ApiError> {
+            Ok(())
+        }
+    }
+
+    /// Contract 1.10: the worker renews its lease of 60 seconds for as long as it runs, and may miss a renewal.
+    #[rstest]
+    #[case(19, 0)]
+    #[case(61, 3)]
+    #[case(601, 30)]
+    #[tokio::test(start_paused = true)]
+    async fn a_running_request_keeps_its_lease(#[case] seconds: u64, #[case] renewals: u32) {
+        let leases = Leases::default();
+        let run = Run { token: 1, key: "a".into(), claim: Id::random() };
+        let claim = Claim { run, organisation: Id::random() };
+        renewing(&leases, &claim, tokio::time::sleep(Duration::from_secs(seconds))).await;
+        assert_eq!(leases.0.get(), renewals);
+        assert!(RENEW_EVERY.as_millis() * 2 < u128::try_from(LEASE_MS).unwrap());
+    }
 
     /// Contract 1.10, form.
     #[rstest]
