@@ -167,6 +167,30 @@ impl Transaction {
             common.is_closed = true;
             return Err(error);
         }
+        Seat { turn, guard }.common_commit().await
+    }
+
+    /// Undoes everything, and returns when what was read is durable: others of the common transaction may have written it.
+    ///
+    /// # Errors
+    /// When the database fails; then it is not known what has become of that which was read.
+    pub async fn undo(mut self) -> Result<(), DbErr> {
+        let (Some(inner), seat) = (self.inner.take(), self.seat.take()) else { return Ok(()) };
+        let undone = inner.rollback().await;
+        let Some(Seat { turn, mut guard }) = seat else { return undone };
+        if let Some(common) = &mut guard.open {
+            common.is_closed |= undone.is_err();
+        }
+        let durable = Seat { turn, guard }.common_commit().await;
+        undone.and(durable)
+    }
+}
+
+impl Seat {
+    /// Gives the turn to the next one, and returns when the common transaction is committed.
+    async fn common_commit(self) -> Result<(), DbErr> {
+        let Self { turn, mut guard } = self;
+        let Some(common) = &mut guard.open else { return Ok(()) };
         common.waiting += 1;
         let outcome = Arc::clone(&common.outcome);
         drop(guard);

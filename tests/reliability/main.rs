@@ -8,11 +8,13 @@
 
 mod crowd;
 mod disk_full;
+mod durable_answers;
 mod failing_sync;
 mod group_commit;
 mod history_away;
 mod killed;
 mod power_cut;
+mod slow_clients;
 mod stored;
 #[allow(dead_code, reason = "shared with the tests of the API, which use all of it")]
 #[path = "../api/support/mod.rs"]

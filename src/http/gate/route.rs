@@ -7,10 +7,11 @@ use std::future::Future;
 use std::sync::Arc;
 
 use actix_web::http::Method;
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::{FutureExt as _, LocalBoxFuture, TryFutureExt as _};
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::path::{PathValues, Pattern, RequestPath};
 use crate::http::kit::query::Query;
@@ -137,47 +138,45 @@ impl<S> Route<S> {
         F: Fn(Call<S>) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Reply, ApiError>> + 'static,
     {
-        Self::new(&[Verb::Get, Verb::Head], pattern, access, handler)
+        let handler: Handler<S> = Arc::new(move |call| Box::pin(handler(call)));
+        Self { verbs: &[Verb::Get, Verb::Head], pattern: Pattern::new(pattern), access, handler }
     }
 
     /// `POST`.
     pub fn post<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
     where
         F: Fn(Call<S>) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Reply, ApiError>> + 'static,
+        R: Future<Output = Result<Committed, ApiError>> + 'static,
     {
-        Self::new(&[Verb::Post], pattern, access, handler)
+        Self::writing(&[Verb::Post], pattern, access, handler)
     }
 
     /// `PUT` and `PATCH`: both are a partial update (contract 1.1).
     pub fn update<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
     where
         F: Fn(Call<S>) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Reply, ApiError>> + 'static,
+        R: Future<Output = Result<Committed, ApiError>> + 'static,
     {
-        Self::new(&[Verb::Put, Verb::Patch], pattern, access, handler)
+        Self::writing(&[Verb::Put, Verb::Patch], pattern, access, handler)
     }
 
     /// `DELETE`.
     pub fn delete<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
     where
         F: Fn(Call<S>) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Reply, ApiError>> + 'static,
+        R: Future<Output = Result<Committed, ApiError>> + 'static,
     {
-        Self::new(&[Verb::Delete], pattern, access, handler)
+        Self::writing(&[Verb::Delete], pattern, access, handler)
     }
 
-    fn new<F, R>(verbs: &'static [Verb], pattern: &'static str, access: Access, handler: F) -> Self
+    /// A route whose answers are committed before they are told.
+    fn writing<F, R>(verbs: &'static [Verb], pattern: &'static str, access: Access, handler: F) -> Self
     where
         F: Fn(Call<S>) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Reply, ApiError>> + 'static,
+        R: Future<Output = Result<Committed, ApiError>> + 'static,
     {
-        Self {
-            verbs,
-            pattern: Pattern::new(pattern),
-            access,
-            handler: Arc::new(move |call| Box::pin(handler(call))),
-        }
+        let told = move |call| handler(call).map_ok(Committed::into_reply).boxed_local();
+        Self { verbs, pattern: Pattern::new(pattern), access, handler: Arc::new(told) }
     }
 
     /// Who may use it.
@@ -319,7 +318,7 @@ mod tests {
 
     const VIEW: Access = Access::needs(&[Permission::ServicesView]);
 
-    async fn nothing(_: Call<()>) -> Result<Reply, ApiError> {
+    async fn nothing<T>(_: Call<()>) -> Result<T, ApiError> {
         Err(ApiError::NotFound)
     }
 

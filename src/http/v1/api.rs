@@ -57,6 +57,8 @@ pub struct ApiParts {
     pub guard: Arc<ClockGuard>,
     /// Both databases.
     pub databases: Databases,
+    /// Which of the processes on these databases this is: the one on this data folder.
+    pub node: Id,
     /// The engine.
     pub engine: Engine,
     /// Makes the engine's definitions; holds sealer and roster.
@@ -155,12 +157,6 @@ impl Api {
         self.parts.engine.snapshots(services).await.map_err(|_| ApiError::Unavailable)
     }
 
-    fn remembered(&self, hash: &TokenHash, now: Timestamp) -> Option<Caller> {
-        let callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
-        let (known_at, caller) = callers.get(hash)?;
-        (0..CALLER_MS).contains(&now.ms_since(*known_at)).then(|| caller.clone())
-    }
-
     fn remember(&self, hash: TokenHash, caller: &Caller, now: Timestamp) {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
         if callers.len() >= CALLERS {
@@ -171,11 +167,13 @@ impl Api {
 }
 
 impl Callers for Api {
-    async fn find_caller(&self, hash: TokenHash) -> Result<Option<Caller>, ApiError> {
-        let now = self.now();
-        if let Some(caller) = self.remembered(&hash, now) {
-            return Ok(Some(caller));
-        }
+    fn remembered(&self, hash: &TokenHash, now: Timestamp) -> Option<Caller> {
+        let callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known_at, caller) = callers.get(hash)?;
+        (0..CALLER_MS).contains(&now.ms_since(*known_at)).then(|| caller.clone())
+    }
+
+    async fn find_caller(&self, hash: TokenHash, now: Timestamp) -> Result<Option<Caller>, ApiError> {
         let reader = self.parts.databases.main.reader();
         let Some(token) = tokens::find_by_hash(reader, &hash).await.or_unavailable()? else {
             return Ok(None);

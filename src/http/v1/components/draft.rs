@@ -54,7 +54,7 @@ impl Draft<'_> {
         let name = fields.required("name").and_then(|field| self.read_name(&field));
         // Without a name there is an error, and the component is dropped.
         let name = name.unwrap_or_else(|| Translated::single(&self.organisation.default_locale, ""));
-        let mut component = Component::new(page, name, now);
+        let mut component = Component { has_own_name: true, ..Component::new(page, name, now) };
         self.read(&fields, &mut component);
         if !fields.has("display_order") {
             let siblings = self.components.iter().filter(|other| other.parent == component.parent);
@@ -73,7 +73,7 @@ impl Draft<'_> {
         let fields = Fields::new(body, "", &errors);
         let mut component = stored.clone();
         if let Some(name) = fields.optional("name").and_then(|field| self.read_name(&field)) {
-            component.has_own_name |= stored.is_sync_managed && name != stored.name;
+            component.has_own_name |= name != stored.name;
             component.name = name;
         }
         self.read(&fields, &mut component);

@@ -7,23 +7,25 @@ mod draft;
 pub(super) mod openapi;
 pub(super) mod view;
 
+use std::future::ready;
+
 use serde_json::{Map, Value};
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::Write;
+use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{Page, PageRequest};
-use crate::http::kit::quota::{Quota, QuotaExceeded};
+use crate::http::kit::quota::{Quota, demand_room};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::api::Api;
 use crate::http::v1::components::draft::{Draft, Links};
 use crate::http::v1::components::view::PageComponents;
-use crate::http::v1::statuspages::{find, find_for_update, spoken};
+use crate::http::v1::statuspages::{find, find_for_update};
 use crate::id::Id;
 use crate::model::component::Component;
 use crate::model::statuspage::Statuspage;
@@ -39,7 +41,7 @@ pub(in crate::http) async fn list_components(call: Call<Api>) -> Result<Reply, A
     let request = PageRequest::read_whole(&query, total);
     let path = format!("{}{canonical_path}", api.base_url);
     let envelope = Page { request, total, path: &path, query: &query }.envelope(request.cut(rows));
-    Ok(spoken(Reply::ok(envelope), &languages))
+    Ok(Reply::ok(envelope).in_language(&languages))
 }
 
 pub(in crate::http) async fn show_component(call: Call<Api>) -> Result<Reply, ApiError> {
@@ -48,10 +50,10 @@ pub(in crate::http) async fn show_component(call: Call<Api>) -> Result<Reply, Ap
     let Call { state: api, caller, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let found = PageComponents::load(&api, api.parts.databases.main.reader(), &page).await?;
-    Ok(spoken(Reply::data(found.one(id, &languages)?), &languages))
+    Ok(Reply::data(found.one(id, &languages)?).in_language(&languages))
 }
 
-pub(in crate::http) async fn create_component(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn create_component(call: Call<Api>) -> Result<Committed, ApiError> {
     let page = find(&call).await?;
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
@@ -61,7 +63,7 @@ pub(in crate::http) async fn create_component(call: Call<Api>) -> Result<Reply, 
     let links = links(&write, &caller, &body).await?;
     let draft = Draft { organisation: &caller.organisation, components: &stored, links };
     let component = draft.create(&body, page.key, api.created_at()).map_err(ApiError::Fields)?;
-    take_slot(&caller, &stored)?;
+    take_slot(&caller, &stored).await?;
     let component = components::insert(&*write, component).await.or_unavailable()?;
     if component.sync_tag.is_some() {
         let followed = synced_groups::follow_group(&*write, &caller.organisation, &component, api.now());
@@ -70,10 +72,10 @@ pub(in crate::http) async fn create_component(call: Call<Api>) -> Result<Reply, 
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let shown = PageComponents::load(&api, &*write, &page).await?.one(component.id, &languages)?;
     let location = format!("{}/v1/statuspages/{}/components/{}", api.base_url, page.id, component.id);
-    write.commit(spoken(Reply::created(shown, &location), &languages)).await
+    write.commit(Reply::created(shown, &location).in_language(&languages)).await
 }
 
-pub(in crate::http) async fn update_component(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn update_component(call: Call<Api>) -> Result<Committed, ApiError> {
     let page = find(&call).await?;
     let id = find_component(&call, &page).await?.id;
     let Call { state: api, caller, headers, body, effect, .. } = call;
@@ -94,10 +96,10 @@ pub(in crate::http) async fn update_component(call: Call<Api>) -> Result<Reply, 
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let shown = PageComponents::load(&api, &*write, &page).await?.one(id, &languages)?;
-    write.commit(spoken(Reply::data(shown), &languages)).await
+    write.commit(Reply::data(shown).in_language(&languages)).await
 }
 
-pub(in crate::http) async fn delete_component(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn delete_component(call: Call<Api>) -> Result<Committed, ApiError> {
     let page = find(&call).await?;
     let id = find_component(&call, &page).await?.id;
     let Call { state: api, caller, effect, .. } = call;
@@ -146,12 +148,8 @@ async fn links(write: &Write, caller: &Caller, body: &Map<String, Value>) -> Res
 }
 
 /// Passes when the plan has room for one more component on the page; what the synchronisation made does not count.
-fn take_slot(caller: &Caller, stored: &[Component]) -> Result<(), ApiError> {
-    let Some(limit) = caller.limits.components else { return Ok(()) };
+async fn take_slot(caller: &Caller, stored: &[Component]) -> Result<(), ApiError> {
     let counted = stored.iter().filter(|component| !component.is_sync_managed).count();
     let usage = u64::try_from(counted).unwrap_or(u64::MAX);
-    if usage < u64::from(limit) {
-        return Ok(());
-    }
-    Err(ApiError::Quota(QuotaExceeded { quota: Quota::Components, limit, usage }))
+    demand_room(Quota::Components, caller.limits.components, ready(Ok(usage))).await
 }

@@ -37,7 +37,7 @@ impl PageComponents {
         page: &Statuspage,
     ) -> Result<Self, ApiError> {
         let components = components::of_page(connection, page.key).await.or_unavailable()?;
-        let facts = page_facts::gather(connection, (page.organisation, page.key)).await.or_unavailable()?;
+        let facts = page_facts::gather(connection, page.organisation, page.key).await.or_unavailable()?;
         let snapshots = api.snapshots(&facts.services).await?;
         let verdicts = facts.services.iter().zip(&snapshots);
         let verdicts = verdicts.map(|(service, snapshot)| (service.key, snapshot.verdict)).collect();

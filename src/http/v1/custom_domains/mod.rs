@@ -7,11 +7,12 @@ mod cooldown;
 use serde_json::{Value, json};
 
 use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::page::{Page, PageRequest};
-use crate::http::kit::quota::{Quota, QuotaExceeded};
+use crate::http::kit::quota::{Quota, demand_room};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
@@ -43,7 +44,7 @@ pub(super) async fn show_domain(call: Call<Api>) -> Result<Reply, ApiError> {
     Ok(Reply::data(view(&call.state, &page, &domain)))
 }
 
-pub(super) async fn attach_domain(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn attach_domain(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = statuspages::find(&call).await?.id;
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
@@ -74,7 +75,7 @@ pub(super) async fn attach_domain(call: Call<Api>) -> Result<Reply, ApiError> {
     write.commit(Reply::created(view(&api, &page, &domain), &location)).await
 }
 
-pub(super) async fn detach_domain(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn detach_domain(call: Call<Api>) -> Result<Committed, ApiError> {
     let (page, domain) = find(&call).await?;
     let Call { state: api, effect, .. } = call;
     let write = effect.begin(&api).await?;
@@ -83,7 +84,7 @@ pub(super) async fn detach_domain(call: Call<Api>) -> Result<Reply, ApiError> {
     write.commit(Reply::deleted(domain.id)).await
 }
 
-pub(super) async fn verify_domain(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn verify_domain(call: Call<Api>) -> Result<Committed, ApiError> {
     let (page, domain) = find(&call).await?;
     let Call { state: api, effect, .. } = call;
     demand_waiting(&domain)?;
@@ -127,12 +128,8 @@ fn taken() -> ApiError {
 
 /// Passes when the plan has room for one more domain of this page (step 13).
 async fn take_slot(transaction: &Transaction, page: &Statuspage, limit: Option<u32>) -> Result<(), ApiError> {
-    let Some(limit) = limit else { return Ok(()) };
-    let usage = custom_domains::count(transaction, page.key).await.or_unavailable()?;
-    if usage < u64::from(limit) {
-        return Ok(());
-    }
-    Err(ApiError::Quota(QuotaExceeded { quota: Quota::CustomDomains, limit, usage }))
+    let usage = async { custom_domains::count(transaction, page.key).await.or_unavailable() };
+    demand_room(Quota::CustomDomains, limit, usage).await
 }
 
 /// The object that clients see. This server issues no certificates, so there is none to speak of.

@@ -13,7 +13,7 @@ mod view;
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::Write;
+use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
@@ -30,13 +30,13 @@ pub(super) async fn list_incidents(call: Call<Api>) -> Result<Reply, ApiError> {
     let filter = filters::read(&api, &caller, &query).await?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let reader = api.parts.databases.main.reader();
-    let window = (request.offset(), request.per_page);
+    let window = request.window();
     let (rows, total) =
         incidents::list::page(reader, caller.organisation.key, &filter, window).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let rows = rows.iter().map(|(incident, services)| view::row(incident, services, &languages)).collect();
     let path = format!("{}{canonical_path}", api.base_url);
-    Ok(in_language(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)), &languages))
+    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
 }
 
 pub(super) async fn show_incident(call: Call<Api>) -> Result<Reply, ApiError> {
@@ -44,10 +44,10 @@ pub(super) async fn show_incident(call: Call<Api>) -> Result<Reply, ApiError> {
     let Call { state: api, caller, headers, .. } = call;
     let whole = incidents::whole(api.parts.databases.main.reader(), incident).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    Ok(in_language(Reply::data(view::whole(&whole, &languages)), &languages))
+    Ok(Reply::data(view::whole(&whole, &languages)).in_language(&languages))
 }
 
-pub(super) async fn create_incident(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn create_incident(call: Call<Api>) -> Result<Committed, ApiError> {
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&api).await?;
@@ -57,10 +57,10 @@ pub(super) async fn create_incident(call: Call<Api>) -> Result<Reply, ApiError> 
     incidents::insert(&*write, &mut made).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let reply = Reply::created(view::whole(&made, &languages), &address(&api, made.incident.id));
-    write.commit(in_language(reply, &languages)).await
+    write.commit(reply.in_language(&languages)).await
 }
 
-pub(super) async fn update_incident(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn update_incident(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
@@ -76,15 +76,16 @@ pub(super) async fn update_incident(call: Call<Api>) -> Result<Reply, ApiError> 
     let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     if changed == stored {
-        return Ok(in_language(Reply::data(view::whole(&stored, &languages)), &languages));
+        let reply = Reply::data(view::whole(&stored, &languages)).in_language(&languages);
+        return write.commit(reply).await;
     }
     changed.incident.updated_at = now;
     incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
     let reply = Reply::data(view::whole(&changed, &languages));
-    write.commit(in_language(reply, &languages)).await
+    write.commit(reply.in_language(&languages)).await
 }
 
-pub(super) async fn delete_incident(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn delete_incident(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = effect.begin(&api).await?;
@@ -114,10 +115,4 @@ async fn find_for_update(write: &Write, caller: &Caller, id: Id) -> Result<Whole
 /// Where an incident is.
 fn address(api: &Api, id: Id) -> String {
     format!("{}/v1/incidents/{id}", api.base_url)
-}
-
-/// An answer with translatable fields (contract 1.11).
-fn in_language(mut reply: Reply, languages: &Languages) -> Reply {
-    reply.headers.extend(languages.headers());
-    reply
 }

@@ -9,7 +9,7 @@ use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::api::Api;
-use crate::http::v1::incidents::{filters, in_language, view};
+use crate::http::v1::incidents::{filters, view};
 use crate::http::v1::services::find as find_service;
 use crate::model::incident::{Affected, Incident};
 use crate::model::service::ServiceKey;
@@ -22,13 +22,13 @@ pub(in crate::http) async fn list_service_incidents(call: Call<Api>) -> Result<R
     let filter = IncidentFilter { of_service: Some(service), ..filter };
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let reader = api.parts.databases.main.reader();
-    let window = (request.offset(), request.per_page);
+    let window = request.window();
     let (rows, total) =
         list::page(reader, caller.organisation.key, &filter, window).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let rows = rows.iter().map(|row| with_impact(row, service, &languages)).collect();
     let path = format!("{}{canonical_path}", api.base_url);
-    Ok(in_language(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)), &languages))
+    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
 }
 
 fn with_impact(

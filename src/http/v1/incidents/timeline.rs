@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
 use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
 use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields, Given};
@@ -12,13 +13,13 @@ use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::api::Api;
 use crate::http::v1::incidents::draft::{read_end, read_flag, read_message, read_word};
-use crate::http::v1::incidents::{address, find, find_for_update, in_language, view};
+use crate::http::v1::incidents::{address, find, find_for_update, view};
 use crate::id::Id;
 use crate::model::access::{Organisation, Permission};
 use crate::model::incident::{Incident, IncidentStatus, TimelineEntry};
 use crate::store::incidents;
 
-pub(in crate::http) async fn post_incident_update(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn post_incident_update(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
@@ -35,10 +36,10 @@ pub(in crate::http) async fn post_incident_update(call: Call<Api>) -> Result<Rep
     incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let reply = Reply::created(view::whole(&changed, &languages), &address(&api, id));
-    write.commit(in_language(reply, &languages)).await
+    write.commit(reply.in_language(&languages)).await
 }
 
-pub(in crate::http) async fn resolve_incident(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn resolve_incident(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
@@ -55,7 +56,7 @@ pub(in crate::http) async fn resolve_incident(call: Call<Api>) -> Result<Reply, 
     changed.incident.updated_at = now;
     incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    write.commit(in_language(Reply::data(view::whole(&changed, &languages)), &languages)).await
+    write.commit(Reply::data(view::whole(&changed, &languages)).in_language(&languages)).await
 }
 
 /// The body of a timeline entry.

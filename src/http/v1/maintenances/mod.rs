@@ -12,6 +12,7 @@ mod view;
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
 use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
@@ -41,14 +42,13 @@ async fn list(call: Call<Api>, covering: Option<ServiceKey>) -> Result<Reply, Ap
     let organisation = caller.organisation.key;
     let filter = filter::read(&query, covering)?.resolve(main, organisation).await?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    let place = (request.offset(), request.per_page);
-    let (rows, total) = maintenances::list(main, organisation, &filter, place).await.or_unavailable()?;
+    let (rows, total) =
+        maintenances::list(main, organisation, &filter, request.window()).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let rows = view::rows(main, &rows, &languages).await?;
     let path = format!("{}{canonical_path}", api.base_url);
-    let mut reply = Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows));
-    reply.headers.extend(languages.headers());
-    Ok(reply)
+    let envelope = Page { request, total, path: &path, query: &query }.envelope(rows);
+    Ok(Reply::ok(envelope).in_language(&languages))
 }
 
 pub(super) async fn show_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
@@ -57,7 +57,7 @@ pub(super) async fn show_maintenance(call: Call<Api>) -> Result<Reply, ApiError>
     shown(call.state.parts.databases.main.reader(), &maintenance, &languages).await
 }
 
-pub(super) async fn create_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn create_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
@@ -73,14 +73,13 @@ pub(super) async fn create_maintenance(call: Call<Api>) -> Result<Reply, ApiErro
     let step = Step::announce(stored, new.message, stamp(&caller, now));
     let touched = effects::carry_out(&*write, &step, now).await.or_unavailable()?;
     let location = format!("{}/v1/maintenances/{}", api.base_url, step.after.id);
-    let mut reply = Reply::created(view::one(&*write, &step.after, &languages).await?, &location);
-    reply.headers.extend(languages.headers());
-    let reply = write.commit(reply).await?;
+    let reply = Reply::created(view::one(&*write, &step.after, &languages).await?, &location);
+    let reply = write.commit(reply.in_language(&languages)).await?;
     tell_engine(&api, &caller, &touched).await;
     Ok(reply)
 }
 
-pub(super) async fn update_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn update_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
@@ -98,7 +97,8 @@ pub(super) async fn update_maintenance(call: Call<Api>) -> Result<Reply, ApiErro
     let step = Step::revise(&stored, revision.maintenance, revision.announcement, stamp(&caller, now));
     let is_relinked = revision.services.is_some() || revision.statuspages.is_some();
     if step.after == stored && step.entries.is_empty() && !is_relinked {
-        return shown(&*write, &stored, &languages).await;
+        let reply = shown(&*write, &stored, &languages).await?;
+        return write.commit(reply).await;
     }
     if let Some(services) = &revision.services {
         links::cover(&*write, stored.key, services).await.or_unavailable()?;
@@ -114,7 +114,7 @@ pub(super) async fn update_maintenance(call: Call<Api>) -> Result<Reply, ApiErro
     Ok(reply)
 }
 
-pub(super) async fn delete_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn delete_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = effect.begin(&api).await?;
@@ -150,9 +150,7 @@ async fn shown(
     maintenance: &Maintenance,
     languages: &Languages,
 ) -> Result<Reply, ApiError> {
-    let mut reply = Reply::data(view::one(connection, maintenance, languages).await?);
-    reply.headers.extend(languages.headers());
-    Ok(reply)
+    Ok(Reply::data(view::one(connection, maintenance, languages).await?).in_language(languages))
 }
 
 fn stamp(caller: &Caller, at: crate::clock::Timestamp) -> Stamp<'_> {

@@ -4,10 +4,9 @@
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::Write;
+use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::languages::Languages;
-use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::api::Api;
 use crate::http::v1::maintenances::{extension, find, find_for_update, shown, stamp, tell_engine};
@@ -15,19 +14,19 @@ use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::maintenance::{Maintenance, Operation, WrongState};
 use crate::store::maintenances::effect as effects;
 
-pub(in crate::http) async fn start_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn start_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
     operate(call, Step::start).await
 }
 
-pub(in crate::http) async fn complete_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn complete_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
     operate(call, Step::complete).await
 }
 
-pub(in crate::http) async fn cancel_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn cancel_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
     operate(call, Step::cancel).await
 }
 
-pub(in crate::http) async fn extend_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn extend_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
@@ -44,7 +43,7 @@ pub(in crate::http) async fn extend_maintenance(call: Call<Api>) -> Result<Reply
 async fn operate(
     call: Call<Api>,
     act: impl FnOnce(&Maintenance, Stamp<'_>) -> Result<Step, WrongState>,
-) -> Result<Reply, ApiError> {
+) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, headers, effect, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
@@ -60,7 +59,7 @@ async fn finish(
     write: Write,
     step: Step,
     languages: &Languages,
-) -> Result<Reply, ApiError> {
+) -> Result<Committed, ApiError> {
     let now = api.now();
     let after = Maintenance { updated_at: now, ..step.after };
     let step = Step { after, entries: step.entries };

@@ -5,7 +5,7 @@
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::Write;
+use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
@@ -20,7 +20,7 @@ use crate::model::service::{OverrideStatus, Pause, PauseReason, Service, StatusO
 use crate::model::window::WindowKind;
 use crate::store::{heartbeats, organisations, services, windows};
 
-pub(in crate::http) async fn pause_service(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn pause_service(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = effect.begin(&api).await?;
@@ -35,7 +35,7 @@ pub(in crate::http) async fn pause_service(call: Call<Api>) -> Result<Reply, Api
     finish((&api, &caller), write, (stored, changed)).await
 }
 
-pub(in crate::http) async fn resume_service(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn resume_service(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = effect.begin(&api).await?;
@@ -51,7 +51,7 @@ pub(in crate::http) async fn resume_service(call: Call<Api>) -> Result<Reply, Ap
     finish((&api, &caller), write, (stored, changed)).await
 }
 
-pub(in crate::http) async fn set_status_override(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn set_status_override(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
@@ -73,7 +73,7 @@ pub(in crate::http) async fn set_status_override(call: Call<Api>) -> Result<Repl
     finish((&api, &caller), write, (stored, changed)).await
 }
 
-pub(in crate::http) async fn remove_status_override(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn remove_status_override(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = effect.begin(&api).await?;
@@ -83,7 +83,7 @@ pub(in crate::http) async fn remove_status_override(call: Call<Api>) -> Result<R
     finish((&api, &caller), write, (stored, changed)).await
 }
 
-pub(in crate::http) async fn rotate_heartbeat(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn rotate_heartbeat(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = effect.begin(&api).await?;
@@ -107,9 +107,10 @@ async fn finish(
     (api, caller): (&Api, &Caller),
     write: Write,
     (stored, changed): (Service, Service),
-) -> Result<Reply, ApiError> {
+) -> Result<Committed, ApiError> {
     if changed == stored {
-        return Ok(Reply::data(view::one((api, caller), &*write, &stored).await?));
+        let reply = Reply::data(view::one((api, caller), &*write, &stored).await?);
+        return write.commit(reply).await;
     }
     let changed = Service { updated_at: api.now(), ..changed };
     let service = services::update(&*write, changed).await.or_unavailable()?;

@@ -22,10 +22,11 @@ use serde_json::json;
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::quota::{Quota, QuotaExceeded};
+use crate::http::kit::quota::{Quota, demand_room};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::api::Api;
@@ -36,7 +37,9 @@ use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::Service;
 use crate::model::tag::TagName;
-use crate::store::{Transaction, heartbeats, maintenances, organisations, services, synced_groups, tags};
+use crate::store::{
+    PageWindow, Transaction, heartbeats, maintenances, organisations, services, synced_groups, tags,
+};
 
 /// The parameters of a delete that take incidents or maintenances along.
 pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
@@ -78,7 +81,7 @@ async fn read_page(api: &Api, page: &ServicePage) -> Result<(Arc<[StoredService]
             None => return Ok((Arc::new([]), 0)),
         },
     };
-    let window = (*offset, *limit);
+    let window = PageWindow { offset: *offset, limit: *limit };
     let (rows, total) = services::list(main, *organisation, tag, window).await.or_unavailable()?;
     Ok((view::gather(main, rows).await?.into(), total))
 }
@@ -88,7 +91,7 @@ pub(super) async fn show_service(call: Call<Api>) -> Result<Reply, ApiError> {
     Ok(Reply::data(view::find((&call.state, &call.caller), id).await?))
 }
 
-pub(super) async fn create_service(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn create_service(call: Call<Api>) -> Result<Committed, ApiError> {
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&api).await?;
@@ -110,7 +113,7 @@ pub(super) async fn create_service(call: Call<Api>) -> Result<Reply, ApiError> {
     Ok(reply)
 }
 
-pub(super) async fn update_service(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn update_service(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
@@ -121,7 +124,8 @@ pub(super) async fn update_service(call: Call<Api>) -> Result<Reply, ApiError> {
     let draft = Draft { api: &api, caller: &caller, id, tagging: &tagging };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     if changed == stored && !tagging.is_change() {
-        return Ok(Reply::data(view::one((&api, &caller), &*write, &stored).await?));
+        let reply = Reply::data(view::one((&api, &caller), &*write, &stored).await?);
+        return write.commit(reply).await;
     }
     let changed = Service { updated_at: api.now(), ..changed };
     let service = services::update(&*write, changed).await.or_unavailable()?;
@@ -138,7 +142,7 @@ pub(super) async fn update_service(call: Call<Api>) -> Result<Reply, ApiError> {
     Ok(reply)
 }
 
-pub(super) async fn delete_service(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn delete_service(call: Call<Api>) -> Result<Committed, ApiError> {
     let Service { id, key, .. } = find(&call).await?;
     let Call { state: api, caller, query, effect, .. } = call;
     let mut errors = FieldErrors::default();
@@ -204,10 +208,6 @@ async fn follow(transaction: &Transaction, caller: &Caller, service: &Service) -
 async fn take_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
     let organisation = caller.organisation.key;
     organisations::lock(transaction, organisation).await.or_unavailable()?;
-    let Some(limit) = caller.limits.services else { return Ok(()) };
-    let usage = services::count_active(transaction, organisation).await.or_unavailable()?;
-    if usage < u64::from(limit) {
-        return Ok(());
-    }
-    Err(ApiError::Quota(QuotaExceeded { quota: Quota::Services, limit, usage }))
+    let usage = async { services::count_active(transaction, organisation).await.or_unavailable() };
+    demand_room(Quota::Services, caller.limits.services, usage).await
 }

@@ -58,7 +58,7 @@ impl Tagging {
         organisations::lock(transaction, organisation).await.or_unavailable()?;
         let ids: Vec<Id> = entries.iter().flatten().filter_map(Wanted::id).collect();
         let names: Vec<TagName> = entries.iter().flatten().filter_map(Wanted::name).cloned().collect();
-        let known = tags::find_all(transaction, organisation, (&ids, &names)).await.or_unavailable()?;
+        let known = tags::find_all(transaction, organisation, &ids, &names).await.or_unavailable()?;
         let carried = match service {
             Some(service) => {
                 tags::of_services(transaction, &[service]).await.or_unavailable()?.remove(&service)

@@ -13,12 +13,12 @@ pub(in crate::http) mod view;
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::Write;
+use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::quota::{Quota, QuotaExceeded};
+use crate::http::kit::quota::{Quota, demand_room};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
@@ -40,14 +40,13 @@ pub(super) async fn list_statuspages(call: Call<Api>) -> Result<Reply, ApiError>
     let main = api.parts.databases.main.reader();
     // No page has an empty or malformed slug, so such a filter selects nothing. A database may not even take it.
     let slug = slug.map(|slug| if slug::is_slug(slug) { slug } else { "" });
-    let wanted = (caller.organisation.key, slug);
-    let (pages, total) =
-        statuspages::list(main, wanted, request.offset(), request.per_page).await.or_unavailable()?;
+    let listed = statuspages::list(main, caller.organisation.key, slug, request.window()).await;
+    let (pages, total) = listed.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
     let rows = view.rows(main, &pages).await?;
     let path = format!("{}{canonical_path}", api.base_url);
-    Ok(spoken(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)), &languages))
+    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
 }
 
 pub(super) async fn show_statuspage(call: Call<Api>) -> Result<Reply, ApiError> {
@@ -56,10 +55,10 @@ pub(super) async fn show_statuspage(call: Call<Api>) -> Result<Reply, ApiError> 
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
     let shown = view.whole(api.parts.databases.main.reader(), &page).await?;
-    Ok(spoken(Reply::data(shown), &languages))
+    Ok(Reply::data(shown).in_language(&languages))
 }
 
-pub(super) async fn create_statuspage(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn create_statuspage(call: Call<Api>) -> Result<Committed, ApiError> {
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let unavailable = unavailable_slug(&api, &caller, asked_slug(&body)).await?;
@@ -77,10 +76,10 @@ pub(super) async fn create_statuspage(call: Call<Api>) -> Result<Reply, ApiError
     let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
     let location = format!("{}/v1/statuspages/{}", api.base_url, page.id);
     let reply = Reply::created(view.whole(&*write, &page).await?, &location);
-    write.commit(spoken(reply, &languages)).await
+    write.commit(reply.in_language(&languages)).await
 }
 
-pub(super) async fn update_statuspage(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn update_statuspage(call: Call<Api>) -> Result<Committed, ApiError> {
     let seen = find(&call).await?;
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
@@ -102,7 +101,7 @@ pub(super) async fn update_statuspage(call: Call<Api>) -> Result<Reply, ApiError
     let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
     if changed == stored {
         let reply = Reply::data(view.whole(&*write, &stored).await?);
-        return write.commit(spoken(reply, &languages)).await;
+        return write.commit(reply.in_language(&languages)).await;
     }
     changed.updated_at = api.now();
     statuspages::update(&*write, &changed).await.or_unavailable()?;
@@ -114,10 +113,10 @@ pub(super) async fn update_statuspage(call: Call<Api>) -> Result<Reply, ApiError
         return Err(slug_taken());
     }
     let reply = Reply::data(view.whole(&*write, &changed).await?);
-    write.commit(spoken(reply, &languages)).await
+    write.commit(reply.in_language(&languages)).await
 }
 
-pub(super) async fn delete_statuspage(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn delete_statuspage(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = effect.begin(&api).await?;
@@ -150,12 +149,6 @@ pub(in crate::http) async fn find_for_update(
     let found =
         statuspages::find_for_update(transaction, caller.organisation.key, id).await.or_unavailable()?;
     found.ok_or(ApiError::NotFound)
-}
-
-/// The answer with the headers of translatable fields (contract 1.11).
-pub(in crate::http) fn spoken(mut reply: Reply, languages: &Languages) -> Reply {
-    reply.headers.extend(languages.headers());
-    reply
 }
 
 /// The slug that was asked for, when the caller cannot have it.
@@ -207,10 +200,6 @@ fn slug_taken() -> ApiError {
 
 /// Passes when the plan has room for one more page (step 13). The organisation is locked.
 async fn take_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
-    let Some(limit) = caller.limits.statuspages else { return Ok(()) };
-    let usage = statuspages::count(transaction, caller.organisation.key).await.or_unavailable()?;
-    if usage < u64::from(limit) {
-        return Ok(());
-    }
-    Err(ApiError::Quota(QuotaExceeded { quota: Quota::Statuspages, limit, usage }))
+    let usage = async { statuspages::count(transaction, caller.organisation.key).await.or_unavailable() };
+    demand_room(Quota::Statuspages, caller.limits.statuspages, usage).await
 }

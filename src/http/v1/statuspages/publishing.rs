@@ -4,6 +4,7 @@
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
@@ -12,20 +13,20 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::api::Api;
 use crate::http::v1::statuspages::view::PageView;
-use crate::http::v1::statuspages::{find, find_for_update, spoken};
+use crate::http::v1::statuspages::{find, find_for_update};
 use crate::model::access::Permission;
 use crate::model::statuspage::Statuspage;
 use crate::store::{Transaction, organisations, statuspages};
 
-pub(in crate::http) async fn publish_statuspage(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn publish_statuspage(call: Call<Api>) -> Result<Committed, ApiError> {
     set_published(call, true).await
 }
 
-pub(in crate::http) async fn unpublish_statuspage(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn unpublish_statuspage(call: Call<Api>) -> Result<Committed, ApiError> {
     set_published(call, false).await
 }
 
-async fn set_published(call: Call<Api>, is_published: bool) -> Result<Reply, ApiError> {
+async fn set_published(call: Call<Api>, is_published: bool) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, headers, effect, .. } = call;
     let write = effect.begin(&api).await?;
@@ -41,7 +42,7 @@ async fn set_published(call: Call<Api>, is_published: bool) -> Result<Reply, Api
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
     let reply = Reply::data(view.whole(&*write, &page).await?);
-    write.commit(spoken(reply, &languages)).await
+    write.commit(reply.in_language(&languages)).await
 }
 
 /// Whether a page that is created now goes online at once. The organisation is locked.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::Write;
+use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::{Page, PageRequest};
@@ -34,7 +34,7 @@ pub(super) async fn list_tags(call: Call<Api>) -> Result<Reply, ApiError> {
     let filter = read_filter(&query).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, PER_PAGE);
     let main = api.parts.databases.main.reader();
-    let window = (request.offset(), request.per_page);
+    let window = request.window();
     let (rows, total) = match filter {
         Some(filter) => tags::list(main, caller.organisation.key, &filter, window).await.or_unavailable()?,
         None => (Vec::new(), 0),
@@ -50,7 +50,7 @@ pub(super) async fn show_tag(call: Call<Api>) -> Result<Reply, ApiError> {
     Ok(Reply::data(counted_one(main, &tag).await?))
 }
 
-pub(super) async fn create_tag(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn create_tag(call: Call<Api>) -> Result<Committed, ApiError> {
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let draft = Draft::create(&body).map_err(ApiError::Fields)?;
@@ -61,7 +61,7 @@ pub(super) async fn create_tag(call: Call<Api>) -> Result<Reply, ApiError> {
     insert(&api, &caller, (write, draft)).await
 }
 
-pub(super) async fn ensure_tag(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn ensure_tag(call: Call<Api>) -> Result<Committed, ApiError> {
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let draft = Draft::create(&body).map_err(ApiError::Fields)?;
@@ -76,7 +76,7 @@ pub(super) async fn ensure_tag(call: Call<Api>) -> Result<Reply, ApiError> {
     }
 }
 
-pub(super) async fn update_tag(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn update_tag(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
@@ -96,7 +96,7 @@ pub(super) async fn update_tag(call: Call<Api>) -> Result<Reply, ApiError> {
     write.commit(reply).await
 }
 
-pub(super) async fn delete_tag(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn delete_tag(call: Call<Api>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
     let Call { state: api, caller, effect, .. } = call;
     let write = begin_locked(&api, &caller, effect).await?;
@@ -132,7 +132,7 @@ async fn begin_locked(
     Ok(write)
 }
 
-async fn insert(api: &Api, caller: &Caller, (write, draft): (Write, Draft)) -> Result<Reply, ApiError> {
+async fn insert(api: &Api, caller: &Caller, (write, draft): (Write, Draft)) -> Result<Committed, ApiError> {
     check_quota(&write, caller).await?;
     let tag = Tag::new(caller.organisation.key, draft.name, draft.color, api.now());
     let tag = tags::insert(&*write, tag).await.or_unavailable()?;
