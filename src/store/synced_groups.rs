@@ -2,36 +2,29 @@
 //!
 //! Both directions call in here within their own transaction: a service that was created, renamed or retagged
 //! ([`follow_services`]), a group whose tag was set, changed or cleared ([`follow_group`]). Both lock the organisation first,
-//! so that of a new group and a new service at the same moment one sees the other. Components that people put into such a
-//! group are not touched.
+//! so that of a new group and a new service at the same moment one sees the other. What has to change is decided by
+//! [`Synchronisation`].
 
 use std::collections::{HashMap, HashSet};
 
 use sea_orm::sea_query::Expr;
 use sea_orm::{
-    ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
-    QueryTrait,
+    ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, ExprTrait as _, QueryFilter, QueryOrder,
+    QuerySelect, QueryTrait,
 };
 use watchkeeper_entities::component::{Column, Entity};
 use watchkeeper_entities::{service, service_tag, statuspage};
 
 use crate::clock::Timestamp;
 use crate::model::access::Organisation;
+use crate::model::component::sync::{Carried, NamedService, SyncChanges, Synchronisation};
 use crate::model::component::{Component, ComponentKey, order_behind};
 use crate::model::service::ServiceKey;
-use crate::model::translated::Translated;
 use crate::store::components::{from_row, to_row};
 use crate::store::{StoreError, components, organisations};
 
 /// Values of one statement; far below what both databases take.
 const CHUNK: usize = 500;
-
-/// A service as far as its components show it.
-#[derive(Clone, Debug)]
-struct Named {
-    key: ServiceKey,
-    name: String,
-}
 
 /// Lets the groups of the organisation follow these services, which were created, renamed or given other tags.
 ///
@@ -55,10 +48,16 @@ pub async fn follow_services(
             .filter(service_tag::Column::ServiceId.is_in(keys()))
             .all(connection)
             .await?;
-        let carried: HashSet<_> = tags.into_iter().map(|row| (row.service_id, row.tag_id)).collect();
-        let managed = managed(connection, Column::ServiceId.is_in(keys())).await?;
-        let plan = Plan::new(&groups, &named, &carried, &managed, &organisation.default_locale);
-        plan.carry_out(connection, now).await?;
+        let carried = |row: service_tag::Model| Carried { service: row.service_id, tag: row.tag_id };
+        let managed = Column::ServiceId.is_in(keys()).and(Column::IsSyncManaged.eq(true));
+        let synchronisation = Synchronisation {
+            groups: &groups,
+            services: &named,
+            carried: &tags.into_iter().map(carried).collect(),
+            children: &children(connection, managed).await?,
+            locale: &organisation.default_locale,
+        };
+        carry_out(connection, synchronisation.changes(), now).await?;
     }
     Ok(())
 }
@@ -89,11 +88,14 @@ pub async fn follow_group(
         .filter(service_tag::Column::TagId.eq(tag))
         .into_query();
     let named = named(connection, service::Column::Id.in_subquery(tagged)).await?;
-    let carried = named.iter().map(|service| (service.key, tag)).collect();
-    let managed = managed(connection, Column::ParentId.eq(group.key)).await?;
-    let groups = std::slice::from_ref(group);
-    let plan = Plan::new(groups, &named, &carried, &managed, &organisation.default_locale);
-    plan.carry_out(connection, now).await
+    let synchronisation = Synchronisation {
+        groups: std::slice::from_ref(group),
+        services: &named,
+        carried: &named.iter().map(|service| Carried { service: service.key, tag }).collect(),
+        children: &children(connection, Column::ParentId.eq(group.key)).await?,
+        locale: &organisation.default_locale,
+    };
+    carry_out(connection, synchronisation.changes(), now).await
 }
 
 /// Removes the components that the synchronisation made for a service, before the service itself goes. Those that people
@@ -113,90 +115,36 @@ pub async fn forget_service(
     Ok(())
 }
 
-/// What has to change.
-#[derive(Debug, Default)]
-struct Plan {
-    added: Vec<Component>,
-    removed: Vec<ComponentKey>,
-    renamed: Vec<Component>,
-}
-
-impl Plan {
-    fn new(
-        groups: &[Component],
-        services: &[Named],
-        carried: &HashSet<(ServiceKey, i64)>,
-        managed: &[Component],
-        locale: &str,
-    ) -> Self {
-        let mut plan = Self::default();
-        let tags: HashMap<ComponentKey, Option<i64>> =
-            groups.iter().map(|group| (group.key, group.sync_tag)).collect();
-        let names: HashMap<ServiceKey, &str> =
-            services.iter().map(|service| (service.key, service.name.as_str())).collect();
-        let mut present = HashSet::new();
-        for child in managed {
-            let (Some(parent), Some(service)) = (child.parent, child.service) else { continue };
-            let tag = tags.get(&parent).copied().flatten();
-            if !tag.is_some_and(|tag| carried.contains(&(service, tag))) {
-                plan.removed.push(child.key);
-                continue;
-            }
-            present.insert((parent, service));
-            let name = names.get(&service).map(|name| Translated::single(locale, *name));
-            if let Some(name) = name.filter(|name| !child.has_own_name && *name != child.name) {
-                plan.renamed.push(Component { name, ..child.clone() });
-            }
-        }
-        for group in groups {
-            let Some(tag) = group.sync_tag else { continue };
-            let missing = services.iter().filter(|service| {
-                carried.contains(&(service.key, tag)) && !present.contains(&(group.key, service.key))
-            });
-            plan.added.extend(missing.map(|service| child_of(group, service, locale)));
-        }
-        plan
+async fn carry_out(
+    connection: &impl ConnectionTrait,
+    changes: SyncChanges,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    for keys in changes.removed.chunks(CHUNK) {
+        let these = Entity::delete_many().filter(Column::Id.is_in(keys.iter().copied()));
+        these.exec(connection).await?;
     }
-
-    async fn carry_out(self, connection: &impl ConnectionTrait, now: Timestamp) -> Result<(), StoreError> {
-        for keys in self.removed.chunks(CHUNK) {
-            let these = Entity::delete_many().filter(Column::Id.is_in(keys.iter().copied()));
-            these.exec(connection).await?;
-        }
-        for child in &self.renamed {
-            components::update(connection, child).await?;
-        }
-        if self.added.is_empty() {
-            return Ok(());
-        }
-        let groups: HashSet<ComponentKey> = self.added.iter().filter_map(|child| child.parent).collect();
-        let mut last = last_orders(connection, &groups).await?;
-        let rows = self.added.into_iter().map(|child| {
-            let group = child.parent.unwrap_or_default();
-            let display_order = order_behind(last.get(&group).copied());
-            last.insert(group, display_order);
-            let mut row = to_row(&Component { display_order, created_at: now, ..child });
-            row.id = NotSet;
-            row
-        });
-        let rows: Vec<_> = rows.collect();
-        for rows in rows.chunks(CHUNK) {
-            Entity::insert_many(rows.to_vec()).exec_without_returning(connection).await?;
-        }
-        Ok(())
+    for child in &changes.changed {
+        components::update(connection, child).await?;
     }
-}
-
-fn child_of(group: &Component, service: &Named, locale: &str) -> Component {
-    let name = Translated::single(locale, service.name.as_str());
-    Component {
-        parent: Some(group.key),
-        service: Some(service.key),
-        is_visible: group.sync_new_visible,
-        show_uptime_bars: group.show_uptime_bars,
-        is_sync_managed: true,
-        ..Component::new(group.page, name, group.created_at)
+    if changes.added.is_empty() {
+        return Ok(());
     }
+    let groups: HashSet<ComponentKey> = changes.added.iter().filter_map(|child| child.parent).collect();
+    let mut last = last_orders(connection, &groups).await?;
+    let rows = changes.added.into_iter().map(|child| {
+        let group = child.parent.unwrap_or_default();
+        let display_order = order_behind(last.get(&group).copied());
+        last.insert(group, display_order);
+        let mut row = to_row(&Component { display_order, created_at: now, ..child });
+        row.id = NotSet;
+        row
+    });
+    let rows: Vec<_> = rows.collect();
+    for rows in rows.chunks(CHUNK) {
+        Entity::insert_many(rows.to_vec()).exec_without_returning(connection).await?;
+    }
+    Ok(())
 }
 
 /// The organisation's groups that follow a tag.
@@ -222,7 +170,7 @@ async fn synced_groups(
 async fn named(
     connection: &impl ConnectionTrait,
     wanted: sea_orm::sea_query::SimpleExpr,
-) -> Result<Vec<Named>, StoreError> {
+) -> Result<Vec<NamedService>, StoreError> {
     let rows: Vec<(i64, String)> = service::Entity::find()
         .select_only()
         .columns([service::Column::Id, service::Column::Name])
@@ -232,16 +180,16 @@ async fn named(
         .into_tuple()
         .all(connection)
         .await?;
-    Ok(rows.into_iter().map(|(key, name)| Named { key, name }).collect())
+    Ok(rows.into_iter().map(|(key, name)| NamedService { key, name }).collect())
 }
 
-/// Components that the synchronisation made.
-async fn managed(
+/// These components, oldest first.
+async fn children(
     connection: &impl ConnectionTrait,
     wanted: sea_orm::sea_query::SimpleExpr,
 ) -> Result<Vec<Component>, StoreError> {
-    let query = Entity::find().filter(wanted).filter(Column::IsSyncManaged.eq(true));
-    query.all(connection).await?.iter().map(from_row).collect()
+    let rows = Entity::find().filter(wanted).order_by_asc(Column::Id).all(connection).await?;
+    rows.iter().map(from_row).collect()
 }
 
 /// The largest `display_order` inside each of these groups.

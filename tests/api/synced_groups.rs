@@ -142,6 +142,59 @@ fn without_a_tag_children_are_ordinary() {
     client.delete(&component(&page, &child)).expect(200);
 }
 
+/// Given its tag again, a group takes back the children that it freed: their ids and what people wrote stay.
+#[test]
+fn a_group_takes_back_the_children_that_it_freed() {
+    let client = Server::shared_client();
+    let (page, (tag, name)) = (new_page(&client), new_tag(&client));
+    let (one, two) = (tagged(&client, "One", &[&name]), tagged(&client, "Two", &[&name]));
+    let group =
+        component(&page, &new_component(&client, &page, &json!({"is_group": true, "sync_tag_id": tag})));
+    let first = component(&page, &id_of(&all(&client, &page)[1]));
+    client.patch(&first, &json!({"description": "Ours", "is_visible": false})).expect(200);
+    let before = all(&client, &page);
+    client.patch(&group, &json!({"sync_tag_id": null})).expect(200);
+    client.patch(&service(&two), &json!({"name": "Second"})).expect(200);
+    let three = tagged(&client, "Three", &[&name]);
+    client.patch(&group, &json!({ "sync_tag_id": tag })).expect(200);
+    let after = all(&client, &page);
+    let ids = |rows: &[Value]| rows.iter().map(id_of).collect::<Vec<_>>();
+    assert_eq!(ids(&after[..3]), ids(&before));
+    assert_eq!(after[1], before[1]);
+    let group_id = id_of(&after[0]);
+    let expected = [("One", &*one), ("Second", &two), ("Three", &three)];
+    assert_eq!(inside(&client, &page, &group_id), pairs(&expected), "the names are those of today");
+    client.patch(&service(&one), &json!({"tags": []})).expect(200);
+    assert_eq!(inside(&client, &page, &group_id), pairs(&expected[1..]));
+}
+
+/// A child that somebody made by hand for a service of the tag becomes the managed one, instead of a second one.
+#[test]
+fn a_group_adopts_what_was_made_by_hand_for_the_same_service() {
+    let client = Server::shared_client();
+    let (page, (tag, name)) = (new_page(&client), new_tag(&client));
+    let (shop, desk) = (tagged(&client, "Shop", &[&name]), tagged(&client, "Desk", &[&name]));
+    let other = tagged(&client, "Other", &[]);
+    let group = new_component(&client, &page, &json!({"is_group": true}));
+    let by_hand = |name: &str, service: &str| {
+        new_component(&client, &page, &json!({"name": name, "parent_id": group, "service_id": service}))
+    };
+    let (front, second) = (by_hand("Front", &shop), by_hand("Shop again", &shop));
+    let (called, stranger) = (by_hand("Desk", &desk), by_hand("Other", &other));
+    client.patch(&component(&page, &group), &json!({ "sync_tag_id": tag })).expect(200);
+    let managed = |id: &str| shown(&client, &page, id)["is_sync_managed"] == true;
+    assert!(managed(&front) && managed(&called), "the oldest of each service");
+    assert!(!managed(&second) && !managed(&stranger));
+    assert_eq!(all(&client, &page).len(), 5, "nothing was added");
+    for (service_id, name) in [(&shop, "New shop"), (&desk, "New desk")] {
+        client.patch(&service(service_id), &json!({ "name": name })).expect(200);
+    }
+    assert_eq!(shown(&client, &page, &front)["name"], "Front", "somebody named it");
+    assert_eq!(shown(&client, &page, &called)["name"], "New desk", "an equal name is no name of its own");
+    let refused = client.delete(&component(&page, &front));
+    assert_eq!(refused.errors(), [("component".to_owned(), MANAGED.to_owned())]);
+}
+
 /// A child follows the name of its service until somebody names it.
 #[test]
 fn a_child_is_called_like_its_service_until_it_is_named() {

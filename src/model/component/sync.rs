@@ -1,0 +1,214 @@
+//! Groups that follow a tag (contract 4.14.4): which children come, go, and are renamed. Pure; the store carries it out.
+//!
+//! A group has one managed child per service with its tag. Children that people put into such a group are left alone, with one
+//! exception: when the group is given its tag, a child that stands for such a service already becomes the managed one.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::model::component::{Component, ComponentKey};
+use crate::model::service::ServiceKey;
+use crate::model::translated::Translated;
+
+/// A service as far as its components show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedService {
+    /// Key of the row.
+    pub key: ServiceKey,
+    /// Display name.
+    pub name: String,
+}
+
+/// A service carries a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Carried {
+    /// The service.
+    pub service: ServiceKey,
+    /// Key of the tag.
+    pub tag: i64,
+}
+
+/// Groups, services and the children that stand for services in the groups.
+#[derive(Clone, Copy, Debug)]
+pub struct Synchronisation<'a> {
+    /// Groups; those without a tag keep no managed child.
+    pub groups: &'a [Component],
+    /// Services that may need a child.
+    pub services: &'a [NamedService],
+    /// Their tags.
+    pub carried: &'a HashSet<Carried>,
+    /// Children of the groups. Those that are not managed become so when they stand for a service of the tag.
+    pub children: &'a [Component],
+    /// Language of the services' names.
+    pub locale: &'a str,
+}
+
+/// What has to change.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct SyncChanges {
+    /// New children; their order is given when they are stored.
+    pub added: Vec<Component>,
+    /// Children that became managed, or were renamed.
+    pub changed: Vec<Component>,
+    /// Children without a service of the tag.
+    pub removed: Vec<ComponentKey>,
+}
+
+/// A group and a service in it.
+type Place = (ComponentKey, ServiceKey);
+
+impl Synchronisation<'_> {
+    /// Returns what has to change so that every group shows the services of its tag.
+    #[must_use]
+    pub fn changes(&self) -> SyncChanges {
+        let mut changes = SyncChanges::default();
+        let mut present = self.keep_managed(&mut changes);
+        self.adopt(&mut present, &mut changes);
+        for group in self.groups {
+            let Some(tag) = group.sync_tag else { continue };
+            let missing = self.services.iter().filter(|service| {
+                let carried = Carried { service: service.key, tag };
+                self.carried.contains(&carried) && !present.contains(&(group.key, service.key))
+            });
+            changes.added.extend(missing.map(|service| self.child_of(group, service)));
+        }
+        changes
+    }
+
+    /// Managed children stay while their service has the tag, and follow its name.
+    fn keep_managed(&self, changes: &mut SyncChanges) -> HashSet<Place> {
+        let mut present = HashSet::new();
+        let names = self.names();
+        for child in self.children.iter().filter(|child| child.is_sync_managed) {
+            let (Some(parent), Some(service)) = (child.parent, child.service) else { continue };
+            if !self.follows(parent, service) {
+                changes.removed.push(child.key);
+                continue;
+            }
+            present.insert((parent, service));
+            let followed = followed(child, names.get(&service));
+            if followed != *child {
+                changes.changed.push(followed);
+            }
+        }
+        present
+    }
+
+    /// The first child that stands for a service of the tag and is not managed becomes so.
+    fn adopt(&self, present: &mut HashSet<Place>, changes: &mut SyncChanges) {
+        let names = self.names();
+        for child in self.children.iter().filter(|child| !child.is_sync_managed && !child.is_group) {
+            let (Some(parent), Some(service)) = (child.parent, child.service) else { continue };
+            if !self.follows(parent, service) || !present.insert((parent, service)) {
+                continue;
+            }
+            let name = names.get(&service);
+            let has_own_name = child.has_own_name && Some(&child.name) != name;
+            let adopted = Component { is_sync_managed: true, has_own_name, ..child.clone() };
+            changes.changed.push(followed(&adopted, name));
+        }
+    }
+
+    /// Returns true when the group follows a tag of the service.
+    fn follows(&self, group: ComponentKey, service: ServiceKey) -> bool {
+        let group = self.groups.iter().find(|known| known.key == group);
+        let tag = group.and_then(|group| group.sync_tag);
+        tag.is_some_and(|tag| self.carried.contains(&Carried { service, tag }))
+    }
+
+    fn names(&self) -> HashMap<ServiceKey, Translated> {
+        let name = |service: &NamedService| Translated::single(self.locale, service.name.as_str());
+        self.services.iter().map(|service| (service.key, name(service))).collect()
+    }
+
+    fn child_of(&self, group: &Component, service: &NamedService) -> Component {
+        let name = Translated::single(self.locale, service.name.as_str());
+        Component {
+            parent: Some(group.key),
+            service: Some(service.key),
+            is_visible: group.sync_new_visible,
+            show_uptime_bars: group.show_uptime_bars,
+            is_sync_managed: true,
+            ..Component::new(group.page, name, group.created_at)
+        }
+    }
+}
+
+/// The child under the name of its service, unless a client has named it.
+fn followed(child: &Component, name: Option<&Translated>) -> Component {
+    let name = name.filter(|_| !child.has_own_name).unwrap_or(&child.name);
+    Component { name: name.clone(), ..child.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Timestamp;
+
+    const TAG: i64 = 7;
+
+    fn text(name: &str) -> Translated {
+        Translated::single("en", name)
+    }
+
+    fn group(sync_tag: Option<i64>) -> Component {
+        let new = Component::new(1, text("Shops"), Timestamp::from_ms(0));
+        Component { key: 10, is_group: true, sync_tag, ..new }
+    }
+
+    fn child(key: ComponentKey, service: ServiceKey, name: &str) -> Component {
+        let new = Component::new(1, text(name), Timestamp::from_ms(0));
+        Component { key, parent: Some(10), service: Some(service), ..new }
+    }
+
+    fn managed(key: ComponentKey, service: ServiceKey, name: &str) -> Component {
+        Component { is_sync_managed: true, ..child(key, service, name) }
+    }
+
+    /// The services 1 `One` and 2 `Two`, both with the tag.
+    fn changes(group: &Component, children: &[Component]) -> SyncChanges {
+        let named = |(key, name): (i64, &str)| NamedService { key, name: name.into() };
+        let services = [(1, "One"), (2, "Two")].map(named);
+        let carried = [1, 2].map(|service| Carried { service, tag: TAG }).into();
+        let groups = std::slice::from_ref(group);
+        Synchronisation { groups, services: &services, carried: &carried, children, locale: "en" }.changes()
+    }
+
+    fn names(components: &[Component]) -> Vec<(ComponentKey, &str)> {
+        components.iter().map(|child| (child.key, child.name.text("en", "en"))).collect()
+    }
+
+    #[test]
+    fn services_without_a_child_get_one_and_children_without_the_tag_go() {
+        let found = changes(&group(Some(TAG)), &[managed(20, 1, "One"), managed(21, 3, "Three")]);
+        assert_eq!((names(&found.added), found.removed), (vec![(0, "Two")], vec![21]));
+        assert!(found.changed.is_empty());
+        let found = changes(&group(None), &[managed(20, 1, "One")]);
+        assert_eq!((found.added.len(), found.removed), (0, vec![20]));
+    }
+
+    #[test]
+    fn a_child_follows_the_name_of_its_service_unless_it_was_named() {
+        let named = Component { has_own_name: true, ..managed(21, 2, "Mine") };
+        let found = changes(&group(Some(TAG)), &[managed(20, 1, "Old"), named]);
+        assert_eq!(names(&found.changed), [(20, "One")]);
+        assert!(found.added.is_empty() && found.removed.is_empty());
+    }
+
+    #[test]
+    fn a_child_that_stands_for_the_service_becomes_the_managed_one() {
+        let by_hand = Component { has_own_name: true, ..child(21, 2, "Mine") };
+        let found = changes(&group(Some(TAG)), &[child(20, 1, "Old"), by_hand, child(22, 1, "Second")]);
+        assert_eq!(names(&found.changed), [(20, "One"), (21, "Mine")]);
+        assert!(found.changed.iter().all(|child| child.is_sync_managed));
+        assert!(found.added.is_empty() && found.removed.is_empty());
+        let beside = changes(&group(Some(TAG)), &[child(20, 1, "Old"), managed(21, 1, "One")]);
+        assert!(beside.changed.is_empty(), "there is a managed one already");
+    }
+
+    #[test]
+    fn an_adopted_child_with_the_name_of_its_service_follows_it() {
+        let by_hand = Component { has_own_name: true, ..child(20, 1, "One") };
+        let found = changes(&group(Some(TAG)), &[by_hand]);
+        assert!(!found.changed[0].has_own_name);
+    }
+}
