@@ -1,8 +1,9 @@
 //! Components and groups of a status page (contract 4.14): what is stored about one.
 //!
-//! How they form a tree is in `tree`, what visitors see of them in `status`.
+//! How they form a tree is in `tree`, what visitors see of them in `status`, how groups follow tags in `sync`.
 
 pub mod status;
+pub mod sync;
 pub mod tree;
 
 use crate::clock::Timestamp;
@@ -35,7 +36,7 @@ pub struct Component {
     pub sync_tag: Option<i64>,
     /// Display name.
     pub name: Translated,
-    /// Whether a client has named a managed component.
+    /// Whether a client has named it; false for a child with the name that the synchronisation gave it.
     pub has_own_name: bool,
     /// Further words.
     pub description: Option<Translated>,

@@ -7,18 +7,21 @@ use actix_web::HttpResponse;
 use askama::Template as _;
 
 use crate::model::asset::AssetKind;
-use crate::model::component::status::{ComponentStatus, Derived, statuses};
+use crate::model::component::status::{Derived, statuses};
 use crate::model::component::tree::Tree;
 use crate::model::component::{Component, ComponentKey};
+use crate::model::incident::IncidentStatus;
 use crate::model::language::choose;
+use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::{Service, ServiceKey};
 use crate::model::statuspage::Statuspage;
 use crate::model::verdict::Verdict;
+use crate::pages::appearance::Look;
 use crate::pages::view::{Announcement, Head, Moment, PageView, Part, Reader, Update, paragraphs};
 use crate::pages::visit::Visit;
 use crate::pages::words::Words;
 use crate::pages::{Pages, answer};
-use crate::store::announcements::{self, Announced, Announcer};
+use crate::store::announcements::{self, Announced, Announcer, TouchedService};
 use crate::store::{StoreError, assets, components, organisations, page_facts};
 
 /// Whether a page looks other than all others.
@@ -57,20 +60,21 @@ impl Pages {
         let locales = page.effective_locales(&organisation);
         let chosen = choose(&visit.accept_language, &locales, &default).unwrap_or_else(|| default.clone());
         let reader = Reader { chosen: &chosen, default: &default, words: Words::of(&chosen) };
-        let view = self.view(&reader, page).await?;
+        let look = Look::of(page, visit.appearance, reader.words);
+        let view = self.view(&reader, page, look).await?;
         let html = view.render().unwrap_or_else(|error| {
             tracing::error!(%error, "a template failed");
             String::new()
         });
-        Ok(answer::page(html, &chosen, has_own_style(page), page.seo.indexable))
+        Ok(answer::page(page, html, &chosen))
     }
 }
 
 impl Pages {
-    async fn view(&self, reader: &Reader<'_>, page: &Statuspage) -> Result<PageView, StoreError> {
+    async fn view(&self, reader: &Reader<'_>, page: &Statuspage, look: Look) -> Result<PageView, StoreError> {
         let main = self.databases.main.reader();
         let components = components::of_page(main, page.key).await?;
-        let facts = page_facts::gather(main, (page.organisation, page.key)).await?;
+        let facts = page_facts::gather(main, page.organisation, page.key).await?;
         let verdicts = self.verdicts(&facts.services).await;
         let derived = statuses(&components, &facts, &verdicts);
         let ordered = Tree::of(&components).depth_first();
@@ -86,12 +90,9 @@ impl Pages {
         };
         let incidents = announcements::incidents(main, &announcer).await?;
         let maintenances = announcements::maintenances(main, &announcer).await?;
-        let announce = |announced: Vec<Announced>| {
-            announced
-                .into_iter()
-                .map(|announced| announcement(reader, page, &linked, announced))
-                .collect::<Vec<_>>()
-        };
+        let speaker = Speaker { reader, page, linked: &linked };
+        let incidents = incidents.into_iter().map(|one| speaker.incident(one)).collect();
+        let maintenances = maintenances.into_iter().map(|one| speaker.maintenance(one)).collect();
         let mut hashes = assets::hashes(main, page.key).await?;
         let mut file = |kind: AssetKind| hashes.remove(&kind).map(|hash| format!("/assets/{hash}"));
         let icon = file(AssetKind::Favicon);
@@ -108,6 +109,7 @@ impl Pages {
         };
         Ok(PageView {
             words: reader.words,
+            look,
             head,
             name,
             logo,
@@ -115,8 +117,8 @@ impl Pages {
             logo_size: page.logo_size.as_str(),
             overall: reader.overall(&parts),
             entries: reader.entries(&parts),
-            incidents: announce(incidents),
-            maintenances: announce(maintenances),
+            incidents,
+            maintenances,
             imprint: page.imprint_url.clone(),
             privacy: page.privacy_policy_url.clone(),
         })
@@ -130,7 +132,7 @@ fn part<'a>(component: &'a Component, derived: &HashMap<ComponentKey, Derived>) 
         parent: component.parent,
         name: &component.name,
         description: component.description.as_ref(),
-        status: status.map(ComponentStatus::as_str),
+        status,
         is_group: component.is_group,
         hides_operational: component.hide_operational_children,
         is_open_at_first: component.default_open,
@@ -142,31 +144,53 @@ fn is_seen(component: &Component, derived: &HashMap<ComponentKey, Derived>) -> b
     derived.get(&component.key).is_some_and(|derived| derived.effective.is_some())
 }
 
-/// An incident or a maintenance. `linked` are the names under which visitors know services.
-fn announcement(
-    reader: &Reader<'_>,
-    page: &Statuspage,
-    linked: &HashMap<i64, String>,
-    announced: Announced,
-) -> Announcement {
-    let visible_name = |(key, name): (i64, String)| match linked.get(&key) {
-        Some(known) => Some(known.clone()),
-        None => Some(name).filter(|_| page.shows.unlinked_services),
-    };
-    let services = announced.services.into_iter().filter(|_| page.shows.affected_services);
-    let is_maintenance = matches!(announced.status.as_str(), "scheduled" | "in_progress");
-    let updates = announced.entries.iter().rev().map(|entry| Update {
-        state: reader.words.state(&entry.status),
-        at: Moment::from(entry.at),
-        paragraphs: paragraphs(&reader.text(&entry.message)),
-    });
-    Announcement {
-        title: reader.text(&announced.title),
-        state: reader.words.state(&announced.status),
-        start: announced.start.into(),
-        end: announced.end.map(Moment::from),
-        has_open_end: is_maintenance && announced.end.is_none(),
-        affected: services.filter_map(visible_name).collect(),
-        updates: updates.collect(),
+/// Who puts announcements into words.
+struct Speaker<'a> {
+    reader: &'a Reader<'a>,
+    page: &'a Statuspage,
+    /// The names under which visitors know services.
+    linked: &'a HashMap<ServiceKey, String>,
+}
+
+impl Speaker<'_> {
+    fn incident(&self, incident: Announced<IncidentStatus>) -> Announcement {
+        self.announcement(incident, |status| self.reader.words.incident(status))
+    }
+
+    fn maintenance(&self, maintenance: Announced<MaintenanceStatus>) -> Announcement {
+        let has_open_end = maintenance.end.is_none();
+        let announcement = self.announcement(maintenance, |status| self.reader.words.maintenance(status));
+        Announcement { has_open_end, ..announcement }
+    }
+
+    fn announcement<S: Copy>(
+        &self,
+        announced: Announced<S>,
+        state: impl Fn(S) -> &'static str,
+    ) -> Announcement {
+        let updates = announced.entries.iter().rev().map(|entry| Update {
+            state: state(entry.status),
+            at: Moment::from(entry.at),
+            paragraphs: paragraphs(&self.reader.text(&entry.message)),
+        });
+        Announcement {
+            title: self.reader.text(&announced.title),
+            state: state(announced.status),
+            start: announced.start.into(),
+            end: announced.end.map(Moment::from),
+            has_open_end: false,
+            updates: updates.collect(),
+            affected: self.names(announced.services),
+        }
+    }
+
+    /// The names of the services that visitors may know of.
+    fn names(&self, services: Vec<TouchedService>) -> Vec<String> {
+        let shows = self.page.shows;
+        let name = |service: TouchedService| match self.linked.get(&service.key) {
+            Some(known) => Some(known.clone()),
+            None => Some(service.name).filter(|_| shows.unlinked_services),
+        };
+        services.into_iter().filter(|_| shows.affected_services).filter_map(name).collect()
     }
 }

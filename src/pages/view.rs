@@ -5,7 +5,9 @@
 use askama::Template;
 
 use crate::clock::Timestamp;
+use crate::model::component::status::ComponentStatus;
 use crate::model::translated::Translated;
+use crate::pages::appearance::Look;
 use crate::pages::words::Words;
 
 /// The whole page.
@@ -13,6 +15,7 @@ use crate::pages::words::Words;
 #[template(path = "page.html")]
 pub(super) struct PageView {
     pub(super) words: &'static Words,
+    pub(super) look: Look,
     pub(super) head: Head,
     pub(super) name: String,
     /// Addresses of the logos; a dark one without a light one is none.
@@ -112,7 +115,7 @@ pub(super) struct Part<'a> {
     pub(super) name: &'a Translated,
     pub(super) description: Option<&'a Translated>,
     /// The component status; `None` = visitors do not see it.
-    pub(super) status: Option<&'static str>,
+    pub(super) status: Option<ComponentStatus>,
     pub(super) is_group: bool,
     pub(super) hides_operational: bool,
     pub(super) is_open_at_first: bool,
@@ -131,35 +134,27 @@ impl Reader<'_> {
         text.text(self.chosen, self.default).to_owned()
     }
 
-    fn badge(&self, status: &'static str) -> Badge {
-        let text = match status {
-            "operational" => self.words.operational,
-            "degraded" => self.words.degraded,
-            "partial_outage" => self.words.partial_outage,
-            "major_outage" => self.words.major_outage,
-            "under_maintenance" => self.words.under_maintenance,
-            _ => self.words.unknown,
-        };
-        Badge { class: status, text }
+    fn badge(&self, status: ComponentStatus) -> Badge {
+        Badge { class: status.as_str(), text: self.words.component(status) }
     }
 
     /// What stands above everything.
     pub(super) fn overall(&self, parts: &[Part<'_>]) -> Badge {
-        let shown: Vec<&str> =
+        let shown: Vec<ComponentStatus> =
             parts.iter().filter(|part| part.parent.is_none()).filter_map(|part| part.status).collect();
-        let any = |status: &str| shown.contains(&status);
-        let (class, text) = if any("major_outage") || any("partial_outage") {
-            ("major_outage", self.words.some_outage)
-        } else if any("degraded") {
-            ("degraded", self.words.some_trouble)
-        } else if any("under_maintenance") {
-            ("under_maintenance", self.words.some_work)
-        } else if any("operational") {
-            ("operational", self.words.all_well)
+        let any = |status: ComponentStatus| shown.contains(&status);
+        let (status, text) = if any(ComponentStatus::MajorOutage) || any(ComponentStatus::PartialOutage) {
+            (ComponentStatus::MajorOutage, self.words.some_outage)
+        } else if any(ComponentStatus::Degraded) {
+            (ComponentStatus::Degraded, self.words.some_trouble)
+        } else if any(ComponentStatus::UnderMaintenance) {
+            (ComponentStatus::UnderMaintenance, self.words.some_work)
+        } else if any(ComponentStatus::Operational) {
+            (ComponentStatus::Operational, self.words.all_well)
         } else {
-            ("unknown", self.words.all_unknown)
+            (ComponentStatus::Unknown, self.words.all_unknown)
         };
-        Badge { class, text }
+        Badge { class: status.as_str(), text }
     }
 
     /// The tree of what is shown; `parts` are in display order.
@@ -172,14 +167,14 @@ impl Reader<'_> {
         children
             .filter_map(|part| {
                 let status = part.status?;
-                let is_left_off = hides_operational && status == "operational";
+                let is_left_off = hides_operational && status == ComponentStatus::Operational;
                 (!is_left_off).then(|| self.entry(part, status, parts))
             })
             .collect()
     }
 
-    fn entry(&self, part: &Part<'_>, status: &'static str, parts: &[Part<'_>]) -> Entry {
-        let is_trouble = !matches!(status, "operational" | "unknown");
+    fn entry(&self, part: &Part<'_>, status: ComponentStatus, parts: &[Part<'_>]) -> Entry {
+        let is_trouble = !matches!(status, ComponentStatus::Operational | ComponentStatus::Unknown);
         let children = if part.is_group {
             self.below(Some(part.key), part.hides_operational, parts)
         } else {
@@ -213,7 +208,7 @@ mod tests {
         key: i64,
         parent: Option<i64>,
         name: &'a Translated,
-        status: Option<&'static str>,
+        status: Option<ComponentStatus>,
     ) -> Part<'a> {
         Part {
             key,
@@ -231,13 +226,17 @@ mod tests {
     fn hidden_components_and_healthy_children_of_quiet_groups_are_left_off() {
         let name = Translated::single("en", "Shop");
         let parts = [
-            Part { is_group: true, hides_operational: true, ..part(1, None, &name, Some("partial_outage")) },
-            part(2, Some(1), &name, Some("operational")),
-            part(3, Some(1), &name, Some("major_outage")),
+            Part {
+                is_group: true,
+                hides_operational: true,
+                ..part(1, None, &name, Some(ComponentStatus::PartialOutage))
+            },
+            part(2, Some(1), &name, Some(ComponentStatus::Operational)),
+            part(3, Some(1), &name, Some(ComponentStatus::MajorOutage)),
             part(4, Some(1), &name, None),
             part(5, None, &name, None),
-            Part { is_group: true, ..part(6, None, &name, Some("operational")) },
-            part(7, Some(6), &name, Some("operational")),
+            Part { is_group: true, ..part(6, None, &name, Some(ComponentStatus::Operational)) },
+            part(7, Some(6), &name, Some(ComponentStatus::Operational)),
         ];
         let entries = READER().entries(&parts);
         let shape: Vec<_> = entries.iter().map(|entry| (entry.is_open, entry.children.len())).collect();
@@ -249,8 +248,11 @@ mod tests {
     #[test]
     fn hostile_names_are_text() {
         let name = Translated::single("en", "<script>alert('&')</script>\"");
-        let parts =
-            [Part { is_group: true, description: Some(&name), ..part(1, None, &name, Some("operational")) }];
+        let parts = [Part {
+            is_group: true,
+            description: Some(&name),
+            ..part(1, None, &name, Some(ComponentStatus::Operational))
+        }];
         let html = READER().entries(&parts)[0].render().unwrap();
         assert!(!html.contains("<script") && html.contains("&#60;script&#62;"), "{html}");
     }

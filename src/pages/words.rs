@@ -2,6 +2,10 @@
 //!
 //! A language without words of its own is served in English.
 
+use crate::model::component::status::ComponentStatus;
+use crate::model::incident::IncidentStatus;
+use crate::model::maintenance::MaintenanceStatus;
+
 /// The fixed words of one language.
 #[derive(Debug)]
 pub(super) struct Words {
@@ -39,6 +43,11 @@ pub(super) struct Words {
     pub(super) imprint: &'static str,
     pub(super) privacy: &'static str,
     pub(super) skip: &'static str,
+    /// The switch of the colour scheme, and its three positions.
+    pub(super) appearance: &'static str,
+    pub(super) like_system: &'static str,
+    pub(super) light: &'static str,
+    pub(super) dark: &'static str,
 }
 
 const ENGLISH: Words = Words {
@@ -71,6 +80,10 @@ const ENGLISH: Words = Words {
     imprint: "Imprint",
     privacy: "Privacy",
     skip: "Skip to the content",
+    appearance: "Appearance",
+    like_system: "System",
+    light: "Light",
+    dark: "Dark",
 };
 
 const GERMAN: Words = Words {
@@ -103,6 +116,10 @@ const GERMAN: Words = Words {
     imprint: "Impressum",
     privacy: "Datenschutz",
     skip: "Zum Inhalt",
+    appearance: "Darstellung",
+    like_system: "System",
+    light: "Hell",
+    dark: "Dunkel",
 };
 
 const FRENCH: Words = Words {
@@ -135,6 +152,10 @@ const FRENCH: Words = Words {
     imprint: "Mentions légales",
     privacy: "Confidentialité",
     skip: "Aller au contenu",
+    appearance: "Apparence",
+    like_system: "Système",
+    light: "Clair",
+    dark: "Sombre",
 };
 
 impl Words {
@@ -145,17 +166,35 @@ impl Words {
         known.into_iter().find(|words| words.locale.eq_ignore_ascii_case(language)).unwrap_or(&ENGLISH)
     }
 
-    /// The state of an incident or a maintenance.
-    pub(super) fn state(&self, status: &str) -> &'static str {
+    /// The name of a component status.
+    pub(super) const fn component(&self, status: ComponentStatus) -> &'static str {
         match status {
-            "identified" => self.identified,
-            "monitoring" => self.monitoring,
-            "resolved" => self.resolved,
-            "scheduled" => self.scheduled,
-            "in_progress" => self.in_progress,
-            "completed" => self.completed,
-            "cancelled" => self.cancelled,
-            _ => self.investigating,
+            ComponentStatus::Operational => self.operational,
+            ComponentStatus::Degraded => self.degraded,
+            ComponentStatus::PartialOutage => self.partial_outage,
+            ComponentStatus::MajorOutage => self.major_outage,
+            ComponentStatus::UnderMaintenance => self.under_maintenance,
+            ComponentStatus::Unknown => self.unknown,
+        }
+    }
+
+    /// The name of an incident's state.
+    pub(super) const fn incident(&self, status: IncidentStatus) -> &'static str {
+        match status {
+            IncidentStatus::Investigating => self.investigating,
+            IncidentStatus::Identified => self.identified,
+            IncidentStatus::Monitoring => self.monitoring,
+            IncidentStatus::Resolved => self.resolved,
+        }
+    }
+
+    /// The name of a maintenance's state.
+    pub(super) const fn maintenance(&self, status: MaintenanceStatus) -> &'static str {
+        match status {
+            MaintenanceStatus::Scheduled => self.scheduled,
+            MaintenanceStatus::InProgress => self.in_progress,
+            MaintenanceStatus::Completed => self.completed,
+            MaintenanceStatus::Cancelled => self.cancelled,
         }
     }
 }

@@ -1,45 +1,59 @@
 //! What a status page announces to its visitors: open published incidents, running and coming maintenances.
 //!
-//! An announcement shows on the pages that were chosen for it; without a choice, on every page with a visible component of
-//! a service that it names (contract 4.10.2, 4.11.2). Each question is asked once for all announcements.
+//! Which page shows which announcement is decided in the model ([`ChosenPages`]). Each question is asked once for all
+//! announcements; those that the page does not show are left out before any text is read.
+
+mod incidents;
+mod maintenances;
 
 use std::collections::{HashMap, HashSet};
+use std::future::Future;
 
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
-use watchkeeper_entities::{
-    incident, incident_service, incident_statuspage, incident_update, maintenance, maintenance_service,
-    maintenance_statuspage, maintenance_update, service,
-};
+use watchkeeper_entities::service;
 
 use crate::clock::Timestamp;
+use crate::model::announcement::ChosenPages;
+use crate::model::incident::IncidentStatus;
+use crate::model::maintenance::MaintenanceStatus;
+use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 use crate::store::StoreError;
 
-/// Most announcements of a kind that are looked at; beyond that nobody reads.
-const MOST: u64 = 200;
+/// Most announcements of a kind that a page shows; beyond that nobody reads.
+const MOST: usize = 200;
 
-/// An incident or a maintenance.
+/// An incident or a maintenance; `S` is its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Announced {
+pub struct Announced<S> {
     /// Title.
     pub title: Translated,
-    /// Word of its state.
-    pub status: String,
+    /// Its state.
+    pub status: S,
     /// Start, perhaps planned.
     pub start: Timestamp,
     /// Planned end of a maintenance.
     pub end: Option<Timestamp>,
-    /// Services that it touches at the moment: key and name, by name.
-    pub services: Vec<(i64, String)>,
+    /// Services that it touches at the moment, by name.
+    pub services: Vec<TouchedService>,
     /// The public timeline, oldest first.
-    pub entries: Vec<TimelineEntry>,
+    pub entries: Vec<TimelineEntry<S>>,
+}
+
+/// A service that an announcement touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TouchedService {
+    /// Database key.
+    pub key: ServiceKey,
+    /// Name.
+    pub name: String,
 }
 
 /// An entry of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimelineEntry {
-    /// Word of the state.
-    pub status: String,
+pub struct TimelineEntry<S> {
+    /// The state that it states.
+    pub status: S,
     /// Message.
     pub message: Translated,
     /// When it was written.
@@ -54,24 +68,7 @@ pub struct Announcer {
     /// Database key of the page.
     pub statuspage: i64,
     /// Database keys of the services with a visible component.
-    pub services: HashSet<i64>,
-}
-
-/// Who is touched by an announcement: its key, the service's key, whether it still is.
-type Touch = (i64, i64, bool);
-
-impl Announcer {
-    /// Which of the announcements it makes.
-    fn shows(&self, keys: &[i64], chosen: &[(i64, i64)], touched: &[Touch]) -> HashSet<i64> {
-        let is_shown = |key: &i64| {
-            let mut pages = chosen.iter().filter(|(of, _)| of == key).peekable();
-            if pages.peek().is_some() {
-                return pages.any(|(_, page)| *page == self.statuspage);
-            }
-            touched.iter().any(|(of, service, _)| of == key && self.services.contains(service))
-        };
-        keys.iter().copied().filter(is_shown).collect()
-    }
+    pub services: HashSet<ServiceKey>,
 }
 
 /// Open published incidents that the page shows, the latest first.
@@ -81,49 +78,8 @@ impl Announcer {
 pub async fn incidents(
     connection: &impl ConnectionTrait,
     announcer: &Announcer,
-) -> Result<Vec<Announced>, StoreError> {
-    let rows = incident::Entity::find()
-        .filter(incident::Column::OrganisationId.eq(announcer.organisation))
-        .filter(incident::Column::IsPublished.eq(true))
-        .filter(incident::Column::ResolvedAt.is_null())
-        .order_by_desc(incident::Column::StartedAt)
-        .order_by_asc(incident::Column::PublicId)
-        .limit(MOST)
-        .all(connection)
-        .await?;
-    let keys: Vec<i64> = rows.iter().map(|row| row.id).collect();
-    let chosen = incident_statuspage::Entity::find()
-        .filter(incident_statuspage::Column::IncidentId.is_in(keys.iter().copied()));
-    let chosen: Vec<_> =
-        chosen.all(connection).await?.iter().map(|row| (row.incident_id, row.statuspage_id)).collect();
-    let touched = incident_service::Entity::find()
-        .filter(incident_service::Column::IncidentId.is_in(keys.iter().copied()));
-    let touched: Vec<Touch> = touched
-        .all(connection)
-        .await?
-        .iter()
-        .map(|row| (row.incident_id, row.service_id, row.recovered_at.is_none()))
-        .collect();
-    let shown = announcer.shows(&keys, &chosen, &touched);
-    let entries = incident_update::Entity::find()
-        .filter(incident_update::Column::IncidentId.is_in(shown.iter().copied()))
-        .order_by_asc(incident_update::Column::Id);
-    let entries = entries.all(connection).await?.into_iter();
-    let entries = entries
-        .map(|row| (row.incident_id, entry("incident_update", row.status, &row.message, row.created_at)));
-    let mut entries = by_announcement(entries)?;
-    let mut services = services(connection, &touched, &shown).await?;
-    let announced = rows.into_iter().filter(|row| shown.contains(&row.id)).map(|row| {
-        Ok(Announced {
-            title: text("incident", &row.title)?,
-            status: row.status,
-            start: Timestamp::from_ms(row.started_at),
-            end: None,
-            services: services.remove(&row.id).unwrap_or_default(),
-            entries: entries.remove(&row.id).unwrap_or_default(),
-        })
-    });
-    announced.collect()
+) -> Result<Vec<Announced<IncidentStatus>>, StoreError> {
+    announced::<incidents::Incidents>(connection, announcer).await
 }
 
 /// Running and coming maintenances that the page shows, the earliest first.
@@ -133,56 +89,108 @@ pub async fn incidents(
 pub async fn maintenances(
     connection: &impl ConnectionTrait,
     announcer: &Announcer,
-) -> Result<Vec<Announced>, StoreError> {
-    let rows = maintenance::Entity::find()
-        .filter(maintenance::Column::OrganisationId.eq(announcer.organisation))
-        .filter(maintenance::Column::Status.is_in(["in_progress", "scheduled"]))
-        .order_by_asc(maintenance::Column::ScheduledStart)
-        .order_by_asc(maintenance::Column::PublicId)
-        .limit(MOST)
-        .all(connection)
-        .await?;
-    let keys: Vec<i64> = rows.iter().map(|row| row.id).collect();
-    let chosen = maintenance_statuspage::Entity::find()
-        .filter(maintenance_statuspage::Column::MaintenanceId.is_in(keys.iter().copied()));
-    let chosen: Vec<_> =
-        chosen.all(connection).await?.iter().map(|row| (row.maintenance_id, row.statuspage_id)).collect();
-    let touched = maintenance_service::Entity::find()
-        .filter(maintenance_service::Column::MaintenanceId.is_in(keys.iter().copied()));
-    let touched: Vec<Touch> =
-        touched.all(connection).await?.iter().map(|row| (row.maintenance_id, row.service_id, true)).collect();
-    let shown = announcer.shows(&keys, &chosen, &touched);
-    let entries = maintenance_update::Entity::find()
-        .filter(maintenance_update::Column::MaintenanceId.is_in(shown.iter().copied()))
-        .order_by_asc(maintenance_update::Column::Id);
-    let entries = entries.all(connection).await?.into_iter();
-    let entries = entries.map(|row| {
-        (row.maintenance_id, entry("maintenance_update", row.status, &row.message, row.created_at))
-    });
-    let mut entries = by_announcement(entries)?;
-    let mut services = services(connection, &touched, &shown).await?;
-    let announced = rows.into_iter().filter(|row| shown.contains(&row.id)).map(|row| {
-        Ok(Announced {
-            title: text("maintenance", &row.title)?,
-            status: row.status,
-            start: Timestamp::from_ms(row.scheduled_start),
-            end: row.scheduled_end.map(Timestamp::from_ms),
-            services: services.remove(&row.id).unwrap_or_default(),
-            entries: entries.remove(&row.id).unwrap_or_default(),
-        })
-    });
-    announced.collect()
+) -> Result<Vec<Announced<MaintenanceStatus>>, StoreError> {
+    announced::<maintenances::Maintenances>(connection, announcer).await
 }
 
-/// Names of the services that are touched, by announcement.
-async fn services(
+/// One kind of announcement.
+trait Kind {
+    /// Its states.
+    type Status;
+
+    /// What an organisation could announce, in display order.
+    fn candidates(
+        connection: &impl ConnectionTrait,
+        organisation: i64,
+    ) -> impl Future<Output = Result<Candidates, StoreError>>;
+
+    /// Titles, states and times of these.
+    fn heads(
+        connection: &impl ConnectionTrait,
+        keys: &[i64],
+    ) -> impl Future<Output = Result<HashMap<i64, Announced<Self::Status>>, StoreError>>;
+
+    /// Their timelines, oldest first: key of the announcement and entry.
+    fn entries(
+        connection: &impl ConnectionTrait,
+        keys: &[i64],
+    ) -> impl Future<Output = Result<Vec<(i64, TimelineEntry<Self::Status>)>, StoreError>>;
+}
+
+/// What decides about the announcements of an organisation.
+struct Candidates {
+    /// Their keys in display order.
+    keys: Vec<i64>,
+    choices: Vec<Choice>,
+    touches: Vec<Touch>,
+}
+
+/// A page was chosen for an announcement.
+struct Choice {
+    announcement: i64,
+    statuspage: i64,
+}
+
+/// An announcement names a service.
+struct Touch {
+    announcement: i64,
+    service: ServiceKey,
+    /// Whether it still touches it.
+    is_affected: bool,
+}
+
+impl Candidates {
+    /// The first of those that the page shows.
+    fn shown_by(&self, announcer: &Announcer) -> Vec<i64> {
+        let mut chosen: HashMap<i64, Vec<i64>> = HashMap::new();
+        for choice in &self.choices {
+            chosen.entry(choice.announcement).or_default().push(choice.statuspage);
+        }
+        let visible = self.touches.iter().filter(|touch| announcer.services.contains(&touch.service));
+        let visible: HashSet<i64> = visible.map(|touch| touch.announcement).collect();
+        let is_shown = |key: &i64| {
+            let pages = chosen.get(key).into_iter().flatten().copied();
+            ChosenPages::of(pages, announcer.statuspage).shows(visible.contains(key))
+        };
+        self.keys.iter().copied().filter(is_shown).take(MOST).collect()
+    }
+}
+
+async fn announced<K: Kind>(
     connection: &impl ConnectionTrait,
-    touched: &[Touch],
-    shown: &HashSet<i64>,
-) -> Result<HashMap<i64, Vec<(i64, String)>>, StoreError> {
-    let is_meant = |touch: &&Touch| touch.2 && shown.contains(&touch.0);
-    let keys: HashSet<i64> = touched.iter().filter(is_meant).map(|(_, service, _)| *service).collect();
-    let names: Vec<(i64, String)> = service::Entity::find()
+    announcer: &Announcer,
+) -> Result<Vec<Announced<K::Status>>, StoreError> {
+    let candidates = K::candidates(connection, announcer.organisation).await?;
+    let shown = candidates.shown_by(announcer);
+    if shown.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut heads = K::heads(connection, &shown).await?;
+    for (announcement, entry) in K::entries(connection, &shown).await? {
+        if let Some(head) = heads.get_mut(&announcement) {
+            head.entries.push(entry);
+        }
+    }
+    let affected: Vec<Touch> = candidates.touches.into_iter().filter(|touch| touch.is_affected).collect();
+    for service in named(connection, &affected, &heads).await? {
+        for touch in affected.iter().filter(|touch| touch.service == service.key) {
+            if let Some(head) = heads.get_mut(&touch.announcement) {
+                head.services.push(service.clone());
+            }
+        }
+    }
+    Ok(shown.iter().filter_map(|key| heads.remove(key)).collect())
+}
+
+/// Names of the services that these announcements touch, by name.
+async fn named<S>(
+    connection: &impl ConnectionTrait,
+    affected: &[Touch],
+    heads: &HashMap<i64, Announced<S>>,
+) -> Result<Vec<TouchedService>, StoreError> {
+    let touching = affected.iter().filter(|touch| heads.contains_key(&touch.announcement));
+    let keys: HashSet<ServiceKey> = touching.map(|touch| touch.service).collect();
+    let names: Vec<(ServiceKey, String)> = service::Entity::find()
         .select_only()
         .columns([service::Column::Id, service::Column::Name])
         .filter(service::Column::Id.is_in(keys))
@@ -191,27 +199,7 @@ async fn services(
         .into_tuple()
         .all(connection)
         .await?;
-    let mut found: HashMap<i64, Vec<(i64, String)>> = HashMap::new();
-    for (key, name) in names {
-        for (of, ..) in touched.iter().filter(is_meant).filter(|(_, service, _)| *service == key) {
-            found.entry(*of).or_default().push((key, name.clone()));
-        }
-    }
-    Ok(found)
-}
-
-fn by_announcement(
-    entries: impl Iterator<Item = (i64, Result<TimelineEntry, StoreError>)>,
-) -> Result<HashMap<i64, Vec<TimelineEntry>>, StoreError> {
-    let mut found: HashMap<i64, Vec<TimelineEntry>> = HashMap::new();
-    for (of, entry) in entries {
-        found.entry(of).or_default().push(entry?);
-    }
-    Ok(found)
-}
-
-fn entry(table: &'static str, status: String, message: &str, at: i64) -> Result<TimelineEntry, StoreError> {
-    Ok(TimelineEntry { status, message: text(table, message)?, at: Timestamp::from_ms(at) })
+    Ok(names.into_iter().map(|(key, name)| TouchedService { key, name }).collect())
 }
 
 fn text(table: &'static str, stored: &str) -> Result<Translated, StoreError> {

@@ -20,8 +20,8 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::maintenance::{Creator, Maintenance, MaintenanceKey, Notices, Schedule};
 use crate::model::translated::Translated;
-use crate::store::StoreError;
 use crate::store::maintenances::filter::Filter;
+use crate::store::{PageWindow, StoreError};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
@@ -53,7 +53,7 @@ pub async fn find_for_update(
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// `limit` maintenances that the filter selects after the first `offset`, the latest planned start first, and how many
+/// The maintenances that the filter selects of this page, the latest planned start first, and how many
 /// there are in all.
 ///
 /// # Errors
@@ -62,7 +62,7 @@ pub async fn list(
     connection: &impl ConnectionTrait,
     organisation: i64,
     filter: &Filter,
-    (offset, limit): (u64, u64),
+    window: PageWindow,
 ) -> Result<(Vec<Maintenance>, u64), StoreError> {
     if filter.selects_nothing() {
         return Ok((Vec::new(), 0));
@@ -72,8 +72,8 @@ pub async fn list(
     let rows = wanted
         .order_by_desc(Column::ScheduledStart)
         .order_by_asc(Column::PublicId)
-        .offset(offset)
-        .limit(limit)
+        .offset(window.offset)
+        .limit(window.limit)
         .all(connection)
         .await?;
     Ok((rows.iter().map(from_row).collect::<Result<_, _>>()?, total))

@@ -10,12 +10,15 @@ use watchkeeper_entities::{
     component, incident, incident_service, incident_statuspage, maintenance, maintenance_service, service,
 };
 
-use crate::model::component::status::{ChosenPages, ComponentStatus, OpenIncident, PageFacts};
-use crate::model::service::ServiceKey;
+use crate::model::announcement::ChosenPages;
+use crate::model::component::status::{ComponentStatus, OpenIncident, PageFacts};
+use crate::model::incident::{Impact, IncidentKind, Severity};
+use crate::model::maintenance::MaintenanceStatus;
+use crate::model::service::{ServiceKey, UnknownWord};
 use crate::store::{StoreError, services};
 
 /// Kinds of incidents that say something about services.
-const KINDS: [&str; 2] = ["standard", "agent_liveness"];
+const KINDS: [IncidentKind; 2] = [IncidentKind::Standard, IncidentKind::AgentLiveness];
 
 /// The facts about one page of an organisation.
 ///
@@ -23,7 +26,8 @@ const KINDS: [&str; 2] = ["standard", "agent_liveness"];
 /// When the database fails or a row cannot be read.
 pub async fn gather(
     connection: &impl ConnectionTrait,
-    (organisation, page): (i64, i64),
+    organisation: i64,
+    page: i64,
 ) -> Result<PageFacts, StoreError> {
     let services = service::Entity::find()
         .filter(service::Column::OrganisationId.eq(organisation))
@@ -36,7 +40,7 @@ pub async fn gather(
     Ok(PageFacts {
         services: services.into_iter().map(services::from_row).collect::<Result<_, _>>()?,
         maintained: maintained(connection, page).await?,
-        incidents: incidents(connection, (organisation, page)).await?,
+        incidents: incidents(connection, organisation, page).await?,
     })
 }
 
@@ -54,7 +58,7 @@ async fn maintained(connection: &impl ConnectionTrait, page: i64) -> Result<Hash
     let running = maintenance::Entity::find()
         .select_only()
         .column(maintenance::Column::Id)
-        .filter(maintenance::Column::Status.eq("in_progress"))
+        .filter(maintenance::Column::Status.eq(MaintenanceStatus::InProgress.as_str()))
         .into_query();
     let rows = maintenance_service::Entity::find()
         .filter(maintenance_service::Column::ServiceId.in_subquery(shown_services(page)))
@@ -72,13 +76,14 @@ fn open_incidents(organisation: i64) -> SelectStatement {
         .filter(incident::Column::OrganisationId.eq(organisation))
         .filter(incident::Column::ResolvedAt.is_null())
         .filter(incident::Column::IsPublished.eq(true))
-        .filter(incident::Column::Kind.is_in(KINDS))
+        .filter(incident::Column::Kind.is_in(KINDS.map(IncidentKind::as_str)))
         .into_query()
 }
 
 async fn incidents(
     connection: &impl ConnectionTrait,
-    (organisation, page): (i64, i64),
+    organisation: i64,
+    page: i64,
 ) -> Result<Vec<OpenIncident>, StoreError> {
     let affected = incident_service::Entity::find()
         .filter(incident_service::Column::ServiceId.in_subquery(shown_services(page)))
@@ -88,34 +93,46 @@ async fn incidents(
     if affected.is_empty() {
         return Ok(Vec::new());
     }
-    let severities: HashMap<i64, String> = incident::Entity::find()
-        .select_only()
-        .columns([incident::Column::Id, incident::Column::Severity])
-        .filter(incident::Column::Id.in_subquery(open_incidents(organisation)))
-        .into_tuple()
-        .all(connection)
-        .await?
-        .into_iter()
-        .collect();
-    let mut chosen: HashMap<i64, ChosenPages> = HashMap::new();
+    let severities = severities(connection, organisation).await?;
+    let mut chosen: HashMap<i64, Vec<i64>> = HashMap::new();
     let rows = incident_statuspage::Entity::find()
         .filter(incident_statuspage::Column::IncidentId.in_subquery(open_incidents(organisation)))
         .all(connection)
         .await?;
     for row in rows {
-        let pages = chosen.entry(row.incident_id).or_insert(ChosenPages::Others);
-        if row.statuspage_id == page {
-            *pages = ChosenPages::This;
-        }
+        chosen.entry(row.incident_id).or_default().push(row.statuspage_id);
     }
     let mut incidents: HashMap<i64, OpenIncident> = HashMap::new();
     for row in affected {
-        let severity = severities.get(&row.incident_id).map_or("minor", String::as_str);
-        let claim = ComponentStatus::claimed(row.impact.as_deref(), severity);
-        let pages = chosen.get(&row.incident_id).copied().unwrap_or(ChosenPages::None);
-        let incident =
-            incidents.entry(row.incident_id).or_insert_with(|| OpenIncident { pages, affected: Vec::new() });
+        let Some(severity) = severities.get(&row.incident_id) else { continue };
+        let corrupt = |error: UnknownWord| StoreError::corrupt("incident_service", &row.incident_id, &error);
+        let impact = row.impact.as_deref().map(str::parse::<Impact>).transpose().map_err(corrupt)?;
+        let claim = ComponentStatus::claimed(impact, *severity);
+        let incident = incidents.entry(row.incident_id).or_insert_with(|| {
+            let pages = chosen.get(&row.incident_id).into_iter().flatten().copied();
+            OpenIncident { pages: ChosenPages::of(pages, page), affected: Vec::new() }
+        });
         incident.affected.push((row.service_id, row.recovered_at.is_none().then_some(claim)));
     }
     Ok(incidents.into_values().collect())
+}
+
+async fn severities(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+) -> Result<HashMap<i64, Severity>, StoreError> {
+    let rows: Vec<(i64, String)> = incident::Entity::find()
+        .select_only()
+        .columns([incident::Column::Id, incident::Column::Severity])
+        .filter(incident::Column::Id.in_subquery(open_incidents(organisation)))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let severity = |(key, word): (i64, String)| {
+        let severity = word
+            .parse::<Severity>()
+            .map_err(|error: UnknownWord| StoreError::corrupt("incident", &key, &error));
+        Ok((key, severity?))
+    };
+    rows.into_iter().map(severity).collect()
 }

@@ -11,6 +11,7 @@ use watchkeeper::model::incident::{
 use watchkeeper::model::service::Service;
 use watchkeeper::model::translated::Translated;
 use watchkeeper::record::recovery::once;
+use watchkeeper::store::PageWindow;
 use watchkeeper::store::incidents::departure::{Cleanup, Departure, leave_service};
 use watchkeeper::store::incidents::list::{IncidentFilter, page, periods};
 use watchkeeper::store::{incidents, services};
@@ -168,11 +169,15 @@ async fn lists_and_periods_are_filtered(#[values(Backend::Sqlite, Backend::Postg
         (IncidentFilter { from: Some(at(200)), to: Some(at(300)), ..none.clone() }, both().into()),
         (IncidentFilter { to: Some(at(100)), ..none.clone() }, vec![]),
     ] {
-        let (rows, total) = page(store.main.reader(), owner.key, &filter, (0, 10)).await.unwrap();
+        let (rows, total) =
+            page(store.main.reader(), owner.key, &filter, PageWindow { offset: 0, limit: 10 }).await.unwrap();
         let expected: Vec<_> =
             expected.into_iter().map(|whole| (whole.incident.clone(), whole.services.clone())).collect();
         assert_eq!((rows.as_slice(), total), (expected.as_slice(), expected.len() as u64), "{filter:?}");
-        let (foreign, total) = page(store.main.reader(), owner.key + 1, &filter, (0, 10)).await.unwrap();
+        let (foreign, total) =
+            page(store.main.reader(), owner.key + 1, &filter, PageWindow { offset: 0, limit: 10 })
+                .await
+                .unwrap();
         assert_eq!((foreign.len(), total), (0, 0));
         let (rest, _) = page(store.main.reader(), owner.key, &filter, (1, 1)).await.unwrap();
         assert_eq!(rest.as_slice(), expected.get(1..2).unwrap_or_default());

@@ -31,6 +31,8 @@ pub(crate) async fn stored_page(store: &Store, organisation: i64, name: &str) ->
         seo: Set("{}".into()),
         access_type: Set("public".into()),
         email_whitelist: Set("[]".into()),
+        appearance: Set("system".into()),
+        allow_appearance_switch: Set(true),
         subscriber_channels: Set("[]".into()),
         created_at: Set(1),
         updated_at: Set(1),

@@ -9,7 +9,7 @@ use watchkeeper::model::window::{Window, WindowKind};
 use watchkeeper::store::maintenances::cleanup::{self, Detached};
 use watchkeeper::store::maintenances::filter::Filter;
 use watchkeeper::store::maintenances::{self, effect, links, timeline};
-use watchkeeper::store::{services, windows};
+use watchkeeper::store::{PageWindow, services, windows};
 
 use crate::linked::stored_page;
 use crate::support::Backend;
@@ -21,7 +21,9 @@ use MaintenanceStatus::{Cancelled, Completed, InProgress, Scheduled};
 
 async fn list(store: &Store, organisation: i64, filter: &Filter) -> Vec<Maintenance> {
     let (rows, total) =
-        maintenances::list(store.main.reader(), organisation, filter, (0, 100)).await.unwrap();
+        maintenances::list(store.main.reader(), organisation, filter, PageWindow { offset: 0, limit: 100 })
+            .await
+            .unwrap();
     assert_eq!(rows.len() as u64, total);
     rows
 }
@@ -127,8 +129,14 @@ async fn lists_are_ordered_and_cut(#[values(Backend::Sqlite, Backend::Postgres)]
     if matches!(backend, Backend::Sqlite) {
         assert!(all[0].id.as_str() < all[1].id.as_str());
     }
-    let (page, total) =
-        maintenances::list(store.main.reader(), owner.key, &Filter::default(), (1, 2)).await.unwrap();
+    let (page, total) = maintenances::list(
+        store.main.reader(),
+        owner.key,
+        &Filter::default(),
+        PageWindow { offset: 1, limit: 2 },
+    )
+    .await
+    .unwrap();
     assert_eq!((page.as_slice(), total), (&all[1..3], 4));
 }
 

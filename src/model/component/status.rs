@@ -8,8 +8,10 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 
+use crate::model::announcement::ChosenPages;
 use crate::model::component::tree::Tree;
 use crate::model::component::{Component, ComponentKey};
+use crate::model::incident::{Impact, Severity};
 use crate::model::service::{OverrideStatus, Service, ServiceKey, ServiceStatus};
 use crate::model::verdict::Verdict;
 
@@ -44,13 +46,13 @@ impl ComponentStatus {
         }
     }
 
-    /// What an incident claims: its impact on the service, else what its severity stands for (contract 4.9).
+    /// Returns what an incident claims: its impact on the service, else what its severity stands for (contract 4.9).
     #[must_use]
-    pub fn claimed(impact: Option<&str>, severity: &str) -> Self {
-        match (impact, severity) {
-            (Some("major_outage"), _) | (None, "critical") => Self::MajorOutage,
-            (Some("partial_outage"), _) | (None, "major") => Self::PartialOutage,
-            _ => Self::Degraded,
+    pub fn claimed(impact: Option<Impact>, severity: Severity) -> Self {
+        match impact.unwrap_or_else(|| severity.impact()) {
+            Impact::MajorOutage => Self::MajorOutage,
+            Impact::PartialOutage => Self::PartialOutage,
+            Impact::Degraded => Self::Degraded,
         }
     }
 
@@ -94,17 +96,6 @@ pub struct OpenIncident {
     pub pages: ChosenPages,
     /// The affected services that the page shows, and what is claimed about them; `None` for one that has recovered.
     pub affected: Vec<(ServiceKey, Option<ComponentStatus>)>,
-}
-
-/// Whether pages were chosen for an incident, and this one among them (contract 4.10.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChosenPages {
-    /// None: every page with a visible component of an affected service shows it.
-    None,
-    /// This one.
-    This,
-    /// Only others.
-    Others,
 }
 
 /// The two statuses of a component.
@@ -167,10 +158,8 @@ impl ServiceFacts {
 /// The worst claim about each service in incidents that the page shows.
 fn claims(facts: &PageFacts, visible: &HashSet<ServiceKey>) -> HashMap<ServiceKey, ComponentStatus> {
     let mut worst: HashMap<ServiceKey, ComponentStatus> = HashMap::new();
-    let is_shown = |incident: &&OpenIncident| match incident.pages {
-        ChosenPages::This => true,
-        ChosenPages::Others => false,
-        ChosenPages::None => incident.affected.iter().any(|(service, _)| visible.contains(service)),
+    let is_shown = |incident: &&OpenIncident| {
+        incident.pages.shows(incident.affected.iter().any(|(service, _)| visible.contains(service)))
     };
     for (service, claim) in facts.incidents.iter().filter(is_shown).flat_map(|incident| &incident.affected) {
         if let Some(claim) = claim {

@@ -11,8 +11,8 @@ use watchkeeper_entities::incident_service;
 use crate::clock::Timestamp;
 use crate::model::incident::{Affected, Incident, IncidentKind};
 use crate::model::service::ServiceKey;
-use crate::store::StoreError;
 use crate::store::incidents::{links, of_organisation, rows};
+use crate::store::{PageWindow, StoreError};
 
 /// Which incidents are asked for; everything that is set must match (contract 4.10.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +73,7 @@ fn affecting(services: &[ServiceKey]) -> Condition {
     Condition::all().add(Column::Id.in_subquery(linked))
 }
 
-/// `limit` incidents of the organisation after the first `offset`, the latest start first, each with the services that
+/// The incidents of the organisation of this page, the latest start first, each with the services that
 /// it affects, and how many the filter selects in all.
 ///
 /// # Errors
@@ -82,7 +82,7 @@ pub async fn page(
     connection: &impl ConnectionTrait,
     organisation: i64,
     filter: &IncidentFilter,
-    (offset, limit): (u64, u64),
+    window: PageWindow,
 ) -> Result<(Vec<(Incident, Vec<Affected>)>, u64), StoreError> {
     if filter.services.as_ref().is_some_and(Vec::is_empty) {
         return Ok((Vec::new(), 0));
@@ -92,8 +92,8 @@ pub async fn page(
         .select(organisation)
         .order_by_desc(Column::StartedAt)
         .order_by_asc(Column::PublicId)
-        .offset(offset)
-        .limit(limit)
+        .offset(window.offset)
+        .limit(window.limit)
         .all(connection)
         .await?;
     let keys: Vec<i64> = found.iter().map(|row| row.id).collect();

@@ -164,13 +164,17 @@ fn the_worst_incident_counts(#[case] claims: Vec<ComponentStatus>, #[case] statu
 
 /// Contract 4.9: severity stands in for a missing impact.
 #[rstest]
-#[case(Some("degraded"), "critical", Degraded)]
-#[case(Some("partial_outage"), "minor", PartialOutage)]
-#[case(Some("major_outage"), "minor", MajorOutage)]
-#[case(None, "minor", Degraded)]
-#[case(None, "major", PartialOutage)]
-#[case(None, "critical", MajorOutage)]
-fn an_incident_claims(#[case] impact: Option<&str>, #[case] severity: &str, #[case] status: ComponentStatus) {
+#[case(Some(Impact::Degraded), Severity::Critical, Degraded)]
+#[case(Some(Impact::PartialOutage), Severity::Minor, PartialOutage)]
+#[case(Some(Impact::MajorOutage), Severity::Minor, MajorOutage)]
+#[case(None, Severity::Minor, Degraded)]
+#[case(None, Severity::Major, PartialOutage)]
+#[case(None, Severity::Critical, MajorOutage)]
+fn an_incident_claims(
+    #[case] impact: Option<Impact>,
+    #[case] severity: Severity,
+    #[case] status: ComponentStatus,
+) {
     assert_eq!(ComponentStatus::claimed(impact, severity), status);
 }
 

@@ -1,0 +1,99 @@
+//! Open published incidents as announcements.
+
+use std::collections::HashMap;
+
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
+};
+use watchkeeper_entities::{incident, incident_service, incident_statuspage, incident_update};
+
+use crate::clock::Timestamp;
+use crate::model::incident::IncidentStatus;
+use crate::store::StoreError;
+use crate::store::announcements::{Announced, Candidates, Choice, Kind, TimelineEntry, Touch, text};
+
+pub(super) struct Incidents;
+
+fn open(organisation: i64) -> Select<incident::Entity> {
+    incident::Entity::find()
+        .select_only()
+        .column(incident::Column::Id)
+        .filter(incident::Column::OrganisationId.eq(organisation))
+        .filter(incident::Column::IsPublished.eq(true))
+        .filter(incident::Column::ResolvedAt.is_null())
+}
+
+impl Kind for Incidents {
+    type Status = IncidentStatus;
+
+    async fn candidates(
+        connection: &impl ConnectionTrait,
+        organisation: i64,
+    ) -> Result<Candidates, StoreError> {
+        let keys = open(organisation)
+            .order_by_desc(incident::Column::StartedAt)
+            .order_by_asc(incident::Column::PublicId)
+            .into_tuple()
+            .all(connection)
+            .await?;
+        let chosen = incident_statuspage::Entity::find()
+            .filter(incident_statuspage::Column::IncidentId.in_subquery(open(organisation).into_query()));
+        let touched = incident_service::Entity::find()
+            .filter(incident_service::Column::IncidentId.in_subquery(open(organisation).into_query()));
+        let choice = |row: incident_statuspage::Model| Choice {
+            announcement: row.incident_id,
+            statuspage: row.statuspage_id,
+        };
+        let touch = |row: incident_service::Model| Touch {
+            announcement: row.incident_id,
+            service: row.service_id,
+            is_affected: row.recovered_at.is_none(),
+        };
+        Ok(Candidates {
+            keys,
+            choices: chosen.all(connection).await?.into_iter().map(choice).collect(),
+            touches: touched.all(connection).await?.into_iter().map(touch).collect(),
+        })
+    }
+
+    async fn heads(
+        connection: &impl ConnectionTrait,
+        keys: &[i64],
+    ) -> Result<HashMap<i64, Announced<IncidentStatus>>, StoreError> {
+        let these = incident::Entity::find().filter(incident::Column::Id.is_in(keys.iter().copied()));
+        let head = |row: incident::Model| {
+            let head = Announced {
+                title: text("incident", &row.title)?,
+                status: status("incident", row.id, &row.status)?,
+                start: Timestamp::from_ms(row.started_at),
+                end: None,
+                services: Vec::new(),
+                entries: Vec::new(),
+            };
+            Ok((row.id, head))
+        };
+        these.all(connection).await?.into_iter().map(head).collect()
+    }
+
+    async fn entries(
+        connection: &impl ConnectionTrait,
+        keys: &[i64],
+    ) -> Result<Vec<(i64, TimelineEntry<IncidentStatus>)>, StoreError> {
+        let these = incident_update::Entity::find()
+            .filter(incident_update::Column::IncidentId.is_in(keys.iter().copied()))
+            .order_by_asc(incident_update::Column::Id);
+        let entry = |row: incident_update::Model| {
+            let entry = TimelineEntry {
+                status: status("incident_update", row.id, &row.status)?,
+                message: text("incident_update", &row.message)?,
+                at: Timestamp::from_ms(row.created_at),
+            };
+            Ok((row.incident_id, entry))
+        };
+        these.all(connection).await?.into_iter().map(entry).collect()
+    }
+}
+
+fn status(table: &'static str, key: i64, stored: &str) -> Result<IncidentStatus, StoreError> {
+    stored.parse().map_err(|error| StoreError::corrupt(table, &key, &error))
+}

@@ -1,0 +1,103 @@
+//! Running and coming maintenances as announcements.
+
+use std::collections::HashMap;
+
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
+};
+use watchkeeper_entities::{maintenance, maintenance_service, maintenance_statuspage, maintenance_update};
+
+use crate::clock::Timestamp;
+use crate::model::maintenance::MaintenanceStatus;
+use crate::store::StoreError;
+use crate::store::announcements::{Announced, Candidates, Choice, Kind, TimelineEntry, Touch, text};
+
+pub(super) struct Maintenances;
+
+/// The states of those that visitors are told of.
+const ANNOUNCED: [MaintenanceStatus; 2] = [MaintenanceStatus::InProgress, MaintenanceStatus::Scheduled];
+
+fn coming(organisation: i64) -> Select<maintenance::Entity> {
+    maintenance::Entity::find()
+        .select_only()
+        .column(maintenance::Column::Id)
+        .filter(maintenance::Column::OrganisationId.eq(organisation))
+        .filter(maintenance::Column::Status.is_in(ANNOUNCED.map(MaintenanceStatus::as_str)))
+}
+
+impl Kind for Maintenances {
+    type Status = MaintenanceStatus;
+
+    async fn candidates(
+        connection: &impl ConnectionTrait,
+        organisation: i64,
+    ) -> Result<Candidates, StoreError> {
+        let keys = coming(organisation)
+            .order_by_asc(maintenance::Column::ScheduledStart)
+            .order_by_asc(maintenance::Column::PublicId)
+            .into_tuple()
+            .all(connection)
+            .await?;
+        let chosen = maintenance_statuspage::Entity::find().filter(
+            maintenance_statuspage::Column::MaintenanceId.in_subquery(coming(organisation).into_query()),
+        );
+        let touched = maintenance_service::Entity::find().filter(
+            maintenance_service::Column::MaintenanceId.in_subquery(coming(organisation).into_query()),
+        );
+        let choice = |row: maintenance_statuspage::Model| Choice {
+            announcement: row.maintenance_id,
+            statuspage: row.statuspage_id,
+        };
+        let touch = |row: maintenance_service::Model| Touch {
+            announcement: row.maintenance_id,
+            service: row.service_id,
+            is_affected: true,
+        };
+        Ok(Candidates {
+            keys,
+            choices: chosen.all(connection).await?.into_iter().map(choice).collect(),
+            touches: touched.all(connection).await?.into_iter().map(touch).collect(),
+        })
+    }
+
+    async fn heads(
+        connection: &impl ConnectionTrait,
+        keys: &[i64],
+    ) -> Result<HashMap<i64, Announced<MaintenanceStatus>>, StoreError> {
+        let these = maintenance::Entity::find().filter(maintenance::Column::Id.is_in(keys.iter().copied()));
+        let head = |row: maintenance::Model| {
+            let head = Announced {
+                title: text("maintenance", &row.title)?,
+                status: status("maintenance", row.id, &row.status)?,
+                start: Timestamp::from_ms(row.scheduled_start),
+                end: row.scheduled_end.map(Timestamp::from_ms),
+                services: Vec::new(),
+                entries: Vec::new(),
+            };
+            Ok((row.id, head))
+        };
+        these.all(connection).await?.into_iter().map(head).collect()
+    }
+
+    async fn entries(
+        connection: &impl ConnectionTrait,
+        keys: &[i64],
+    ) -> Result<Vec<(i64, TimelineEntry<MaintenanceStatus>)>, StoreError> {
+        let these = maintenance_update::Entity::find()
+            .filter(maintenance_update::Column::MaintenanceId.is_in(keys.iter().copied()))
+            .order_by_asc(maintenance_update::Column::Id);
+        let entry = |row: maintenance_update::Model| {
+            let entry = TimelineEntry {
+                status: status("maintenance_update", row.id, &row.status)?,
+                message: text("maintenance_update", &row.message)?,
+                at: Timestamp::from_ms(row.created_at),
+            };
+            Ok((row.maintenance_id, entry))
+        };
+        these.all(connection).await?.into_iter().map(entry).collect()
+    }
+}
+
+fn status(table: &'static str, key: i64, stored: &str) -> Result<MaintenanceStatus, StoreError> {
+    stored.parse().map_err(|error| StoreError::corrupt(table, &key, &error))
+}
