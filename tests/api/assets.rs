@@ -4,7 +4,7 @@
 
 use std::io::Cursor;
 
-use image::{DynamicImage, ImageFormat, RgbaImage};
+use image::{DynamicImage, GrayAlphaImage, GrayImage, ImageFormat, RgbImage, RgbaImage};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -117,6 +117,52 @@ fn the_address_changes_with_the_content() {
     assert_eq!(gone.message(), "The requested resource does not exist.");
     client.delete(&page).expect(200);
     client.get(&path_of(&same, "logo_url")).expect(200);
+}
+
+/// A PNG of 2 × 2 pixels with a palette of two colours.
+const PALETTE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x02\x08\x03\0\0\0\x45\x68\xfd\x16\0\0\0\x06PLTE\
+    \xc8\x1e\x1e\x1e\xc8\x1e\xd8\x5e\xc2\x06\0\0\0\x0cIDAT\x78\xda\x63\x60\x60\x04\x42\0\0\x0c\0\x03\x15\x9e\x18\xfc\
+    \0\0\0\0IEND\xae\x42\x60\x82";
+
+fn png(image: impl Into<DynamicImage>) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    image.into().write_to(&mut bytes, ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+/// An icon file with this PNG, said to have this side.
+fn icon_of(png: &[u8], side: u8) -> Vec<u8> {
+    let length = u32::try_from(png.len()).unwrap().to_le_bytes();
+    let head = [0, 0, 1, 0, 1, 0, side, side, 0, 0, 1, 0, 32, 0];
+    [&head[..], &length, &22_u32.to_le_bytes(), png].concat()
+}
+
+/// Contract 4.16: an icon whose picture is a PNG of any kind is taken; icon tools write all of them.
+#[rstest]
+#[case::rgba(&png(RgbaImage::new(16, 16)), 16)]
+#[case::rgb(&png(RgbImage::new(16, 16)), 16)]
+#[case::grey(&png(GrayImage::new(16, 16)), 16)]
+#[case::grey_with_alpha(&png(GrayAlphaImage::new(16, 16)), 16)]
+#[case::palette(PALETTE, 2)]
+#[case::largest_side(&png(GrayImage::new(256, 256)), 0)]
+fn an_icon_may_hold_a_png_of_any_kind(#[case] png: &[u8], #[case] side: u8) {
+    let client = Server::shared_client();
+    let page = page(&client);
+    let icon = icon_of(png, side);
+    let shown = upload(&client, &page, "favicon", &icon).expect(200).data();
+    let served = client.without_token().send("HEAD", &path_of(&shown, "favicon_url"), &[], b"").expect(200);
+    assert_eq!(served.header("content-type"), Some("image/x-icon"));
+    assert_eq!(served.header("content-length"), Some(&*icon.len().to_string()));
+}
+
+#[rstest]
+#[case::other_side(&png(GrayImage::new(16, 16)), 17)]
+#[case::damaged(&PALETTE[..60], 2)]
+#[case::too_long(&png(GrayImage::new(8_193, 256)), 0)]
+fn an_icon_with_a_bad_png_is_refused(#[case] png: &[u8], #[case] side: u8) {
+    let client = Server::shared_client();
+    let refused = upload(&client, &page(&client), "favicon", &icon_of(png, side));
+    assert_eq!(refused.errors(), [("file".to_owned(), IMAGE.to_owned())]);
 }
 
 const IMAGE: &str = "The image cannot be read or is too large.";

@@ -3,6 +3,7 @@
 //! A file is stored as it was made harmless (`picture`, `svg`); its address is the hash of its content. What the
 //! answers show is the page, without its components.
 
+mod icon;
 pub mod picture;
 mod studio;
 pub mod svg;
@@ -11,6 +12,7 @@ mod upload;
 use sha2::{Digest as _, Sha256};
 
 use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
@@ -20,38 +22,38 @@ use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::api::Api;
 use crate::http::v1::assets::picture::size_limit;
 use crate::http::v1::assets::upload::{Upload, read_file};
+use crate::http::v1::statuspages;
 use crate::http::v1::statuspages::view::PageView;
-use crate::http::v1::statuspages::{self, spoken};
 use crate::model::asset::AssetKind;
 use crate::store::assets::{self, NewAsset};
 
 pub(super) use studio::Studio;
 
-pub(super) async fn upload_logo(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn upload_logo(call: Call<Api>) -> Result<Committed, ApiError> {
     upload(call, AssetKind::Logo).await
 }
 
-pub(super) async fn upload_dark_logo(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn upload_dark_logo(call: Call<Api>) -> Result<Committed, ApiError> {
     upload(call, AssetKind::LogoDark).await
 }
 
-pub(super) async fn upload_favicon(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn upload_favicon(call: Call<Api>) -> Result<Committed, ApiError> {
     upload(call, AssetKind::Favicon).await
 }
 
-pub(super) async fn delete_logo(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn delete_logo(call: Call<Api>) -> Result<Committed, ApiError> {
     delete(call, AssetKind::Logo).await
 }
 
-pub(super) async fn delete_dark_logo(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn delete_dark_logo(call: Call<Api>) -> Result<Committed, ApiError> {
     delete(call, AssetKind::LogoDark).await
 }
 
-pub(super) async fn delete_favicon(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn delete_favicon(call: Call<Api>) -> Result<Committed, ApiError> {
     delete(call, AssetKind::Favicon).await
 }
 
-async fn upload(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
+async fn upload(call: Call<Api>, kind: AssetKind) -> Result<Committed, ApiError> {
     let id = statuspages::find(&call).await?.id;
     let Call { state: api, caller, headers, body, effect, .. } = call;
     let (most, mebibytes) = size_limit(kind);
@@ -76,10 +78,10 @@ async fn upload(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
     let reply = Reply::data(view.bare(&*write, &page).await?);
-    write.commit(spoken(reply, &languages)).await
+    write.commit(reply.in_language(&languages)).await
 }
 
-async fn delete(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
+async fn delete(call: Call<Api>, kind: AssetKind) -> Result<Committed, ApiError> {
     let id = statuspages::find(&call).await?.id;
     let Call { state: api, caller, headers, effect, .. } = call;
     let write = effect.begin(&api).await?;
@@ -88,7 +90,7 @@ async fn delete(call: Call<Api>, kind: AssetKind) -> Result<Reply, ApiError> {
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
     let reply = Reply::data(view.bare(&*write, &page).await?);
-    write.commit(spoken(reply, &languages)).await
+    write.commit(reply.in_language(&languages)).await
 }
 
 /// The part of a file's address that changes with its content.

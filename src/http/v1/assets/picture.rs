@@ -13,6 +13,7 @@ use image::codecs::webp::{WebPDecoder, WebPEncoder};
 use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, ImageResult, Limits};
 
 use crate::http::kit::rule::FieldRule;
+use crate::http::v1::assets::icon::best_png;
 use crate::http::v1::assets::svg::{SvgError, sanitise};
 use crate::model::asset::AssetKind;
 
@@ -116,7 +117,7 @@ pub fn accept(kind: AssetKind, bytes: Vec<u8>) -> Result<Picture, FieldRule> {
         FileType::Png => rewritten_png(bytes)?,
         FileType::WebP => rewritten_webp(bytes)?,
         FileType::Jpeg => checked(bytes, ImageFormat::Jpeg)?,
-        FileType::Ico => checked(bytes, ImageFormat::Ico)?,
+        FileType::Ico => checked_icon(bytes)?,
     };
     Ok(Picture { content_type: file_type.content_type(), bytes })
 }
@@ -153,6 +154,17 @@ fn checked(bytes: Vec<u8>, format: ImageFormat) -> Result<Vec<u8>, FieldRule> {
     let mut reader = ImageReader::with_format(Cursor::new(bytes.as_slice()), format);
     reader.limits(limits());
     decoded(within_limits(reader.into_decoder())?)?;
+    Ok(bytes)
+}
+
+/// The same bytes, when the best picture in the icon can be decoded.
+fn checked_icon(bytes: Vec<u8>) -> Result<Vec<u8>, FieldRule> {
+    let Some(png) = best_png(&bytes) else { return checked(bytes, ImageFormat::Ico) };
+    let decoder = within_limits(PngDecoder::with_limits(Cursor::new(png.bytes), limits()))?;
+    if !png.has_size_of(&decoder) {
+        return Err(FieldRule::FileImage);
+    }
+    decoded(decoder)?;
     Ok(bytes)
 }
 
@@ -264,6 +276,18 @@ mod tests {
     #[case(1, 8_192)]
     fn the_longest_sides_are_taken(#[case] width: u32, #[case] height: u32) {
         accept(AssetKind::Logo, encoded(width, height, ImageFormat::Png)).unwrap();
+    }
+
+    /// Contract 4.16: 40 megapixels are taken, one column more is not.
+    #[rstest]
+    #[case(8_000, 5_000, true)]
+    #[case(8_001, 5_000, false)]
+    fn forty_megapixels_are_the_most(#[case] width: u32, #[case] height: u32, #[case] fits: bool) {
+        let image = DynamicImage::ImageLuma8(image::GrayImage::new(width, height));
+        let mut bytes = Cursor::new(Vec::new());
+        image.write_to(&mut bytes, ImageFormat::Png).unwrap();
+        let accepted = accept(AssetKind::Logo, bytes.into_inner()).map(|picture| picture.content_type);
+        assert_eq!(accepted, if fits { Ok("image/png") } else { Err(FieldRule::FileImage) });
     }
 
     #[test]

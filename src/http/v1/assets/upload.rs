@@ -171,6 +171,25 @@ mod tests {
         assert_eq!(read(&[TYPE], "").await, Ok(Upload::Missing));
     }
 
+    /// A form that never ends is given up after 30 seconds; a file that is whole by then counts.
+    #[rstest]
+    #[case::nothing_came(String::new(), Err("408 The request body did not arrive in time.".to_owned()))]
+    #[case::half_a_file("--X\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n123".to_owned(), Err("408 The request body did not arrive in time.".to_owned()))]
+    #[case::the_file_is_whole(part("name=\"file\"", "1") + "--X\r\n", Ok(file("1")))]
+    #[tokio::test(start_paused = true)]
+    async fn a_form_has_thirty_seconds(#[case] sent: String, #[case] expected: Result<Upload, String>) {
+        let started = tokio::time::Instant::now();
+        let first: Chunk = Ok(Bytes::from(sent));
+        let chunks = stream::iter([first]).chain(stream::pending());
+        let payload: std::pin::Pin<Box<dyn stream::Stream<Item = Chunk>>> = Box::pin(chunks);
+        let mut headers = HeaderMap::new();
+        headers.append(header::CONTENT_TYPE, HeaderValue::from_static(TYPE));
+        let read = read_file(&headers, payload.into(), 8).await;
+        let read = read.map_err(|error| format!("{} {error}", error.status().as_u16()));
+        assert_eq!(read, expected);
+        assert_eq!(started.elapsed().as_secs(), 30);
+    }
+
     const REFUSED: &str = "400 Send the file as multipart/form-data.";
 
     /// Contract 4.16, other content types.

@@ -1,0 +1,90 @@
+//! Icon files (ICO): the one picture in it that is looked at, and where it lies.
+//!
+//! An icon holds several pictures, each a bitmap or a PNG. The decoder of icons takes PNG with transparency only; what tools
+//! write (grey, RGB, palette) is found here and decoded as the PNG that it is.
+
+use image::ImageDecoder;
+
+/// Bytes before the first entry of the directory, and bytes of each entry.
+const HEAD_BYTES: usize = 6;
+const ENTRY_BYTES: usize = 16;
+const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+/// Longest side that the directory can name; it stands for longer ones too.
+const NAMED_SIDE: u32 = 256;
+
+/// A PNG inside an icon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct IconPng<'a> {
+    /// The PNG, and whatever lies behind it.
+    pub(super) bytes: &'a [u8],
+    width: u32,
+    height: u32,
+}
+
+impl IconPng<'_> {
+    /// Returns true when the PNG has the size that the directory says.
+    pub(super) fn has_size_of(&self, decoder: &impl ImageDecoder) -> bool {
+        let (width, height) = decoder.dimensions();
+        (width.min(NAMED_SIDE), height.min(NAMED_SIDE)) == (self.width, self.height)
+    }
+}
+
+/// An entry of the directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    bits_per_pixel: u16,
+    pixels: u32,
+    width: u32,
+    height: u32,
+    offset: usize,
+}
+
+impl Entry {
+    fn read(entry: &[u8]) -> Option<Self> {
+        let side = |at: usize| entry.get(at).map(|side| if *side == 0 { NAMED_SIDE } else { (*side).into() });
+        let (width, height) = (side(0)?, side(1)?);
+        let offset = u32::from_le_bytes(entry.get(12..16)?.try_into().ok()?);
+        Some(Self {
+            bits_per_pixel: u16::from_le_bytes(entry.get(6..8)?.try_into().ok()?),
+            pixels: width * height,
+            width,
+            height,
+            offset: usize::try_from(offset).ok()?,
+        })
+    }
+}
+
+/// The picture with most colours, and among those the largest, if it is a PNG.
+pub(super) fn best_png(icon: &[u8]) -> Option<IconPng<'_>> {
+    let count = u16::from_le_bytes(icon.get(4..HEAD_BYTES)?.try_into().ok()?);
+    let entries = icon.get(HEAD_BYTES..)?.chunks_exact(ENTRY_BYTES).take(usize::from(count));
+    let best = entries.filter_map(Entry::read).max()?;
+    let bytes = icon.get(best.offset..).filter(|bytes| bytes.starts_with(PNG_SIGNATURE))?;
+    Some(IconPng { bytes, width: best.width, height: best.height })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An icon of entries (side, bits per pixel, offset) with a PNG signature at 40.
+    fn icon(entries: &[(u8, u8, u8)]) -> Vec<u8> {
+        let mut bytes = vec![0, 0, 1, 0, u8::try_from(entries.len()).unwrap(), 0];
+        for (side, bits, offset) in entries {
+            bytes.extend([*side, *side, 0, 0, 1, 0, *bits, 0, 8, 0, 0, 0, *offset, 0, 0, 0]);
+        }
+        bytes.resize(40, 0);
+        bytes.extend(PNG_SIGNATURE);
+        bytes
+    }
+
+    #[test]
+    fn the_best_picture_is_found_where_it_lies() {
+        let side = |bytes: &[u8]| best_png(bytes).map(|png| png.width);
+        assert_eq!(side(&icon(&[(16, 32, 40), (32, 8, 0)])), Some(16), "colours count more than size");
+        assert_eq!(side(&icon(&[(16, 32, 40), (0, 32, 40)])), Some(256));
+        assert_eq!(side(&icon(&[(16, 32, 0)])), None, "a bitmap");
+        assert_eq!(side(&icon(&[(16, 32, 255)])), None, "behind the end");
+        assert_eq!((side(&icon(&[])), side(b"\0\0\x01\0")), (None, None));
+    }
+}
