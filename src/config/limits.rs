@@ -161,6 +161,8 @@ pub struct HttpLimits {
     pub head_timeout_seconds: u64,
     /// How long a client may take to send its body.
     pub body_timeout_seconds: u64,
+    /// How long a client may read nothing of an answer that waits for it (`TCP_USER_TIMEOUT`); then its connection is cut.
+    pub write_timeout_seconds: u64,
     /// How long an idle connection is kept.
     pub keep_alive_seconds: u64,
     /// How long running requests may take when the process stops.
@@ -177,6 +179,7 @@ impl Default for HttpLimits {
             body_bytes: 1024 * 1024,
             head_timeout_seconds: 5,
             body_timeout_seconds: 10,
+            write_timeout_seconds: 15,
             keep_alive_seconds: 15,
             shutdown_seconds: 5,
             rate_limit_addresses: 100_000,

@@ -64,7 +64,8 @@ pub fn serve(parts: ApiParts, listener: TcpListener, visitors: &Visitors) -> any
     let routes = routes()?;
     let description = Description::of(&openapi::document(&routes, &config))?;
     let gate = Gate::new(rules(&config, &api), routes, Arc::clone(&api));
-    let (traffic, pings) = (Traffic::default(), PingLimiter::default());
+    let traffic = Traffic::default();
+    let pings = PingLimiter::new(config.rate_limit_per_minute, config.limits.http.rate_limit_addresses);
     let front = web::Data::new(Front { api, traffic, pings, description, gate });
     let limits = &config.limits.http;
     let own_metrics = config.metrics_listen;
@@ -90,6 +91,8 @@ pub fn serve(parts: ApiParts, listener: TcpListener, visitors: &Visitors) -> any
         app.default_service(web::to(answer))
     });
     let workers = if limits.workers == 0 { cores() } else { limits.workers };
+    let unread = Duration::from_secs(limits.write_timeout_seconds);
+    socket2::SockRef::from(&listener).set_tcp_user_timeout(Some(unread))?;
     let server = server
         .workers(workers)
         .max_connections(limits.connections)

@@ -333,3 +333,23 @@ async fn a_deadline_passes_over_a_kill() {
     assert_eq!(due_ms.rem_euclid(86_400_000), 30_000);
     assert_eq!(client.get(&path(&silent)).expect(200).data()["status"], "unknown");
 }
+
+/// Made-up secrets from the same address keep nobody's ping from being taken.
+#[test]
+fn a_valid_ping_is_taken_among_made_up_ones() {
+    let server = Server::with("", &[("WATCHKEEPER_RATE_LIMIT_PER_MINUTE", "20")]);
+    let client = server.client();
+    let (known, fresh) = (heartbeat(&client), heartbeat(&client));
+    ping(&client, "POST", &address(&known)).expect(200);
+    let mut seen = std::collections::BTreeSet::new();
+    for number in 0..60 {
+        let made_up = format!("/ping/{number:0>43}");
+        seen.insert(ping(&client, "GET", &made_up).status);
+        if number == 40 {
+            ping(&client, "POST", &address(&fresh)).expect(200);
+        }
+    }
+    assert!(seen.contains(&404) && seen.is_subset(&[404, 429].into()), "{seen:?}");
+    ping(&client, "POST", &address(&known)).expect(200);
+    ping(&client, "POST", &address(&fresh)).expect(200);
+}

@@ -110,3 +110,48 @@ fn a_trusted_proxy_names_the_client() {
         assert_eq!(number(&answer, "x-ratelimit-remaining"), LIMIT - 1);
     }
 }
+
+/// Contract 1.9: a window lasts 60 seconds from its first request; the next request after it starts another.
+#[tokio::test]
+async fn a_window_ends_sixty_seconds_after_its_first_request() {
+    let server = limited();
+    let client = server.client();
+    let opened = tokio::time::Instant::now();
+    spend(&client);
+    let refused = client.get("/v1/me").expect(429);
+    let (wait, ends_at) = (number(&refused, "retry-after"), number(&refused, "x-ratelimit-reset"));
+    let until = |seconds: u64| tokio::time::sleep_until(opened + std::time::Duration::from_secs(seconds));
+    until(u64::from(wait) - 2).await;
+    let late = client.get("/v1/me").expect(429);
+    assert_eq!(number(&late, "x-ratelimit-reset"), ends_at, "refusals do not prolong it");
+    assert!(number(&late, "retry-after") <= 2);
+    until(u64::from(wait) + 1).await;
+    let next = client.get("/v1/me").expect(200);
+    assert_eq!(number(&next, "x-ratelimit-remaining"), LIMIT - 1);
+    assert!((ends_at + 59..=ends_at + 62).contains(&number(&next, "x-ratelimit-reset")));
+}
+
+/// Reliability 26: a forwarding header moves nobody's count, with or without a token.
+#[test]
+fn forwarding_headers_move_no_count() {
+    let server = limited();
+    let client = server.client();
+    let passed = std::thread::scope(|scope| {
+        let ask = |number: u32| {
+            let forged = format!("X-Forwarded-For: 192.0.2.{number}");
+            let lines =
+                [&*forged, "Forwarded: for=192.0.2.1", "X-Real-IP: 192.0.2.1", "CF-Connecting-IP: 192.0.2.1"];
+            client.send("GET", "/v1/me", &lines, b"")
+        };
+        let asking: Vec<_> = (0..64).map(|number| scope.spawn(move || ask(number))).collect();
+        let answers: Vec<Answer> = asking.into_iter().map(|thread| thread.join().unwrap()).collect();
+        for answer in &answers {
+            assert!(
+                number(answer, "x-ratelimit-limit") == LIMIT
+                    && number(answer, "x-ratelimit-remaining") < LIMIT
+            );
+        }
+        answers.iter().filter(|answer| answer.status == 200).count()
+    });
+    assert_eq!(passed, LIMIT as usize);
+}

@@ -35,7 +35,7 @@ use crate::http::gate::client_address::client_address;
 use crate::http::gate::cors::Cors;
 use crate::http::gate::idempotency::Keys;
 use crate::http::gate::rate_limit::{Allowance, RateLimiter};
-use crate::http::gate::route::{Resource, Route, Routes, Verb};
+use crate::http::gate::route::{Handler, Resource, Route, Routes, Verb};
 use crate::http::gate::write::Effect;
 use crate::http::kit::body::BodyLimits;
 use crate::http::kit::error::ApiError;
@@ -51,8 +51,14 @@ const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset
 
 /// What the gate asks the application behind it.
 pub trait Callers {
-    /// The caller whose token has this hash, expired or not.
-    fn find_caller(&self, hash: TokenHash) -> impl Future<Output = Result<Option<Caller>, ApiError>>;
+    /// The caller whose token has this hash, expired or not, if it was found a moment ago.
+    fn remembered(&self, hash: &TokenHash, now: Timestamp) -> Option<Caller>;
+    /// The same, looked up.
+    fn find_caller(
+        &self,
+        hash: TokenHash,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<Option<Caller>, ApiError>>;
 }
 
 /// What the gate goes by.
@@ -87,6 +93,20 @@ struct Asked<'a, S> {
     request_id: &'a str,
     path: RequestPath,
     resource: Option<(&'a Resource<S>, PathValues)>,
+}
+
+/// Whoever asks without a valid token: what its address was told, and the answer.
+struct Stranger {
+    allowance: Allowance,
+    error: ApiError,
+}
+
+impl Stranger {
+    /// 401, or 429 when the address has none left.
+    fn refused(allowance: Allowance, now: Timestamp) -> Self {
+        let error = within(allowance, now).err().unwrap_or(ApiError::Unauthorised);
+        Self { allowance, error }
+    }
 }
 
 impl<S: Callers + Keys + 'static> Gate<S> {
@@ -124,27 +144,46 @@ impl<S: Callers + Keys + 'static> Gate<S> {
             let answer = within(allowance, now).and_then(|()| options(asked.resource));
             return (allowance, answer);
         }
-        match self.authenticate(asked.request.headers()).await {
+        match self.authenticate(asked.request, now).await {
             Ok(caller) => {
                 let allowance = self.rules.limiter.count_token(caller.token.key, now);
                 (allowance, self.enter(asked, caller, within(allowance, now)).await)
             }
-            Err(ApiError::Unauthorised) => {
-                let allowance = self.count_address(asked.request, now);
-                (allowance, within(allowance, now).and(Err(ApiError::Unauthorised)))
-            }
-            Err(error) => (self.count_address(asked.request, now), Err(error)),
+            Err(Stranger { allowance, error }) => (allowance, Err(error)),
         }
     }
 
-    /// Step 2. One and the same answer whatever is wrong with the token; a bad checksum costs no query.
-    async fn authenticate(&self, headers: &HeaderMap) -> Result<Caller, ApiError> {
-        let text = bearer(headers).and_then(|text| TokenText::parse(&self.rules.token_prefix, text));
-        let text = text.ok_or(ApiError::Unauthorised)?;
-        let caller = self.state.find_caller(text.hash()).await?;
-        caller
-            .filter(|caller| caller.is_valid(self.rules.guard.judged_now().best))
-            .ok_or(ApiError::Unauthorised)
+    /// Step 2. One and the same answer whatever is wrong with the token. A bad checksum costs no query, and a token that
+    /// nobody has seen is counted for its address before it is looked up.
+    async fn authenticate(&self, request: &HttpRequest, now: Timestamp) -> Result<Caller, Stranger> {
+        let text =
+            bearer(request.headers()).and_then(|text| TokenText::parse(&self.rules.token_prefix, text));
+        let Some(hash) = text.map(|text| text.hash()) else {
+            return Err(Stranger::refused(self.count_address(request, now), now));
+        };
+        if let Some(caller) = self.state.remembered(&hash, now) {
+            let is_valid = caller.is_valid(self.rules.guard.judged_now().best);
+            return if is_valid {
+                Ok(caller)
+            } else {
+                Err(Stranger::refused(self.count_address(request, now), now))
+            };
+        }
+        let address = self.client_address(request);
+        let strangers = self.rules.limiter.addresses();
+        let look_up = strangers.begin_look_up(address, now);
+        let refused = Stranger::refused(look_up.allowance, now);
+        if !look_up.may_ask {
+            return Err(refused);
+        }
+        match self.state.find_caller(hash, now).await {
+            Ok(Some(caller)) if caller.is_valid(self.rules.guard.judged_now().best) => {
+                strangers.give_back(address, &look_up, now);
+                Ok(caller)
+            }
+            Ok(_) => Err(refused),
+            Err(error) => Err(Stranger { error, ..refused }),
+        }
     }
 
     /// Steps 3 to 6, then the handler: plan, rate, route and method, permissions.
@@ -182,9 +221,13 @@ impl<S: Callers + Keys + 'static> Gate<S> {
     }
 
     fn count_address(&self, request: &HttpRequest, now: Timestamp) -> Allowance {
+        self.rules.limiter.addresses().count(self.client_address(request), now)
+    }
+
+    /// The address that a request without a valid secret counts for.
+    pub fn client_address(&self, request: &HttpRequest) -> IpAddr {
         let trusted = &self.rules.is_trusted_proxy;
-        let address = client_address(request.peer_addr(), request.headers(), trusted);
-        self.rules.limiter.count_address(address, now)
+        client_address(request.peer_addr(), request.headers(), trusted)
     }
 
     fn add_common(&self, response: &mut HttpResponse, request: &HeaderMap, id: &str, allow: &str) {
@@ -218,15 +261,23 @@ async fn run<S: Keys + 'static>(route: &Route<S>, verb: Verb, call: Call<S>) -> 
     let task = if route.takes_key() {
         actix_web::rt::spawn(idempotency::run(Arc::clone(route.handler()), call))
     } else {
-        actix_web::rt::spawn(guarded(route.handler()(call)))
+        actix_web::rt::spawn(run_write(Arc::clone(route.handler()), call))
     };
     task.await.map_err(|error| ApiError::Internal(error.into()))?
 }
 
+/// Runs a handler that may write. What it refuses is told only when all that it has read is durable.
+pub(super) async fn run_write<S>(handler: Handler<S>, call: Call<S>) -> Result<Reply, ApiError> {
+    let unanswered = call.effect.unanswered();
+    let outcome = guarded(handler(call)).await;
+    if outcome.is_err() {
+        unanswered.undo().await?;
+    }
+    outcome
+}
+
 /// What a handler answers; its panic is a 500.
-pub(super) async fn guarded(
-    handler: impl Future<Output = Result<Reply, ApiError>>,
-) -> Result<Reply, ApiError> {
+async fn guarded(handler: impl Future<Output = Result<Reply, ApiError>>) -> Result<Reply, ApiError> {
     AssertUnwindSafe(handler).catch_unwind().await.unwrap_or_else(|panic| {
         Err(ApiError::Internal(anyhow::anyhow!("a handler panicked: {}", told(&*panic))))
     })

@@ -3,6 +3,9 @@
 //! A window starts with its first request and lets exactly `limit` requests pass, also under concurrency. Time is an
 //! argument. Memory is bounded: ended windows are dropped, and addresses beyond the capacity share one window. It
 //! counts for this process only.
+//!
+//! A secret that nobody has seen yet (a token, a ping address) costs a look into the database. It is counted for its address
+//! before that look and given back when the secret proves valid, so a flood of made-up ones costs little.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,6 +14,9 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::clock::Timestamp;
 
+/// Look-ups that an address gets in a second once its window is full: a valid secret among made-up ones is still found.
+const SPARE_LOOK_UPS_PER_SECOND: u32 = 100;
+const SECOND_MS: i64 = 1_000;
 /// Length of a window.
 pub const WINDOW_MS: i64 = 60_000;
 
@@ -42,11 +48,50 @@ impl Allowance {
     }
 }
 
+/// What an address was told before a secret of unknown worth is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LookUp {
+    /// The request counts already.
+    pub allowance: Allowance,
+    /// Whether the database may be asked.
+    pub may_ask: bool,
+}
+
 /// The windows of all tokens and addresses.
 #[derive(Debug)]
 pub struct RateLimiter {
     tokens: Windows<i64>,
-    addresses: Windows<IpAddr>,
+    addresses: AddressLimiter,
+}
+
+/// The windows of requests without a valid secret, by address.
+#[derive(Debug)]
+pub struct AddressLimiter(Windows<IpAddr>);
+
+impl AddressLimiter {
+    /// `limit` requests per window; at most `most_addresses` addresses have windows of their own.
+    #[must_use]
+    pub fn new(limit: u32, most_addresses: usize) -> Self {
+        Self(Windows::new(limit, most_addresses))
+    }
+
+    /// Counts a request from this address.
+    pub fn count(&self, address: IpAddr, now: Timestamp) -> Allowance {
+        self.0.with_window(address.to_canonical(), now, |window, limit| window.count(limit, now))
+    }
+
+    /// Counts a request whose secret is not known yet.
+    pub fn begin_look_up(&self, address: IpAddr, now: Timestamp) -> LookUp {
+        self.0.with_window(address.to_canonical(), now, |window, limit| {
+            let allowance = window.count(limit, now);
+            LookUp { allowance, may_ask: allowance.passes || window.spare.take(now) }
+        })
+    }
+
+    /// The secret was valid: the request is counted elsewhere.
+    pub fn give_back(&self, address: IpAddr, look_up: &LookUp, now: Timestamp) {
+        self.0.with_window(address.to_canonical(), now, |window, _| window.give_back(&look_up.allowance));
+    }
 }
 
 impl RateLimiter {
@@ -54,17 +99,21 @@ impl RateLimiter {
     /// tokens is bounded by the database.)
     #[must_use]
     pub fn new(limit: u32, most_addresses: usize) -> Self {
-        Self { tokens: Windows::new(limit, usize::MAX), addresses: Windows::new(limit, most_addresses) }
+        Self {
+            tokens: Windows::new(limit, usize::MAX),
+            addresses: AddressLimiter::new(limit, most_addresses),
+        }
     }
 
     /// Counts a request of the token with this database key.
     pub fn count_token(&self, token: i64, now: Timestamp) -> Allowance {
-        self.tokens.count(token, now)
+        self.tokens.with_window(token, now, |window, limit| window.count(limit, now))
     }
 
-    /// Counts a request without a valid token from this address.
-    pub fn count_address(&self, address: IpAddr, now: Timestamp) -> Allowance {
-        self.addresses.count(address.to_canonical(), now)
+    /// Counts requests without a valid token.
+    #[must_use]
+    pub const fn addresses(&self) -> &AddressLimiter {
+        &self.addresses
     }
 }
 
@@ -89,11 +138,36 @@ struct State<K> {
 struct Window {
     started_at: Timestamp,
     used: u32,
+    spare: Spare,
+}
+
+/// Look-ups in the present second of a full window.
+#[derive(Clone, Copy, Debug)]
+struct Spare {
+    since: Timestamp,
+    used: u32,
+}
+
+impl Spare {
+    fn take(&mut self, now: Timestamp) -> bool {
+        if !(0..SECOND_MS).contains(&now.ms_since(self.since)) {
+            *self = Self { since: now, used: 0 };
+        }
+        self.used = self.used.saturating_add(1);
+        self.used <= SPARE_LOOK_UPS_PER_SECOND
+    }
 }
 
 impl Window {
     const fn starting(now: Timestamp) -> Self {
-        Self { started_at: now, used: 0 }
+        Self { started_at: now, used: 0, spare: Spare { since: now, used: 0 } }
+    }
+
+    /// Takes back what was counted, if that was in this window.
+    fn give_back(&mut self, counted: &Allowance) {
+        if counted.passes && counted.ends_at == self.started_at.plus_ms(WINDOW_MS) {
+            self.used = self.used.saturating_sub(1);
+        }
     }
 
     /// A wall clock that was set back ends the window as well: nobody shall wait for a time that is hours away. Requests
@@ -126,11 +200,11 @@ impl<K: Copy + Eq + Hash> Windows<K> {
         }
     }
 
-    fn count(&self, key: K, now: Timestamp) -> Allowance {
+    fn with_window<T>(&self, key: K, now: Timestamp, act: impl FnOnce(&mut Window, u32) -> T) -> T {
         // Counting cannot panic half-way, so a poisoned lock still guards whole values.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.sweep(now);
-        state.window(key, self.capacity, now).count(self.limit, now)
+        act(state.window(key, self.capacity, now), self.limit)
     }
 }
 
@@ -186,9 +260,9 @@ mod tests {
         let address = |text: &str| text.parse::<IpAddr>().unwrap();
         assert!(limiter.count_token(1, START).passes);
         assert!(limiter.count_token(2, START).passes);
-        assert!(limiter.count_address(address("192.0.2.1"), START).passes);
-        assert!(limiter.count_address(address("192.0.2.2"), START).passes);
-        assert!(!limiter.count_address(address("::ffff:192.0.2.2"), START).passes);
+        assert!(limiter.addresses().count(address("192.0.2.1"), START).passes);
+        assert!(limiter.addresses().count(address("192.0.2.2"), START).passes);
+        assert!(!limiter.addresses().count(address("::ffff:192.0.2.2"), START).passes);
         assert!(!limiter.count_token(2, START).passes);
     }
 
@@ -229,15 +303,35 @@ mod tests {
     #[test]
     fn addresses_beyond_the_capacity_share_one_window() {
         let limiter = RateLimiter::new(2, 3);
-        let count = |last: u8, ms| limiter.count_address(IpAddr::from([192, 0, 2, last]), at(ms));
+        let count = |last: u8, ms| limiter.addresses().count(IpAddr::from([192, 0, 2, last]), at(ms));
         assert!((1..=3).all(|last| count(last, 0).passes));
         assert_eq!(count(4, 0).remaining, 1);
         assert_eq!(count(5, 0).remaining, 0);
         assert!(!count(6, 0).passes);
         assert_eq!(count(1, 1).remaining, 0, "a known address keeps its own window");
         assert_eq!(count(6, 60_000).remaining, 1, "ended windows make room");
-        let state = limiter.addresses.state.lock().unwrap();
+        let state = limiter.addresses.0.state.lock().unwrap();
         assert_eq!(state.windows.len(), 1);
+    }
+
+    /// A flood of made-up secrets: what it may ask of the database is bounded, and a valid one among them costs nothing.
+    #[test]
+    fn look_ups_are_counted_before_they_are_made() {
+        let strangers = AddressLimiter::new(3, 10);
+        let address = IpAddr::from([192, 0, 2, 1]);
+        let valid = strangers.begin_look_up(address, START);
+        assert!(valid.may_ask);
+        strangers.give_back(address, &valid, START);
+        let asked = |ms| (0..1_000).filter(|_| strangers.begin_look_up(address, at(ms)).may_ask).count();
+        assert_eq!(asked(0), 3 + 100);
+        assert_eq!(asked(999), 0);
+        assert_eq!(asked(1_000), 100);
+        let late = strangers.begin_look_up(address, at(59_999));
+        assert!(late.may_ask && !late.allowance.passes);
+        strangers.give_back(address, &late, at(59_999));
+        assert_eq!(strangers.count(address, at(59_999)).remaining, 0, "what did not pass is not given back");
+        strangers.give_back(address, &valid, at(60_000));
+        assert_eq!(strangers.count(address, at(60_000)).remaining, 2, "nor what another window counted");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The gate against contract 1.1, 1.8, 1.9 and 1.12: a directory of callers and a few routes, no database.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use actix_web::test::TestRequest;
@@ -13,6 +14,7 @@ use super::*;
 use crate::clock::DAY_MS;
 use crate::http::gate::idempotency::{Claim, KeyState};
 use crate::http::gate::route::Access;
+use crate::http::gate::write::Committed;
 use crate::id::Id;
 use crate::model::access::{Organisation, Permission, Permissions, Plan, Token};
 use crate::store::idempotency_keys::Fingerprint;
@@ -23,13 +25,20 @@ const NOW: Timestamp = Timestamp::from_ms(1_795_193_460_000);
 #[derive(Default)]
 struct Directory {
     callers: HashMap<TokenHash, Caller>,
+    /// How often a caller was looked up.
+    asked: AtomicUsize,
     is_away: bool,
     may_finish: Notify,
     finished: Notify,
 }
 
 impl Callers for Directory {
-    async fn find_caller(&self, hash: TokenHash) -> Result<Option<Caller>, ApiError> {
+    fn remembered(&self, _: &TokenHash, _: Timestamp) -> Option<Caller> {
+        None
+    }
+
+    async fn find_caller(&self, hash: TokenHash, _: Timestamp) -> Result<Option<Caller>, ApiError> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
         if self.is_away {
             return Err(ApiError::Unavailable);
         }
@@ -41,10 +50,6 @@ impl Callers for Directory {
 impl Keys for Directory {
     async fn claim(&self, _: &Claim, _: &Fingerprint) -> Result<KeyState, ApiError> {
         Ok(KeyState::Mine)
-    }
-
-    async fn settle(&self, _: &Claim, _: &Reply) -> Result<(), ApiError> {
-        Ok(())
     }
 
     async fn renew(&self, _: &Claim) -> Result<(), ApiError> {
@@ -95,22 +100,26 @@ async fn show(call: Call<Directory>) -> Result<Reply, ApiError> {
     Ok(Reply::data(json!({"id": id.as_str(), "path": call.canonical_path})))
 }
 
-async fn echo(call: Call<Directory>) -> Result<Reply, ApiError> {
-    Ok(Reply::data(call.body.read_object(&call.headers).await?.into()))
+async fn echo(call: Call<Directory>) -> Result<Committed, ApiError> {
+    Ok(Committed::without_database(Reply::data(call.body.read_object(&call.headers).await?.into())))
 }
 
-async fn fail(_: Call<Directory>) -> Result<Reply, ApiError> {
+async fn change(call: Call<Directory>) -> Result<Committed, ApiError> {
+    show(call).await.map(Committed::without_database)
+}
+
+async fn fail<T>(_: Call<Directory>) -> Result<T, ApiError> {
     panic!("hunter2")
 }
 
-async fn remove(call: Call<Directory>) -> Result<Reply, ApiError> {
-    Ok(Reply::deleted(call.path.id(0)?))
+async fn remove(call: Call<Directory>) -> Result<Committed, ApiError> {
+    Ok(Committed::without_database(Reply::deleted(call.path.id(0)?)))
 }
 
-async fn write_slowly(call: Call<Directory>) -> Result<Reply, ApiError> {
+async fn write_slowly(call: Call<Directory>) -> Result<Committed, ApiError> {
     call.state.may_finish.notified().await;
     call.state.finished.notify_one();
-    Ok(Reply::data(Value::Null))
+    Ok(Committed::without_database(Reply::data(Value::Null)))
 }
 
 fn routes() -> Routes<Directory> {
@@ -123,7 +132,7 @@ fn routes() -> Routes<Directory> {
         Route::get("/v1/me", Access::any_token(), |_| async { Ok(Reply::ok(Value::Null)) }),
         Route::get("/v1/services/{id}", view, show),
         Route::post("/v1/services", edit, echo),
-        Route::update("/v1/services/{id}", edit, show),
+        Route::update("/v1/services/{id}", edit, change),
         Route::delete("/v1/services/{id}", delete, remove),
         Route::get("/v1/services/{id}/incidents", both, show),
         Route::get("/v1/broken", view, fail),
@@ -425,4 +434,24 @@ async fn a_clock_that_is_set_ends_no_token_and_brings_none_back(#[case] days: i6
         let (response, _) = world.ask("GET", "/v1/me", token).await;
         assert_eq!(response.status(), status, "{token}");
     }
+}
+
+/// A flood of made-up tokens with right checksums: they are counted before they are looked up, and a valid token among
+/// them is still let in.
+#[tokio::test]
+async fn made_up_tokens_cost_few_look_ups() {
+    let mut world = world(3);
+    let asked = |world: &World| world.gate.state.asked.load(Ordering::Relaxed);
+    let mut statuses = Vec::new();
+    for number in 0..500 {
+        world.tokens.insert("unknown", TokenText::random("wk_"));
+        statuses.push(world.ask("GET", "/v1/me", "unknown").await.0.status().as_u16());
+        if number == 50 {
+            assert_eq!(world.ask("GET", "/v1/me", "full").await.0.status().as_u16(), 200);
+        }
+    }
+    assert_eq!(statuses[..3], [401; 3]);
+    assert!(statuses[3..].iter().all(|status| *status == 429));
+    assert_eq!(asked(&world), 3 + 100, "the rest was refused without a look");
+    assert_eq!(header(&world.ask("GET", "/v1/me", "").await.0, "x-ratelimit-remaining"), Some("0"));
 }

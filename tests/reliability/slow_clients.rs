@@ -1,0 +1,140 @@
+//! Reliability 19: thousands of clients that send their head or their body byte by byte, or never read their answer. Each is
+//! closed within 15 s, and everybody else is answered as quickly as before.
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use socket2::{Domain, SockAddr, Socket, Type};
+use tokio::time::Instant;
+
+use crate::support::client::Client;
+use crate::support::server::Server;
+
+/// Slow clients of each kind.
+const OF_EACH: usize = 1_000;
+/// The longest time that any of them may stay, and what a busy machine may add.
+const CLOSED_WITHIN: Duration = Duration::from_secs(15);
+const SLACK: Duration = Duration::from_secs(3);
+/// Ordinary requests that are timed before and meanwhile.
+const ASKED: usize = 400;
+/// What a busy machine may add to the slowest of them.
+const NOISE: Duration = Duration::from_millis(25);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    SlowHead,
+    SlowBody,
+    NeverReads,
+}
+
+/// A client that takes its time.
+struct Slow {
+    kind: Kind,
+    stream: TcpStream,
+    closed_after: Option<Duration>,
+}
+
+impl Slow {
+    fn start(kind: Kind, client: &Client) -> Self {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        if kind == Kind::NeverReads {
+            // So little room that the answer waits on the other side.
+            socket.set_recv_buffer_size(2_048).unwrap();
+        }
+        socket.connect(&SockAddr::from(client.address)).unwrap();
+        let mut stream = TcpStream::from(socket);
+        let token = client.token.as_deref().unwrap();
+        let sent = match kind {
+            Kind::SlowHead => "GET /v1/me HTTP/1.1\r\nHost: x\r\nX-Slow: ".to_owned(),
+            Kind::SlowBody => format!(
+                "POST /v1/tags HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: 1000\r\n\r\n{{"
+            ),
+            // Larger than what both sides keep for it.
+            Kind::NeverReads => "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(20),
+        };
+        stream.write_all(sent.as_bytes()).unwrap();
+        stream.set_nonblocking(true).unwrap();
+        Self { kind, stream, closed_after: None }
+    }
+
+    /// Sends another byte, and sees whether the server has closed.
+    fn tick(&mut self, started: Instant) {
+        if self.closed_after.is_some() {
+            return;
+        }
+        // A connection that was cut in silence is noticed by whoever sends on it.
+        let is_cut = self.stream.write(b" ").is_err_and(|error| error.kind() != ErrorKind::WouldBlock);
+        let is_closed = is_cut || (self.kind != Kind::NeverReads && self.has_ended());
+        self.closed_after = is_closed.then(|| started.elapsed());
+    }
+
+    /// Reads what is there; the end of the stream, or its breaking, is an end.
+    fn has_ended(&mut self) -> bool {
+        let mut part = [0; 4_096];
+        loop {
+            match self.stream.read(&mut part) {
+                Ok(0) => return true,
+                Ok(_) => {}
+                Err(error) => return error.kind() != ErrorKind::WouldBlock,
+            }
+        }
+    }
+}
+
+/// The time that 99 of 100 ordinary requests stay below.
+fn p99(client: &Client) -> Duration {
+    let time = |_| {
+        let started = Instant::now();
+        client.get("/v1/me").expect(200);
+        started.elapsed()
+    };
+    let mut times: Vec<Duration> = (0..ASKED).map(time).collect();
+    times.sort_unstable();
+    times[ASKED * 99 / 100]
+}
+
+/// Room for the sockets of the test; the server inherits it.
+fn raise_limit_of_files() {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    setrlimit(Resource::RLIMIT_NOFILE, most, most).unwrap();
+}
+
+#[test]
+fn slow_clients_are_closed_and_others_are_not_kept_waiting() {
+    raise_limit_of_files();
+    let server = Server::start();
+    let client = server.client();
+    let before = p99(&client);
+    let started = Instant::now();
+    let kinds = [Kind::SlowHead, Kind::SlowBody, Kind::NeverReads];
+    let mut crowd: Vec<Slow> =
+        kinds.iter().flat_map(|kind| (0..OF_EACH).map(|_| Slow::start(*kind, &client))).collect();
+    let meanwhile = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| p99(&client));
+        let opened = started.elapsed();
+        while crowd.iter().any(|slow| slow.closed_after.is_none())
+            && started.elapsed() < opened + CLOSED_WITHIN + SLACK
+        {
+            crowd.iter_mut().for_each(|slow| slow.tick(started));
+            std::thread::sleep(Duration::from_millis(500));
+        }
+        let latest = |kind: Kind| {
+            let of_kind = crowd.iter().filter(|slow| slow.kind == kind);
+            of_kind.map(|slow| slow.closed_after).max_by_key(|after| after.unwrap_or(Duration::MAX)).unwrap()
+        };
+        for kind in kinds {
+            println!(
+                "{kind:?}: the last of {OF_EACH} was closed after {:?} (opened within {opened:?})",
+                latest(kind)
+            );
+        }
+        let open: Vec<Kind> =
+            crowd.iter().filter(|slow| slow.closed_after.is_none()).map(|slow| slow.kind).collect();
+        assert!(open.is_empty(), "{} are still open, such as {:?}", open.len(), open.first());
+        asking.join().unwrap()
+    });
+    println!("p99 of ordinary requests: {before:?} alone, {meanwhile:?} among slow clients");
+    assert!(meanwhile <= before * 2 + NOISE, "{before:?} became {meanwhile:?}");
+}
