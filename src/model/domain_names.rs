@@ -78,15 +78,20 @@ pub fn host_of_header(value: &str) -> Option<String> {
 #[must_use]
 pub fn is_hostname(text: &str) -> bool {
     let labels: Vec<&str> = text.split('.').collect();
-    let is_label = |label: &&str| {
-        let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        (1..=63).contains(&label.len())
-            && label.bytes().all(inner)
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
+    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
     let ends_in_letter = labels.last().is_some_and(|last| last.starts_with(|c: char| c.is_ascii_lowercase()));
-    text.len() <= 253 && labels.len() >= 2 && labels.iter().all(is_label) && ends_in_letter
+    text.len() <= 253
+        && labels.len() >= 2
+        && labels.iter().all(|label| is_label(label, is_plain))
+        && ends_in_letter
+}
+
+/// Returns true for a label of a host name: 1 to 63 bytes of these letters, and hyphens between them.
+pub(super) fn is_label(label: &str, is_letter: impl Fn(char) -> bool) -> bool {
+    (1..=63).contains(&label.len())
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+        && label.chars().all(|letter| letter == '-' || is_letter(letter))
 }
 
 /// Whether `name` is `zone`, or lies below it.

@@ -2,6 +2,8 @@
 //!
 //! Nothing is looked up and nothing is sent.
 
+use crate::model::domain_names::is_label;
+
 /// Most characters of an address.
 const ADDRESS_LENGTH: usize = 254;
 /// Most characters before the `@`.
@@ -23,13 +25,7 @@ fn is_local(local: &str) -> bool {
 
 /// At least two labels of letters, digits and inner hyphens.
 fn is_domain(domain: &str) -> bool {
-    let is_label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-            && label.chars().all(|c| c.is_alphanumeric() || c == '-')
-    };
-    domain.contains('.') && domain.split('.').all(is_label)
+    domain.contains('.') && domain.split('.').all(|label| is_label(label, char::is_alphanumeric))
 }
 
 #[cfg(test)]

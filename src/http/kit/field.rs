@@ -4,13 +4,17 @@
 //! the shorthand `str(a..b)`, whole numbers `int(a..b)`.
 
 use std::ops::RangeInclusive;
+use std::sync::LazyLock;
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 use crate::clock::Timestamp;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::timestamp;
+
+/// The members of an empty object.
+static NO_MEMBERS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 /// One value and where it stands.
 #[derive(Clone, Debug)]
@@ -124,12 +128,27 @@ impl<'a> Field<'a> {
         timestamp::parse(self.string()?).or_else(|| self.refuse(FieldRule::Timestamp))
     }
 
+    /// Returns true for an object, and for the empty list that clients in PHP send in the place of an empty object
+    /// (contract 1.2).
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.members().is_some()
+    }
+
     /// The members of an object.
     #[must_use]
     pub fn object(&'a self) -> Option<Fields<'a>> {
+        match self.members() {
+            Some(members) => Some(Fields::new(members, &self.path, self.errors)),
+            None => self.refuse(FieldRule::Object),
+        }
+    }
+
+    fn members(&self) -> Option<&'a Map<String, Value>> {
         match self.value {
-            Value::Object(members) => Some(Fields::new(members, &self.path, self.errors)),
-            _ => self.refuse(FieldRule::Object),
+            Value::Object(members) => Some(members),
+            Value::Array(entries) if entries.is_empty() => Some(&NO_MEMBERS),
+            _ => None,
         }
     }
 
@@ -256,6 +275,19 @@ mod tests {
     fn a_moment_is_a_timestamp(#[case] value: Value, #[case] expected: Result<Timestamp, FieldRule>) {
         let body = json!({ "x": value });
         expect(read(&body, |fields| fields.optional("x").and_then(|field| field.timestamp())), expected);
+    }
+
+    /// Contract 1.2: an empty list in the place of an object is an empty object.
+    #[rstest]
+    #[case(json!({"a": 1}), Ok(1))]
+    #[case(json!({}), Ok(0))]
+    #[case(json!([]), Ok(0))]
+    #[case(json!([[]]), Err(FieldRule::Object))]
+    #[case(json!(""), Err(FieldRule::Object))]
+    fn an_empty_list_is_an_empty_object(#[case] value: Value, #[case] expected: Result<usize, FieldRule>) {
+        let body = json!({ "x": value });
+        let count = |field: Field<'_>| field.object().map(|members| members.each().count());
+        expect(read(&body, |fields| fields.optional("x").and_then(count)), expected);
     }
 
     #[rstest]

@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::http::kit::query::Query;
+use crate::store::PageWindow;
 
 /// Rows per page unless the client or the resource says otherwise.
 pub const DEFAULT_PER_PAGE: u64 = 15;
@@ -47,6 +48,12 @@ impl PageRequest {
     #[must_use]
     pub fn offset(&self) -> u64 {
         (self.page - 1).saturating_mul(self.per_page).min(i64::MAX.cast_unsigned())
+    }
+
+    /// The rows of the page.
+    #[must_use]
+    pub fn window(&self) -> PageWindow {
+        PageWindow { offset: self.offset(), limit: self.per_page }
     }
 
     /// The part of a complete list that the page shows.

@@ -4,8 +4,11 @@
 //! (`rule`). Counting is the store's business, inside the transaction of the write.
 
 use std::fmt;
+use std::future::Future;
 
 use actix_web::http::StatusCode;
+
+use crate::http::kit::error::ApiError;
 
 /// A number of the plan that is refused as a whole request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +42,25 @@ impl Quota {
             Self::Services | Self::CustomDomains => StatusCode::FORBIDDEN,
             Self::Statuspages | Self::Components => StatusCode::PAYMENT_REQUIRED,
         }
+    }
+}
+
+/// Passes when the plan has room for one more (step 13 of contract 1.8). What is counted must be locked; without a limit nothing
+/// is counted.
+///
+/// # Errors
+/// 402 or 403 with `upsell`, and those of `usage`.
+pub async fn demand_room(
+    quota: Quota,
+    limit: Option<u32>,
+    usage: impl Future<Output = Result<u64, ApiError>>,
+) -> Result<(), ApiError> {
+    let Some(limit) = limit else { return Ok(()) };
+    let usage = usage.await?;
+    if usage < u64::from(limit) {
+        Ok(())
+    } else {
+        Err(ApiError::Quota(QuotaExceeded { quota, limit, usage }))
     }
 }
 

@@ -8,6 +8,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 
+use crate::http::kit::languages::Languages;
 use crate::http::kit::request_id::X_REQUEST_ID;
 use crate::id::Id;
 use crate::store::idempotency_keys::AnswerHead;
@@ -69,6 +70,13 @@ impl Reply {
     #[must_use]
     pub fn deleted(id: Id) -> Self {
         Self::data(json!({"id": id.as_str(), "deleted": true}))
+    }
+
+    /// The answer with the headers of translatable fields (contract 1.11).
+    #[must_use]
+    pub fn in_language(mut self, languages: &Languages) -> Self {
+        self.headers.extend(languages.headers());
+        self
     }
 
     /// An earlier answer.

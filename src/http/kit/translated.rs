@@ -6,22 +6,55 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use crate::http::kit::field::Field;
-use crate::http::kit::fields::{Fields, Given};
+use crate::http::kit::fields::Given;
 use crate::http::kit::rule::FieldRule;
 use crate::model::access::Organisation;
+use crate::model::statuspage::used_locale;
 use crate::model::translated::Translated;
 
-/// Reads `text(a..b)`.
+/// The languages that a text may be written in.
+#[derive(Clone, Copy, Debug)]
+pub struct TextLanguages<'a> {
+    /// Those that the organisation uses.
+    pub used: &'a [String],
+    /// Those of them that readers are offered.
+    pub offered: &'a [String],
+    /// The one that every text must have.
+    pub default: &'a str,
+}
+
+impl<'a> From<&'a Organisation> for TextLanguages<'a> {
+    fn from(organisation: &'a Organisation) -> Self {
+        let Organisation { locales, default_locale, .. } = organisation;
+        Self { used: locales, offered: locales, default: default_locale }
+    }
+}
+
+impl TextLanguages<'_> {
+    /// The offered language of this name, in its usual spelling.
+    ///
+    /// # Errors
+    /// The rule that the name breaks.
+    fn find(&self, locale: &str) -> Result<&String, FieldRule> {
+        let is_used = used_locale(locale, self.used).is_some();
+        used_locale(locale, self.offered).ok_or_else(|| match is_used {
+            true => FieldRule::LocaleSubset,
+            false => FieldRule::LocaleUnknown(locale.to_owned()),
+        })
+    }
+}
+
+/// Reads `text(a..b)` in the languages of the organisation.
 #[must_use]
 pub fn read_translated(
     field: &Field<'_>,
     length: RangeInclusive<usize>,
     organisation: &Organisation,
 ) -> Option<Translated> {
-    match field.value() {
-        serde_json::Value::Object(_) => read_texts(&field.object()?, field, &length, organisation),
-        _ => Some(Translated::single(&organisation.default_locale, field.text(length)?)),
+    if field.is_object() {
+        return read_texts(field, &length, organisation.into());
     }
+    Some(Translated::single(&organisation.default_locale, field.text(length)?))
 }
 
 /// Reads `text(a..b)?`: null and a blank string clear it.
@@ -37,24 +70,28 @@ pub fn read_nullable_translated(
     }
 }
 
-fn read_texts(
-    members: &Fields<'_>,
+/// Reads `{locale: text}`, which must not be empty.
+#[must_use]
+pub fn read_texts(
     field: &Field<'_>,
     length: &RangeInclusive<usize>,
-    organisation: &Organisation,
+    languages: TextLanguages<'_>,
 ) -> Option<Translated> {
-    let default = &organisation.default_locale;
+    let members = field.object()?;
+    let default = languages.default;
     if members.each().next().is_none() {
-        return field.refuse(FieldRule::LocaleDefault(default.clone()));
+        return field.refuse(FieldRule::LocaleDefault(default.to_owned()));
     }
     let mut texts = BTreeMap::new();
     let (mut is_sound, mut has_default) = (true, false);
     for (locale, text) in members.each() {
-        let known = organisation.locales.iter().find(|known| known.eq_ignore_ascii_case(locale));
-        let Some(known) = known else {
-            is_sound = false;
-            members.refuse(locale, FieldRule::LocaleUnknown(locale.to_owned()));
-            continue;
+        let known = match languages.find(locale) {
+            Ok(known) => known,
+            Err(rule) => {
+                is_sound = false;
+                members.refuse(locale, rule);
+                continue;
+            }
         };
         if text.is_blank() {
             continue;
@@ -66,7 +103,7 @@ fn read_texts(
         }
     }
     if !has_default {
-        members.refuse(default, FieldRule::LocaleDefault(default.clone()));
+        members.refuse(default, FieldRule::LocaleDefault(default.to_owned()));
         return None;
     }
     is_sound.then(|| Translated::new(texts)).flatten()
