@@ -181,7 +181,7 @@ fn lock(config: &Config) -> anyhow::Result<Option<File>> {
     if config.database_url.is_some() && config.history_url.is_some() {
         return Ok(None);
     }
-    first_start::lock(&config.data_dir).map(Some).context("stop the server first")
+    first_start::lock(&config.data_dir).map(|lock| Some(lock.file)).context("stop the server first")
 }
 
 /// Whoever holds the embedded history alone seals what is imported; elsewhere a server does.

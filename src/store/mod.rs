@@ -36,6 +36,15 @@ pub use sea_orm::ConnectionTrait as Connection;
 use sea_orm::{DbErr, RuntimeErr, sqlx};
 pub use transaction::Transaction;
 
+/// The rows of one page of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageWindow {
+    /// Rows before it.
+    pub offset: u64,
+    /// Rows of it, at most.
+    pub limit: u64,
+}
+
 /// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

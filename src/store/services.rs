@@ -14,7 +14,7 @@ use watchkeeper_entities::{history_erasure, service_tag};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::{Pause, ProbeRole, Service, ServiceKey, Settings, StatusOverride};
-use crate::store::{StoreError, organisations};
+use crate::store::{PageWindow, StoreError, organisations};
 
 /// Keys in one statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
@@ -49,7 +49,7 @@ pub async fn find_for_update(
     query.one(connection).await?.map(from_row).transpose()
 }
 
-/// `limit` services of the organisation after the first `offset`, oldest first, and how many there are in all; with a tag
+/// The services of the organisation in this window, oldest first, and how many there are in all; with a tag
 /// (key of its row) only those that carry it.
 ///
 /// # Errors
@@ -58,7 +58,7 @@ pub async fn list(
     connection: &impl ConnectionTrait,
     organisation: i64,
     tag: Option<i64>,
-    (offset, limit): (u64, u64),
+    window: PageWindow,
 ) -> Result<(Vec<Service>, u64), StoreError> {
     let mut wanted = of_organisation(organisation);
     if let Some(tag) = tag {
@@ -72,8 +72,8 @@ pub async fn list(
     let rows = wanted
         .order_by_asc(Column::CreatedAt)
         .order_by_asc(Column::PublicId)
-        .offset(offset)
-        .limit(limit)
+        .offset(window.offset)
+        .limit(window.limit)
         .all(connection)
         .await?;
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))

@@ -18,7 +18,7 @@ use crate::id::Id;
 use crate::model::service::ServiceKey;
 use crate::model::tag::{Tag, TagName, TagSource};
 use crate::model::translated::Translated;
-use crate::store::StoreError;
+use crate::store::{PageWindow, StoreError};
 
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;
@@ -73,7 +73,8 @@ pub async fn find_named(
 pub async fn find_all(
     connection: &impl ConnectionTrait,
     organisation: i64,
-    (ids, names): (&[Id], &[TagName]),
+    ids: &[Id],
+    names: &[TagName],
 ) -> Result<Vec<Tag>, StoreError> {
     if ids.is_empty() && names.is_empty() {
         return Ok(Vec::new());
@@ -84,7 +85,7 @@ pub async fn find_all(
     rows.into_iter().map(from_row).collect()
 }
 
-/// `limit` tags after the first `offset`, by key, then by value, and how many there are in all.
+/// The tags of this page, by key, then by value, and how many there are in all.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -92,7 +93,7 @@ pub async fn list(
     connection: &impl ConnectionTrait,
     organisation: i64,
     filter: &TagFilter,
-    (offset, limit): (u64, u64),
+    window: PageWindow,
 ) -> Result<(Vec<Tag>, u64), StoreError> {
     let mut wanted = of_organisation(organisation);
     if let Some(name) = &filter.name {
@@ -106,8 +107,8 @@ pub async fn list(
         .order_by(by_bytes(connection, Column::Key), Order::Asc)
         .order_by(by_bytes(connection, Column::Value), Order::Asc)
         .order_by_asc(Column::PublicId)
-        .offset(offset)
-        .limit(limit)
+        .offset(window.offset)
+        .limit(window.limit)
         .all(connection)
         .await?;
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))

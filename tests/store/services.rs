@@ -7,6 +7,7 @@ use watchkeeper::model::check::CheckType;
 use watchkeeper::model::service::{
     OverrideStatus, Pause, PauseReason, ProbeRole, Service, ServiceKey, Settings, StatusOverride,
 };
+use watchkeeper::store::PageWindow;
 use watchkeeper::store::services::{self, OwnedService};
 
 use crate::support::Backend;
@@ -110,7 +111,10 @@ async fn finders_see_one_organisation(#[values(Backend::Sqlite, Backend::Postgre
     let reader = store.main.reader();
     assert_eq!(services::find(reader, mine.key, hidden.id).await.unwrap(), None);
     assert_eq!(services::find(reader, mine.key, Id::random()).await.unwrap(), None);
-    assert_eq!(services::list(reader, mine.key, None, (0, 10)).await.unwrap(), (Vec::new(), 0));
+    assert_eq!(
+        services::list(reader, mine.key, None, PageWindow { offset: 0, limit: 10 }).await.unwrap(),
+        (Vec::new(), 0)
+    );
     assert_eq!(services::count_active(reader, mine.key).await.unwrap(), 0);
     let transaction = store.main.begin().await.unwrap();
     assert_eq!(services::find_for_update(&transaction, mine.key, hidden.id).await.unwrap(), None);
@@ -135,11 +139,13 @@ async fn no_page_repeats_or_skips_a_service(#[values(Backend::Sqlite, Backend::P
     let owner = stored_organisation(&store, "owner").await;
     let all = store_many(&store, owner.key, 10).await;
     let reader = store.main.reader();
-    let (whole, total) = services::list(reader, owner.key, None, (0, 100)).await.unwrap();
+    let (whole, total) =
+        services::list(reader, owner.key, None, PageWindow { offset: 0, limit: 100 }).await.unwrap();
     assert_eq!(total, 10);
     let mut walked = Vec::new();
     for offset in 0..10 {
-        let (page, total) = services::list(reader, owner.key, None, (offset, 1)).await.unwrap();
+        let (page, total) =
+            services::list(reader, owner.key, None, PageWindow { offset, limit: 1 }).await.unwrap();
         assert_eq!(total, 10);
         walked.extend(page);
     }

@@ -100,7 +100,7 @@ async fn a_group_follows_its_tag(#[values(Backend::Sqlite, Backend::Postgres)] b
     assert_eq!((all.len(), child.service, child.parent), (2, Some(one.key), Some(group.key)));
     assert!(child.is_sync_managed);
     assert_eq!(components::sync_tags(reader, page.key).await.unwrap().len(), 1);
-    let facts = page_facts::gather(reader, (owner.key, page.key)).await.unwrap();
+    let facts = page_facts::gather(reader, owner.key, page.key).await.unwrap();
     assert_eq!(facts.services, std::slice::from_ref(&one));
     assert_eq!(shown::of_pages(reader, &[page.key]).await.unwrap()[&page.key].components_count, 2);
 

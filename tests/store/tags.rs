@@ -6,7 +6,7 @@ use watchkeeper::id::Id;
 use watchkeeper::model::service::{Service, ServiceKey};
 use watchkeeper::model::tag::{Tag, TagName, TagSource};
 use watchkeeper::store::tags::{self, TagFilter};
-use watchkeeper::store::{services, usage};
+use watchkeeper::store::{PageWindow, services, usage};
 use watchkeeper_entities::{component, statuspage};
 
 use crate::support::Backend;
@@ -52,10 +52,12 @@ async fn tags_are_listed_by_key_and_value(#[values(Backend::Sqlite, Backend::Pos
     }
     stored(&store, other, "env").await;
     let reader = store.main.reader();
-    let (all, total) = tags::list(reader, owner, &TagFilter::default(), (0, 10)).await.unwrap();
+    let (all, total) =
+        tags::list(reader, owner, &TagFilter::default(), PageWindow { offset: 0, limit: 10 }).await.unwrap();
     assert_eq!(labels(&all), ["a-b", "a.b", "a_b", "b", "env", "env:Prod", "env:prod", "env:Übung"]);
     assert_eq!(total, 8);
-    let (page, total) = tags::list(reader, owner, &TagFilter::default(), (2, 2)).await.unwrap();
+    let (page, total) =
+        tags::list(reader, owner, &TagFilter::default(), PageWindow { offset: 2, limit: 2 }).await.unwrap();
     assert_eq!((labels(&page), total), (vec!["a_b".to_owned(), "b".to_owned()], 8));
     for (label, key, expected) in [
         (Some("env:prod"), None, vec!["env:prod"]),
@@ -66,7 +68,8 @@ async fn tags_are_listed_by_key_and_value(#[values(Backend::Sqlite, Backend::Pos
         (Some("env:prod"), Some("b"), vec![]),
     ] {
         let filter = TagFilter { name: label.map(name), key: key.map(str::to_owned) };
-        let (found, total) = tags::list(reader, owner, &filter, (0, 10)).await.unwrap();
+        let (found, total) =
+            tags::list(reader, owner, &filter, PageWindow { offset: 0, limit: 10 }).await.unwrap();
         assert_eq!(
             (labels(&found), total),
             (expected.iter().map(|label| (*label).to_owned()).collect(), expected.len() as u64)
@@ -89,12 +92,12 @@ async fn a_tag_is_found_in_its_organisation_alone(
     assert_eq!(tags::find_named(reader, mine, &name("env")).await.unwrap().as_ref(), Some(&bare));
     assert_eq!(tags::find_named(reader, mine, &name("env:prod")).await.unwrap(), None);
     let wanted = ([tag.id, Id::random()], [name("env"), name("nowhere")]);
-    let mut all = tags::find_all(reader, mine, (&wanted.0, &wanted.1)).await.unwrap();
+    let mut all = tags::find_all(reader, mine, &wanted.0, &wanted.1).await.unwrap();
     all.sort_by_key(|tag| tag.row);
     assert_eq!(all, [tag.clone(), bare]);
     assert_eq!(tags::find(reader, other, tag.id).await.unwrap(), None);
     assert_eq!(tags::find_named(reader, other, &tag.name).await.unwrap(), None);
-    assert_eq!(tags::find_all(reader, other, (&wanted.0, &wanted.1)).await.unwrap(), []);
+    assert_eq!(tags::find_all(reader, other, &wanted.0, &wanted.1).await.unwrap(), []);
 }
 
 /// Contract 4.4: the database itself lets no name be there twice; no value is a value of its own.
@@ -129,9 +132,13 @@ async fn services_carry_tags(#[values(Backend::Sqlite, Backend::Postgres)] backe
     assert_eq!(labels(&carried[&two.key]), ["a:1"]);
     let counts = tags::services_counts(reader, &[z.row, a.row, -1]).await.unwrap();
     assert_eq!((counts.get(&z.row), counts.get(&a.row), counts.len()), (Some(&1), Some(&2), 2));
-    let (found, total) = services::list(reader, owner, Some(a.row), (0, 10)).await.unwrap();
+    let (found, total) =
+        services::list(reader, owner, Some(a.row), PageWindow { offset: 0, limit: 10 }).await.unwrap();
     assert_eq!((found, total), (vec![one.clone(), two.clone()], 2));
-    assert_eq!(services::list(reader, owner, Some(z.row), (0, 10)).await.unwrap(), (vec![one.clone()], 1));
+    assert_eq!(
+        services::list(reader, owner, Some(z.row), PageWindow { offset: 0, limit: 10 }).await.unwrap(),
+        (vec![one.clone()], 1)
+    );
     assert_eq!(tags::count_user(reader, owner).await.unwrap(), 2);
     let transaction = store.main.begin().await.unwrap();
     tags::delete(&transaction, a.row).await.unwrap();
@@ -160,6 +167,8 @@ async fn page(store: &Store, organisation: i64, name: &str, is_published: bool) 
         seo: Set("{}".into()),
         access_type: Set("public".into()),
         email_whitelist: Set("[]".into()),
+        appearance: Set("system".into()),
+        allow_appearance_switch: Set(true),
         subscriber_channels: Set("[]".into()),
         created_at: Set(1),
         updated_at: Set(1),
