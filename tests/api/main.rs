@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
+mod abandoned;
 mod assets;
 mod auth;
 mod check_types;
@@ -13,9 +14,12 @@ mod component_tree;
 mod components;
 mod custom_domains;
 mod effective_status;
+mod empty_lists;
 mod errors;
+mod foreign_ids;
 mod heartbeat;
 mod history_away;
+mod history_depth;
 mod http_rules;
 mod idempotency;
 mod import;
@@ -26,6 +30,7 @@ mod incident_languages;
 mod incident_pages;
 mod incident_timeline;
 mod incidents;
+mod main_away;
 mod maintenance_access;
 mod maintenance_effects;
 mod maintenance_filters;
@@ -36,10 +41,12 @@ mod metrics;
 mod openapi;
 mod operation;
 mod pause;
+mod permission_matrix;
 mod plans;
 mod probes;
 mod public_page;
 mod rate_limit;
+mod sealed_figures;
 mod secrets;
 mod service_incidents;
 mod service_tags;
@@ -53,4 +60,6 @@ mod support;
 mod synced_groups;
 mod tags;
 mod tenants;
+mod verdicts;
+mod wire_bytes;
 mod write_races;

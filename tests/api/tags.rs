@@ -266,6 +266,8 @@ async fn store_synced_group(server: &Server, tag: &Value) {
         seo: Set("{}".into()),
         access_type: Set("public".into()),
         email_whitelist: Set("[]".into()),
+        appearance: Set("system".into()),
+        allow_appearance_switch: Set(true),
         subscriber_channels: Set("[]".into()),
         created_at: Set(1),
         updated_at: Set(1),

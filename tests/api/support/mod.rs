@@ -6,6 +6,7 @@ pub(crate) mod client;
 pub(crate) mod conformance;
 pub(crate) mod moments;
 pub(crate) mod name_server;
+pub(crate) mod outsider;
 pub(crate) mod pages;
 pub(crate) mod planned;
 pub(crate) mod postgres;

@@ -1,0 +1,91 @@
+//! How far back the history goes (contract 3.1, 4.8): 90 days, what the plan keeps, or the first settings, whichever is latest.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+use watchkeeper::clock::{DAY_MS, Timestamp};
+
+use crate::support::client::Client;
+use crate::support::moments::in_ms;
+use crate::support::server::Server;
+use crate::support::{create, service, until_checks};
+
+const MARGIN_MS: i64 = 3_600_000;
+
+/// A stopped server with a service, whose one own result is stored.
+async fn stopped(settings: &str) -> (Server, String) {
+    let mut server = Server::with(settings, &[]);
+    let settings = json!({"interval_seconds": 604_800, "retries": 0});
+    let body = json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
+    let id = create(&server.client(), &body);
+    until_checks(&server.client(), &id, 1).await;
+    server.kill();
+    (server, id)
+}
+
+/// Imports one result for each of these times, and starts the server again.
+fn import(server: &mut Server, id: &str, times: &[Timestamp]) {
+    let path = server.data().join("past.csv");
+    let lines = times.iter().map(|at| format!("{id},fra,{at},up,80\n"));
+    let text: String =
+        std::iter::once("service,location,time,status,response_time_ms\n".to_owned()).chain(lines).collect();
+    std::fs::write(&path, text).unwrap();
+    server.command_json(&["import", "--interval", "60", path.to_str().unwrap()]);
+    server.restart();
+}
+
+/// Times of the imported results that are shown, newest first.
+fn shown(client: &Client, id: &str, query: &str) -> Vec<Value> {
+    let path = format!("{}/checks?probe=fra&per_page=100{query}", service(id));
+    let rows = client.get(&path).expect(200).data();
+    rows.as_array().unwrap().iter().map(|row| row["checked_at"].clone()).collect()
+}
+
+fn texts(times: &[Timestamp]) -> Vec<Value> {
+    times.iter().map(|at| json!(at.to_string())).collect()
+}
+
+/// One hour on either side of the start; a `from` before it is raised silently, and figures are cut as well.
+#[rstest]
+#[case::at_most_ninety_days("", 90)]
+#[case::what_the_plan_keeps("[plans.business]\nretention_days = 30\n", 30)]
+#[tokio::test]
+async fn the_history_starts_where_the_plan_or_ninety_days_say(#[case] settings: &str, #[case] days: i64) {
+    let (mut server, id) = stopped(settings).await;
+    let start = in_ms(-days * DAY_MS);
+    let (before, after, later) = (start.plus_ms(-MARGIN_MS), start.plus_ms(MARGIN_MS), in_ms(-2 * DAY_MS));
+    import(&mut server, &id, &[before, after, later]);
+    let client = server.client();
+    assert_eq!(shown(&client, &id, ""), texts(&[later, after]));
+    assert_eq!(shown(&client, &id, "&from=1970-01-01"), texts(&[later, after]));
+    let to = format!("&to={}", start.plus_ms(-MARGIN_MS / 2));
+    assert_eq!(shown(&client, &id, &to), Vec::<Value>::new());
+    if days < 90 {
+        let uptime = client.get(&format!("{}/uptime?days=90", service(&id))).expect(200).data();
+        let of = |at: Timestamp| {
+            let date = at.to_string()[..10].to_owned();
+            let days = uptime.as_array().unwrap();
+            days.iter().find(|day| day["date"] == date).map(|day| day["status"].clone()).unwrap()
+        };
+        assert_eq!(of(start.plus_ms(-2 * DAY_MS)), "no_data");
+        assert_eq!(of(later), "up");
+    }
+}
+
+/// What was measured before the service had settings is not its history.
+#[tokio::test]
+async fn the_history_starts_with_the_first_settings() {
+    let (mut server, id) = stopped("").await;
+    let (before, after) = (in_ms(-5 * DAY_MS), in_ms(-3 * DAY_MS));
+    import(&mut server, &id, &[before, after]);
+    assert_eq!(shown(&server.client(), &id, ""), texts(&[after, before]), "an import begins the history");
+    server.kill();
+    let configured_at = in_ms(-4 * DAY_MS);
+    let url = format!("sqlite://{}", server.data().join("main.db").display());
+    let database = sea_orm::Database::connect(url).await.unwrap();
+    let statement = format!("UPDATE service SET configured_at = {}", configured_at.ms());
+    sea_orm::ConnectionTrait::execute_unprepared(&database, &statement).await.unwrap();
+    database.close().await.unwrap();
+    server.restart();
+    assert_eq!(shown(&server.client(), &id, ""), texts(&[after]));
+    assert_eq!(shown(&server.client(), &id, "&from=1970-01-01"), texts(&[after]));
+}
