@@ -114,8 +114,11 @@ trait Kind {
     fn entries(
         connection: &impl ConnectionTrait,
         keys: &[i64],
-    ) -> impl Future<Output = Result<Vec<(i64, TimelineEntry<Self::Status>)>, StoreError>>;
+    ) -> impl Future<Output = Result<Entries<Self::Status>, StoreError>>;
 }
+
+/// Entries of timelines with the keys of what they belong to.
+type Entries<S> = Vec<(i64, TimelineEntry<S>)>;
 
 /// What decides about the announcements of an organisation.
 struct Candidates {

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
@@ -19,6 +19,7 @@ use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use crate::config::limits::StoreLimits;
 use crate::store::StoreError;
+use crate::store::changes::Changes;
 use crate::store::history::History;
 use crate::store::transaction::{Group, Transaction};
 
@@ -138,7 +139,7 @@ pub struct Database {
     url: String,
     /// SQLite: whose turn it is to write; PostgreSQL lets everybody.
     turn: Option<Arc<Mutex<Group>>>,
-    commits: Arc<AtomicU64>,
+    changes: Arc<Changes>,
     patience: Duration,
     /// Its migrations are done.
     is_prepared: Arc<AtomicBool>,
@@ -161,7 +162,7 @@ impl Database {
                 reader: pool,
                 url: shown,
                 turn: None,
-                commits: Arc::default(),
+                changes: Arc::default(),
                 patience,
                 is_prepared,
             });
@@ -173,9 +174,9 @@ impl Database {
         }
         let reader =
             connect_pool(url, (limits.sqlite_readers, READER_CACHE_KIB), limits).await.map_err(refused)?;
-        let commits = Arc::new(AtomicU64::new(0));
-        let turn = Some(Arc::new(Mutex::new(Group::counting(Arc::clone(&commits)))));
-        Ok(Self { writer, reader, url: shown, turn, commits, patience, is_prepared })
+        let changes = Arc::new(Changes::default());
+        let turn = Some(Arc::new(Mutex::new(Group::marking(Arc::clone(&changes)))));
+        Ok(Self { writer, reader, url: shown, turn, changes, patience, is_prepared })
     }
 
     /// The same, which counts as away until it has been brought up to date.
@@ -201,12 +202,11 @@ impl Database {
         }
     }
 
-    /// A number that changes with every commit, before the commit is acknowledged: what was read while it stood still is
-    /// still what is stored. `None` where other processes write as well (PostgreSQL). A SQLite file is written by the one
-    /// process that serves it; the command line adds organisations and tokens to it, and nothing else.
+    /// What its commits have changed. `None` where other processes write as well (PostgreSQL). A SQLite file is written by
+    /// the one process that serves it; the command line adds organisations and tokens to it, and nothing else.
     #[must_use]
-    pub fn generation(&self) -> Option<u64> {
-        self.turn.as_ref().map(|_| self.commits.load(Ordering::Acquire))
+    pub fn changes(&self) -> Option<&Changes> {
+        self.turn.as_ref().map(|_| &*self.changes)
     }
 
     /// Whether the database answers.

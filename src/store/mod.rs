@@ -8,6 +8,7 @@ use std::fmt::Display;
 
 pub mod announcements;
 pub mod assets;
+pub mod changes;
 pub mod clock_mark;
 pub mod components;
 pub mod custom_domains;

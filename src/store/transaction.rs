@@ -3,9 +3,7 @@
 //! Each holds a savepoint of one common transaction while it is its turn, and is acknowledged only when that has reached
 //! the disk. One that fails undoes its own savepoint alone. On PostgreSQL every transaction is the server's.
 
-use std::ops::Deref;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
 use sea_orm::{
@@ -14,12 +12,15 @@ use sea_orm::{
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
+use crate::store::changes::{Changes, Scope, Written};
+
 /// A transaction that may write; dropping it rolls back.
 #[derive(Debug)]
 pub struct Transaction {
     /// `None` only while it ends.
     inner: Option<DatabaseTransaction>,
     seat: Option<Seat>,
+    written: std::sync::Mutex<Written>,
 }
 
 /// A place in the common transaction, held while it is this one's turn.
@@ -33,8 +34,8 @@ struct Seat {
 #[derive(Debug)]
 pub(super) struct Group {
     open: Option<Common>,
-    /// Grows with every commit, before anybody is told of it.
-    commits: Arc<AtomicU64>,
+    /// Every commit is marked here before anybody is told of it.
+    changes: Arc<Changes>,
     /// The last transaction neither began nor ended as it should (a full disk). SQLite may have undone it by itself, the
     /// driver still counts it as open, and would never begin another: the connection is replaced.
     is_broken: bool,
@@ -53,12 +54,14 @@ struct Common {
     waiting: usize,
     /// Nobody joins any more: something in it failed, and what that did to it is not known for certain.
     is_closed: bool,
+    /// What those who wait for the commit have written.
+    written: Vec<Written>,
 }
 
 impl Group {
-    /// Writers that count their commits here.
-    pub(super) const fn counting(commits: Arc<AtomicU64>) -> Self {
-        Self { open: None, commits, is_broken: false }
+    /// Writers that mark their commits here.
+    pub(super) const fn marking(changes: Arc<Changes>) -> Self {
+        Self { open: None, changes, is_broken: false }
     }
 
     /// Commits what is open and tells everybody who waits.
@@ -67,8 +70,11 @@ impl Group {
         // So it stays if the runtime ends meanwhile.
         self.is_broken = true;
         let result = common.outer.commit().await;
-        // Also after a failure: nobody knows for certain what has become of it.
-        self.commits.fetch_add(1, Ordering::AcqRel);
+        match &result {
+            Ok(()) => common.written.iter().for_each(|written| self.changes.mark(written)),
+            // Nobody knows for certain what has become of it.
+            Err(_) => self.changes.mark_all(),
+        }
         // Nobody else sets it: whoever ends the group has taken it.
         let told = result.as_ref().copied().map_err(reason);
         self.is_broken = result.is_err();
@@ -96,7 +102,13 @@ impl Group {
             let options =
                 TransactionOptions { sqlite_transaction_mode: mode, ..TransactionOptions::default() };
             let outer = writer.begin_with_options(options).await.inspect_err(|_| self.is_broken = true)?;
-            self.open = Some(Common { outer, outcome: Arc::default(), waiting: 0, is_closed: false });
+            self.open = Some(Common {
+                outer,
+                outcome: Arc::default(),
+                waiting: 0,
+                is_closed: false,
+                written: Vec::new(),
+            });
         }
         match &self.open {
             Some(common) => common.outer.begin().await,
@@ -135,7 +147,7 @@ async fn replace_connection(writer: &DatabaseConnection) -> Result<(), DbErr> {
 impl Transaction {
     /// A transaction of the server's own.
     pub(super) async fn alone(writer: &DatabaseConnection) -> Result<Self, DbErr> {
-        Ok(Self { inner: Some(writer.begin().await?), seat: None })
+        Ok(Self { inner: Some(writer.begin().await?), seat: None, written: std::sync::Mutex::default() })
     }
 
     /// A transaction that shares its commit with those that it meets. Waits at most `patience` for its turn.
@@ -151,7 +163,34 @@ impl Transaction {
             guard = end_closed(guard).await?;
         }
         let inner = guard.join(writer).await?;
-        Ok(Self { inner: Some(inner), seat: Some(Seat { turn, guard }) })
+        let seat = Some(Seat { turn, guard });
+        Ok(Self { inner: Some(inner), seat, written: std::sync::Mutex::default() })
+    }
+
+    /// Says whom the writes of this transaction concern: what was kept of others stays. May be said more than once.
+    pub fn concerns(&self, scope: Scope) {
+        self.with_written(|written| written.concern(scope));
+    }
+
+    /// The same, unless it was said already.
+    pub fn concerns_at_most(&self, scope: Scope) {
+        self.with_written(|written| {
+            if !written.is_narrow() {
+                written.concern(scope);
+            }
+        });
+    }
+
+    fn with_written<T>(&self, act: impl FnOnce(&mut Written) -> T) -> T {
+        act(&mut self.written.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The transaction of the driver.
+    fn open(&self) -> &DatabaseTransaction {
+        match &self.inner {
+            Some(inner) => inner,
+            None => unreachable!("a transaction that ends is not used any more"),
+        }
     }
 
     /// Commits. Returns when everything is durable.
@@ -167,6 +206,7 @@ impl Transaction {
             common.is_closed = true;
             return Err(error);
         }
+        common.written.push(self.with_written(std::mem::take));
         Seat { turn, guard }.common_commit().await
     }
 
@@ -234,36 +274,29 @@ impl Drop for Transaction {
     }
 }
 
-impl Deref for Transaction {
-    type Target = DatabaseTransaction;
-
-    fn deref(&self) -> &DatabaseTransaction {
-        match &self.inner {
-            Some(inner) => inner,
-            None => unreachable!("a transaction that ends is not used any more"),
-        }
-    }
-}
-
 #[async_trait::async_trait]
 impl ConnectionTrait for Transaction {
     fn get_database_backend(&self) -> DbBackend {
-        (**self).get_database_backend()
+        self.open().get_database_backend()
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
-        (**self).execute_raw(statement).await
+        self.with_written(|written| written.note(&statement.sql));
+        self.open().execute_raw(statement).await
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
-        (**self).execute_unprepared(sql).await
+        self.with_written(|written| written.note(sql));
+        self.open().execute_unprepared(sql).await
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-        (**self).query_one_raw(statement).await
+        self.with_written(|written| written.note(&statement.sql));
+        self.open().query_one_raw(statement).await
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        (**self).query_all_raw(statement).await
+        self.with_written(|written| written.note(&statement.sql));
+        self.open().query_all_raw(statement).await
     }
 }

@@ -30,6 +30,7 @@ mod incident_languages;
 mod incident_pages;
 mod incident_timeline;
 mod incidents;
+mod kept_reads;
 mod main_away;
 mod maintenance_access;
 mod maintenance_effects;

@@ -9,6 +9,7 @@ use sea_orm::ConnectionTrait as _;
 use tokio::task::JoinSet;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::model::access::Organisation;
+use watchkeeper::store::changes::Scope;
 use watchkeeper::store::{Database, StoreError, organisations};
 
 use crate::support::Backend;
@@ -147,24 +148,38 @@ async fn an_abandoned_transaction_leaves_no_lock(
     assert_eq!(names(&store.main).await.len(), 3);
 }
 
-/// What was read while the generation stood still is still what is stored.
+/// What was read after a stamp was taken is current until something that concerns it is committed.
 #[rstest]
 #[tokio::test]
-async fn every_commit_starts_a_new_generation() {
+async fn a_commit_marks_what_it_concerns() {
     let Some(store) = Backend::Sqlite.open().await else { return };
-    let before = store.main.generation();
-    assert!(before.is_some());
+    let (ours, others) = ([Scope::Organisation(1), Scope::Service(7)], [Scope::Organisation(2)]);
+    let changes = store.main.changes().unwrap();
+    let before = changes.stamp();
     names(&store.main).await;
-    assert_eq!(store.main.generation(), before, "reading changes nothing");
     stored_organisation(&store, "one").await;
-    let after = store.main.generation();
-    assert_ne!(after, before);
-    stored_organisation(&store, "two").await;
-    assert_ne!(store.main.generation(), after);
+    assert!(changes.is_current(before, &ours), "services are not shown from organisations");
+    for (scope, is_ours) in [(Scope::Service(8), true), (Scope::Service(7), false)] {
+        let transaction = store.main.begin().await.unwrap();
+        transaction.concerns(scope);
+        transaction.execute_unprepared("UPDATE service SET name = 'x' WHERE id = 0").await.unwrap();
+        transaction.commit().await.unwrap();
+        assert_eq!(changes.is_current(before, &ours), is_ours);
+        assert!(changes.is_current(before, &others));
+    }
+    let (undone, transaction) = (changes.stamp(), store.main.begin().await.unwrap());
+    transaction.execute_unprepared("DELETE FROM tag").await.unwrap();
+    drop(transaction);
+    store.main.begin().await.unwrap().commit().await.unwrap();
+    assert!(changes.is_current(undone, &ours), "what was undone has changed nothing");
+    let transaction = store.main.begin().await.unwrap();
+    transaction.execute_unprepared("DELETE FROM tag").await.unwrap();
+    transaction.commit().await.unwrap();
+    assert!(!changes.is_current(undone, &others), "nobody said whom it concerns");
 }
 
 #[tokio::test]
-async fn a_database_that_others_write_has_no_generation() {
+async fn of_a_database_that_others_write_nothing_is_known() {
     let Some(store) = Backend::Postgres.open().await else { return };
-    assert_eq!(store.main.generation(), None);
+    assert!(store.main.changes().is_none());
 }

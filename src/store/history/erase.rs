@@ -21,9 +21,9 @@ pub async fn service(history: &History, service: ServiceKey) -> Result<(), Store
     fresh_check::Entity::delete_many()
         .filter(fresh_check::Column::Bucket.eq(bucket_of(service)))
         .filter(fresh_check::Column::ServiceId.eq(service))
-        .exec(&*transaction)
+        .exec(&transaction)
         .await?;
     let of_service = status_change::Column::ServiceId.eq(service);
-    status_change::Entity::delete_many().filter(of_service).exec(&*transaction).await?;
+    status_change::Entity::delete_many().filter(of_service).exec(&transaction).await?;
     Ok(transaction.commit().await?)
 }

@@ -1,0 +1,187 @@
+//! Services and pages of services as they were last read, each kept until something that concerns it is written.
+//!
+//! A page keeps which services it shows; what is shown of each is kept with the service. So a ping costs the next reader one
+//! service, and a new service the pages of its organisation. Where other processes write as well, nothing is kept.
+
+use std::str::FromStr as _;
+use std::sync::Arc;
+
+use crate::http::kit::error::ApiError;
+use crate::http::kit::kept::Kept;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::services::stored::{StoredService, gather};
+use crate::id::Id;
+use crate::model::service::{Service, ServiceKey};
+use crate::model::tag::TagName;
+use crate::store::changes::{Changes, Scope, Stamp};
+use crate::store::{Database, PageWindow, services, tags};
+
+/// Services kept at a time.
+const SERVICES: usize = 10_000;
+/// Pages of services kept at a time.
+const PAGES: usize = 256;
+
+/// A page of a list of services.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct PageKey {
+    /// Database key of the organisation.
+    pub(super) organisation: i64,
+    /// The tag by which the list is narrowed.
+    pub(super) label: Option<String>,
+    /// Rows before it.
+    pub(super) offset: u64,
+    /// Rows of it at most.
+    pub(super) limit: u64,
+}
+
+/// The rows of a page.
+#[derive(Debug)]
+pub(super) struct ServicePage {
+    pub(super) rows: Vec<Arc<StoredService>>,
+    /// Services on all pages.
+    pub(super) total: u64,
+}
+
+/// The services of a page, without what is shown of them.
+#[derive(Clone, Debug)]
+struct Outline {
+    services: Arc<[Listed]>,
+    total: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Listed {
+    id: Id,
+    key: ServiceKey,
+}
+
+/// The services that were read lately.
+#[derive(Debug)]
+pub(in crate::http::v1) struct KeptServices {
+    /// By organisation and id.
+    services: Kept<(i64, Id), Arc<StoredService>>,
+    pages: Kept<PageKey, Outline>,
+}
+
+impl Default for KeptServices {
+    fn default() -> Self {
+        Self { services: Kept::new(SERVICES), pages: Kept::new(PAGES) }
+    }
+}
+
+impl KeptServices {
+    /// Returns the service with this id.
+    ///
+    /// # Errors
+    /// 404, 503, 500.
+    pub(super) async fn one(
+        &self,
+        main: &Database,
+        organisation: i64,
+        id: Id,
+    ) -> Result<Arc<StoredService>, ApiError> {
+        if let Some(stored) = self.kept_one(main, organisation, id) {
+            return Ok(stored);
+        }
+        let stamp = main.changes().map(Changes::stamp);
+        let found = services::find(main.reader(), organisation, id).await.or_unavailable()?;
+        let rows = self.gather(main, vec![found.ok_or(ApiError::NotFound)?], stamp).await?;
+        rows.into_iter().next().ok_or(ApiError::NotFound)
+    }
+
+    /// Returns the services of a page.
+    ///
+    /// # Errors
+    /// 503, 500.
+    pub(super) async fn page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
+        let is_current = |stamp: Stamp, _: &Outline| {
+            main.changes()
+                .is_some_and(|changes| changes.is_current(stamp, &[Scope::Organisation(key.organisation)]))
+        };
+        if let Some(outline) = self.pages.get(&key, is_current)
+            && let Some(page) = self.fill(main, key.organisation, &outline).await?
+        {
+            return Ok(page);
+        }
+        self.read_page(main, key).await
+    }
+
+    /// The page of an outline; `None` when a service of it has gone meanwhile.
+    async fn fill(
+        &self,
+        main: &Database,
+        organisation: i64,
+        outline: &Outline,
+    ) -> Result<Option<ServicePage>, ApiError> {
+        let listed = outline.services.iter();
+        let mut rows: Vec<Option<Arc<StoredService>>> =
+            listed.map(|listed| self.kept_one(main, organisation, listed.id)).collect();
+        let empty = rows.iter().zip(&*outline.services).filter(|(row, _)| row.is_none());
+        let missing: Vec<ServiceKey> = empty.map(|(_, listed)| listed.key).collect();
+        if !missing.is_empty() {
+            let stamp = main.changes().map(Changes::stamp);
+            let read = services::by_keys(main.reader(), &missing).await.or_unavailable()?;
+            for stored in self.gather(main, read, stamp).await? {
+                let place = outline.services.iter().position(|listed| listed.key == stored.service.key);
+                if let Some(row) = place.and_then(|place| rows.get_mut(place)) {
+                    *row = Some(stored);
+                }
+            }
+        }
+        let rows: Option<Vec<_>> = rows.into_iter().collect();
+        Ok(rows.map(|rows| ServicePage { rows, total: outline.total }))
+    }
+
+    async fn read_page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
+        let stamp = main.changes().map(Changes::stamp);
+        let (services, total) = list(main, &key).await?;
+        let listed = services.iter().map(|service| Listed { id: service.id, key: service.key }).collect();
+        let rows = self.gather(main, services, stamp).await?;
+        if let Some(stamp) = stamp {
+            self.pages.keep(key, stamp, Outline { services: listed, total });
+        }
+        Ok(ServicePage { rows, total })
+    }
+
+    /// Reads what is stored beside these services, which were read after the stamp was taken, and keeps it.
+    async fn gather(
+        &self,
+        main: &Database,
+        services: Vec<Service>,
+        stamp: Option<Stamp>,
+    ) -> Result<Vec<Arc<StoredService>>, ApiError> {
+        let gathered = gather(main.reader(), services).await?;
+        let gathered: Vec<Arc<StoredService>> = gathered.into_iter().map(Arc::new).collect();
+        if let Some(stamp) = stamp {
+            for stored in &gathered {
+                let key = (stored.service.organisation, stored.service.id);
+                self.services.keep(key, stamp, Arc::clone(stored));
+            }
+        }
+        Ok(gathered)
+    }
+
+    fn kept_one(&self, main: &Database, organisation: i64, id: Id) -> Option<Arc<StoredService>> {
+        let changes = main.changes()?;
+        self.services.get(&(organisation, id), |stamp, stored| {
+            let scopes = [Scope::Organisation(organisation), Scope::Service(stored.service.key)];
+            changes.is_current(stamp, &scopes)
+        })
+    }
+}
+
+/// The services of a page, and how many there are on all pages.
+async fn list(main: &Database, key: &PageKey) -> Result<(Vec<Service>, u64), ApiError> {
+    let reader = main.reader();
+    let tag = match key.label.as_deref().map(TagName::from_str) {
+        None => None,
+        // A label that names no tag selects nothing.
+        Some(Err(_)) => return Ok((Vec::new(), 0)),
+        Some(Ok(name)) => match tags::find_named(reader, key.organisation, &name).await.or_unavailable()? {
+            Some(tag) => Some(tag.row),
+            None => return Ok((Vec::new(), 0)),
+        },
+    };
+    let window = PageWindow { offset: key.offset, limit: key.limit };
+    services::list(reader, key.organisation, tag, window).await.or_unavailable()
+}

@@ -1,0 +1,202 @@
+//! What commits have changed of what services are shown from: whether something that was read is still what is stored.
+//!
+//! A reader takes a [`Stamp`], reads, and keeps what it read with the stamp and the [`Scope`]s that it belongs to. It is
+//! current until a commit that concerns one of them is marked, which happens before the commit is acknowledged.
+//! A transaction that writes one of the tables without saying whom that concerns, concerns everybody.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::model::service::ServiceKey;
+
+/// The tables from which services are shown.
+const TABLES: [&str; 6] =
+    ["heartbeat", "maintenance", "maintenance_service", "service", "service_tag", "tag"];
+/// Numbers that scopes share: two scopes with one number are only read more often than they would have to be.
+const SLOTS: usize = 4_096;
+
+/// A part of the main database that is read and kept together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Which services an organisation has, and everything that is shown of them.
+    Organisation(i64),
+    /// What is shown of one service.
+    Service(ServiceKey),
+}
+
+/// A moment between commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stamp(u64);
+
+/// What a transaction has written of the tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Written {
+    has_written: bool,
+    concerns: Vec<Scope>,
+}
+
+impl Written {
+    /// Notes a statement.
+    pub(super) fn note(&mut self, sql: &str) {
+        self.has_written |=
+            table_written(sql).is_some_and(|table| TABLES.contains(&table) || table.is_empty());
+    }
+
+    /// Whether it was said whom the writes concern.
+    pub(super) const fn is_narrow(&self) -> bool {
+        !self.concerns.is_empty()
+    }
+
+    /// Says whom the writes of the transaction concern, and nobody else.
+    pub(super) fn concern(&mut self, scope: Scope) {
+        if !self.concerns.contains(&scope) {
+            self.concerns.push(scope);
+        }
+    }
+}
+
+/// The commits of a database.
+#[derive(Debug)]
+pub struct Changes {
+    commits: AtomicU64,
+    /// The last commit that concerned everybody.
+    everybody: AtomicU64,
+    /// The last commit that concerned a scope of this number.
+    slots: Box<[AtomicU64]>,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        let slots = (0..SLOTS).map(|_| AtomicU64::new(0)).collect();
+        Self { commits: AtomicU64::new(0), everybody: AtomicU64::new(0), slots }
+    }
+}
+
+impl Changes {
+    /// The present moment. What is read after it was taken is as new as the stamp says, or newer.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        Stamp(self.commits.load(Ordering::Acquire))
+    }
+
+    /// Whether nothing that concerns these scopes was committed since.
+    #[must_use]
+    pub fn is_current(&self, stamp: Stamp, scopes: &[Scope]) -> bool {
+        let changed_at = |scope: &Scope| self.slots[slot(scope)].load(Ordering::Acquire);
+        self.everybody.load(Ordering::Acquire) <= stamp.0
+            && scopes.iter().all(|scope| changed_at(scope) <= stamp.0)
+    }
+
+    /// Marks what a commit has written. The number is taken when the commit is visible, so that whoever has read what was
+    /// there before has an older stamp.
+    pub(super) fn mark(&self, written: &Written) {
+        if !written.has_written {
+            return;
+        }
+        if written.concerns.is_empty() {
+            self.mark_all();
+            return;
+        }
+        let number = self.commits.fetch_add(1, Ordering::AcqRel) + 1;
+        for scope in &written.concerns {
+            self.slots[slot(scope)].fetch_max(number, Ordering::AcqRel);
+        }
+    }
+
+    /// Marks everything: a commit of which nobody knows what has become of it.
+    pub(super) fn mark_all(&self) {
+        let number = self.commits.fetch_add(1, Ordering::AcqRel) + 1;
+        self.everybody.fetch_max(number, Ordering::AcqRel);
+    }
+}
+
+fn slot(scope: &Scope) -> usize {
+    let mut hasher = DefaultHasher::new();
+    scope.hash(&mut hasher);
+    usize::try_from(hasher.finish() % SLOTS as u64).unwrap_or_default()
+}
+
+/// The table that a statement writes; `None` for one that only reads, empty when that cannot be told.
+fn table_written(sql: &str) -> Option<&str> {
+    let mut words = sql.split_ascii_whitespace();
+    let first = words.next()?;
+    let is = |wanted: &str| first.eq_ignore_ascii_case(wanted);
+    if is("SELECT") || is("SAVEPOINT") || is("RELEASE") {
+        return None;
+    }
+    let before_table = |word: &&str| ["INTO", "FROM"].iter().any(|mark| word.eq_ignore_ascii_case(mark));
+    let table = match first {
+        _ if is("UPDATE") => words.next(),
+        _ if is("INSERT") || is("REPLACE") || is("DELETE") => {
+            words.find(before_table).and_then(|_| words.next())
+        }
+        _ => None,
+    };
+    Some(table.map_or("", name_of))
+}
+
+/// The name in `"name"` or `name(`.
+fn name_of(word: &str) -> &str {
+    let word = word.trim_start_matches('"');
+    word.split(['"', '(', ';']).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(r#"INSERT INTO "service" ("id") VALUES (?)"#, Some("service"))]
+    #[case(r#"INSERT OR IGNORE INTO tag(id) VALUES (1)"#, Some("tag"))]
+    #[case(r#"UPDATE "heartbeat" SET "last_ping_at" = ?"#, Some("heartbeat"))]
+    #[case(r#"DELETE FROM "service_tag" WHERE "service_id" = ?"#, Some("service_tag"))]
+    #[case(r#"SELECT "id" FROM "service""#, None)]
+    #[case("WITH x AS (SELECT 1) DELETE FROM service", Some(""))]
+    #[case("PRAGMA max_page_count = 1", Some(""))]
+    #[case("", None)]
+    fn a_statement_tells_what_it_writes(#[case] sql: &str, #[case] table: Option<&str>) {
+        assert_eq!(table_written(sql), table);
+    }
+
+    fn written(sql: &str, concerns: &[Scope]) -> Written {
+        let mut written = Written::default();
+        written.note(sql);
+        concerns.iter().for_each(|scope| written.concern(*scope));
+        written
+    }
+
+    const OURS: [Scope; 2] = [Scope::Organisation(1), Scope::Service(7)];
+
+    /// A write of a table, whom it concerns, and whether what was read of service 7 of organisation 1 stays current.
+    #[rstest]
+    #[case("UPDATE service SET name = ''", &[Scope::Service(7)], false)]
+    #[case("UPDATE service SET name = ''", &[Scope::Service(8)], true)]
+    #[case("UPDATE tag SET value = ''", &[Scope::Organisation(1)], false)]
+    #[case("UPDATE tag SET value = ''", &[Scope::Organisation(2)], true)]
+    #[case("UPDATE tag SET value = ''", &[], false)]
+    #[case("UPDATE incident SET value = ''", &[], true)]
+    #[case("SELECT 1", &[], true)]
+    #[case("WITH x AS (SELECT 1) DELETE FROM incident", &[], false)]
+    fn what_was_read_is_current_until_it_is_written(
+        #[case] sql: &str,
+        #[case] concerns: &[Scope],
+        #[case] current: bool,
+    ) {
+        let changes = Changes::default();
+        let before = changes.stamp();
+        assert!(changes.is_current(before, &OURS));
+        changes.mark(&written(sql, concerns));
+        assert_eq!(changes.is_current(before, &OURS), current);
+        assert!(changes.is_current(changes.stamp(), &OURS), "what is read from now on");
+    }
+
+    #[test]
+    fn a_commit_that_may_have_failed_concerns_everybody() {
+        let changes = Changes::default();
+        let before = changes.stamp();
+        changes.mark_all();
+        assert!(!changes.is_current(before, &OURS));
+    }
+}
