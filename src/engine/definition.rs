@@ -10,8 +10,9 @@ use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::heartbeat::{HeartbeatPlan, StoredPings};
 use crate::model::location::{Location, LocationCode};
-use crate::model::secret::{SealBroken, Sealer, SecretPlace};
+use crate::model::secret::{SealBroken, Sealer};
 use crate::model::service::{OverrideStatus, Service, ServiceKey, Settings};
+use crate::model::service_secrets::{each_leaf, place_of};
 use crate::model::watch::WatchPlan;
 use crate::probe::compile::SpecError;
 use crate::probe::spec::CheckSpec;
@@ -223,13 +224,6 @@ impl Definer {
     }
 }
 
-/// Where the secret leaf at `field` of a service's settings is sealed. `field` is lower-cased, because header names are
-/// compared without case.
-#[must_use]
-pub fn secret_place<'a>(organisation: &'a Id, service: &'a Id, field: &'a str) -> SecretPlace<'a> {
-    SecretPlace { organisation: organisation.as_str(), table: "service", row: service.as_str(), field }
-}
-
 fn open_secrets(
     sealer: &Sealer,
     config: &Map<String, Value>,
@@ -237,20 +231,12 @@ fn open_secrets(
     service: Id,
 ) -> Result<Map<String, Value>, DefinitionError> {
     let mut opened = config.clone();
-    for block in ["headers", "auth"] {
-        let Some(Value::Object(leaves)) = opened.get_mut(block) else {
-            continue;
-        };
-        for (name, value) in leaves.iter_mut() {
-            let is_secret = block == "headers" || matches!(name.as_str(), "token" | "password" | "value");
-            let Value::String(text) = value else { continue };
-            if is_secret {
-                let field = format!("settings.config.{block}.{name}").to_lowercase();
-                let clear = sealer.open(secret_place(&organisation, &service, &field), text);
-                *text = clear.map_err(|source| DefinitionError::Secret { field, source })?;
-            }
-        }
-    }
+    each_leaf(&mut opened, |field, value| -> Result<(), DefinitionError> {
+        let Value::String(text) = value else { return Ok(()) };
+        let clear = sealer.open(place_of(&organisation, &service, &field), text);
+        *text = clear.map_err(|source| DefinitionError::Secret { field, source })?;
+        Ok(())
+    })?;
     Ok(opened)
 }
 

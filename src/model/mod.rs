@@ -27,6 +27,7 @@ pub mod schedule;
 pub mod secret;
 pub mod segment;
 pub mod service;
+pub mod service_secrets;
 pub mod slug;
 pub mod status_line;
 pub mod statuspage;

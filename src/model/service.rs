@@ -1,6 +1,7 @@
 //! A monitored service: what is stored about it and what people see of it (contract 4.3).
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use serde_json::{Map, Value};
@@ -9,6 +10,11 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::verdict::Verdict;
+
+/// Characters of a name.
+pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
+/// Characters of the reason of a stated status.
+pub const REASON_LENGTH: RangeInclusive<usize> = 1..=500;
 
 /// Database key of a service: small, never reused, the key of all measurements.
 pub type ServiceKey = i64;

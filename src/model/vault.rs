@@ -6,7 +6,8 @@
 use serde_json::Value;
 
 use crate::id::Id;
-use crate::model::secret::{Sealer, SecretPlace};
+use crate::model::secret::Sealer;
+use crate::model::service_secrets::{path_of, place_of};
 
 /// Seals the secrets of one service.
 #[derive(Clone, Copy, Debug)]
@@ -35,15 +36,10 @@ impl Vault<'_> {
         value.as_str().map(str::trim) == Some(self.keep)
     }
 
-    /// Seals a secret for the field at `path`; header names have no case, so paths have none either.
+    /// Seals a secret for the field at `path`.
     #[must_use]
     pub fn seal(&self, path: &str, clear: &str) -> Value {
-        let place = SecretPlace {
-            organisation: self.organisation.as_str(),
-            table: "service",
-            row: self.service.as_str(),
-            field: &path.to_ascii_lowercase(),
-        };
-        self.sealer.seal(place, clear).into()
+        let path = path_of(path);
+        self.sealer.seal(place_of(&self.organisation, &self.service, &path), clear).into()
     }
 }

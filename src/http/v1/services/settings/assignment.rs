@@ -9,7 +9,8 @@ use crate::http::kit::fields::{Fields, Given};
 use crate::http::kit::rule::FieldRule;
 use crate::model::service::{ProbeRole, Settings};
 
-const MAX_PROBES: usize = 50;
+/// Codes of one service.
+pub(super) const MAX_PROBES: usize = 50;
 const ROLES: [&str; 2] = [ProbeRole::Full.as_str(), ProbeRole::Reachability.as_str()];
 
 /// Codes and roles, as a service stores them.

@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{SettingsContext, settings_json};
+use super::SettingsContext;
+use super::view::SettingsView;
 use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::view::to_json;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::secret::{KEY_LENGTH, Sealer, SecretPlace};
@@ -62,7 +64,7 @@ impl Bench {
     }
 
     pub(super) fn shown(&self, settings: &Settings) -> Value {
-        settings_json(settings, KEEP)
+        to_json(&SettingsView::of(settings, KEEP))
     }
 
     /// The headers of a configuration in clear.

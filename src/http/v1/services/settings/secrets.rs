@@ -3,6 +3,7 @@
 //! A block that is sent replaces the stored one; the placeholder takes over a single stored secret as it was sealed.
 //! What goes out never holds a secret. No error text repeats one.
 
+use std::convert::Infallible;
 use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
@@ -10,6 +11,7 @@ use serde_json::{Map, Value};
 use crate::http::kit::field::Field;
 use crate::http::kit::fields::Fields;
 use crate::http::kit::rule::FieldRule;
+use crate::model::service_secrets::each_leaf;
 use crate::model::vault::Vault;
 
 const HEADER_VALUE_LENGTH: RangeInclusive<usize> = 0..=8192;
@@ -188,17 +190,11 @@ fn refuse_foreign(members: &Fields<'_>, own: &[Part]) {
 /// A configuration with the placeholder in the place of every secret.
 #[must_use]
 pub fn masked(mut config: Map<String, Value>, keep: &str) -> Map<String, Value> {
-    if let Some(Value::Object(headers)) = config.get_mut("headers") {
-        headers.values_mut().for_each(|value| *value = keep.into());
+    let hidden: Result<(), Infallible> = each_leaf(&mut config, |_, value| {
+        *value = keep.into();
+        Ok(())
+    });
+    match hidden {
+        Ok(()) => config,
     }
-    if let Some(Value::Object(auth)) = config.get_mut("auth") {
-        let is_secret = |part: &Part| matches!(part.form, Form::HeaderSecret | Form::Password);
-        let secrets = AUTH_TYPES.iter().flat_map(|(_, parts)| *parts).filter(|part| is_secret(part));
-        for part in secrets {
-            if let Some(value) = auth.get_mut(part.key) {
-                *value = keep.into();
-            }
-        }
-    }
-    config
 }

@@ -1,6 +1,7 @@
 //! Settings against contract 4.2 and 4.3.4: limits, defaults, partial updates, error keys. Secrets: `secret_tests`.
 
 use rstest::rstest;
+use serde_json::json;
 
 use super::*;
 use crate::http::v1::services::settings::bench::{ALL_DEFAULTS, Bench, texts};
