@@ -1,11 +1,13 @@
 //! The rules of the house that no compiler checks, each as a test; they read the sources as text.
 //!
 //! The tables come first: a new module is given a floor in [`FLOORS`], a new crate that belongs to one place is
-//! added to [`HOMES`]. This file rules who may use whom; `habits` rules names, openings and words. Every rule is
-//! a function from a file to its violations, and beside every rule stands a test that shows it bad code.
+//! added to [`HOMES`]. This file rules who may use whom; `circles` that no two use each other; `habits` rules names,
+//! openings and words. Every rule finds violations, and beside every rule stands a test that shows it bad code.
 
 #[path = "tidy/arrows.rs"]
 mod arrows;
+#[path = "tidy/circles.rs"]
+mod circles;
 #[path = "tidy/habits.rs"]
 mod habits;
 #[path = "tidy/source.rs"]
@@ -151,7 +153,7 @@ fn upward_arrows(source: &Source) -> Vec<String> {
         return vec![source.at(1, &format!("`{from}` has no floor: give it one in tests/tidy.rs"))];
     }
     let arrows = arrows::modules(source);
-    let refused = arrows.iter().filter(|arrow| !is_allowed(from, arrow.to));
+    let refused = arrows.iter().filter(|arrow| !is_allowed(from, &arrow.to));
     refused.map(|arrow| source.at(arrow.line, &format!("`{from}` must not use `{}`", arrow.to))).collect()
 }
 
@@ -166,7 +168,7 @@ fn crates_away_from_home(source: &Source) -> Vec<String> {
         return Vec::new();
     };
     let arrows = arrows::crates(source);
-    let away = arrows.iter().filter(|arrow| !may_use(place, arrow.to));
+    let away = arrows.iter().filter(|arrow| !may_use(place, &arrow.to));
     away.map(|arrow| source.at(arrow.line, &format!("`{place}` must not use crate `{}`", arrow.to))).collect()
 }
 

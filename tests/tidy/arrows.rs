@@ -10,15 +10,15 @@ const BEFORE_PATHS: [&str; 9] = ["as", "dyn", "else", "if", "impl", "in", "match
 
 /// A path's first segment and the line where it stands.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Arrow<'a> {
+pub(crate) struct Arrow {
     /// A module below the crate root, or a crate; `*` where the whole root is meant.
-    pub(crate) to: &'a str,
+    pub(crate) to: String,
     /// Counted from 1.
     pub(crate) line: usize,
 }
 
 /// The modules below the crate root that the file names.
-pub(crate) fn modules(source: &Source) -> Vec<Arrow<'_>> {
+pub(crate) fn modules(source: &Source) -> Vec<Arrow> {
     let tokens = source.tokens();
     let mut nesting = Nesting::at(source);
     let mut found = Vec::new();
@@ -37,15 +37,15 @@ pub(crate) fn modules(source: &Source) -> Vec<Arrow<'_>> {
 }
 
 /// The words that stand at the start of a path and may thus name another crate.
-pub(crate) fn crates(source: &Source) -> Vec<Arrow<'_>> {
+pub(crate) fn crates(source: &Source) -> Vec<Arrow> {
     let tokens = source.tokens();
     let starts_path = |at: usize| {
         let inside = before(&tokens, at, 1) == "::" && continues_path(before(&tokens, at, 2));
         let imported = before(&tokens, at, 1) == "use" || before(&tokens, at, 2) == "extern";
         !inside && (imported || word(&tokens, at + 1) == "::")
     };
-    let starts = (0..tokens.len()).filter(|at| is_name(tokens[*at].text) && starts_path(*at));
-    starts.map(|at| Arrow { to: tokens[at].text, line: tokens[at].line }).collect()
+    let starts = (0..tokens.len()).filter(|at| is_name(&tokens[*at].text) && starts_path(*at));
+    starts.map(|at| Arrow { to: tokens[at].text.clone(), line: tokens[at].line }).collect()
 }
 
 /// How deep below the crate root the reader is: the file's own place and the `mod x { … }` around it.
@@ -62,8 +62,8 @@ impl Nesting {
         Self { file: segments.count(), braces: 0, modules: Vec::new() }
     }
 
-    fn read(&mut self, tokens: &[Token<'_>], at: usize) {
-        match tokens[at].text {
+    fn read(&mut self, tokens: &[Token], at: usize) {
+        match tokens[at].text.as_str() {
             "{" => {
                 if before(tokens, at, 2) == "mod" {
                     self.modules.push(self.braces);
@@ -79,7 +79,7 @@ impl Nesting {
     }
 
     /// The index behind `super::super::…` that starts at `at`, if it climbs all the way to the crate root.
-    fn root_behind_supers(&self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
+    fn root_behind_supers(&self, tokens: &[Token], at: usize) -> Option<usize> {
         let in_chain = before(tokens, at, 1) == "::" && before(tokens, at, 2) == "super";
         let is_super = |climbed: &usize| {
             let here = at + 2 * climbed;
@@ -92,8 +92,8 @@ impl Nesting {
 }
 
 /// What follows the `::` at `at`: one segment, or one for each branch of a group.
-fn first_segments<'a>(tokens: &[Token<'a>], at: usize) -> Vec<Arrow<'a>> {
-    let arrow = |to| Arrow { to, line: tokens[at - 1].line };
+fn first_segments(tokens: &[Token], at: usize) -> Vec<Arrow> {
+    let arrow = |to: &str| Arrow { to: to.to_owned(), line: tokens[at - 1].line };
     match (word(tokens, at), word(tokens, at + 1)) {
         ("::", "{") => group_branches(tokens, at + 1).into_iter().map(arrow).collect(),
         ("::", segment) => vec![arrow(segment)],
@@ -102,10 +102,10 @@ fn first_segments<'a>(tokens: &[Token<'a>], at: usize) -> Vec<Arrow<'a>> {
 }
 
 /// The first word of each branch of the group whose brace is at `open`.
-fn group_branches<'a>(tokens: &[Token<'a>], open: usize) -> Vec<&'a str> {
+fn group_branches(tokens: &[Token], open: usize) -> Vec<&str> {
     let (mut depth, mut found) = (0_usize, Vec::new());
     for at in open..tokens.len() {
-        match tokens[at].text {
+        match tokens[at].text.as_str() {
             "{" => depth += 1,
             "}" => depth -= 1,
             text if depth == 1 && text != "," && matches!(before(tokens, at, 1), "{" | ",") => {
@@ -120,11 +120,11 @@ fn group_branches<'a>(tokens: &[Token<'a>], open: usize) -> Vec<&'a str> {
     found
 }
 
-fn word<'a>(tokens: &[Token<'a>], at: usize) -> &'a str {
-    tokens.get(at).map_or("", |token| token.text)
+fn word(tokens: &[Token], at: usize) -> &str {
+    tokens.get(at).map_or("", |token| token.text.as_str())
 }
 
-fn before<'a>(tokens: &[Token<'a>], at: usize, steps: usize) -> &'a str {
+fn before(tokens: &[Token], at: usize, steps: usize) -> &str {
     at.checked_sub(steps).map_or("", |at| word(tokens, at))
 }
 
@@ -153,7 +153,7 @@ fn every_way_to_name_a_module_is_seen() {
         ("src/lib.rs", "mod tests { use super::store; }", &["store"]),
     ] {
         let source = Source::new(path, text);
-        let targets: Vec<_> = modules(&source).iter().map(|arrow| arrow.to).collect();
+        let targets: Vec<_> = modules(&source).into_iter().map(|arrow| arrow.to).collect();
         assert_eq!(targets, expected, "{text}");
     }
 }
@@ -170,7 +170,7 @@ fn every_way_to_name_a_crate_is_seen() {
         ("let hyper = self.hyper; // hyper::x", &[]),
     ] {
         let source = Source::new("src/x.rs", text);
-        let targets: Vec<_> = crates(&source).iter().map(|arrow| arrow.to).collect();
+        let targets: Vec<_> = crates(&source).into_iter().map(|arrow| arrow.to).collect();
         assert_eq!(targets, expected, "{text}");
     }
 }

@@ -170,7 +170,7 @@ fn lines_with(source: &Source, sequence: &[&str]) -> impl Iterator<Item = usize>
     let tokens = source.tokens();
     let lines: Vec<_> = tokens
         .windows(sequence.len())
-        .filter(|window| window.iter().map(|token| token.text).eq(sequence.iter().copied()))
+        .filter(|window| window.iter().map(|token| token.text.as_str()).eq(sequence.iter().copied()))
         .map(|window| window[0].line)
         .collect();
     lines.into_iter()

@@ -1,10 +1,12 @@
 //! The files of the checkout as text, and Rust text as tokens.
 //!
 //! Comments and literals never become tokens, so a rule about code does not trip over prose or over its own
-//! examples. This is no parser: it knows words, `::` and single characters, and that is all the rules need.
+//! examples. Groups are flat: a rule sees words, `::` and single characters, and that is all that most of them need.
 
 use std::fs;
 use std::path::Path;
+
+use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 
 /// Folders directly below the root that hold what programs wrote: the ones of `.gitignore`, and git's own.
 const NOT_OURS: [&str; 3] = [".git", "data", "target"];
@@ -22,9 +24,9 @@ pub(crate) struct Source {
 }
 
 /// A word, `::`, or any other single character that is not blank.
-pub(crate) struct Token<'a> {
+pub(crate) struct Token {
     /// As written.
-    pub(crate) text: &'a str,
+    pub(crate) text: String,
     /// Counted from 1.
     pub(crate) line: usize,
 }
@@ -73,19 +75,41 @@ impl Source {
     }
 
     /// The code without blanks, comments and literals.
-    pub(crate) fn tokens(&self) -> Vec<Token<'_>> {
-        let (mut rest, mut line, mut found) = (self.text.as_str(), 1, Vec::new());
-        while let Some(first) = rest.chars().next() {
-            let skipped = comment_length(rest).or_else(|| literal_length(rest));
-            let length = skipped.unwrap_or_else(|| token_length(rest, first));
-            let (piece, after) = rest.split_at(length);
-            if skipped.is_none() && !first.is_whitespace() {
-                found.push(Token { text: piece, line });
-            }
-            line += piece.matches('\n').count();
-            rest = after;
-        }
+    pub(crate) fn tokens(&self) -> Vec<Token> {
+        let stream = self.text.parse::<TokenStream>();
+        let stream = stream.unwrap_or_else(|error| panic!("{}: {error}", self.path));
+        let mut found = Vec::new();
+        flatten(stream, &mut found);
         found
+    }
+}
+
+fn flatten(stream: TokenStream, found: &mut Vec<Token>) {
+    let token = |text: &str, span: Span| Token { text: text.to_owned(), line: span.start().line };
+    let mut is_half_path = false;
+    for tree in stream {
+        match &tree {
+            TokenTree::Ident(name) => found.push(token(&name.to_string(), name.span())),
+            TokenTree::Punct(mark) if is_half_path => {
+                found.pop();
+                found.push(token("::", mark.span()));
+            }
+            TokenTree::Punct(mark) => found.push(token(&mark.as_char().to_string(), mark.span())),
+            TokenTree::Literal(_) => {}
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Brace => ("{", "}"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::None => ("", ""),
+                };
+                found.push(token(open, group.span_open()));
+                flatten(group.stream(), found);
+                found.push(token(close, group.span_close()));
+            }
+        }
+        is_half_path = !is_half_path
+            && matches!(&tree, TokenTree::Punct(mark) if mark.as_char() == ':' && mark.spacing() == Spacing::Joint);
     }
 }
 
@@ -109,90 +133,13 @@ fn collect(folder: &Path, prefix: &str, found: &mut Vec<Source>) {
     }
 }
 
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-fn token_length(rest: &str, first: char) -> usize {
-    match rest.find(|c| !is_word(c)).unwrap_or(rest.len()) {
-        0 if rest.starts_with("::") => 2,
-        0 => first.len_utf8(),
-        word => word,
-    }
-}
-
-fn comment_length(rest: &str) -> Option<usize> {
-    if rest.starts_with("//") {
-        return Some(rest.find('\n').unwrap_or(rest.len()));
-    }
-    rest.starts_with("/*").then(|| block_comment_length(rest))
-}
-
-/// Block comments nest.
-fn block_comment_length(rest: &str) -> usize {
-    let (mut at, mut depth) = (2, 1);
-    while depth > 0 && at < rest.len() {
-        let tail = &rest.as_bytes()[at..];
-        let (step, change) = match tail {
-            [b'*', b'/', ..] => (2, -1),
-            [b'/', b'*', ..] => (2, 1),
-            _ => (1, 0),
-        };
-        at += step;
-        depth += change;
-    }
-    at
-}
-
-/// The length of a string, byte string, raw string or character at the start of `rest`.
-fn literal_length(rest: &str) -> Option<usize> {
-    let body = rest.trim_start_matches(['b', 'c', 'r']);
-    let prefix = rest.len() - body.len();
-    let quoted = if prefix > 2 {
-        None
-    } else if rest[..prefix].ends_with('r') {
-        raw_string_length(body)
-    } else if body.starts_with('"') {
-        Some(escaped_length(body, '"'))
-    } else {
-        is_character(body).then(|| escaped_length(body, '\''))
-    };
-    quoted.map(|length| prefix + length)
-}
-
-fn raw_string_length(body: &str) -> Option<usize> {
-    let hashes = body.len() - body.trim_start_matches('#').len();
-    let start = hashes + 1;
-    let inner = body[hashes..].strip_prefix('"')?;
-    let end = format!("\"{}", "#".repeat(hashes));
-    Some(inner.find(&end).map_or(body.len(), |at| start + at + end.len()))
-}
-
-/// Tells `'a'` and `'\n'` from the lifetime `'a`.
-fn is_character(body: &str) -> bool {
-    let mut chars = body.chars();
-    chars.next() == Some('\'') && (chars.next() == Some('\\') || chars.next() == Some('\''))
-}
-
-fn escaped_length(body: &str, quote: char) -> usize {
-    let mut chars = body.char_indices().skip(1);
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '\\' => drop(chars.next()),
-            c if c == quote => return at + 1,
-            _ => {}
-        }
-    }
-    body.len()
-}
-
 #[test]
 fn comments_and_literals_are_no_tokens() {
     let text = r##"a /* x /* y */ z */ // b
         "c \" d" r#"e " f"# b'\'' 'g' ' ' &'h str::i"##;
     let source = Source::new("src/x.rs", text);
     let tokens = source.tokens();
-    let words: Vec<_> = tokens.iter().map(|token| (token.text, token.line)).collect();
+    let words: Vec<_> = tokens.iter().map(|token| (token.text.as_str(), token.line)).collect();
     assert_eq!(words, [("a", 1), ("&", 2), ("'", 2), ("h", 2), ("str", 2), ("::", 2), ("i", 2)]);
 }
 
