@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use crate::config::Config;
-use crate::http::v1::openapi;
+use crate::http::description;
 use crate::http::v1::routes::routes;
 
 pub(super) fn run(config: &Config) -> anyhow::Result<ExitCode> {
-    println!("{}", openapi::document(&routes()?, config).to_pretty_json()?);
+    println!("{}", description::document(&routes()?, config).to_pretty_json()?);
     Ok(ExitCode::SUCCESS)
 }

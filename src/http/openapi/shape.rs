@@ -3,7 +3,10 @@
 //! A thin layer over utoipa's schema types, so that a resource's documentation reads like its table. Members stand in
 //! the order in which they are written. Nothing here knows a resource.
 
+use std::ops::RangeInclusive;
+
 use serde_json::Value;
+use utoipa::PartialSchema;
 use utoipa::openapi::schema::{
     AdditionalProperties, AnyOfBuilder, Array, Object, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat,
     SchemaType, Type,
@@ -106,6 +109,41 @@ pub(in crate::http) fn named(name: &str) -> Shape {
 pub(in crate::http) fn either(shapes: impl IntoIterator<Item = Shape>) -> Shape {
     let builder = shapes.into_iter().fold(OneOfBuilder::new(), |builder, shape| builder.item(shape.0));
     Shape(RefOr::T(Schema::OneOf(builder.build())))
+}
+
+/// The declaration of a view.
+pub(in crate::http) fn view<V: PartialSchema>() -> Shape {
+    Shape(V::schema())
+}
+
+/// A string of which the length lies in this range.
+pub(in crate::http) fn text_in(length: &RangeInclusive<usize>) -> Shape {
+    text(*length.start(), *length.end())
+}
+
+/// A string or null.
+pub(in crate::http) fn string_or_null() -> Shape {
+    string().nullable()
+}
+
+/// A timestamp or null.
+pub(in crate::http) fn timestamp_or_null() -> Shape {
+    timestamp().nullable()
+}
+
+/// An absolute URL or null.
+pub(in crate::http) fn url_or_null() -> Shape {
+    url().nullable()
+}
+
+/// A percentage or null.
+pub(in crate::http) fn percent_or_null() -> Shape {
+    number().percent().nullable()
+}
+
+/// A duration or null: a number that is never negative.
+pub(in crate::http) fn duration_or_null() -> Shape {
+    number().at_least(0).nullable()
 }
 
 /// At least one of these.
@@ -285,6 +323,12 @@ impl Shape {
     /// The schema for utoipa.
     pub(in crate::http) fn into_schema(self) -> RefOr<Schema> {
         self.0
+    }
+}
+
+impl From<Shape> for RefOr<Schema> {
+    fn from(shape: Shape) -> Self {
+        shape.0
     }
 }
 

@@ -1,25 +1,21 @@
-//! Components of a status page (contract 4.14) and its custom domains (4.15).
+//! Components of a status page (contract 4.14).
 
 use serde_json::json;
 
 use crate::http::gate::route::Verb;
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{
-    Shape, boolean, id, integer, map_of, object, one_of, string, text, timestamp, translatable, translations,
+    Shape, boolean, id, integer, map_of, object, one_of, string, translatable, translations,
 };
 
 const COMPONENT: &str = include_str!("example.json");
-const DOMAIN: &str = include_str!("../custom_domains/example.json");
 
 const COMPONENTS: &str = "/v1/statuspages/{id}/components";
 const ONE_COMPONENT: &str = "/v1/statuspages/{id}/components/{component}";
-const DOMAINS: &str = "/v1/statuspages/{id}/custom-domains";
-const ONE_DOMAIN: &str = "/v1/statuspages/{id}/custom-domains/{domain}";
 const STATUSES: [&str; 6] =
     ["operational", "degraded", "partial_outage", "major_outage", "under_maintenance", "unknown"];
-const HOSTNAME: &str = r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$";
 
-pub(in crate::http::v1) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> Chapter {
     let schemas = vec![
         ("Component", component()),
         ("CreateComponent", write().needs(&["name"])),
@@ -27,12 +23,6 @@ pub(in crate::http::v1) fn chapter() -> Chapter {
     ];
     let about = "What a status page is made of: services, groups, and plain lines.";
     Chapter { name: "Components", about, schemas, operations: component_operations() }
-}
-
-pub(in crate::http::v1) fn domains_chapter() -> Chapter {
-    let schemas = vec![("CustomDomain", domain()), ("AttachDomain", object().has("hostname", hostname()))];
-    let about = "Host names of one's own for a status page.";
-    Chapter { name: "Custom domains", about, schemas, operations: domain_operations() }
 }
 
 fn component_operations() -> Vec<Operation> {
@@ -61,32 +51,6 @@ fn component_operations() -> Vec<Operation> {
             .says("A group goes with everything below it. One that a synced group manages cannot be deleted: 422.")
             .deletes("It is gone.")
             .refuses(&[422]),
-    ]
-}
-
-fn domain_operations() -> Vec<Operation> {
-    let domain = example(DOMAIN);
-    let verify = "/v1/statuspages/{id}/custom-domains/{domain}/verify";
-    vec![
-        Operation::new(Verb::Get, DOMAINS, "list_domains", "List the custom domains of a page")
-            .paged_on_demand()
-            .lists("Domains, the oldest first.", "CustomDomain", &domain),
-        Operation::new(Verb::Post, DOMAINS, "attach_domain", "Attach a custom domain")
-            .says("The answer holds the CNAME and TXT records to set; they are looked up from then on.")
-            .takes("AttachDomain", Some(json!({"hostname": "status.example.com"})))
-            .creates("The new domain.", "CustomDomain", &domain),
-        Operation::new(Verb::Get, ONE_DOMAIN, "show_domain", "Show a custom domain").shows(
-            "The domain.",
-            "CustomDomain",
-            &domain,
-        ),
-        Operation::new(Verb::Delete, ONE_DOMAIN, "detach_domain", "Detach a custom domain")
-            .deletes("It is gone."),
-        Operation::new(Verb::Post, verify, "verify_domain", "Look up the records now")
-            .says(
-                "422 unless it waits for verification; 429 when the last look was less than 10 seconds ago.",
-            )
-            .shows("The domain, whatever was found.", "CustomDomain", &domain),
     ]
 }
 
@@ -130,52 +94,4 @@ fn write() -> Shape {
         .may_have("parent_id", id().nullable().says("A group of the same page; null: top level."))
         .may_have("display_order", integer().range(0, 10_000))
         .may_have("sync_tag_id", id().nullable().says("Only on a group; null ends the synchronisation."))
-}
-
-fn hostname() -> Shape {
-    text(1, 253).pattern(HOSTNAME).says("In lower case; international names as punycode.")
-}
-
-fn domain() -> Shape {
-    let certificate = object()
-        .has("status", one_of(&["none", "issuing", "active", "failed"]))
-        .has("not_after", timestamp().nullable())
-        .has("last_error", string().nullable());
-    let codes = [
-        "no_records",
-        "wrong_target",
-        "ownership_missing",
-        "dnssec",
-        "verification_timeout",
-        "stale_timeout",
-    ];
-    object()
-        .has("id", id())
-        .has("hostname", hostname())
-        .has("status", one_of(&["pending_verification", "active", "failed"]))
-        .has("cname_target", string().says("Value of the CNAME record for `hostname`."))
-        .has("txt_record_name", string())
-        .has("txt_record_value", string().pattern("^[A-Za-z0-9]{40}$"))
-        .has("verified", boolean())
-        .has("verified_at", timestamp().nullable())
-        .has("last_error_code", one_of(&codes).nullable())
-        .has("statuspage_id", id())
-        .has("certificate", certificate)
-}
-
-/// The addresses that watched jobs report to (contract 4.3.11).
-pub(in crate::http::v1) fn pings() -> Chapter {
-    let answer = || object().has("ok", crate::http::openapi::shape::always_true());
-    let ping = |verb, path, id, summary| {
-        let words = "No token: the secret is in the address. At most 10 per second and secret.";
-        let operation = Operation::new(verb, path, id, summary).says(words);
-        operation.answers(200, "Heard.", answer(), Some(json!({"ok": true}))).refuses(&[404, 429, 500, 503])
-    };
-    let operations = vec![
-        ping(Verb::Get, "/ping/{secret}", "ping", "Report that a job has run"),
-        ping(Verb::Post, "/ping/{secret}", "ping_by_post", "Report that a job has run"),
-        ping(Verb::Get, "/ping/{secret}/fail", "ping_fail", "Report that a job has failed"),
-        ping(Verb::Post, "/ping/{secret}/fail", "ping_fail_by_post", "Report that a job has failed"),
-    ];
-    Chapter { name: "Pings", about: "What watched jobs call.", schemas: Vec::new(), operations }
 }

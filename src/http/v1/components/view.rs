@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
+use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::component::status::{ComponentStatus, Derived, statuses};
 use crate::model::component::tree::Tree;
@@ -32,13 +32,13 @@ impl PageComponents {
     /// # Errors
     /// 503, 500.
     pub(in crate::http) async fn load(
-        api: &Api,
+        state: &AppState,
         connection: &impl Connection,
         page: &Statuspage,
     ) -> Result<Self, ApiError> {
         let components = components::of_page(connection, page.key).await.or_unavailable()?;
         let facts = page_facts::gather(connection, page.organisation, page.key).await.or_unavailable()?;
-        let snapshots = api.snapshots(&facts.services).await?;
+        let snapshots = state.snapshots(&facts.services).await?;
         let verdicts = facts.services.iter().zip(&snapshots);
         let verdicts = verdicts.map(|(service, snapshot)| (service.key, snapshot.verdict)).collect();
         let derived = statuses(&components, &facts, &verdicts);

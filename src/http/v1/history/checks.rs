@@ -1,6 +1,6 @@
 //! `GET /v1/services/{id}/checks` (contract 4.8): every finished check, newest first, walked by cursor.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
@@ -12,39 +12,41 @@ use crate::http::kit::query::Query;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
+use crate::http::kit::view::to_json;
 use crate::http::v1::history::cursor::Walk;
 use crate::http::v1::history::history_start;
+use crate::http::v1::history::view::CheckView;
 use crate::http::v1::services::find;
-use crate::model::check::{CheckStatus, CheckType, Micros};
+use crate::http::v1::state::AppState;
+use crate::model::check::{CheckStatus, CheckType};
 use crate::model::location::CODE_MAX_LENGTH;
 use crate::model::service::Service;
 use crate::store::history::checks::{CheckFilter, Position, StoredCheck, page};
 
 const DEFAULT_PER_PAGE: u64 = 50;
 
-pub(in crate::http) async fn list_checks(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn list_checks(call: Call<AppState>) -> Result<Reply, ApiError> {
     let service = find(&call).await?;
-    let Call { state: api, caller, query, canonical_path, .. } = call;
+    let Call { state, caller, query, canonical_path, .. } = call;
     let walk =
-        Walk { sealer: &api.parts.definer.sealer, organisation: caller.organisation.id, service: service.id };
+        Walk { sealer: &state.definer.sealer, organisation: caller.organisation.id, service: service.id };
     let mut filter = read_filter(&query, walk)?;
     let per_page = read_per_page(&query, DEFAULT_PER_PAGE);
-    let start = start_of(&service, &caller, api.now());
+    let start = start_of(&service, &caller, state.now());
     filter.from = filter.from.max(start);
     let mut rows = if start.is_none() {
         Vec::new()
     } else {
-        page(&api.parts.databases.history, service.key, &filter, per_page + 1).await.or_unmeasured()?
+        page(&state.databases.history, service.key, &filter, per_page + 1).await.or_unmeasured()?
     };
     let has_older = rows.len() as u64 > per_page;
     rows.truncate(usize::try_from(per_page).unwrap_or(usize::MAX));
     let cursor = rows.last().filter(|_| has_older).map(|last| walk.write(&position_of(last)));
-    let path = format!("{}{canonical_path}", api.base_url);
+    let path = format!("{}{canonical_path}", state.base_url);
     let next =
         cursor.as_ref().map(|cursor| format!("{path}?{}cursor={cursor}", query.encoded_without("cursor")));
     Ok(Reply::ok(json!({
-        "data": rows.iter().map(to_json).collect::<Vec<_>>(),
+        "data": rows.iter().map(|check| to_json(&CheckView::of(check))).collect::<Vec<_>>(),
         "links": {"first": null, "last": null, "prev": null, "next": next},
         "meta": {"per_page": per_page, "next_cursor": cursor},
     })))
@@ -97,36 +99,6 @@ fn statuses_of(query: &Query, errors: &mut FieldErrors) -> Vec<CheckStatus> {
         }
     }
     statuses
-}
-
-fn to_json(check: &StoredCheck) -> Value {
-    let seen = &check.measurement;
-    let failure = seen.failure.as_deref();
-    let milliseconds = |phase: Option<Micros>| phase.map(|phase| f64::from(phase.get()) / 1_000.0);
-    json!({
-        "checked_at": check.checked_at.to_string(),
-        "probe": check.probe,
-        "status": seen.status.as_str(),
-        "response_time_ms": seen.response_time.map(whole_ms),
-        "status_code": seen.status_code,
-        "error_message": failure.map(|failure| failure.message.as_ref()),
-        "timings": {
-            "dns": milliseconds(seen.timings.dns),
-            "connect": milliseconds(seen.timings.connect),
-            "tls": milliseconds(seen.timings.tls),
-            "ttfb": milliseconds(seen.timings.ttfb),
-            "transfer": milliseconds(seen.timings.transfer),
-            "total": milliseconds(seen.timings.total),
-        },
-        "scheduled_at": check.scheduled_at.to_string(),
-        "attempt": check.attempt,
-        "error_code": failure.map(|failure| failure.code.as_str()),
-    })
-}
-
-/// Rounded, but a measured time is never zero.
-fn whole_ms(phase: Micros) -> u32 {
-    (phase.get().saturating_add(500) / 1_000).max(1)
 }
 
 #[cfg(test)]

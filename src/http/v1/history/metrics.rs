@@ -6,23 +6,25 @@ use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::reply::Reply;
-use crate::http::v1::api::Api;
-use crate::http::v1::history::{figures, history_start, read_range, sums, timeline};
+use crate::http::kit::view::to_json;
+use crate::http::v1::history::view::MetricsView;
+use crate::http::v1::history::{history_start, read_range, sums, timeline};
 use crate::http::v1::services::find;
+use crate::http::v1::state::AppState;
 use crate::stats::rollup::Wanted;
 use crate::stats::uptime::total;
 
-pub(in crate::http) async fn show_metrics(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn show_metrics(call: Call<AppState>) -> Result<Reply, ApiError> {
     let service = find(&call).await?;
     let mut errors = FieldErrors::default();
     let range = read_range(&call.query, &mut errors);
     errors.into_result(()).map_err(ApiError::Fields)?;
-    let Call { state: api, caller, .. } = call;
-    let now = api.now();
+    let Call { state, caller, .. } = call;
+    let now = state.now();
     let from = range.start(now).max(history_start(now, &caller.limits));
     let wanted = Wanted { from, to: now.plus_ms(1), bucket_ms: None };
-    let sums = sums::of(&api, service.key, wanted, None).await?.into_total();
-    let spans = timeline::spans(&api, &service, (from, now)).await?;
-    let data = figures::to_json(&sums, total(&spans).percent());
+    let sums = sums::of(&state, service.key, wanted, None).await?.into_total();
+    let spans = timeline::spans(&state, &service, (from, now)).await?;
+    let data = to_json(&MetricsView::of(&sums, total(&spans).percent()));
     Ok(Reply::ok(json!({"data": data, "meta": {"range": range.as_str()}})))
 }

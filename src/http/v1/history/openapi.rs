@@ -5,24 +5,20 @@ use serde_json::json;
 use crate::http::gate::route::Verb;
 use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
 use crate::http::openapi::shape::{
-    Shape, any_of, integer, list_of, named, number, object, one_of, string, text, timestamp, url,
+    Shape, any_of, integer, list_of, named, object, one_of, string, text, url, view,
 };
+use crate::http::v1::history::view::{CheckView, MetricsView, ResponseTimeView, UptimeDayView};
 
 const METRICS: &str = include_str!("example_metrics.json");
 const CHECKS: &str = include_str!("example_checks.json");
 
 const RANGES: [&str; 5] = ["1h", "6h", "24h", "7d", "30d"];
-const CODES: &str = "`dns_nxdomain`, `dns_servfail`, `dns_timeout`, `dns_no_records`, `connect_refused`, \
-    `connect_timeout`, `connect_reset`, `connect_unreachable`, `tls_expired`, `tls_untrusted`, `tls_hostname`, \
-    `tls_handshake`, `http_timeout`, `http_protocol`, `http_redirect_loop`, `icmp_no_reply`, `condition_failed`, \
-    `target_blocked`, `heartbeat_missed`, `heartbeat_fail`, `internal`; there may be more in future.";
-
-pub(in crate::http::v1) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> Chapter {
     let schemas = vec![
-        ("Metrics", metrics()),
-        ("ResponseTime", response_time()),
-        ("UptimeDay", uptime_day()),
-        ("Check", check()),
+        ("Metrics", view::<MetricsView>()),
+        ("ResponseTime", view::<ResponseTimeView>()),
+        ("UptimeDay", view::<UptimeDayView>()),
+        ("Check", view::<CheckView<'_>>()),
         ("CheckPage", check_page()),
     ];
     let operations = vec![show_metrics(), list_response_times(), list_uptime(), list_checks()];
@@ -94,46 +90,6 @@ fn range() -> Shape {
 
 fn codes() -> Shape {
     list_of(string().pattern("^[A-Za-z0-9._-]{1,32}$"))
-}
-
-fn metrics() -> Shape {
-    let figures = ["avg_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "min_ms", "max_ms"];
-    object()
-        .has("uptime", number().percent().nullable().says("Percent."))
-        .has_all(&figures, &number().at_least(0).nullable())
-        .has("total_checks", integer().at_least(0))
-        .has("failed_checks", integer().at_least(0).says("Checks with the status `down`."))
-}
-
-fn response_time() -> Shape {
-    let figures = ["avg_ms", "min_ms", "max_ms", "p95_ms", "p99_ms"];
-    let start = timestamp().says("Start of the bucket.");
-    object().has("timestamp", start).has_all(&figures, &number().at_least(0))
-}
-
-fn uptime_day() -> Shape {
-    let percent = "0 on days without data: never average over it.";
-    object()
-        .has("date", string().format("date"))
-        .has("status", one_of(&["up", "degraded", "down", "no_data"]))
-        .has("uptime_percent", number().percent().says(percent))
-        .has("incidents", integer().at_least(0).says("Incidents that were open on that day."))
-        .has("downtime_seconds", integer().range(0, 86_400))
-}
-
-fn check() -> Shape {
-    let phases = ["dns", "connect", "tls", "ttfb", "transfer", "total"];
-    object()
-        .has("checked_at", timestamp().says("Start of the check."))
-        .has("probe", string().says("Code of the location."))
-        .has("status", one_of(&["up", "down", "degraded"]))
-        .has("response_time_ms", integer().at_least(0).nullable())
-        .has("status_code", integer().nullable().says("Of HTTP checks."))
-        .has("error_message", text(0, 500).nullable())
-        .has("timings", object().has_all(&phases, &number().at_least(0).nullable()).says("Milliseconds."))
-        .has("scheduled_at", timestamp().says("When the check was due."))
-        .has("attempt", integer().range(1, 6).says("The attempt that decided."))
-        .has("error_code", string().nullable().says(CODES))
 }
 
 fn check_page() -> Shape {

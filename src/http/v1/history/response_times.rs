@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::clock::Timestamp;
 use crate::http::gate::call::Call;
@@ -10,52 +10,42 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
-use crate::http::v1::history::{checks, history_start, read_range, sums, tenths_ms};
+use crate::http::kit::view::to_json;
+use crate::http::v1::history::view::ResponseTimeView;
+use crate::http::v1::history::{checks, history_start, read_range, sums};
 use crate::http::v1::services::find;
+use crate::http::v1::state::AppState;
 use crate::stats::rollup::{Sums, Wanted};
 use crate::store::history::locations::LocationNumbers;
 
-pub(in crate::http) async fn list_response_times(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn list_response_times(call: Call<AppState>) -> Result<Reply, ApiError> {
     let service = find(&call).await?;
     let mut errors = FieldErrors::default();
     let range = read_range(&call.query, &mut errors);
     let probes = checks::read_probes(&call.query, &mut errors);
     errors.into_result(()).map_err(ApiError::Fields)?;
-    let Call { state: api, caller, .. } = call;
-    let now = api.now();
+    let Call { state, caller, .. } = call;
+    let now = state.now();
     let from = range.start(now).max(history_start(now, &caller.limits));
     let locations = match probes {
         Some(codes) => {
-            let known = LocationNumbers::read(api.parts.databases.history.reader()).await.or_unmeasured()?;
+            let known = LocationNumbers::read(state.databases.history.reader()).await.or_unmeasured()?;
             Some(known.numbers(&codes))
         }
         None => None,
     };
     let bucket_seconds = range.bucket_seconds();
     let wanted = Wanted { from, to: now.plus_ms(1), bucket_ms: Some(bucket_seconds * 1_000) };
-    let sums = sums::of(&api, service.key, wanted, locations.as_deref()).await?.into_sums();
+    let sums = sums::of(&state, service.key, wanted, locations.as_deref()).await?.into_sums();
     Ok(Reply::ok(json!({
-        "data": series(&sums),
+        "data": to_json(&series(&sums)),
         "meta": {"range": range.as_str(), "bucket_seconds": bucket_seconds},
     })))
 }
 
 /// Buckets begin at multiples of their length since 1970; those without an answered check are left out.
-fn series(sums: &BTreeMap<Timestamp, Sums>) -> Vec<Value> {
-    let bucket = |(start, Sums { times, .. }): (&Timestamp, &Sums)| {
-        let summary = times.summary()?;
-        let percentile = |percent| times.percentile_us(percent).map(|us| tenths_ms(f64::from(us)));
-        Some(json!({
-            "timestamp": start.to_string(),
-            "avg_ms": tenths_ms(summary.mean_us()),
-            "min_ms": tenths_ms(f64::from(summary.min_us)),
-            "max_ms": tenths_ms(f64::from(summary.max_us)),
-            "p95_ms": percentile(95.0),
-            "p99_ms": percentile(99.0),
-        }))
-    };
-    sums.iter().filter_map(bucket).collect()
+fn series(sums: &BTreeMap<Timestamp, Sums>) -> Vec<ResponseTimeView> {
+    sums.iter().filter_map(|(start, sums)| ResponseTimeView::of(*start, sums)).collect()
 }
 
 #[cfg(test)]
@@ -76,9 +66,9 @@ mod tests {
             buckets.add_sample(&sample);
         }
         let series = series(&buckets.into_sums());
-        let starts: Vec<&str> = series.iter().filter_map(|bucket| bucket["timestamp"].as_str()).collect();
+        let starts: Vec<String> = series.iter().map(|bucket| bucket.timestamp.to_string()).collect();
         assert_eq!(starts, ["1970-01-01T00:01:00.000Z", "1970-01-01T00:04:00.000Z"]);
-        assert_eq!(series[0]["avg_ms"], json!(2.0));
-        assert_eq!(series[0]["max_ms"], json!(3.0));
+        assert_eq!(json!(series[0].avg_ms), json!(2.0));
+        assert_eq!(json!(series[0].max_ms), json!(3.0));
     }
 }

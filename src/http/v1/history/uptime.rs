@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::http::gate::call::Call;
@@ -12,33 +12,35 @@ use crate::http::kit::query::Query;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
+use crate::http::kit::view::to_json;
+use crate::http::v1::history::view::UptimeDayView;
 use crate::http::v1::history::{SHOWN_DAYS, history_start, timeline};
 use crate::http::v1::services::find;
+use crate::http::v1::state::AppState;
 use crate::model::incident::open_within;
 use crate::stats::uptime::{Availability, per_day};
 use crate::store::incidents::list;
 
 const DEFAULT_DAYS: i64 = 30;
 
-pub(in crate::http) async fn list_uptime(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn list_uptime(call: Call<AppState>) -> Result<Reply, ApiError> {
     let service = find(&call).await?;
     let days = read_days(&call.query)?;
-    let Call { state: api, caller, .. } = call;
-    let now = api.now();
+    let Call { state, caller, .. } = call;
+    let now = state.now();
     let first = start_of_day(now.day() - days + 1);
     let from = first.max(history_start(now, &caller.limits));
-    let spans = timeline::spans(&api, &service, (from, now)).await?;
+    let spans = timeline::spans(&state, &service, (from, now)).await?;
     let measured: BTreeMap<i64, Availability> = per_day(&spans).into_iter().collect();
-    let reader = api.parts.databases.main.reader();
+    let reader = state.databases.main.reader();
     let incidents =
         list::periods(reader, caller.organisation.key, service.key, first).await.or_unavailable()?;
     let entry = |day: i64| {
         let open = open_within(&incidents, (start_of_day(day), start_of_day(day + 1)));
-        to_json(day, measured.get(&day).copied().unwrap_or_default(), open)
+        UptimeDayView::of(start_of_day(day), measured.get(&day).copied().unwrap_or_default(), open)
     };
-    let data: Vec<Value> = (first.day()..=now.day()).map(entry).collect();
-    Ok(Reply::ok(json!({"data": data, "meta": {"days": days}})))
+    let data: Vec<UptimeDayView> = (first.day()..=now.day()).map(entry).collect();
+    Ok(Reply::ok(json!({"data": to_json(&data), "meta": {"days": days}})))
 }
 
 /// `days`, clamped to 1..90; what is no whole number is refused.
@@ -68,23 +70,6 @@ fn start_of_day(day: i64) -> Timestamp {
     Timestamp::from_ms(day * DAY_MS)
 }
 
-fn to_json(day: i64, availability: Availability, incidents: usize) -> Value {
-    let percent = availability.percent();
-    let status = match percent {
-        None => "no_data",
-        Some(percent) if percent >= 99.9 => "up",
-        Some(percent) if percent >= 95.0 => "degraded",
-        Some(_) => "down",
-    };
-    json!({
-        "date": start_of_day(day).date(),
-        "status": status,
-        "uptime_percent": percent.unwrap_or(0.0),
-        "incidents": incidents,
-        "downtime_seconds": availability.down_ms / 1_000,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -105,7 +90,8 @@ mod tests {
         #[case] status: &str,
         #[case] percent: f64,
     ) {
-        let entry = to_json(0, Availability { up_ms, down_ms }, 7);
+        let day = UptimeDayView::of(start_of_day(0), Availability { up_ms, down_ms }, 7);
+        let entry = to_json(&day);
         assert_eq!((&entry["status"], &entry["uptime_percent"]), (&json!(status), &json!(percent)));
         assert_eq!((&entry["date"], &entry["incidents"]), (&json!("1970-01-01"), &json!(7)));
     }

@@ -16,7 +16,7 @@ const STATUSES: [&str; 4] = ["investigating", "identified", "monitoring", "resol
 const SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
 const KINDS: [&str; 3] = ["standard", "agent_liveness", "notice"];
 
-pub(in crate::http::v1) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> Chapter {
     let schemas = vec![
         ("Incident", row().has("statuspages", list_of(named("Named")).says(PAGES)).has("updates", updates())),
         ("IncidentRow", row()),

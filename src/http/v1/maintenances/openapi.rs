@@ -17,7 +17,7 @@ const STATUSES: [&str; 4] = ["scheduled", "in_progress", "completed", "cancelled
 const TYPES: [&str; 2] = ["planned", "emergency"];
 const NOTICES: [&str; 4] = ["notify_24h", "notify_1h", "notify_start", "notify_complete"];
 
-pub(in crate::http::v1) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> Chapter {
     let pages = list_of(named("Named")).says("The pages that were chosen explicitly.");
     let updates = list_of(named("MaintenanceUpdate")).says("The timeline, the oldest entry first.");
     let schemas = vec![

@@ -6,21 +6,23 @@ use crate::http::gate::route::Verb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
 use crate::http::openapi::shape::{
-    Shape, always_true, boolean, id, integer, list_of, map_of, named, number, object, one_of, string, text,
-    timestamp, url,
+    Shape, always_true, boolean, id, integer, list_of, named, object, one_of, string, text_in, view,
 };
 use crate::http::v1::services::settings::openapi as settings;
-use crate::model::check::CheckType;
+use crate::http::v1::services::settings::view::SettingsView;
+use crate::http::v1::services::tagging::TAGS_MAX;
+use crate::http::v1::services::view::{ServiceView, check_type};
+use crate::model::service::{NAME_LENGTH, OverrideStatus, REASON_LENGTH};
 
 const EXAMPLE: &str = include_str!("example.json");
 const DELETED: &str = include_str!("example_deleted.json");
 
 const ITEM: &str = "/v1/services/{id}";
 
-pub(in crate::http::v1) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> Chapter {
     let mut schemas = vec![
-        ("Service", service()),
-        ("Settings", settings::settings()),
+        ("Service", view::<ServiceView<'_>>()),
+        ("Settings", view::<SettingsView<'_>>()),
         ("Condition", settings::condition()),
         ("CreateService", write(settings::sent(&["interval_seconds"])).needs(&["name", "check_type"])),
         ("UpdateService", write(settings::sent(&[]))),
@@ -100,72 +102,20 @@ fn acts() -> Vec<Operation> {
     ]
 }
 
-/// An entry of `check_type`.
-pub(in crate::http::v1) fn check_type() -> Shape {
-    let slugs: Vec<&str> = CheckType::ALL.into_iter().map(CheckType::as_str).collect();
-    one_of(&slugs)
-}
-
-fn service() -> Shape {
-    let stated = ["up", "down", "degraded", "maintenance"];
-    let measured = ["unknown", "up", "down", "degraded", "paused"];
-    let effective = ["unknown", "up", "down", "degraded", "paused", "maintenance", "operational"];
-    object()
-        .has("id", id())
-        .has("name", text(1, 255))
-        .has("check_type", check_type())
-        .has("check_type_label", string())
-        .has("target", string().nullable().says("What is checked; its form depends on the check type."))
-        .has("status", one_of(&measured).says("What was measured."))
-        .has(
-            "effective_status",
-            one_of(&effective).says("What people see: an override, a pause and maintenance come first."),
-        )
-        .has("status_override", one_of(&stated).nullable())
-        .has("status_override_reason", string().nullable())
-        .has("status_override_at", timestamp().nullable())
-        .has("status_override_by", string().nullable().says("Name of the token or user."))
-        .has("is_paused", boolean())
-        .has(
-            "paused_reason",
-            string()
-                .nullable()
-                .says("`manual`, `plan_limit`; there may be more in future.")
-                .example("manual"),
-        )
-        .has("paused_at", timestamp().nullable())
-        .has("is_configured", boolean().says("False while there are no settings: then nothing is checked."))
-        .has("configured_at", timestamp().nullable())
-        .has("uptime_30d", number().percent().nullable().says("Percent over 30 days; null without data."))
-        .has("avg_response_ms", number().at_least(0).nullable())
-        .has("last_check_at", timestamp().nullable())
-        .has("favicon_url", url().nullable())
-        .has("tags", list_of(named("ServiceTag")))
-        .has("settings", named("Settings").nullable())
-        .has("heartbeat", heartbeat().nullable())
-        .has("created_at", timestamp())
-        .has("updated_at", timestamp().says("Changes with writes, not with checks."))
-}
-
-fn heartbeat() -> Shape {
-    let address = "Where the watched job reports; null for tokens without `services.edit`.";
-    object().has("ping_url", url().nullable().says(address)).has("last_ping_at", timestamp().nullable())
-}
-
 fn write(settings: Shape) -> Shape {
     let tags = "Ids and names of tags, mixed; names that do not exist are created. Replaces the tags of the service.";
     object()
-        .may_have("name", text(1, 255))
+        .may_have("name", text_in(&NAME_LENGTH))
         .may_have("check_type", check_type().says("Cannot be changed after creation."))
         .may_have("target", string().nullable().says("Needed where the check type says so."))
-        .may_have("tags", list_of(string()).items(0, 50).nullable().says(tags))
+        .may_have("tags", list_of(string()).items(0, TAGS_MAX).nullable().says(tags))
         .may_have("settings", settings)
 }
 
 fn status_override() -> Shape {
     object()
-        .has("status", one_of(&["up", "down", "degraded", "maintenance"]))
-        .has("reason", text(1, 500).says("Internal; never shown on a status page."))
+        .has("status", one_of(&OverrideStatus::ALL.map(OverrideStatus::as_str)))
+        .has("reason", text_in(&REASON_LENGTH).says("Internal; never shown on a status page."))
 }
 
 fn deleted() -> Shape {
@@ -186,9 +136,4 @@ fn sent() -> Value {
         "name": "Shop front", "check_type": "http", "target": "https://shop.example.com/health", "tags": ["env:prod"],
         "settings": {"interval_seconds": 60, "config": {"method": "GET", "headers": {"X-Api-Key": "secret"}}},
     })
-}
-
-/// `probe_roles`.
-pub(in crate::http::v1) fn probe_roles() -> Shape {
-    map_of(one_of(&["full", "reachability"])).nullable()
 }

@@ -1,134 +1,343 @@
-//! Services as clients see them: what is stored, joined with what the engine knows now.
+//! A service as clients see it (contract 4.3.1), in the order of the contract's table.
 //!
-//! However many services are shown, tags, maintenances, ping addresses and the engine are each asked once. What is stored is
-//! kept until something is written.
+//! It joins what is stored with what was measured. Secrets show as the placeholder.
 
-use std::sync::Arc;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use serde_json::Value;
-
-use crate::engine::aggregator::Snapshot;
-use crate::http::gate::auth::Caller;
-use crate::http::kit::error::ApiError;
-use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
-use crate::http::v1::services::heartbeat::heartbeat_json;
-use crate::http::v1::services::service_json::{Beside, LiveFigures, service_json};
+use crate::clock::Timestamp;
+use crate::http::openapi::shape::{
+    Shape, duration_or_null, id, one_of, percent_or_null, string, string_or_null, text_in, timestamp,
+    timestamp_or_null, url_or_null, view,
+};
+use crate::http::v1::services::settings::view::SettingsView;
+use crate::http::v1::tags::view::ServiceTagView;
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::service::Service;
+use crate::model::service::{NAME_LENGTH, OverrideStatus, Service, ServiceStatus};
 use crate::model::tag::Tag;
 use crate::model::verdict::Verdict;
-use crate::store::heartbeats::StoredHeartbeat;
-use crate::store::maintenances::effect::covered;
-use crate::store::{Connection, heartbeats, services, tags};
+use crate::probe::catalogue::definition;
 
-/// What is stored about a service, as far as clients see it.
-#[derive(Debug)]
-pub(in crate::http) struct StoredService {
-    service: Service,
-    tags: Vec<Tag>,
-    in_maintenance: bool,
-    heartbeat: Option<StoredHeartbeat>,
+/// A service.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Service)]
+pub(super) struct ServiceView<'a> {
+    #[schema(schema_with = id)]
+    id: Id,
+    #[schema(schema_with = name)]
+    name: &'a str,
+    #[schema(schema_with = check_type)]
+    check_type: &'static str,
+    check_type_label: &'static str,
+    /// What is checked; its form depends on the check type.
+    #[schema(required)]
+    target: Option<&'a str>,
+    #[schema(schema_with = measured_status)]
+    status: &'static str,
+    #[schema(schema_with = effective_status)]
+    effective_status: &'static str,
+    #[schema(schema_with = stated_status, required)]
+    status_override: Option<&'static str>,
+    #[schema(schema_with = string_or_null, required)]
+    status_override_reason: Option<&'a str>,
+    #[schema(schema_with = timestamp_or_null, required)]
+    status_override_at: Option<Timestamp>,
+    /// Name of the token or user.
+    #[schema(required)]
+    status_override_by: Option<&'a str>,
+    is_paused: bool,
+    #[schema(schema_with = paused_reason, required)]
+    paused_reason: Option<&'static str>,
+    #[schema(schema_with = timestamp_or_null, required)]
+    paused_at: Option<Timestamp>,
+    /// False while there are no settings: then nothing is checked.
+    is_configured: bool,
+    #[schema(schema_with = timestamp_or_null, required)]
+    configured_at: Option<Timestamp>,
+    #[schema(schema_with = uptime, required)]
+    uptime_30d: Option<f64>,
+    #[schema(schema_with = duration_or_null, required)]
+    avg_response_ms: Option<f64>,
+    #[schema(schema_with = timestamp_or_null, required)]
+    last_check_at: Option<Timestamp>,
+    #[schema(schema_with = url_or_null, required)]
+    favicon_url: Option<&'a str>,
+    tags: Vec<ServiceTagView<'a>>,
+    #[schema(required)]
+    settings: Option<SettingsView<'a>>,
+    #[schema(schema_with = heartbeat, required)]
+    heartbeat: Option<&'a HeartbeatView>,
+    #[schema(schema_with = timestamp)]
+    created_at: Timestamp,
+    #[schema(schema_with = updated_at)]
+    updated_at: Timestamp,
 }
 
-/// One service by its id.
-pub(super) async fn find((api, caller): (&Api, &Caller), id: Id) -> Result<Value, ApiError> {
-    let main = &api.parts.databases.main;
-    let (key, generation) = ((caller.organisation.key, id), main.generation());
-    let stored = match api.shown_services.get(&key, generation) {
-        Some(stored) => stored,
-        None => {
-            let found = services::find(main.reader(), key.0, id).await.or_unavailable()?;
-            let stored = gather(main.reader(), vec![found.ok_or(ApiError::NotFound)?]).await?;
-            let stored = Arc::new(stored.into_iter().next().ok_or(ApiError::NotFound)?);
-            api.shown_services.keep(key, generation, Arc::clone(&stored));
-            stored
+/// What is shown of a service that reports itself.
+#[derive(Serialize, ToSchema)]
+pub(super) struct HeartbeatView {
+    #[schema(schema_with = ping_url, required)]
+    pub(super) ping_url: Option<String>,
+    #[schema(schema_with = timestamp_or_null, required)]
+    pub(super) last_ping_at: Option<Timestamp>,
+}
+
+/// What the measurements say about a service at this moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct LiveFigures {
+    /// The verdict of its locations.
+    pub(super) verdict: Verdict,
+    /// Time of the newest stored result.
+    pub(super) last_check_at: Option<Timestamp>,
+    /// Availability over 30 days in percent.
+    pub(super) uptime_30d: Option<f64>,
+    /// Mean response time over 30 days, one decimal.
+    pub(super) avg_response_ms: Option<f64>,
+    /// Whether planned work that covers it is in progress.
+    pub(super) in_maintenance: bool,
+}
+
+/// What is shown of a service beside its own row.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ShownBeside<'a> {
+    /// What the measurements say.
+    pub(super) live: LiveFigures,
+    /// Its tags by label.
+    pub(super) tags: &'a [Tag],
+    /// Only of services that report themselves.
+    pub(super) heartbeat: Option<&'a HeartbeatView>,
+}
+
+impl<'a> ServiceView<'a> {
+    /// The view of a service; `keep` is the placeholder of secrets.
+    pub(super) fn of(service: &'a Service, beside: &ShownBeside<'a>, keep: &str) -> Self {
+        let ShownBeside { live, tags, heartbeat } = *beside;
+        let stated = service.status_override.as_ref();
+        let configured_at =
+            if service.check_type.is_probed() { service.configured_at } else { Some(service.created_at) };
+        Self {
+            id: service.id,
+            name: &service.name,
+            check_type: service.check_type.as_str(),
+            check_type_label: definition(service.check_type).label,
+            target: service.target.as_deref(),
+            status: ServiceStatus::measured(service, live.verdict).as_str(),
+            effective_status: ServiceStatus::effective(service, live.verdict, live.in_maintenance).as_str(),
+            status_override: stated.map(|stated| stated.status.as_str()),
+            status_override_reason: stated.map(|stated| stated.reason.as_str()),
+            status_override_at: stated.map(|stated| stated.at),
+            status_override_by: stated.map(|stated| stated.by.as_str()),
+            is_paused: service.pause.is_some(),
+            paused_reason: service.pause.map(|pause| pause.reason.as_str()),
+            paused_at: service.pause.map(|pause| pause.at),
+            is_configured: service.is_configured(),
+            configured_at,
+            uptime_30d: live.uptime_30d,
+            avg_response_ms: live.avg_response_ms,
+            last_check_at: live.last_check_at,
+            favicon_url: None,
+            tags: tags.iter().map(ServiceTagView::of).collect(),
+            settings: service.settings.as_ref().map(|settings| SettingsView::of(settings, keep)),
+            heartbeat,
+            created_at: service.created_at,
+            updated_at: service.updated_at,
         }
-    };
-    let snapshots = api.live(&[(stored.service.id, stored.service.key)]).await?;
-    show((api, caller), &stored, snapshots.first().copied().unwrap_or_default())
-}
-
-/// One service as it stands in this transaction.
-pub(super) async fn one(
-    by: (&Api, &Caller),
-    connection: &impl Connection,
-    service: &Service,
-) -> Result<Value, ApiError> {
-    let snapshots = by.0.live(&[(service.id, service.key)]).await?;
-    written(by, connection, (service, snapshots.first().copied().unwrap_or_default())).await
-}
-
-/// One service as it will be once `after` is committed in the place of `before`: the engine has not heard of it yet.
-pub(super) async fn changed(
-    by: (&Api, &Caller),
-    connection: &impl Connection,
-    (before, after): (&Service, &Service),
-) -> Result<Value, ApiError> {
-    let snapshots = by.0.live(&[(after.id, after.key)]).await?;
-    let mut snapshot = snapshots.first().copied().unwrap_or_default();
-    if before.pause.is_some() || !before.is_configured() {
-        snapshot.verdict = Verdict::Unknown;
     }
-    written(by, connection, (after, snapshot)).await
 }
 
-async fn written(
-    by: (&Api, &Caller),
-    connection: &impl Connection,
-    (service, snapshot): (&Service, Snapshot),
-) -> Result<Value, ApiError> {
-    let stored = gather(connection, vec![service.clone()]).await?;
-    show(by, stored.first().ok_or(ApiError::NotFound)?, snapshot)
+/// The slug of a check type.
+pub(in crate::http::v1) fn check_type() -> Shape {
+    one_of(&CheckType::ALL.map(CheckType::as_str))
 }
 
-/// Several services.
-pub(super) async fn all(
-    (api, caller): (&Api, &Caller),
-    stored: &[StoredService],
-) -> Result<Vec<Value>, ApiError> {
-    let keys: Vec<_> = stored.iter().map(|stored| (stored.service.id, stored.service.key)).collect();
-    let snapshots = api.live(&keys).await?;
-    let rows = stored.iter().zip(snapshots);
-    rows.map(|(stored, snapshot)| show((api, caller), stored, snapshot)).collect()
+fn name() -> Shape {
+    text_in(&NAME_LENGTH)
 }
 
-/// What is stored beside these services.
-pub(super) async fn gather(
-    connection: &impl Connection,
-    services: Vec<Service>,
-) -> Result<Vec<StoredService>, ApiError> {
-    let keys: Vec<_> = services.iter().map(|service| service.key).collect();
-    let mut tags = tags::of_services(connection, &keys).await.or_unavailable()?;
-    let in_maintenance = covered(connection, &keys).await.or_unavailable()?;
-    let reporting = services.iter().filter(|service| service.check_type == CheckType::Heartbeat);
-    let reporting: Vec<_> = reporting.map(|service| service.key).collect();
-    let mut heartbeats = heartbeats::of_services(connection, &reporting).await.or_unavailable()?;
-    let row = |service: Service| StoredService {
-        tags: tags.remove(&service.key).unwrap_or_default(),
-        in_maintenance: in_maintenance.contains(&service.key),
-        heartbeat: heartbeats.remove(&service.key),
-        service,
-    };
-    Ok(services.into_iter().map(row).collect())
+fn measured_status() -> Shape {
+    one_of(&["unknown", "up", "down", "degraded", "paused"]).says("What was measured.")
 }
 
-fn show(
-    (api, caller): (&Api, &Caller),
-    stored: &StoredService,
-    snapshot: Snapshot,
-) -> Result<Value, ApiError> {
-    let StoredService { service, tags, in_maintenance, heartbeat } = stored;
-    let live = LiveFigures {
-        verdict: snapshot.verdict,
-        last_check_at: snapshot.last_check_at,
-        uptime_30d: snapshot.uptime_30d,
-        avg_response_ms: snapshot.avg_response_ms,
-        in_maintenance: *in_maintenance,
-    };
-    let heartbeat = heartbeat.as_ref().map(|heartbeat| heartbeat_json(api, caller, (service.id, heartbeat)));
-    let heartbeat = heartbeat.transpose()?;
-    let keep = &api.parts.config.compat.secret_placeholder;
-    Ok(service_json(service, &Beside { live, tags, heartbeat: heartbeat.as_ref() }, keep))
+fn effective_status() -> Shape {
+    one_of(&["unknown", "up", "down", "degraded", "paused", "maintenance", "operational"])
+        .says("What people see: an override, a pause and maintenance come first.")
+}
+
+fn stated_status() -> Shape {
+    one_of(&OverrideStatus::ALL.map(OverrideStatus::as_str)).nullable()
+}
+
+fn paused_reason() -> Shape {
+    string().nullable().says("`manual`, `plan_limit`; there may be more in future.").example("manual")
+}
+
+fn uptime() -> Shape {
+    percent_or_null().says("Percent over 30 days; null without data.")
+}
+
+fn heartbeat() -> Shape {
+    view::<HeartbeatView>().nullable()
+}
+
+fn ping_url() -> Shape {
+    url_or_null().says("Where the watched job reports; null for tokens without `services.edit`.")
+}
+
+fn updated_at() -> Shape {
+    timestamp().says("Changes with writes, not with checks.")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::http::kit::view::to_json;
+    use crate::model::service::{Pause, PauseReason, Settings, StatusOverride};
+    use crate::model::tag::TagSource;
+
+    const KEEP: &str = "__SERVICE_KEEP_UNCHANGED__";
+    const CREATED_AT: Timestamp = Timestamp::from_ms(1_793_520_000_000);
+
+    fn service(check_type: CheckType) -> Service {
+        Service {
+            key: 1,
+            id: Id::random(),
+            organisation: 1,
+            name: "Shop front".into(),
+            check_type,
+            target: None,
+            settings: None,
+            configured_at: None,
+            pause: None,
+            status_override: None,
+            created_at: CREATED_AT,
+            updated_at: CREATED_AT,
+            revision: 1,
+            in_planned_maintenance: false,
+        }
+    }
+
+    fn settings() -> Settings {
+        let config = json!({
+            "method": "GET", "headers": {"X-Api-Key": "sealed"}, "auth": {"type": "bearer", "token": "sealed"},
+            "body": "", "follow_redirects": true, "verify_ssl": true, "ip_version": "auto", "smart_dualstack": false,
+            "conditions": [{"field": "status_code", "operator": "gte", "value": 400, "status": "down"}]
+        });
+        Settings {
+            interval_seconds: 60,
+            timeout_seconds: 10,
+            retries: 2,
+            assigned_probes: Some(vec!["fra".into(), "hel".into()]),
+            probe_roles: None,
+            config: config.as_object().unwrap().clone(),
+        }
+    }
+
+    fn shown(service: &Service, beside: &ShownBeside<'_>) -> Value {
+        to_json(&ServiceView::of(service, beside, KEEP))
+    }
+
+    /// Contract 4.3.1, the example.
+    #[test]
+    fn a_measured_service_is_the_one_of_the_example() {
+        let service = Service {
+            id: "rNSJxMbDTX2uHc08AiCqo".parse().unwrap(),
+            target: Some("https://shop.example.com/health".into()),
+            settings: Some(settings()),
+            configured_at: Some(CREATED_AT),
+            ..service(CheckType::Http)
+        };
+        let live = LiveFigures {
+            verdict: Verdict::Up,
+            last_check_at: Some(Timestamp::from_ms(1_795_193_431_120)),
+            uptime_30d: Some(99.982),
+            avg_response_ms: Some(142.5),
+            in_maintenance: false,
+        };
+        let expected: Value = serde_json::from_str(
+            r##"{
+            "id": "rNSJxMbDTX2uHc08AiCqo", "name": "Shop front", "check_type": "http", "check_type_label": "HTTP",
+            "target": "https://shop.example.com/health", "status": "up", "effective_status": "up",
+            "status_override": null, "status_override_reason": null, "status_override_at": null,
+            "status_override_by": null,
+            "is_paused": false, "paused_reason": null, "paused_at": null,
+            "is_configured": true, "configured_at": "2026-11-01T08:00:00.000Z",
+            "uptime_30d": 99.982, "avg_response_ms": 142.5, "last_check_at": "2026-11-20T16:50:31.120Z",
+            "favicon_url": null,
+            "tags": [{"id": "8rumoia4tHtM30RLo1EcP", "key": "env", "value": "prod", "color": "#2563eb",
+                      "label": "env:prod", "source": "user"}],
+            "settings": {
+                "interval_seconds": 60, "timeout_seconds": 10, "retries": 2, "assigned_probes": ["fra", "hel"],
+                "probe_roles": null,
+                "config": {
+                    "method": "GET", "headers": {"X-Api-Key": "__SERVICE_KEEP_UNCHANGED__"}, "auth": {"type": "bearer", "token": "__SERVICE_KEEP_UNCHANGED__"},
+                    "body": "", "follow_redirects": true, "verify_ssl": true, "ip_version": "auto",
+                    "smart_dualstack": false,
+                    "conditions": [{"field": "status_code", "operator": "gte", "value": 400, "status": "down"}]
+                }
+            },
+            "heartbeat": null, "created_at": "2026-11-01T08:00:00.000Z", "updated_at": "2026-11-01T08:00:00.000Z"
+        }"##,
+        )
+        .unwrap();
+        let tag = Tag {
+            row: 1,
+            id: "8rumoia4tHtM30RLo1EcP".parse().unwrap(),
+            organisation: 1,
+            name: "env:prod".parse().unwrap(),
+            color: "#2563eb".into(),
+            source: TagSource::User,
+            created_at: CREATED_AT,
+        };
+        let beside = ShownBeside { live, tags: &[tag], heartbeat: None };
+        assert_eq!(shown(&service, &beside).to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn a_service_without_settings_is_not_configured_unless_it_is_manual() {
+        for (check_type, is_configured, configured_at, effective) in [
+            (CheckType::Tcp, false, Value::Null, "unknown"),
+            (CheckType::Manual, true, "2026-11-01T08:00:00.000Z".into(), "operational"),
+            (CheckType::Heartbeat, true, "2026-11-01T08:00:00.000Z".into(), "unknown"),
+        ] {
+            let shown = shown(&service(check_type), &ShownBeside::default());
+            assert_eq!(shown["is_configured"], is_configured);
+            assert_eq!(shown["configured_at"], configured_at);
+            assert_eq!(shown["effective_status"], effective);
+            for null in ["settings", "uptime_30d", "avg_response_ms", "last_check_at", "target"] {
+                assert_eq!(shown[null], Value::Null, "{null}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pause_and_an_override_say_why_and_since_when() {
+        let at = CREATED_AT.plus_ms(1);
+        let service = Service {
+            pause: Some(Pause { reason: PauseReason::PlanLimit, at }),
+            status_override: Some(StatusOverride {
+                status: OverrideStatus::Maintenance,
+                reason: "Moving house".into(),
+                at,
+                by: "Deploy bot".into(),
+            }),
+            ..service(CheckType::Http)
+        };
+        let shown = shown(&service, &ShownBeside::default());
+        for (key, value) in [
+            ("status", json!("paused")),
+            ("effective_status", json!("maintenance")),
+            ("status_override", json!("maintenance")),
+            ("status_override_reason", json!("Moving house")),
+            ("status_override_at", json!("2026-11-01T08:00:00.001Z")),
+            ("status_override_by", json!("Deploy bot")),
+            ("is_paused", json!(true)),
+            ("paused_reason", json!("plan_limit")),
+            ("paused_at", json!("2026-11-01T08:00:00.001Z")),
+        ] {
+            assert_eq!(shown[key], value, "{key}");
+        }
+    }
 }

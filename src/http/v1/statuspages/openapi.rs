@@ -3,8 +3,6 @@
 use serde_json::{Map, Value, json};
 
 use crate::http::gate::route::Verb;
-use crate::http::gate::route::Verb;
-use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{
@@ -60,7 +58,7 @@ const IMAGE: &str = "JPEG, PNG, WebP or SVG, at most 2 MiB.";
 const ICON: &str = "ICO, PNG or SVG, at most 1 MiB.";
 
 /// `extra` are the constant members that the operator has configured.
-pub(in crate::http::v1) fn chapter(extra: &Map<String, Value>) -> Chapter {
+pub(in crate::http) fn chapter(extra: &Map<String, Value>) -> Chapter {
     let row = || extra.keys().fold(row(), |shape, name| shape.has(name, anything()));
     let counted =
         || row().has("components_count", integer().at_least(0).says("Groups and children included."));

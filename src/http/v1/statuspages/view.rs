@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
 use crate::http::v1::components::view::PageComponents;
+use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::asset_urls::AssetUrls;
 use crate::model::access::Organisation;
 use crate::model::statuspage::Statuspage;
@@ -19,7 +19,7 @@ use crate::store::statuspages::shown::{Shown, of_pages};
 /// For whom pages are shown.
 pub(in crate::http) struct PageView<'a> {
     /// Addresses and the engine.
-    pub(in crate::http) api: &'a Api,
+    pub(in crate::http) state: &'a AppState,
     /// Whose pages.
     pub(in crate::http) organisation: &'a Organisation,
     /// In which language.
@@ -59,7 +59,7 @@ impl PageView<'_> {
         page: &Statuspage,
     ) -> Result<Value, ApiError> {
         let shown = self.shown(connection, page).await?;
-        let components = PageComponents::load(self.api, connection, page).await?;
+        let components = PageComponents::load(self.state, connection, page).await?;
         let components = components.all(self.languages);
         let further = vec![("components_count", json!(components.len())), ("components", components.into())];
         Ok(self.finish(page, self.page(page, &shown), further))
@@ -84,7 +84,7 @@ impl PageView<'_> {
     }
 
     fn page(&self, page: &Statuspage, shown: &Shown) -> Value {
-        let files = AssetUrls::of(&self.api.base_url, &shown.files);
+        let files = AssetUrls::of(&self.state.base_url, &shown.files);
         let channels: Vec<&str> = page.subscriber_channels.iter().map(|channel| channel.as_str()).collect();
         json!({
             "id": page.id.as_str(),
@@ -126,7 +126,7 @@ impl PageView<'_> {
     fn url(&self, page: &Statuspage, shown: &Shown) -> String {
         match &shown.active_hostname {
             Some(hostname) => format!("https://{hostname}"),
-            None => self.api.parts.config.statuspage_url(&page.slug),
+            None => self.state.config.statuspage_url(&page.slug),
         }
     }
 
@@ -138,7 +138,7 @@ impl PageView<'_> {
         object["created_at"] = page.created_at.to_string().into();
         object["updated_at"] = page.updated_at.to_string().into();
         if let Value::Object(members) = &mut object {
-            for (name, value) in &self.api.parts.config.compat.extra_statuspage_fields {
+            for (name, value) in &self.state.config.compat.extra_statuspage_fields {
                 members.entry(name.clone()).or_insert_with(|| value.clone());
             }
         }

@@ -4,17 +4,18 @@ use serde_json::json;
 
 use crate::http::gate::route::Verb;
 use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
-use crate::http::openapi::shape::{Shape, color, id, integer, named, object, one_of, string, text};
+use crate::http::openapi::shape::{Shape, color, named, object, string, text, view};
+use crate::http::v1::tags::PER_PAGE;
+use crate::http::v1::tags::view::{ServiceTagView, TagView};
+use crate::model::tag::{KEY_MAX_LENGTH, VALUE_MAX_LENGTH};
 
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/tags/{id}";
-/// Rows per page.
-const PER_PAGE: u64 = 50;
 
-pub(in crate::http::v1) fn chapter() -> Chapter {
+pub(in crate::http) fn chapter() -> Chapter {
     let schemas = vec![
-        ("Tag", tag().has("services_count", integer().at_least(0).says("How many services carry it."))),
-        ("ServiceTag", tag()),
+        ("Tag", view::<TagView<'_>>()),
+        ("ServiceTag", view::<ServiceTagView<'_>>()),
         ("CreateTag", write().needs(&["key"])),
         ("UpdateTag", write()),
     ];
@@ -53,21 +54,14 @@ fn operations() -> Vec<Operation> {
     ]
 }
 
-fn tag() -> Shape {
-    object()
-        .has("id", id())
-        .has("key", string().pattern("^[a-z0-9]([a-z0-9_.-]{0,48}[a-z0-9])?$"))
-        .has("value", text(1, 100).nullable())
-        .has("color", color())
-        .has("label", string().says("`key:value`, or `key` alone."))
-        .has("source", one_of(&["user", "system"]).says("`system`: set by the server agent."))
-}
-
 fn write() -> Shape {
     let key =
         "Letters, digits, `_`, `.` and `-`, the first and the last a letter or digit; stored in lower case.";
     object()
-        .may_have("key", text(1, 50).pattern("^[A-Za-z0-9]([A-Za-z0-9_.-]{0,48}[A-Za-z0-9])?$").says(key))
-        .may_have("value", text(0, 100).nullable().says("Null and empty: no value."))
+        .may_have(
+            "key",
+            text(1, KEY_MAX_LENGTH).pattern("^[A-Za-z0-9]([A-Za-z0-9_.-]{0,48}[A-Za-z0-9])?$").says(key),
+        )
+        .may_have("value", text(0, VALUE_MAX_LENGTH).nullable().says("Null and empty: no value."))
         .may_have("color", color().nullable().says("Null: derived from the label."))
 }

@@ -8,9 +8,8 @@ use serde_json::{Map, Value};
 use crate::http::kit::field::Field;
 use crate::http::kit::fields::{Errors, Fields, Given};
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::check_types::default_of;
 use crate::http::v1::services::settings::conditions::Admission;
-use crate::http::v1::services::settings::secrets::{read_auth, read_headers};
+use crate::http::v1::services::settings::secrets::{no_auth, read_auth, read_headers};
 use crate::model::vault::Vault;
 use crate::probe::catalogue::{Definition, Field as ConfigField, FieldKind};
 
@@ -121,5 +120,18 @@ impl ConfigReader<'_> {
             definition: self.definition,
             subtype: decisive.and_then(|name| config.get(name)).and_then(Value::as_str),
         }
+    }
+}
+
+/// What a field holds when it is left out.
+#[must_use]
+pub fn default_of(kind: FieldKind) -> Value {
+    match kind {
+        FieldKind::Select { default, .. } => default.into(),
+        FieldKind::KeyValueArray { .. } => Map::new().into(),
+        FieldKind::Auth => no_auth().into(),
+        FieldKind::Textarea { .. } => "".into(),
+        FieldKind::Boolean { default } => default.into(),
+        FieldKind::Number { default, .. } => default.into(),
     }
 }

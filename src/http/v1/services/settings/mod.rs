@@ -9,8 +9,11 @@ pub mod conditions;
 pub(super) mod openapi;
 pub mod secrets;
 pub mod target;
+pub mod view;
 
-use serde_json::{Map, Value, json};
+use std::ops::RangeInclusive;
+
+use serde_json::Value;
 
 use crate::http::kit::field::Field;
 use crate::http::kit::field_errors::FieldErrors;
@@ -18,15 +21,18 @@ use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::services::settings::assignment::Assignment;
 use crate::http::v1::services::settings::check_config::ConfigReader;
-use crate::http::v1::services::settings::secrets::masked;
 use crate::model::check::CheckType;
 use crate::model::service::Settings;
 use crate::model::vault::Vault;
 use crate::probe::catalogue::definition;
 
-/// Longest interval of types that have no bound of their own.
-const MAX_INTERVAL_SECONDS: u32 = 604_800;
+/// Intervals of types that have no bounds of their own.
+const INTERVAL_SECONDS: RangeInclusive<u32> = 1..=604_800;
+/// Seconds of an attempt.
+const TIMEOUT_SECONDS: RangeInclusive<u8> = 1..=60;
 const DEFAULT_TIMEOUT_SECONDS: u8 = 10;
+/// Further attempts before a bad result counts.
+const RETRIES: RangeInclusive<u8> = 0..=5;
 const DEFAULT_RETRIES: u8 = 2;
 
 /// What settings are checked against.
@@ -65,9 +71,9 @@ impl SettingsContext<'_> {
         let members = field.object()?;
         let interval_seconds = self.read_interval(&members, stored);
         let stored_timeout = stored.map_or(DEFAULT_TIMEOUT_SECONDS, |stored| stored.timeout_seconds);
-        let timeout_seconds = read_small(&members, "timeout_seconds", (1, 60), stored_timeout);
+        let timeout_seconds = read_small(&members, "timeout_seconds", &TIMEOUT_SECONDS, stored_timeout);
         let stored_retries = stored.map_or(DEFAULT_RETRIES, |stored| stored.retries);
-        let retries = read_small(&members, "retries", (0, 5), stored_retries);
+        let retries = read_small(&members, "retries", &RETRIES, stored_retries);
         let assignment = Assignment::read(&members, stored, self.active_probes);
         let reader = ConfigReader {
             definition: definition(self.check_type),
@@ -98,33 +104,18 @@ impl SettingsContext<'_> {
             },
         };
         let own = definition(self.check_type).interval;
-        let min = own.map_or(1, |bounds| bounds.min).max(self.min_interval_seconds);
-        let max = own.map_or(MAX_INTERVAL_SECONDS, |bounds| bounds.max.min(MAX_INTERVAL_SECONDS));
+        let (shortest, longest) = INTERVAL_SECONDS.into_inner();
+        let min = own.map_or(shortest, |bounds| bounds.min).max(self.min_interval_seconds);
+        let max = own.map_or(longest, |bounds| bounds.max.min(longest));
         let seconds = field.integer(i64::from(min)..=i64::from(max))?;
         u32::try_from(seconds).ok()
     }
 }
 
-fn read_small(members: &Fields<'_>, name: &str, (min, max): (u8, u8), kept: u8) -> u8 {
-    let sent = members.optional(name).and_then(|field| field.integer(i64::from(min)..=i64::from(max)));
+fn read_small(members: &Fields<'_>, name: &str, bounds: &RangeInclusive<u8>, kept: u8) -> u8 {
+    let bounds = i64::from(*bounds.start())..=i64::from(*bounds.end());
+    let sent = members.optional(name).and_then(|field| field.integer(bounds));
     sent.and_then(|number| u8::try_from(number).ok()).unwrap_or(kept)
-}
-
-/// `settings` as clients see them.
-#[must_use]
-pub fn settings_json(settings: &Settings, keep: &str) -> Value {
-    let roles = settings.probe_roles.as_ref().map(|roles| {
-        let roles = roles.iter().map(|(code, role)| (code.clone(), Value::from(role.as_str())));
-        roles.collect::<Map<_, _>>()
-    });
-    json!({
-        "interval_seconds": settings.interval_seconds,
-        "timeout_seconds": settings.timeout_seconds,
-        "retries": settings.retries,
-        "assigned_probes": settings.assigned_probes,
-        "probe_roles": roles,
-        "config": masked(settings.config.clone(), keep),
-    })
 }
 
 #[cfg(test)]

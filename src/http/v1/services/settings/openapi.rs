@@ -3,7 +3,10 @@
 use crate::http::openapi::shape::{
     Shape, any_of, anything, boolean, integer, list_of, map_of, named, object, one_of, string, text,
 };
-use crate::http::v1::services::openapi::probe_roles;
+use crate::http::v1::services::settings::assignment::MAX_PROBES;
+use crate::http::v1::services::settings::{
+    DEFAULT_RETRIES, DEFAULT_TIMEOUT_SECONDS, INTERVAL_SECONDS, RETRIES, TIMEOUT_SECONDS,
+};
 
 const INTERVAL_WORDS: &str = "Seconds between checks; the plan and the check type can set closer bounds.";
 const PROBES_WORDS: &str = "Codes of the locations that check; null for the organisation's default.";
@@ -15,27 +18,16 @@ const SECRET_WORDS: &str =
 const OPERATORS: [&str; 10] =
     ["eq", "neq", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "not_contains"];
 
-/// As the server shows them: all keys are there.
-pub(in crate::http::v1) fn settings() -> Shape {
-    object()
-        .has("interval_seconds", interval())
-        .has("timeout_seconds", timeout())
-        .has("retries", retries())
-        .has("assigned_probes", list_of(string()).nullable().says(PROBES_WORDS))
-        .has("probe_roles", probe_roles().says(ROLES_WORDS))
-        .has("config", config("").says(CONFIG_WORDS))
-}
-
 /// As a client sends them.
 pub(in crate::http::v1) fn sent(needed: &[&str]) -> Shape {
-    let probes = list_of(string()).items(1, 50).nullable();
+    let probes = list_of(string()).items(1, MAX_PROBES).nullable();
     object()
         .may_have("interval_seconds", interval())
-        .may_have("timeout_seconds", timeout().default_value(10))
-        .may_have("retries", retries().default_value(2))
+        .may_have("timeout_seconds", timeout().default_value(DEFAULT_TIMEOUT_SECONDS))
+        .may_have("retries", retries().default_value(DEFAULT_RETRIES))
         .may_have("assigned_probes", probes.says(PROBES_WORDS))
-        .may_have("probe_roles", probe_roles().says(ROLES_WORDS))
-        .may_have("config", config("Sent").nullable().says(CONFIG_WORDS))
+        .may_have("probe_roles", probe_roles())
+        .may_have("config", config("Sent").nullable())
         .needs(needed)
         .nullable()
 }
@@ -54,21 +46,33 @@ pub(in crate::http::v1) fn configs() -> Vec<(&'static str, Shape)> {
     ]
 }
 
-fn interval() -> Shape {
-    integer().range(1, 604_800).says(INTERVAL_WORDS)
+pub(super) fn interval() -> Shape {
+    integer().range(*INTERVAL_SECONDS.start(), *INTERVAL_SECONDS.end()).says(INTERVAL_WORDS)
 }
 
-fn timeout() -> Shape {
-    integer().range(1, 60).says("Seconds per attempt.")
+pub(super) fn timeout() -> Shape {
+    integer()
+        .range((*TIMEOUT_SECONDS.start()).into(), (*TIMEOUT_SECONDS.end()).into())
+        .says("Seconds per attempt.")
 }
 
-fn retries() -> Shape {
-    integer().range(0, 5).says("Further attempts before a bad result counts.")
+pub(super) fn retries() -> Shape {
+    integer()
+        .range((*RETRIES.start()).into(), (*RETRIES.end()).into())
+        .says("Further attempts before a bad result counts.")
 }
 
-fn config(prefix: &str) -> Shape {
+pub(super) fn probes() -> Shape {
+    list_of(string()).nullable().says(PROBES_WORDS)
+}
+
+pub(super) fn probe_roles() -> Shape {
+    map_of(one_of(&["full", "reachability"])).nullable().says(ROLES_WORDS)
+}
+
+pub(super) fn config(prefix: &str) -> Shape {
     let kinds = ["HttpConfig", "NetworkConfig", "DnsConfig", "HeartbeatConfig"];
-    any_of(kinds.map(|kind| named(&format!("{prefix}{kind}"))))
+    any_of(kinds.map(|kind| named(&format!("{prefix}{kind}")))).says(CONFIG_WORDS)
 }
 
 /// Everything may be left out, and `conditions` may be null.

@@ -1,11 +1,14 @@
-//! The description of this API: the chapters of its resources in reading order, held together by the route table.
+//! The description of this API: the chapters of its resources in reading order, put together by the route table.
 
 use utoipa::openapi::OpenApi;
 
 use crate::config::Config;
 use crate::http::gate::route::Routes;
 use crate::http::openapi::operation::Chapter;
-use crate::http::v1::{components, history, incidents, maintenances, reference, services, statuspages, tags};
+use crate::http::outside;
+use crate::http::v1::{
+    components, custom_domains, history, incidents, maintenances, reference, services, statuspages, tags,
+};
 
 /// The document of a server with these routes and settings.
 #[must_use]
@@ -23,10 +26,10 @@ fn chapters(config: &Config) -> Vec<Chapter> {
         maintenances::openapi::chapter(),
         statuspages::openapi::chapter(&config.compat.extra_statuspage_fields),
         components::openapi::chapter(),
-        components::openapi::domains_chapter(),
+        custom_domains::openapi::chapter(),
         reference::chapter(),
-        components::openapi::pings(),
-        reference::operations_without_token(),
+        outside::openapi::pings(),
+        outside::openapi::chapter(),
     ]
 }
 

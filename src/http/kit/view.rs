@@ -1,0 +1,13 @@
+//! Views: what clients see of a resource, one struct each, from which both the answer and its description are made.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// Returns a view as JSON, its members in the order of the struct.
+///
+/// # Panics
+/// When a map of the view has keys that are no strings; views have none.
+#[must_use]
+pub fn to_json(view: &impl Serialize) -> Value {
+    serde_json::to_value(view).unwrap_or_else(|error| unreachable!("a view is plain data: {error}"))
+}

@@ -1,0 +1,57 @@
+//! The paths outside of `/v1` in the description: what operators and their programs ask.
+
+use serde_json::json;
+
+use crate::http::gate::route::Verb;
+use crate::http::openapi::operation::{Chapter, Operation};
+use crate::http::openapi::shape::{always_true, object, one_of, string};
+
+/// What is asked without a token, and the document itself.
+pub(in crate::http) fn chapter() -> Chapter {
+    let database = || one_of(&["ok", "away"]);
+    let databases = object().has("main", database()).has("history", database());
+    let ready = object().has("status", one_of(&["ready", "not ready"])).has("databases", databases);
+    let get = |path, id, summary| Operation::new(Verb::Get, path, id, summary);
+    let alive = object().has("status", one_of(&["ok"]));
+    let operations = vec![
+        get("/healthz", "healthz", "Is the process alive?").answers(
+            200,
+            "It is.",
+            alive,
+            Some(json!({"status": "ok"})),
+        ),
+        get("/readyz", "readyz", "Can it serve?")
+            .answers(200, "Both databases answer.", ready.clone(), None)
+            .answers(503, "A database does not answer.", ready, None),
+        get("/metrics", "metrics", "The process's numbers").answers_with(
+            "text/plain",
+            "Prometheus text format.",
+            string(),
+        ),
+        get("/openapi.json", "openapi", "This document").answers(200, "OpenAPI 3.1.", object(), None),
+        get("/docs", "docs", "This document as a page").answers_with("text/html", "For people.", string()),
+    ];
+    Chapter {
+        name: "Operation",
+        about: "For operators; no token is needed.",
+        schemas: Vec::new(),
+        operations,
+    }
+}
+
+/// The addresses that watched jobs report to (contract 4.3.11).
+pub(in crate::http) fn pings() -> Chapter {
+    let answer = || object().has("ok", always_true());
+    let ping = |verb, path, id, summary| {
+        let words = "No token: the secret is in the address. At most 10 per second and secret.";
+        let operation = Operation::new(verb, path, id, summary).says(words);
+        operation.answers(200, "Heard.", answer(), Some(json!({"ok": true}))).refuses(&[404, 429, 500, 503])
+    };
+    let operations = vec![
+        ping(Verb::Get, "/ping/{secret}", "ping", "Report that a job has run"),
+        ping(Verb::Post, "/ping/{secret}", "ping_by_post", "Report that a job has run"),
+        ping(Verb::Get, "/ping/{secret}/fail", "ping_fail", "Report that a job has failed"),
+        ping(Verb::Post, "/ping/{secret}/fail", "ping_fail_by_post", "Report that a job has failed"),
+    ];
+    Chapter { name: "Pings", about: "What watched jobs call.", schemas: Vec::new(), operations }
+}

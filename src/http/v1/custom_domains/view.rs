@@ -1,0 +1,101 @@
+//! Custom domains as clients see them (contract 4.15).
+
+use std::ops::RangeInclusive;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::openapi::shape::{Shape, id, one_of, string, string_or_null, text_in, timestamp_or_null};
+use crate::id::Id;
+use crate::model::domain::{Domain, DomainStatus};
+use crate::model::domain_names::WantedRecords;
+
+/// Characters of a host name.
+pub(super) const HOSTNAME_LENGTH: RangeInclusive<usize> = 1..=253;
+const HOSTNAME: &str = r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$";
+
+/// A custom domain of a status page.
+#[derive(Serialize, ToSchema)]
+#[schema(as = CustomDomain)]
+pub(super) struct DomainView<'a> {
+    #[schema(schema_with = id)]
+    id: Id,
+    #[schema(schema_with = hostname)]
+    hostname: &'a str,
+    #[schema(schema_with = status)]
+    status: &'static str,
+    /// Value of the CNAME record for `hostname`.
+    cname_target: &'a str,
+    txt_record_name: &'a str,
+    #[schema(schema_with = txt_record_value)]
+    txt_record_value: &'a str,
+    verified: bool,
+    #[schema(schema_with = timestamp_or_null, required)]
+    verified_at: Option<Timestamp>,
+    #[schema(schema_with = last_error_code, required)]
+    last_error_code: Option<&'static str>,
+    #[schema(schema_with = id)]
+    statuspage_id: Id,
+    #[schema(inline)]
+    certificate: CertificateView,
+}
+
+/// The certificate of a custom domain. This server issues none, so there is none to speak of.
+#[derive(Serialize, ToSchema)]
+pub(super) struct CertificateView {
+    #[schema(schema_with = certificate_status)]
+    status: &'static str,
+    #[schema(schema_with = timestamp_or_null, required)]
+    not_after: Option<Timestamp>,
+    #[schema(schema_with = string_or_null, required)]
+    last_error: Option<&'static str>,
+}
+
+impl<'a> DomainView<'a> {
+    /// The view of a domain of this page, with the records that are looked for.
+    pub(super) fn of(page: Id, domain: &'a Domain, records: &'a WantedRecords) -> Self {
+        Self {
+            id: domain.id,
+            hostname: &domain.hostname,
+            status: domain.status.as_str(),
+            cname_target: &records.cname_target,
+            txt_record_name: &records.txt_name,
+            txt_record_value: &records.txt_value,
+            verified: domain.status == DomainStatus::Active,
+            verified_at: domain.verified_at,
+            last_error_code: domain.problem.map(|problem| problem.as_str()),
+            statuspage_id: page,
+            certificate: CertificateView { status: "none", not_after: None, last_error: None },
+        }
+    }
+}
+
+/// A host name.
+pub(super) fn hostname() -> Shape {
+    text_in(&HOSTNAME_LENGTH).pattern(HOSTNAME).says("In lower case; international names as punycode.")
+}
+
+fn status() -> Shape {
+    one_of(&["pending_verification", "active", "failed"])
+}
+
+fn txt_record_value() -> Shape {
+    string().pattern("^[A-Za-z0-9]{40}$")
+}
+
+fn last_error_code() -> Shape {
+    let codes = [
+        "no_records",
+        "wrong_target",
+        "ownership_missing",
+        "dnssec",
+        "verification_timeout",
+        "stale_timeout",
+    ];
+    one_of(&codes).nullable()
+}
+
+fn certificate_status() -> Shape {
+    one_of(&["none", "issuing", "active", "failed"])
+}

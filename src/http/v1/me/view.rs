@@ -1,0 +1,131 @@
+//! The calling token as it sees itself (contract 4.17).
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::gate::auth::Caller;
+use crate::http::openapi::shape::{Shape, id, list_of, one_of, timestamp};
+use crate::id::Id;
+use crate::model::access::{Permission, Plan};
+use crate::store::usage::Usage;
+
+/// The calling token.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Me)]
+pub(super) struct MeView<'a> {
+    #[schema(schema_with = kind)]
+    r#type: &'static str,
+    #[schema(schema_with = permissions)]
+    permissions: Vec<&'static str>,
+    #[schema(inline)]
+    organization: OrganisationView<'a>,
+    #[schema(inline)]
+    rate_limit: RateLimitView,
+    #[schema(inline)]
+    token: TokenView<'a>,
+    /// By quota.
+    #[schema(inline)]
+    limits: LimitsView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = expires_at)]
+    expires_at: Option<Timestamp>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OrganisationView<'a> {
+    #[schema(schema_with = id)]
+    public_id: Id,
+    name: &'a str,
+    #[schema(schema_with = plan)]
+    plan: &'static str,
+    locales: Vec<&'a str>,
+    default_locale: &'a str,
+}
+
+#[derive(Serialize, ToSchema)]
+struct RateLimitView {
+    #[schema(minimum = 1)]
+    requests_per_minute: u32,
+}
+
+#[derive(Serialize, ToSchema)]
+struct TokenView<'a> {
+    #[schema(schema_with = id)]
+    id: Id,
+    name: &'a str,
+}
+
+#[derive(Serialize, ToSchema)]
+struct LimitsView {
+    #[schema(inline)]
+    services: QuotaView,
+    #[schema(inline)]
+    tags: QuotaView,
+    #[schema(inline)]
+    published_statuspages: QuotaView,
+    #[schema(inline)]
+    statuspages: QuotaView,
+    #[schema(inline)]
+    components: QuotaView,
+    #[schema(inline)]
+    custom_domains: QuotaView,
+}
+
+#[derive(Serialize, ToSchema)]
+struct QuotaView {
+    /// Null: without limit.
+    #[schema(required, minimum = 0)]
+    limit: Option<u32>,
+    /// Null: counted per status page.
+    #[schema(required, minimum = 0)]
+    usage: Option<u64>,
+}
+
+impl<'a> MeView<'a> {
+    /// The view of a caller, with the rate limit of every token and what the organisation uses of its plan.
+    pub(super) fn of(caller: &'a Caller, requests_per_minute: u32, usage: Usage) -> Self {
+        let Caller { token, organisation, limits } = caller;
+        let counted = |limit: Option<u32>, usage: u64| QuotaView { limit, usage: Some(usage) };
+        let of_each_page = |limit: Option<u32>| QuotaView { limit, usage: None };
+        Self {
+            r#type: "user",
+            permissions: token.permissions.iter().map(|permission| permission.as_str()).collect(),
+            organization: OrganisationView {
+                public_id: organisation.id,
+                name: &organisation.name,
+                plan: organisation.plan.as_str(),
+                locales: organisation.locales.iter().map(String::as_str).collect(),
+                default_locale: &organisation.default_locale,
+            },
+            rate_limit: RateLimitView { requests_per_minute },
+            token: TokenView { id: token.id, name: &token.name },
+            limits: LimitsView {
+                services: counted(limits.services, usage.services),
+                tags: counted(limits.tags, usage.tags),
+                published_statuspages: counted(limits.published_statuspages, usage.published_statuspages),
+                statuspages: counted(limits.statuspages, usage.statuspages),
+                components: of_each_page(limits.components),
+                custom_domains: of_each_page(limits.custom_domains),
+            },
+            expires_at: token.expires_at,
+        }
+    }
+}
+
+fn kind() -> Shape {
+    one_of(&["user"])
+}
+
+fn permissions() -> Shape {
+    let words: Vec<&str> = Permission::ALL.iter().map(|permission| permission.as_str()).collect();
+    list_of(one_of(&words))
+}
+
+fn plan() -> Shape {
+    one_of(&Plan::ALL.map(Plan::as_str))
+}
+
+fn expires_at() -> Shape {
+    timestamp().says("Only of a token that expires.")
+}

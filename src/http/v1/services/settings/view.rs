@@ -1,0 +1,50 @@
+//! Settings of a service as clients see them (contract 4.3.4); secrets show as the placeholder.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::http::openapi::shape::Shape;
+use crate::http::v1::services::settings::openapi;
+use crate::http::v1::services::settings::secrets::masked;
+use crate::model::service::Settings;
+
+/// The settings, all keys of them.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Settings)]
+pub struct SettingsView<'a> {
+    #[schema(schema_with = openapi::interval)]
+    interval_seconds: u32,
+    #[schema(schema_with = openapi::timeout)]
+    timeout_seconds: u8,
+    #[schema(schema_with = openapi::retries)]
+    retries: u8,
+    #[schema(schema_with = openapi::probes, required)]
+    assigned_probes: Option<&'a [String]>,
+    #[schema(schema_with = openapi::probe_roles, required)]
+    probe_roles: Option<Map<String, Value>>,
+    #[schema(schema_with = config)]
+    config: Map<String, Value>,
+}
+
+impl<'a> SettingsView<'a> {
+    /// The view of stored settings; `keep` is the placeholder of secrets.
+    #[must_use]
+    pub fn of(settings: &'a Settings, keep: &str) -> Self {
+        let roles = settings.probe_roles.as_ref().map(|roles| {
+            roles.iter().map(|(code, role)| (code.clone(), Value::from(role.as_str()))).collect()
+        });
+        Self {
+            interval_seconds: settings.interval_seconds,
+            timeout_seconds: settings.timeout_seconds,
+            retries: settings.retries,
+            assigned_probes: settings.assigned_probes.as_deref(),
+            probe_roles: roles,
+            config: masked(settings.config.clone(), keep),
+        }
+    }
+}
+
+fn config() -> Shape {
+    openapi::config("")
+}
