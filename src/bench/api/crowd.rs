@@ -77,6 +77,29 @@ async fn one(
     Ok((latencies, failed))
 }
 
+/// Asks at a steady pace, however long the answers take, until `end`. Gives how many were answered with 2xx.
+pub(super) async fn pace(
+    address: SocketAddr,
+    per_second: u32,
+    end: Instant,
+    requests: &Requests,
+) -> anyhow::Result<u64> {
+    let mut stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    let mut due = tokio::time::interval(Duration::from_secs(1) / per_second.max(1));
+    let (mut answer, mut done) = (Vec::new(), 0);
+    for number in 0.. {
+        due.tick().await;
+        if Instant::now() >= end {
+            break;
+        }
+        stream.write_all(&requests(number)).await?;
+        let status = read_answer(&mut stream, &mut answer).await?;
+        done += u64::from((200..300).contains(&status));
+    }
+    Ok(done)
+}
+
 /// Reads one whole answer; its status.
 pub(in crate::bench) async fn read_answer(
     stream: &mut TcpStream,

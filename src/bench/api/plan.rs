@@ -13,10 +13,21 @@ pub(super) enum Question {
     List,
     /// `POST /v1/incidents`.
     Incident,
+    /// `GET /v1/services/{id}` while others write.
+    ServiceBesideWrites,
+    /// `GET /v1/services` while others write.
+    ListBesideWrites,
 }
 
 impl Question {
-    const ALL: [Self; 4] = [Self::Floor, Self::Service, Self::List, Self::Incident];
+    const ALL: [Self; 6] = [
+        Self::Floor,
+        Self::Service,
+        Self::List,
+        Self::Incident,
+        Self::ServiceBesideWrites,
+        Self::ListBesideWrites,
+    ];
 
     /// Its short name.
     pub(super) const fn as_str(self) -> &'static str {
@@ -25,6 +36,8 @@ impl Question {
             Self::Service => "service",
             Self::List => "list",
             Self::Incident => "incident",
+            Self::ServiceBesideWrites => "service_beside_writes",
+            Self::ListBesideWrites => "list_beside_writes",
         }
     }
 
@@ -35,15 +48,23 @@ impl Question {
             Self::Service => "GET /v1/services/{id}",
             Self::List => "GET /v1/services",
             Self::Incident => "POST /v1/incidents",
+            Self::ServiceBesideWrites => "GET /v1/services/{id}, beside writes",
+            Self::ListBesideWrites => "GET /v1/services, beside writes",
         }
+    }
+
+    /// Whether pings and changes are committed meanwhile.
+    pub(super) const fn has_writes(self) -> bool {
+        matches!(self, Self::ServiceBesideWrites | Self::ListBesideWrites)
     }
 
     /// Requests a second that are promised on two cores.
     pub(super) const fn promised(self) -> Option<u32> {
         match self {
             Self::Floor => None,
-            Self::Service => Some(20_000),
+            Self::Service | Self::ServiceBesideWrites => Some(20_000),
             Self::List => Some(5_000),
+            Self::ListBesideWrites => Some(10_000),
             Self::Incident => Some(1_000),
         }
     }
@@ -98,7 +119,7 @@ pub(super) fn command() -> Command {
         .long_about(
             "Measure the API of a real `watchkeeper serve` in another process and a temporary folder, over keep-alive \
              connections: one service, a list of 15, a new incident (durable when it is answered). Its services are \
-             checked meanwhile. A bare read by key from SQLite behind the same web framework shows what the machine can do.\n\n\
+             checked meanwhile. Both reads are measured once more while 200 pings and 50 changes a second are committed. A bare read by key from SQLite behind the same web framework shows what the machine can do.\n\n\
              Client and server share the machine.",
         )
         .args([

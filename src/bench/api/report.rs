@@ -8,7 +8,7 @@ use crate::bench::api::crowd::Seen;
 use crate::bench::api::plan::Question;
 
 const COLUMNS: [(&str, usize); 6] = [
-    ("request", 26),
+    ("request", 36),
     ("requests/s", 10),
     ("promised", 8),
     ("p50 / p99 / max ms", 20),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use futures_util::future::try_join;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -20,12 +21,19 @@ use crate::bench::server::{exchange, free_address, metric, post, serve, until_re
 use crate::bench::target_process::TargetProcess;
 use crate::config::Config;
 
+/// Services that report themselves: so many that none pings more often than it may.
+const JOBS: usize = 100;
+const PINGS_PER_SECOND: u32 = 200;
+const CHANGES_PER_SECOND: u32 = 50;
+
 /// Everything that is measured; taken down when dropped.
 pub(super) struct Stand {
     server: Process,
     address: SocketAddr,
     token: String,
     ids: Arc<[String]>,
+    /// Paths of the addresses to which jobs report.
+    pings: Arc<[String]>,
     floor: Process,
     floor_address: SocketAddr,
     filled_at: Instant,
@@ -50,6 +58,7 @@ impl Stand {
             address,
             token: token.trim().to_owned(),
             ids: Arc::new([]),
+            pings: Arc::new([]),
             floor,
             floor_address,
             filled_at: Instant::now(),
@@ -76,7 +85,54 @@ impl Stand {
             bar.inc(1);
         }
         self.ids = ids.into();
+        self.pings = self.make_jobs().await?.into();
         self.filled_at = Instant::now();
+        Ok(())
+    }
+
+    /// Makes services that report themselves; gives the paths that they report to.
+    async fn make_jobs(&self) -> anyhow::Result<Vec<String>> {
+        let mut paths = Vec::new();
+        for number in 0..JOBS {
+            let body = json!({"name": format!("Job {number}"), "check_type": "heartbeat"});
+            let made = exchange(self.address, &self.post("/v1/services", &body)).await?;
+            let url = made["data"]["heartbeat"]["ping_url"].as_str();
+            let secret = url.and_then(|url| url.rsplit('/').next());
+            let secret = secret.with_context(|| format!("no ping address: {made}"))?;
+            paths.push(format!("/ping/{secret}"));
+        }
+        Ok(paths)
+    }
+
+    /// Writes at a steady pace until `end`: pings of jobs, new names of services, and new incidents.
+    async fn write(&self, end: Instant) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        let pings = Arc::clone(&self.pings);
+        let ready: Vec<Vec<u8>> =
+            pings.iter().map(|path| request("POST", path, &self.headers(), &json!({}))).collect();
+        let ping: Requests = Arc::new(move |number| ready[place(number, ready.len())].clone());
+        let incidents: Vec<Vec<u8>> =
+            self.ids.iter().map(|id| self.post("/v1/incidents", &incident(id))).collect();
+        let (ids, headers) = (Arc::clone(&self.ids), self.headers());
+        let change: Requests = Arc::new(move |number| {
+            let one = place(number, ids.len());
+            if number % 5 == 0 {
+                return incidents[one].clone();
+            }
+            let name = json!({"name": format!("Service {number}")});
+            request("PATCH", &format!("/v1/services/{}", ids[one]), &headers, &name)
+        });
+        let (pinged, changed) = try_join(
+            crowd::pace(self.address, PINGS_PER_SECOND, end, &ping),
+            crowd::pace(self.address, CHANGES_PER_SECOND, end, &change),
+        )
+        .await?;
+        let wanted =
+            end.duration_since(begun).as_secs_f64() * f64::from(PINGS_PER_SECOND + CHANGES_PER_SECOND);
+        anyhow::ensure!(
+            (pinged + changed) as f64 >= wanted * 0.9,
+            "only {pinged} pings and {changed} changes of {wanted:.0} writes were committed beside the reads"
+        );
         Ok(())
     }
 
@@ -89,7 +145,12 @@ impl Stand {
         let requests = self.requests(question);
         let before = process.cpu();
         let time = Duration::from_secs(plan.seconds.into());
-        let seen = crowd::ask(address, plan.connections, time, &requests).await?;
+        let asking = crowd::ask(address, plan.connections, time, &requests);
+        let seen = if question.has_writes() {
+            try_join(asking, self.write(Instant::now() + time)).await?.0
+        } else {
+            asking.await?
+        };
         let cpu = process.cpu().zip(before).map(|(after, before)| after.saturating_sub(before));
         Ok(Figures::of(question, &seen, cpu))
     }
@@ -101,12 +162,12 @@ impl Stand {
                 let row = scattered(number) % floor::ROWS + 1;
                 format!("GET /things/{row} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes()
             }),
-            Question::Service => {
+            Question::Service | Question::ServiceBesideWrites => {
                 let ready: Vec<Vec<u8>> =
                     self.ids.iter().map(|id| get(&format!("/v1/services/{id}")).into_bytes()).collect();
                 Arc::new(move |number| ready[place(number, ready.len())].clone())
             }
-            Question::List => {
+            Question::List | Question::ListBesideWrites => {
                 let ready = get("/v1/services").into_bytes();
                 Arc::new(move |_| ready.clone())
             }
@@ -132,6 +193,16 @@ impl Stand {
         let sum = metric(self.address, "watchkeeper_checks_total").await?;
         Ok(sum / self.filled_at.elapsed().as_secs_f64())
     }
+}
+
+/// A request with this method and path, these headers and a JSON body.
+fn request(method: &str, path: &str, headers: &str, body: &Value) -> Vec<u8> {
+    let body = body.to_string();
+    let length = body.len();
+    format!(
+        "{method} {path} HTTP/1.1\r\n{headers}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
 }
 
 fn incident(service: &str) -> Value {
