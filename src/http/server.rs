@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use crate::config::Config;
 use crate::config::limits::HttpLimits;
+use crate::http::description;
 use crate::http::gate::cors::Cors;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::gate::traffic::Traffic;
@@ -20,20 +21,12 @@ use crate::http::gate::{Gate, GateRules};
 use crate::http::kit::body::BodyLimits;
 use crate::http::openapi::Description;
 use crate::http::outside::assets::serve_asset;
+use crate::http::outside::front::Front;
 use crate::http::outside::operation;
-use crate::http::outside::ping::{self, PingLimiter};
-use crate::http::v1::api::{Api, ApiParts};
-use crate::http::v1::openapi;
+use crate::http::outside::ping;
+use crate::http::outside::ping_limiter::PingLimiter;
 use crate::http::v1::routes::routes;
-
-/// What every worker shares.
-pub struct Front {
-    pub(super) api: Arc<Api>,
-    pub(super) traffic: Traffic,
-    pub(super) pings: PingLimiter,
-    pub(super) description: Description,
-    pub(super) gate: Gate<Api>,
-}
+use crate::http::v1::state::AppState;
 
 /// Answers requests that are, by their host, for a status page; nothing for all others. It reads the request before it
 /// returns.
@@ -57,16 +50,15 @@ impl Server {
 /// on the host of a status page there is no API.
 ///
 /// # Errors
-/// When configured plans cannot be used, a route is open, or an address is taken.
-pub fn serve(parts: ApiParts, listener: TcpListener, visitors: &Visitors) -> anyhow::Result<Server> {
-    let config = Arc::clone(&parts.config);
-    let api = Arc::new(Api::new(parts)?);
+/// When a route is open or an address is taken.
+pub fn serve(state: AppState, listener: TcpListener, visitors: &Visitors) -> anyhow::Result<Server> {
+    let (config, state) = (Arc::clone(&state.config), Arc::new(state));
     let routes = routes()?;
-    let description = Description::of(&openapi::document(&routes, &config))?;
-    let gate = Gate::new(rules(&config, &api), routes, Arc::clone(&api));
+    let description = Description::of(&description::document(&routes, &config))?;
+    let gate = Gate::new(rules(&config, &state), routes, Arc::clone(&state));
     let traffic = Traffic::default();
     let pings = PingLimiter::new(config.rate_limit_per_minute, config.limits.http.rate_limit_addresses);
-    let front = web::Data::new(Front { api, traffic, pings, description, gate });
+    let front = web::Data::new(Front { state, traffic, pings, description, gate });
     let limits = &config.limits.http;
     let own_metrics = config.metrics_listen;
     let shared = front.clone();
@@ -166,12 +158,12 @@ async fn answer(front: web::Data<Front>, request: HttpRequest, payload: web::Pay
     response
 }
 
-fn rules(config: &Config, api: &Api) -> GateRules {
+fn rules(config: &Config, state: &AppState) -> GateRules {
     let HttpLimits { body_bytes, body_timeout_seconds, rate_limit_addresses, .. } = config.limits.http;
     let proxies = config.trusted_proxies.clone();
     GateRules {
-        clock: api.parts.clock.clone(),
-        guard: Arc::clone(&api.parts.guard),
+        clock: state.clock.clone(),
+        guard: Arc::clone(&state.guard),
         token_prefix: config.compat.token_prefix.clone(),
         limiter: RateLimiter::new(config.rate_limit_per_minute, rate_limit_addresses),
         is_trusted_proxy: Box::new(move |address| proxies.iter().any(|proxy| proxy.contains(address))),

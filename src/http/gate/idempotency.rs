@@ -7,37 +7,29 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::http::StatusCode;
-use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::{HeaderMap, HeaderName};
 use futures_util::future::{Either, select};
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
 use crate::http::gate::fingerprint::fingerprint;
+use crate::http::gate::guarded::run_write;
 use crate::http::gate::route::Handler;
-use crate::http::gate::run_write;
-use crate::http::gate::write::Effect;
+use crate::http::gate::write::AnswerKeeper;
 use crate::http::kit::error::{ApiError, Malformed};
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::languages::language_headers;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
 use crate::id::Id;
-use crate::model::secret::{Sealer, SecretPlace};
-use crate::store::idempotency_keys::{
-    self as keys, AnswerHead, Claimed, Fingerprint, NewRun, Run, StoredAnswer,
-};
+use crate::store::idempotency_keys::{Fingerprint, Run};
 
 /// The header.
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// Longest key.
 const KEY_CHARACTERS: usize = 255;
-/// How long a run has the key when its process dies.
-const LEASE_MS: i64 = 60_000;
+/// The milliseconds that a run has the key when its process dies.
+pub(super) const LEASE_MS: i64 = 60_000;
 /// How often a run that goes on says so.
 const RENEW_EVERY: Duration = Duration::from_secs(20);
 
@@ -48,24 +40,6 @@ pub struct Claim {
     pub run: Run,
     /// Organisation of the token: bodies are sealed for it.
     pub organisation: Id,
-}
-
-impl Claim {
-    /// The body of an answer as it is stored.
-    #[must_use]
-    pub fn seal(&self, sealer: &Sealer, body: &str) -> String {
-        sealer.seal(self.place(&self.run.token.to_string()), body)
-    }
-
-    /// Where the sealed body belongs.
-    fn place<'a>(&'a self, row: &'a str) -> SecretPlace<'a> {
-        SecretPlace {
-            organisation: self.organisation.as_str(),
-            table: "idempotency_key",
-            row,
-            field: &self.run.key,
-        }
-    }
 }
 
 /// What became of a claim.
@@ -88,6 +62,8 @@ pub trait Keys {
     fn renew(&self, claim: &Claim) -> impl Future<Output = Result<(), ApiError>>;
     /// Frees the key.
     fn free(&self, claim: &Claim) -> impl Future<Output = Result<(), ApiError>>;
+    /// The keeper of the answer of the claim's run.
+    fn keeper(&self, claim: Arc<Claim>) -> Arc<dyn AnswerKeeper>;
 }
 
 /// Runs a handler, under a key if one was sent.
@@ -110,7 +86,7 @@ pub async fn run<S: Keys + 'static>(handler: Handler<S>, mut call: Call<S>) -> R
         }
         KeyState::Answered(reply) => return Ok(*reply),
     }
-    call.effect = Effect::under(Arc::clone(&claim));
+    call.effect = call.effect.kept_by(state.keeper(Arc::clone(&claim)));
     let outcome = renewing(&*state, &claim, run_write(handler, call)).await;
     // An answer was stored with its effect.
     if outcome.is_err()
@@ -159,58 +135,9 @@ fn read_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     Ok(Some(String::from_utf8_lossy(bytes).into_owned()))
 }
 
-impl Api {
-    fn open_answer(&self, claim: &Claim, answer: StoredAnswer) -> Result<Reply, ApiError> {
-        let place = claim.run.token.to_string();
-        let body = self.parts.definer.sealer.open(claim.place(&place), &answer.body);
-        let body = body.map_err(|error| ApiError::Internal(error.into()))?;
-        let AnswerHead { status, location, language } = answer.head;
-        let status = StatusCode::from_u16(status);
-        let status = status.map_err(|error| ApiError::Internal(error.into()))?;
-        let location = location.and_then(|location| HeaderValue::from_str(&location).ok());
-        let mut headers = vec![(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"))];
-        headers.extend(location.map(|location| (header::LOCATION, location)));
-        headers.extend(language.iter().flat_map(|language| language_headers(language)));
-        Ok(Reply::stored(status, headers, body))
-    }
-}
-
-impl Keys for Api {
-    async fn claim(&self, claim: &Claim, print: &Fingerprint) -> Result<KeyState, ApiError> {
-        let write = self.parts.databases.main.begin().await.or_unavailable()?;
-        let new = NewRun {
-            run: &claim.run,
-            fingerprint: print,
-            node: self.parts.node,
-            now: self.parts.guard.judged_now(),
-            lease_ms: LEASE_MS,
-        };
-        let claimed = keys::claim(&write, new).await.or_unavailable()?;
-        // Also when nothing was claimed: the answer that was found may be one that is not committed yet.
-        write.commit().await.or_unavailable()?;
-        Ok(match claimed {
-            Claimed::Mine => KeyState::Mine,
-            Claimed::Running => KeyState::Running,
-            Claimed::Answered(answer) if answer.fingerprint != *print => KeyState::Mismatch,
-            Claimed::Answered(answer) => KeyState::Answered(Box::new(self.open_answer(claim, answer)?)),
-        })
-    }
-
-    async fn renew(&self, claim: &Claim) -> Result<(), ApiError> {
-        let write = self.parts.databases.main.begin().await.or_unavailable()?;
-        keys::renew(&write, &claim.run, self.now().plus_ms(LEASE_MS)).await.or_unavailable()?;
-        write.commit().await.or_unavailable()
-    }
-
-    async fn free(&self, claim: &Claim) -> Result<(), ApiError> {
-        let write = self.parts.databases.main.begin().await.or_unavailable()?;
-        keys::free(&write, &claim.run).await.or_unavailable()?;
-        write.commit().await.or_unavailable()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use actix_web::http::header::HeaderValue;
     use rstest::rstest;
 
     use super::*;
@@ -232,6 +159,10 @@ mod tests {
 
         async fn free(&self, _: &Claim) -> Result<(), ApiError> {
             Ok(())
+        }
+
+        fn keeper(&self, _: Arc<Claim>) -> Arc<dyn AnswerKeeper> {
+            unreachable!("nothing is written here")
         }
     }
 

@@ -1,41 +1,43 @@
 //! The way of every request: the order of checks of contract 1.8, and the headers of every answer (1.12).
 //!
 //! Who asks, what the plan says, how often, is there such a route, may they: only then a handler runs. Writes run in a
-//! task of their own, so that a client that goes away does not stop them half-way. A handler that panics is a 500.
+//! task of their own, so that a client that goes away does not stop them half-way. The gate is generic over the state behind.
 
 pub mod auth;
 pub mod call;
+mod caller_cache;
 pub mod client_address;
 pub mod cors;
 pub mod fingerprint;
+mod guarded;
 pub mod idempotency;
+pub mod key_store;
 pub mod rate_limit;
 pub mod route;
 pub mod traffic;
 pub mod write;
 
-use std::any::Any;
 use std::future::Future;
 use std::net::IpAddr;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use actix_web::dev::Payload;
 use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse};
-use futures_util::FutureExt;
 use serde_json::json;
 
 use crate::clock::guard::ClockGuard;
 use crate::clock::{Clock, Timestamp};
 use crate::http::gate::auth::{Caller, bearer};
 use crate::http::gate::call::{Call, RequestBody};
+use crate::http::gate::caller_cache::CallerCache;
 use crate::http::gate::client_address::client_address;
 use crate::http::gate::cors::Cors;
+use crate::http::gate::guarded::{guarded, run_write};
 use crate::http::gate::idempotency::Keys;
 use crate::http::gate::rate_limit::{Allowance, RateLimiter};
-use crate::http::gate::route::{Handler, Resource, Route, Routes, Verb};
+use crate::http::gate::route::{Resource, Route, Routes, Verb};
 use crate::http::gate::write::Effect;
 use crate::http::kit::body::BodyLimits;
 use crate::http::kit::error::ApiError;
@@ -51,14 +53,8 @@ const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset
 
 /// What the gate asks the application behind it.
 pub trait Callers {
-    /// The caller whose token has this hash, expired or not, if it was found a moment ago.
-    fn remembered(&self, hash: &TokenHash, now: Timestamp) -> Option<Caller>;
-    /// The same, looked up.
-    fn find_caller(
-        &self,
-        hash: TokenHash,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<Option<Caller>, ApiError>>;
+    /// The caller whose token has this hash, expired or not.
+    fn find_caller(&self, hash: TokenHash) -> impl Future<Output = Result<Option<Caller>, ApiError>>;
 }
 
 /// What the gate goes by.
@@ -83,6 +79,7 @@ pub struct GateRules {
 pub struct Gate<S> {
     rules: GateRules,
     routes: Routes<S>,
+    callers: CallerCache,
     state: Arc<S>,
 }
 
@@ -112,8 +109,8 @@ impl Stranger {
 impl<S: Callers + Keys + 'static> Gate<S> {
     /// A gate in front of these routes.
     #[must_use]
-    pub const fn new(rules: GateRules, routes: Routes<S>, state: Arc<S>) -> Self {
-        Self { rules, routes, state }
+    pub fn new(rules: GateRules, routes: Routes<S>, state: Arc<S>) -> Self {
+        Self { rules, routes, callers: CallerCache::default(), state }
     }
 
     /// Answers one request, whatever it is.
@@ -161,7 +158,7 @@ impl<S: Callers + Keys + 'static> Gate<S> {
         let Some(hash) = text.map(|text| text.hash()) else {
             return Err(Stranger::refused(self.count_address(request, now), now));
         };
-        if let Some(caller) = self.state.remembered(&hash, now) {
+        if let Some(caller) = self.callers.get(&hash, now) {
             let is_valid = caller.is_valid(self.rules.guard.judged_now().best);
             return if is_valid {
                 Ok(caller)
@@ -176,8 +173,9 @@ impl<S: Callers + Keys + 'static> Gate<S> {
         if !look_up.may_ask {
             return Err(refused);
         }
-        match self.state.find_caller(hash, now).await {
+        match self.state.find_caller(hash).await {
             Ok(Some(caller)) if caller.is_valid(self.rules.guard.judged_now().best) => {
+                self.callers.keep(hash, &caller, now);
                 strangers.give_back(address, &look_up, now);
                 Ok(caller)
             }
@@ -206,6 +204,7 @@ impl<S: Callers + Keys + 'static> Gate<S> {
         };
         let query = Query::parse(asked.request.query_string());
         route.access().check(&caller, &query)?;
+        let effect = Effect::of(caller.organisation.key);
         let call = Call {
             state: Arc::clone(&self.state),
             caller,
@@ -215,7 +214,7 @@ impl<S: Callers + Keys + 'static> Gate<S> {
             headers: asked.request.headers().clone(),
             request_id: asked.request_id.to_owned(),
             body: RequestBody::new(asked.payload, self.rules.body_limits),
-            effect: Effect::default(),
+            effect,
         };
         run(route, verb, call).await
     }
@@ -264,29 +263,6 @@ async fn run<S: Keys + 'static>(route: &Route<S>, verb: Verb, call: Call<S>) -> 
         actix_web::rt::spawn(run_write(Arc::clone(route.handler()), call))
     };
     task.await.map_err(|error| ApiError::Internal(error.into()))?
-}
-
-/// Runs a handler that may write. What it refuses is told only when all that it has read is durable.
-pub(super) async fn run_write<S>(handler: Handler<S>, call: Call<S>) -> Result<Reply, ApiError> {
-    let unanswered = call.effect.unanswered();
-    let outcome = guarded(handler(call)).await;
-    if outcome.is_err() {
-        unanswered.undo().await?;
-    }
-    outcome
-}
-
-/// What a handler answers; its panic is a 500.
-async fn guarded(handler: impl Future<Output = Result<Reply, ApiError>>) -> Result<Reply, ApiError> {
-    AssertUnwindSafe(handler).catch_unwind().await.unwrap_or_else(|panic| {
-        Err(ApiError::Internal(anyhow::anyhow!("a handler panicked: {}", told(&*panic))))
-    })
-}
-
-/// What a panic said.
-fn told(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words")
 }
 
 fn render(answer: Result<Reply, ApiError>, request_id: &str) -> HttpResponse {

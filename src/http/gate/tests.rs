@@ -14,7 +14,7 @@ use super::*;
 use crate::clock::DAY_MS;
 use crate::http::gate::idempotency::{Claim, KeyState};
 use crate::http::gate::route::Access;
-use crate::http::gate::write::Committed;
+use crate::http::gate::write::{AnswerKeeper, Committed};
 use crate::id::Id;
 use crate::model::access::{Organisation, Permission, Permissions, Plan, Token};
 use crate::store::idempotency_keys::Fingerprint;
@@ -33,11 +33,7 @@ struct Directory {
 }
 
 impl Callers for Directory {
-    fn remembered(&self, _: &TokenHash, _: Timestamp) -> Option<Caller> {
-        None
-    }
-
-    async fn find_caller(&self, hash: TokenHash, _: Timestamp) -> Result<Option<Caller>, ApiError> {
+    async fn find_caller(&self, hash: TokenHash) -> Result<Option<Caller>, ApiError> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         if self.is_away {
             return Err(ApiError::Unavailable);
@@ -58,6 +54,10 @@ impl Keys for Directory {
 
     async fn free(&self, _: &Claim) -> Result<(), ApiError> {
         Ok(())
+    }
+
+    fn keeper(&self, _: Arc<Claim>) -> Arc<dyn AnswerKeeper> {
+        unreachable!("no handler here begins a write")
     }
 }
 

@@ -8,26 +8,46 @@
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::http::gate::idempotency::Claim;
+use futures_util::future::LocalBoxFuture;
+
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
-use crate::model::secret::Sealer;
-use crate::store::{Transaction, idempotency_keys};
+use crate::store::changes::Scope;
+use crate::store::{Database, Transaction};
 
-/// What a request may change, and the key that it was sent under, if any.
-#[derive(Debug, Default)]
+/// Keeps the answer of a write, so that the same request can be answered again.
+pub trait AnswerKeeper {
+    /// Stores the answer in the transaction of the effect.
+    ///
+    /// # Errors
+    /// 503 or 500. 409 when another run has taken over meanwhile.
+    fn keep<'a>(
+        &'a self,
+        transaction: &'a Transaction,
+        reply: &'a Reply,
+    ) -> LocalBoxFuture<'a, Result<(), ApiError>>;
+}
+
+/// The right of a request to change something, and the keeper of its answer, if it was sent under a key.
 pub struct Effect {
-    claim: Option<Arc<Claim>>,
+    /// Database key of the organisation that owns whatever it changes.
+    organisation: i64,
+    keeper: Option<Arc<dyn AnswerKeeper>>,
     unanswered: Unanswered,
 }
 
 impl Effect {
-    /// The effect of a request with a key.
+    /// The effect of a request on behalf of an organisation.
     #[must_use]
-    pub fn under(claim: Arc<Claim>) -> Self {
-        Self { claim: Some(claim), unanswered: Unanswered::default() }
+    pub fn of(organisation: i64) -> Self {
+        Self { organisation, keeper: None, unanswered: Unanswered::default() }
+    }
+
+    /// The same, with a keeper of its answer.
+    #[must_use]
+    pub fn kept_by(self, keeper: Arc<dyn AnswerKeeper>) -> Self {
+        Self { keeper: Some(keeper), ..self }
     }
 
     /// Where the transaction goes if the handler gives it up.
@@ -36,14 +56,14 @@ impl Effect {
         self.unanswered.clone()
     }
 
-    /// Begins the transaction of the effect.
+    /// Begins the transaction of the effect in the main database.
     ///
     /// # Errors
     /// 503 or 500.
-    pub async fn begin(self, api: &Api) -> Result<Write, ApiError> {
-        let transaction = api.parts.databases.main.begin().await.or_unavailable()?;
-        let claim = self.claim.map(|claim| (claim, api.parts.definer.sealer.clone()));
-        Ok(Write { transaction: Some(transaction), claim, unanswered: self.unanswered })
+    pub async fn begin(self, main: &Database) -> Result<Write, ApiError> {
+        let transaction = main.begin().await.or_unavailable()?;
+        let Self { organisation, keeper, unanswered } = self;
+        Ok(Write { transaction: Some(transaction), organisation, keeper, unanswered })
     }
 }
 
@@ -51,7 +71,8 @@ impl Effect {
 pub struct Write {
     /// `None` only while it ends.
     transaction: Option<Transaction>,
-    claim: Option<(Arc<Claim>, Sealer)>,
+    organisation: i64,
+    keeper: Option<Arc<dyn AnswerKeeper>>,
     unanswered: Unanswered,
 }
 
@@ -81,14 +102,12 @@ impl Write {
     /// # Errors
     /// 503 or 500; then nothing has changed. 409 when the key was lost to another run, because this one took too long.
     pub async fn commit(mut self, reply: Reply) -> Result<Committed, ApiError> {
-        if let Some((claim, sealer)) = &self.claim {
-            let body = claim.seal(sealer, &reply.text());
-            let settled = idempotency_keys::settle(&*self, &claim.run, reply.head(), body);
-            if !settled.await.or_unavailable()? {
-                return Err(ApiError::KeyRunning);
-            }
+        if let Some(keeper) = &self.keeper {
+            keeper.keep(&self, &reply).await?;
         }
         if let Some(transaction) = self.transaction.take() {
+            // A request changes nothing of another organisation.
+            transaction.concerns_at_most(Scope::Organisation(self.organisation));
             transaction.commit().await.or_unavailable()?;
         }
         Ok(Committed(reply))

@@ -29,7 +29,7 @@ pub enum ApiError {
     Unauthorised,
     /// 402 or 403: the plan's number is used up.
     #[error(transparent)]
-    Quota(QuotaExceeded),
+    Quota(#[from] QuotaExceeded),
     /// 403: the token may not.
     #[error("This token is missing the permission '{0}'.")]
     Forbidden(Permission),

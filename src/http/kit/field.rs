@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Number, Value};
 
 use crate::clock::Timestamp;
-use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::field_errors::Errors;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::timestamp;
 
@@ -135,16 +135,13 @@ impl<'a> Field<'a> {
         self.members().is_some()
     }
 
-    /// The members of an object.
-    #[must_use]
-    pub fn object(&'a self) -> Option<Fields<'a>> {
-        match self.members() {
-            Some(members) => Some(Fields::new(members, &self.path, self.errors)),
-            None => self.refuse(FieldRule::Object),
-        }
+    /// Where its problems are noted.
+    pub(super) const fn errors(&self) -> &'a Errors {
+        self.errors
     }
 
-    fn members(&self) -> Option<&'a Map<String, Value>> {
+    /// The members of an object, or none for the empty list.
+    pub(super) fn members(&self) -> Option<&'a Map<String, Value>> {
         match self.value {
             Value::Object(members) => Some(members),
             Value::Array(entries) if entries.is_empty() => Some(&NO_MEMBERS),
@@ -183,6 +180,7 @@ mod tests {
 
     use super::*;
     use crate::http::kit::field_errors::FieldErrors;
+    use crate::http::kit::fields::Fields;
 
     /// Reads the member `x` of a body.
     fn read<T>(body: &Value, read: impl FnOnce(&Fields<'_>) -> T) -> (T, FieldErrors) {

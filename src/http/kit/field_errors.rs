@@ -4,6 +4,7 @@
 //! therefore read in the order of the contract's tables. It decides nothing and knows no field.
 
 use serde_json::{Map, Value, json};
+use std::cell::RefCell;
 
 use crate::http::kit::rule::FieldRule;
 
@@ -76,6 +77,28 @@ impl FieldErrors {
     pub fn to_json(&self) -> Value {
         let texts = self.0.iter().map(|(path, rule)| (path.clone(), json!([rule.to_string()])));
         Value::Object(texts.collect::<Map<_, _>>())
+    }
+}
+
+/// Collects the errors of one request while its fields are read.
+#[derive(Debug, Default)]
+pub struct Errors(RefCell<FieldErrors>);
+
+impl Errors {
+    /// Notes that the field at `path` broke `rule`.
+    pub fn add(&self, path: impl Into<String>, rule: FieldRule) {
+        self.0.borrow_mut().add(path, rule);
+    }
+
+    /// Takes over what another reading found.
+    pub fn extend(&self, other: FieldErrors) {
+        self.0.borrow_mut().extend(other);
+    }
+
+    /// Everything that was noted.
+    #[must_use]
+    pub fn into_inner(self) -> FieldErrors {
+        self.0.into_inner()
     }
 }
 

@@ -3,36 +3,14 @@
 //! A [`Fields`] is an object with its path, a [`Field`] one value with its path. A reading that fails notes one error
 //! and yields `None`; whoever builds the result asks the [`Errors`] at the end. It knows no resource.
 
-use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
 use crate::http::kit::field::Field;
-use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::rule::FieldRule;
 
-/// Collects the errors of one request while its fields are read.
-#[derive(Debug, Default)]
-pub struct Errors(RefCell<FieldErrors>);
-
-impl Errors {
-    /// Notes that the field at `path` broke `rule`.
-    pub fn add(&self, path: impl Into<String>, rule: FieldRule) {
-        self.0.borrow_mut().add(path, rule);
-    }
-
-    /// Takes over what another reading found.
-    pub fn extend(&self, other: FieldErrors) {
-        self.0.borrow_mut().extend(other);
-    }
-
-    /// Everything that was noted.
-    #[must_use]
-    pub fn into_inner(self) -> FieldErrors {
-        self.0.into_inner()
-    }
-}
+pub use crate::http::kit::field_errors::Errors;
 
 /// What a client said about a field that may be null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +60,17 @@ struct Path<'a>(&'a str);
 impl Path<'_> {
     fn of(self, name: &str) -> String {
         if self.0.is_empty() { name.to_owned() } else { format!("{}.{name}", self.0) }
+    }
+}
+
+impl<'a> Field<'a> {
+    /// The members of an object.
+    #[must_use]
+    pub fn object(&'a self) -> Option<Fields<'a>> {
+        match self.members() {
+            Some(members) => Some(Fields::new(members, self.path(), self.errors())),
+            None => self.refuse(FieldRule::Object),
+        }
     }
 }
 
@@ -175,6 +164,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::http::kit::field_errors::FieldErrors;
 
     fn read<T>(body: &Value, read: impl FnOnce(&Fields<'_>) -> T) -> (T, FieldErrors) {
         let errors = Errors::default();

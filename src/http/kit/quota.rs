@@ -8,8 +8,6 @@ use std::future::Future;
 
 use actix_web::http::StatusCode;
 
-use crate::http::kit::error::ApiError;
-
 /// A number of the plan that is refused as a whole request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quota {
@@ -50,18 +48,14 @@ impl Quota {
 ///
 /// # Errors
 /// 402 or 403 with `upsell`, and those of `usage`.
-pub async fn demand_room(
+pub async fn demand_room<E: From<QuotaExceeded>>(
     quota: Quota,
     limit: Option<u32>,
-    usage: impl Future<Output = Result<u64, ApiError>>,
-) -> Result<(), ApiError> {
+    usage: impl Future<Output = Result<u64, E>>,
+) -> Result<(), E> {
     let Some(limit) = limit else { return Ok(()) };
     let usage = usage.await?;
-    if usage < u64::from(limit) {
-        Ok(())
-    } else {
-        Err(ApiError::Quota(QuotaExceeded { quota, limit, usage }))
-    }
+    if usage < u64::from(limit) { Ok(()) } else { Err(QuotaExceeded { quota, limit, usage }.into()) }
 }
 
 /// A quota that is used up.

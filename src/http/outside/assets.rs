@@ -10,7 +10,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::request_id::request_id;
-use crate::http::server::Front;
+use crate::http::outside::front::Front;
 use crate::store::assets;
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
@@ -25,7 +25,7 @@ pub(in crate::http) async fn serve_asset(
 ) -> HttpResponse {
     let is_hash = hash.len() == HASH_LENGTH && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     let found = match is_hash {
-        true => assets::find_by_hash(front.api.parts.databases.main.reader(), &hash).await,
+        true => assets::find_by_hash(front.state.databases.main.reader(), &hash).await,
         false => Ok(None),
     };
     match found {

@@ -1,5 +1,8 @@
 //! The paths outside of `/v1`, none of which asks for a token: pings of jobs, uploaded pictures, and what operators ask.
 
 pub(super) mod assets;
+pub(super) mod front;
+pub(super) mod openapi;
 pub(super) mod operation;
 pub(super) mod ping;
+pub(super) mod ping_limiter;

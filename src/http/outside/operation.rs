@@ -8,7 +8,7 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::add_common;
 use crate::http::kit::request_id::request_id;
 use crate::http::openapi::Description;
-use crate::http::server::Front;
+use crate::http::outside::front::Front;
 use crate::telemetry::{Collect as _, Exposition};
 
 /// Alive: the process answers.
@@ -18,7 +18,7 @@ pub(in crate::http) async fn healthz() -> HttpResponse {
 
 /// Ready: both databases answer. Which one does not is said, but not why: that is in the log.
 pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
-    let databases = &front.api.parts.databases;
+    let databases = &front.state.databases;
     let (main, history) = futures_util::future::join(databases.main.ping(), databases.history.ping()).await;
     let word = |name: &str, answer: Result<(), crate::store::StoreError>| match answer {
         Ok(()) => "ok",
@@ -36,7 +36,7 @@ pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
     let status = if is_ready { "ready" } else { "not ready" };
     let mut page = json!({"status": status, "databases": {"main": main, "history": history}});
     // A doubted clock keeps nobody from being served.
-    if let Some(warning) = front.api.parts.guard.state().warning() {
+    if let Some(warning) = front.state.guard.state().warning() {
         page["warnings"] = json!([warning]);
     }
     response.insert_header((header::CACHE_CONTROL, "no-store")).json(page)
@@ -71,7 +71,7 @@ pub(in crate::http) async fn refuse_method(request: HttpRequest, allowed: &'stat
 /// The numbers of everybody who has some, in the Prometheus text format.
 pub(in crate::http) async fn metrics(front: web::Data<Front>) -> HttpResponse {
     let mut page = Exposition::default();
-    for collector in &front.api.parts.collectors {
+    for collector in &front.state.collectors {
         collector.collect(&mut page);
     }
     front.traffic.collect(&mut page);

@@ -1,0 +1,37 @@
+//! Handlers on their way: a panic is answered with 500, and what a write refuses is told only when it is durable.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
+
+use crate::http::gate::call::Call;
+use crate::http::gate::route::Handler;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::reply::Reply;
+
+/// Runs a handler that may write. What it refuses is told only when all that it has read is durable.
+pub(super) async fn run_write<S>(handler: Handler<S>, call: Call<S>) -> Result<Reply, ApiError> {
+    let unanswered = call.effect.unanswered();
+    let outcome = guarded(handler(call)).await;
+    if outcome.is_err() {
+        unanswered.undo().await?;
+    }
+    outcome
+}
+
+/// The answer of a handler, or 500 for its panic.
+pub(super) async fn guarded(
+    handler: impl Future<Output = Result<Reply, ApiError>>,
+) -> Result<Reply, ApiError> {
+    AssertUnwindSafe(handler).catch_unwind().await.unwrap_or_else(|panic| {
+        Err(ApiError::Internal(anyhow::anyhow!("a handler panicked: {}", message(&*panic))))
+    })
+}
+
+/// The message of a panic.
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words")
+}

@@ -1,0 +1,123 @@
+//! Keys and answers in the main database, for every state that has one (contract 1.10).
+//!
+//! A running key is a lease. Bodies of answers are stored sealed, bound to the organisation, the token and the key.
+
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderName, HeaderValue};
+use futures_util::future::LocalBoxFuture;
+
+use crate::clock::Timestamp;
+use crate::clock::guard::ClockGuard;
+use crate::http::gate::idempotency::{Claim, KeyState, Keys, LEASE_MS};
+use crate::http::gate::write::AnswerKeeper;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::languages::language_headers;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::id::Id;
+use crate::model::secret::{Sealer, SecretPlace};
+use crate::store::idempotency_keys::{self as keys, AnswerHead, Claimed, Fingerprint, NewRun, StoredAnswer};
+use crate::store::{Database, Transaction};
+
+const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// A state with a main database to keep keys and answers in.
+pub trait KeyStore {
+    /// The main database.
+    fn main(&self) -> &Database;
+    /// Seals the bodies of answers.
+    fn sealer(&self) -> &Sealer;
+    /// The process that runs.
+    fn node(&self) -> Id;
+    /// The judge of the wall clock.
+    fn guard(&self) -> &ClockGuard;
+    /// Now.
+    fn now(&self) -> Timestamp;
+}
+
+/// Seals an answer and stores it under its key.
+struct SealedAnswers {
+    claim: Arc<Claim>,
+    sealer: Sealer,
+}
+
+impl AnswerKeeper for SealedAnswers {
+    fn keep<'a>(
+        &'a self,
+        transaction: &'a Transaction,
+        reply: &'a Reply,
+    ) -> LocalBoxFuture<'a, Result<(), ApiError>> {
+        Box::pin(async move {
+            let body = seal(&self.sealer, &self.claim, &reply.text());
+            let settled = keys::settle(transaction, &self.claim.run, reply.head(), body);
+            if settled.await.or_unavailable()? { Ok(()) } else { Err(ApiError::KeyRunning) }
+        })
+    }
+}
+
+impl<S: KeyStore> Keys for S {
+    async fn claim(&self, claim: &Claim, print: &Fingerprint) -> Result<KeyState, ApiError> {
+        let write = self.main().begin().await.or_unavailable()?;
+        let new = NewRun {
+            run: &claim.run,
+            fingerprint: print,
+            node: self.node(),
+            now: self.guard().judged_now(),
+            lease_ms: LEASE_MS,
+        };
+        let claimed = keys::claim(&write, new).await.or_unavailable()?;
+        // Also when nothing was claimed: the answer that was found may be one that is not committed yet.
+        write.commit().await.or_unavailable()?;
+        Ok(match claimed {
+            Claimed::Mine => KeyState::Mine,
+            Claimed::Running => KeyState::Running,
+            Claimed::Answered(answer) if answer.fingerprint != *print => KeyState::Mismatch,
+            Claimed::Answered(answer) => KeyState::Answered(Box::new(open(self.sealer(), claim, answer)?)),
+        })
+    }
+
+    async fn renew(&self, claim: &Claim) -> Result<(), ApiError> {
+        let write = self.main().begin().await.or_unavailable()?;
+        keys::renew(&write, &claim.run, self.now().plus_ms(LEASE_MS)).await.or_unavailable()?;
+        write.commit().await.or_unavailable()
+    }
+
+    async fn free(&self, claim: &Claim) -> Result<(), ApiError> {
+        let write = self.main().begin().await.or_unavailable()?;
+        keys::free(&write, &claim.run).await.or_unavailable()?;
+        write.commit().await.or_unavailable()
+    }
+
+    fn keeper(&self, claim: Arc<Claim>) -> Arc<dyn AnswerKeeper> {
+        Arc::new(SealedAnswers { claim, sealer: self.sealer().clone() })
+    }
+}
+
+/// The body of an answer as it is stored.
+fn seal(sealer: &Sealer, claim: &Claim, body: &str) -> String {
+    sealer.seal(place(claim, &claim.run.token.to_string()), body)
+}
+
+/// The answer as it was sent.
+fn open(sealer: &Sealer, claim: &Claim, answer: StoredAnswer) -> Result<Reply, ApiError> {
+    let body = sealer.open(place(claim, &claim.run.token.to_string()), &answer.body);
+    let body = body.map_err(|error| ApiError::Internal(error.into()))?;
+    let AnswerHead { status, location, language } = answer.head;
+    let status = StatusCode::from_u16(status).map_err(|error| ApiError::Internal(error.into()))?;
+    let location = location.and_then(|location| HeaderValue::from_str(&location).ok());
+    let mut headers = vec![(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"))];
+    headers.extend(location.map(|location| (header::LOCATION, location)));
+    headers.extend(language.iter().flat_map(|language| language_headers(language)));
+    Ok(Reply::stored(status, headers, body))
+}
+
+fn place<'a>(claim: &'a Claim, token: &'a str) -> SecretPlace<'a> {
+    SecretPlace {
+        organisation: claim.organisation.as_str(),
+        table: "idempotency_key",
+        row: token,
+        field: &claim.run.key,
+    }
+}

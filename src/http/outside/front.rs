@@ -1,0 +1,18 @@
+//! What every worker of the server shares.
+
+use std::sync::Arc;
+
+use crate::http::gate::Gate;
+use crate::http::gate::traffic::Traffic;
+use crate::http::openapi::Description;
+use crate::http::outside::ping_limiter::PingLimiter;
+use crate::http::v1::state::AppState;
+
+/// The state, the gate in front of it, and what is answered without either.
+pub(in crate::http) struct Front {
+    pub(in crate::http) state: Arc<AppState>,
+    pub(in crate::http) traffic: Traffic,
+    pub(in crate::http) pings: PingLimiter,
+    pub(in crate::http) description: Description,
+    pub(in crate::http) gate: Gate<AppState>,
+}

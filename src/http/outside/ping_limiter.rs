@@ -1,0 +1,85 @@
+//! The limits of pings (contract 4.3.11): a job that went mad, or a stranger who guesses, is refused before it costs a write.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::clock::Timestamp;
+use crate::http::gate::rate_limit::AddressLimiter;
+use crate::http::kit::error::ApiError;
+use crate::store::heartbeats::SecretHash;
+
+/// Pings per second and secret.
+const MOST_PER_SECOND: u32 = 10;
+const SECOND_MS: i64 = 1_000;
+/// Secrets whose pings are counted at a time; more are counted from anew.
+const COUNTED: usize = 100_000;
+
+/// How many pings came in the present second of each secret, and how many secrets nobody knows came from each address.
+#[derive(Debug)]
+pub(in crate::http) struct PingLimiter {
+    counts: Mutex<HashMap<SecretHash, Second>>,
+    pub(super) strangers: AddressLimiter,
+}
+
+/// The pings of one secret in a second.
+#[derive(Clone, Copy, Debug)]
+struct Second {
+    since: Timestamp,
+    used: u32,
+}
+
+impl Second {
+    fn has_ended(&self, now: Timestamp) -> bool {
+        !(0..SECOND_MS).contains(&now.ms_since(self.since))
+    }
+}
+
+impl PingLimiter {
+    /// Counts pings; an address may send `limit` unknown secrets in a minute.
+    pub(in crate::http) fn new(limit: u32, most_addresses: usize) -> Self {
+        Self { counts: Mutex::default(), strangers: AddressLimiter::new(limit, most_addresses) }
+    }
+
+    /// Returns true when the secret was valid before.
+    pub(super) fn knows(&self, hash: &SecretHash) -> bool {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).contains_key(hash)
+    }
+
+    /// The secret is valid no longer.
+    pub(super) fn forget(&self, hash: &SecretHash) {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).remove(hash);
+    }
+
+    /// Counts a ping; passes when it is not one too many. A second begins with the first ping after the one before has ended.
+    pub(super) fn count(&self, hash: SecretHash, now: Timestamp) -> Result<(), ApiError> {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.len() >= COUNTED {
+            counts.retain(|_, second| !second.has_ended(now));
+        }
+        let second = counts.entry(hash).or_insert(Second { since: now, used: 0 });
+        if second.has_ended(now) {
+            *second = Second { since: now, used: 0 };
+        }
+        second.used += 1;
+        if second.used <= MOST_PER_SECOND { Ok(()) } else { Err(ApiError::TooManyRequests(1)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Contract 4.3.11: more than 10 per second and secret are refused.
+    #[test]
+    fn ten_pings_pass_in_a_second() {
+        let limiter = PingLimiter::new(1, 1);
+        let passed = |at_ms: i64, secret| limiter.count([secret; 32], Timestamp::from_ms(at_ms)).is_ok();
+        assert!((0..10).all(|_| passed(500, 1)));
+        assert!(!passed(1_499, 1));
+        assert!(passed(1_499, 2));
+        assert!((0..10).all(|_| passed(1_500, 1)));
+        assert!(!passed(1_500, 1));
+        // The clock was set back.
+        assert!(passed(0, 1));
+    }
+}
