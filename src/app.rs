@@ -31,8 +31,9 @@ use crate::engine::definition::{Definer, Roster};
 use crate::engine::location::Prober;
 use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
-use crate::http::server::{Server, serve};
-use crate::http::v1::api::ApiParts;
+use crate::http::server::Server;
+use crate::http::v1::creation_times::CreationTimes;
+use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::check::Outcome;
@@ -130,20 +131,14 @@ impl App {
     /// # Errors
     /// What cannot be used, in one line.
     pub async fn start(config: Config, clock: Clock) -> anyhow::Result<Self> {
-        let listener = listen(&config)?;
-        let address = listener.local_addr()?;
-        let config = Config { listen: address, ..config };
+        let (listener, config) = listen(config)?;
+        let address = config.listen;
         let toolboxes = toolboxes(&config, &clock)?;
         let looking = Arc::new(toolbox(&config, &clock, None)?);
-        first_start::make_data_dir(&config.data_dir)?;
-        let first_start::FolderLock { file: lock, node } = first_start::lock(&config.data_dir)?;
+        let first_start::FolderLock { file: lock, node } = take_folder(&config)?;
         let Foundation { config, clock, databases, sealer } = Foundation::lay(config, clock).await?;
         let guard = wall_clock::guard(&databases, &clock, config.trust_clock).await?;
-        demand_egress_choice(&config, &databases).await?;
-        free_keys(&config, &databases, node).await?;
-        let first_start = first_start::once(&config, &clock, &databases).await?;
-        plan_limits::enforce(&databases.main, &PlanTable::new(&config.plans)?, clock.now()).await?;
-
+        let first_start = prepare(&config, &clock, &databases, node).await?;
         let roster = Arc::new(roster(&config)?);
         let limits = config.limits.clone();
         let counters = Arc::new(RecordCounters::default());
@@ -172,7 +167,10 @@ impl App {
         let clock_metrics = Arc::new(ClockMetrics(Arc::clone(&guard)));
         let collectors: Vec<Arc<dyn crate::telemetry::Collect>> =
             vec![engine.counters(), engine.suspicions(), counters, compacted, clock_metrics];
-        let parts = ApiParts {
+        let parts = AppState {
+            base_url: config.base_url(),
+            plans: PlanTable::new(&config.plans)?,
+            creations: CreationTimes::default(),
             domain_names: Arc::new(public::domain_names(&config)),
             toolbox: looking,
             config: Arc::new(config),
@@ -185,10 +183,8 @@ impl App {
             announcer,
             collectors,
         };
-        let maintenance_clock = MaintenanceClock::new(works).start();
         let domain_clock = DomainClock::new(public::domain_watch(&parts)).start();
-        let visitors = public::visitors(&parts);
-        let server = serve(parts, listener, &visitors)?;
+        let server = public::open(parts, listener)?;
         Ok(Self {
             address,
             first_start,
@@ -197,7 +193,7 @@ impl App {
             recorder,
             recorder_thread,
             compaction_thread,
-            maintenance_clock,
+            maintenance_clock: MaintenanceClock::new(works).start(),
             background,
             domain_clock,
             databases,
@@ -252,6 +248,21 @@ async fn free_keys(config: &Config, databases: &Databases, node: Id) -> anyhow::
     Ok(transaction.commit().await?)
 }
 
+/// Brings the main database to where work can start: what the last process left, what the first start makes, what the plans
+/// allow.
+async fn prepare(
+    config: &Config,
+    clock: &Clock,
+    databases: &Databases,
+    node: Id,
+) -> anyhow::Result<Option<first_start::FirstStart>> {
+    demand_egress_choice(config, databases).await?;
+    free_keys(config, databases, node).await?;
+    let first_start = first_start::once(config, clock, databases).await?;
+    plan_limits::enforce(&databases.main, &PlanTable::new(&config.plans)?, clock.now()).await?;
+    Ok(first_start)
+}
+
 /// With a second organisation it must have been decided which addresses checks may reach.
 async fn demand_egress_choice(config: &Config, databases: &Databases) -> anyhow::Result<()> {
     let organisations = crate::store::organisations::count(databases.main.reader()).await?;
@@ -302,9 +313,18 @@ fn database_urls(config: &Config) -> (String, String) {
     )
 }
 
-fn listen(config: &Config) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(config.listen)
-        .with_context(|| format!("cannot listen on {}; is another Watchkeeper running?", config.listen))
+/// Listens; the settings then say on which address really.
+fn listen(config: Config) -> anyhow::Result<(TcpListener, Config)> {
+    let listener = TcpListener::bind(config.listen)
+        .with_context(|| format!("cannot listen on {}; is another Watchkeeper running?", config.listen))?;
+    let listen = listener.local_addr()?;
+    Ok((listener, Config { listen, ..config }))
+}
+
+/// Makes the data folder, and takes it for this process.
+fn take_folder(config: &Config) -> anyhow::Result<first_start::FolderLock> {
+    first_start::make_data_dir(&config.data_dir)?;
+    first_start::lock(&config.data_dir)
 }
 
 fn start_engine(

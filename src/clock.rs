@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use nix::time::{ClockId, clock_gettime};
+use serde::{Serialize, Serializer};
 use tokio::time::Instant;
 
 /// Milliseconds of one calendar day (UTC has no leap seconds in Unix time).
@@ -79,6 +80,13 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_chrono().to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+/// As it is displayed.
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -1,16 +1,23 @@
 //! Wires what the public meets: status pages by host, and the looks at their custom domains.
 
+use std::net::TcpListener;
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::http::server::Visitors;
-use crate::http::v1::api::ApiParts;
+use crate::http::server::{Server, Visitors, serve};
+use crate::http::v1::state::AppState;
 use crate::model::domain_names::DomainNames;
 use crate::pages::Pages;
 use crate::timetable::domains::DomainWatch;
 
+/// Opens the server: status pages on their hosts, the API on all others.
+pub(super) fn open(state: AppState, listener: TcpListener) -> anyhow::Result<Server> {
+    let visitors = visitors(&state);
+    serve(state, listener, &visitors)
+}
+
 /// Who answers on the hosts of status pages.
-pub(super) fn visitors(parts: &ApiParts) -> Visitors {
+fn visitors(parts: &AppState) -> Visitors {
     let pages = Pages {
         databases: parts.databases.clone(),
         engine: parts.engine.clone(),
@@ -21,7 +28,7 @@ pub(super) fn visitors(parts: &ApiParts) -> Visitors {
 }
 
 /// What looks at custom domains.
-pub(super) fn domain_watch(parts: &ApiParts) -> DomainWatch {
+pub(super) fn domain_watch(parts: &AppState) -> DomainWatch {
     DomainWatch {
         databases: parts.databases.clone(),
         guard: Arc::clone(&parts.guard),

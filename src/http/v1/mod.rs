@@ -3,19 +3,20 @@
 //!
 //! [`routes`] is the whole API on one page.
 
-pub mod api;
 pub mod assets;
 pub mod check_types;
-mod components;
-mod custom_domains;
-mod history;
-mod incidents;
-mod maintenances;
+pub(super) mod components;
+pub mod creation_times;
+pub(super) mod custom_domains;
+pub(super) mod history;
+pub(super) mod incidents;
+pub(super) mod maintenances;
 mod me;
-pub mod openapi;
+mod page_in_path;
 mod probes;
-mod reference;
+pub(super) mod reference;
 pub mod routes;
 pub mod services;
-mod statuspages;
-mod tags;
+pub mod state;
+pub(super) mod statuspages;
+pub(super) mod tags;

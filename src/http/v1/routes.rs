@@ -1,11 +1,18 @@
 //! Every route of the API on one page: method, path, who may use it, and the handler.
 
+use std::sync::Arc;
+
+use crate::http::gate::call::Call;
 use crate::http::gate::route::{Access, Route, RouteTableError, Routes};
-use crate::http::v1::api::Api;
+use crate::http::v1::assets::Studio;
+use crate::http::v1::custom_domains::Cooldowns;
 use crate::http::v1::history::{checks, metrics, response_times, uptime};
 use crate::http::v1::incidents::{of_service, timeline};
 use crate::http::v1::maintenances::operations;
+use crate::http::v1::services::KeptServices;
 use crate::http::v1::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
+use crate::http::v1::state::AppState;
+use crate::http::v1::statuspages::PasswordHasher;
 use crate::http::v1::statuspages::publishing;
 use crate::http::v1::{
     assets, check_types, components, custom_domains, incidents, maintenances, me, probes, services,
@@ -17,7 +24,7 @@ use crate::model::access::Permission as May;
 ///
 /// # Errors
 /// When a route declares no permission, or is there twice.
-pub fn routes() -> Result<Routes<Api>, RouteTableError> {
+pub fn routes() -> Result<Routes<AppState>, RouteTableError> {
     let resources = [
         reference(),
         of_services(),
@@ -33,7 +40,7 @@ pub fn routes() -> Result<Routes<Api>, RouteTableError> {
     Routes::new(resources.into_iter().flatten())
 }
 
-fn reference() -> Vec<Route<Api>> {
+fn reference() -> Vec<Route<AppState>> {
     let view = Access::needs(&[May::ServicesView]);
     vec![
         Route::get("/v1/me", Access::any_token(), me::show_me),
@@ -42,7 +49,8 @@ fn reference() -> Vec<Route<Api>> {
     ]
 }
 
-fn of_services() -> Vec<Route<Api>> {
+fn of_services() -> Vec<Route<AppState>> {
+    let kept = Arc::new(KeptServices::default());
     let view = Access::needs(&[May::ServicesView]);
     let create = Access::needs(&[May::ServicesCreate]);
     let edit = Access::needs(&[May::ServicesEdit]);
@@ -51,9 +59,9 @@ fn of_services() -> Vec<Route<Api>> {
         (DELETE_ORPHANED_MAINTENANCES, May::MaintenancesDelete),
     ]);
     vec![
-        Route::get("/v1/services", view, services::list_services),
+        Route::get("/v1/services", view, with(&kept, services::list_services)),
         Route::post("/v1/services", create, services::create_service),
-        Route::get("/v1/services/{id}", view, services::show_service),
+        Route::get("/v1/services/{id}", view, with(&kept, services::show_service)),
         Route::update("/v1/services/{id}", edit, services::update_service),
         Route::delete("/v1/services/{id}", delete, services::delete_service),
         Route::post("/v1/services/{id}/pause", edit, acts::pause_service),
@@ -65,7 +73,7 @@ fn of_services() -> Vec<Route<Api>> {
 }
 
 /// What is read through a service.
-fn of_history() -> Vec<Route<Api>> {
+fn of_history() -> Vec<Route<AppState>> {
     let view = Access::needs(&[May::ServicesView]);
     let incidents = Access::needs(&[May::ServicesView, May::IncidentsView]);
     let maintenances = Access::needs(&[May::ServicesView, May::MaintenancesView]);
@@ -83,7 +91,7 @@ fn of_history() -> Vec<Route<Api>> {
     ]
 }
 
-fn of_tags() -> Vec<Route<Api>> {
+fn of_tags() -> Vec<Route<AppState>> {
     let view = Access::needs(&[May::ServicesView]);
     let edit = Access::needs(&[May::ServicesEdit]);
     vec![
@@ -96,7 +104,7 @@ fn of_tags() -> Vec<Route<Api>> {
     ]
 }
 
-fn of_incidents() -> Vec<Route<Api>> {
+fn of_incidents() -> Vec<Route<AppState>> {
     let view = Access::needs(&[May::IncidentsView]);
     let create = Access::needs(&[May::IncidentsCreate]);
     let edit = Access::needs(&[May::IncidentsEdit]);
@@ -113,7 +121,7 @@ fn of_incidents() -> Vec<Route<Api>> {
     ]
 }
 
-fn of_maintenances() -> Vec<Route<Api>> {
+fn of_maintenances() -> Vec<Route<AppState>> {
     let view = Access::needs(&[May::MaintenancesView]);
     let create = Access::needs(&[May::MaintenancesCreate]);
     let edit = Access::needs(&[May::MaintenancesEdit]);
@@ -131,7 +139,8 @@ fn of_maintenances() -> Vec<Route<Api>> {
     ]
 }
 
-fn of_statuspages() -> Vec<Route<Api>> {
+fn of_statuspages() -> Vec<Route<AppState>> {
+    let hasher = Arc::new(PasswordHasher::default());
     let view = Access::needs(&[May::StatuspagesView]);
     let create = Access::needs(&[May::StatuspagesCreate]);
     let edit = Access::needs(&[May::StatuspagesEdit]);
@@ -139,16 +148,16 @@ fn of_statuspages() -> Vec<Route<Api>> {
     let publish = Access::needs(&[May::StatuspagesPublish]);
     vec![
         Route::get("/v1/statuspages", view, statuspages::list_statuspages),
-        Route::post("/v1/statuspages", create, statuspages::create_statuspage),
+        Route::post("/v1/statuspages", create, with(&hasher, statuspages::create_statuspage)),
         Route::get("/v1/statuspages/{id}", view, statuspages::show_statuspage),
-        Route::update("/v1/statuspages/{id}", edit, statuspages::update_statuspage),
+        Route::update("/v1/statuspages/{id}", edit, with(&hasher, statuspages::update_statuspage)),
         Route::delete("/v1/statuspages/{id}", delete, statuspages::delete_statuspage),
         Route::post("/v1/statuspages/{id}/publish", publish, publishing::publish_statuspage),
         Route::post("/v1/statuspages/{id}/unpublish", publish, publishing::unpublish_statuspage),
     ]
 }
 
-fn of_components() -> Vec<Route<Api>> {
+fn of_components() -> Vec<Route<AppState>> {
     let view = Access::needs(&[May::StatuspagesView]);
     let edit = Access::needs(&[May::StatuspagesEdit]);
     vec![
@@ -160,7 +169,8 @@ fn of_components() -> Vec<Route<Api>> {
     ]
 }
 
-fn of_custom_domains() -> Vec<Route<Api>> {
+fn of_custom_domains() -> Vec<Route<AppState>> {
+    let cooldowns = Arc::new(Cooldowns::default());
     let view = Access::needs(&[May::StatuspagesView]);
     let edit = Access::needs(&[May::StatuspagesEdit]);
     vec![
@@ -171,21 +181,32 @@ fn of_custom_domains() -> Vec<Route<Api>> {
         Route::post(
             "/v1/statuspages/{id}/custom-domains/{domain}/verify",
             edit,
-            custom_domains::verify_domain,
+            with(&cooldowns, custom_domains::verify_domain),
         ),
     ]
 }
 
-fn of_assets() -> Vec<Route<Api>> {
+fn of_assets() -> Vec<Route<AppState>> {
+    let studio = Arc::new(Studio::default());
     let edit = Access::needs(&[May::StatuspagesEdit]);
     vec![
-        Route::post("/v1/statuspages/{id}/assets/logo", edit, assets::upload_logo),
+        Route::post("/v1/statuspages/{id}/assets/logo", edit, with(&studio, assets::upload_logo)),
         Route::delete("/v1/statuspages/{id}/assets/logo", edit, assets::delete_logo),
-        Route::post("/v1/statuspages/{id}/assets/logo-dark", edit, assets::upload_dark_logo),
+        Route::post("/v1/statuspages/{id}/assets/logo-dark", edit, with(&studio, assets::upload_dark_logo)),
         Route::delete("/v1/statuspages/{id}/assets/logo-dark", edit, assets::delete_dark_logo),
-        Route::post("/v1/statuspages/{id}/assets/favicon", edit, assets::upload_favicon),
+        Route::post("/v1/statuspages/{id}/assets/favicon", edit, with(&studio, assets::upload_favicon)),
         Route::delete("/v1/statuspages/{id}/assets/favicon", edit, assets::delete_favicon),
     ]
+}
+
+/// A handler that is given, with each request, what its resource keeps between requests.
+fn with<K, F, R>(kept: &Arc<K>, handler: F) -> impl Fn(Call<AppState>) -> R + Send + Sync + use<K, F, R>
+where
+    K: Send + Sync + 'static,
+    F: Fn(Arc<K>, Call<AppState>) -> R + Send + Sync + 'static,
+{
+    let kept = Arc::clone(kept);
+    move |call| handler(Arc::clone(&kept), call)
 }
 
 #[cfg(test)]

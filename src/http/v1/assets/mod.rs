@@ -9,6 +9,8 @@ mod studio;
 pub mod svg;
 mod upload;
 
+use std::sync::Arc;
+
 use sha2::{Digest as _, Sha256};
 
 use crate::http::gate::call::Call;
@@ -19,43 +21,46 @@ use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
 use crate::http::v1::assets::picture::size_limit;
 use crate::http::v1::assets::upload::{Upload, read_file};
-use crate::http::v1::statuspages;
+use crate::http::v1::page_in_path;
+use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::view::PageView;
 use crate::model::asset::AssetKind;
 use crate::store::assets::{self, NewAsset};
 
 pub(super) use studio::Studio;
 
-pub(super) async fn upload_logo(call: Call<Api>) -> Result<Committed, ApiError> {
-    upload(call, AssetKind::Logo).await
+pub(super) async fn upload_logo(studio: Arc<Studio>, call: Call<AppState>) -> Result<Committed, ApiError> {
+    upload(&studio, call, AssetKind::Logo).await
 }
 
-pub(super) async fn upload_dark_logo(call: Call<Api>) -> Result<Committed, ApiError> {
-    upload(call, AssetKind::LogoDark).await
+pub(super) async fn upload_dark_logo(
+    studio: Arc<Studio>,
+    call: Call<AppState>,
+) -> Result<Committed, ApiError> {
+    upload(&studio, call, AssetKind::LogoDark).await
 }
 
-pub(super) async fn upload_favicon(call: Call<Api>) -> Result<Committed, ApiError> {
-    upload(call, AssetKind::Favicon).await
+pub(super) async fn upload_favicon(studio: Arc<Studio>, call: Call<AppState>) -> Result<Committed, ApiError> {
+    upload(&studio, call, AssetKind::Favicon).await
 }
 
-pub(super) async fn delete_logo(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn delete_logo(call: Call<AppState>) -> Result<Committed, ApiError> {
     delete(call, AssetKind::Logo).await
 }
 
-pub(super) async fn delete_dark_logo(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn delete_dark_logo(call: Call<AppState>) -> Result<Committed, ApiError> {
     delete(call, AssetKind::LogoDark).await
 }
 
-pub(super) async fn delete_favicon(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn delete_favicon(call: Call<AppState>) -> Result<Committed, ApiError> {
     delete(call, AssetKind::Favicon).await
 }
 
-async fn upload(call: Call<Api>, kind: AssetKind) -> Result<Committed, ApiError> {
-    let id = statuspages::find(&call).await?.id;
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+async fn upload(studio: &Studio, call: Call<AppState>, kind: AssetKind) -> Result<Committed, ApiError> {
+    let id = page_in_path::find(&call).await?.id;
+    let Call { state, caller, headers, body, effect, .. } = call;
     let (most, mebibytes) = size_limit(kind);
     let refused = |rule| ApiError::Fields(FieldErrors::of("file", rule));
     let bytes = match read_file(&headers, body.into_payload(), most).await? {
@@ -63,32 +68,32 @@ async fn upload(call: Call<Api>, kind: AssetKind) -> Result<Committed, ApiError>
         Upload::TooLarge => return Err(refused(FieldRule::FileSize(mebibytes))),
         Upload::Missing => return Err(refused(FieldRule::Required)),
     };
-    let picture = api.studio.develop(kind, bytes).await?.map_err(refused)?;
-    let write = effect.begin(&api).await?;
-    let page = statuspages::find_for_update(&write, &caller, id).await?;
+    let picture = studio.develop(kind, bytes).await?.map_err(refused)?;
+    let write = effect.begin(&state.databases.main).await?;
+    let page = page_in_path::find_for_update(&write, &caller, id).await?;
     let asset = NewAsset {
         statuspage: page.key,
         kind,
         content_type: picture.content_type.into(),
         hash: hash_of(&picture.bytes),
         bytes: picture.bytes,
-        created_at: api.now(),
+        created_at: state.now(),
     };
     assets::replace(&*write, asset).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
     let reply = Reply::data(view.bare(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }
 
-async fn delete(call: Call<Api>, kind: AssetKind) -> Result<Committed, ApiError> {
-    let id = statuspages::find(&call).await?.id;
-    let Call { state: api, caller, headers, effect, .. } = call;
-    let write = effect.begin(&api).await?;
-    let page = statuspages::find_for_update(&write, &caller, id).await?;
+async fn delete(call: Call<AppState>, kind: AssetKind) -> Result<Committed, ApiError> {
+    let id = page_in_path::find(&call).await?.id;
+    let Call { state, caller, headers, effect, .. } = call;
+    let write = effect.begin(&state.databases.main).await?;
+    let page = page_in_path::find_for_update(&write, &caller, id).await?;
     assets::delete(&*write, page.key, kind).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
     let reply = Reply::data(view.bare(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }

@@ -12,7 +12,7 @@ const AT_A_TIME: usize = 2;
 
 /// Decodes uploaded files.
 #[derive(Debug)]
-pub struct Studio {
+pub(in crate::http::v1) struct Studio {
     places: Semaphore,
 }
 

@@ -3,12 +3,14 @@
 //! The same definitions validate what clients send, so what is shown here is what is accepted. Only shapes are
 //! decided here.
 
+pub(super) mod openapi;
+
 use serde_json::{Map, Value, json};
 
 use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::Reply;
-use crate::http::v1::services::settings::secrets::no_auth;
+use crate::http::v1::services::settings::check_config::default_of;
 use crate::model::check::CheckType;
 use crate::probe::catalogue::{
     BySubtype, ConditionField, ConditionKind, Definition, Field, FieldKind, default_conditions, definition,
@@ -73,19 +75,6 @@ const fn type_of(kind: FieldKind) -> &'static str {
         FieldKind::Textarea { .. } => "textarea",
         FieldKind::Boolean { .. } => "boolean",
         FieldKind::Number { .. } => "number",
-    }
-}
-
-/// What a field holds when it is left out.
-#[must_use]
-pub fn default_of(kind: FieldKind) -> Value {
-    match kind {
-        FieldKind::Select { default, .. } => default.into(),
-        FieldKind::KeyValueArray { .. } => Map::new().into(),
-        FieldKind::Auth => no_auth().into(),
-        FieldKind::Textarea { .. } => "".into(),
-        FieldKind::Boolean { default } => default.into(),
-        FieldKind::Number { default, .. } => default.into(),
     }
 }
 

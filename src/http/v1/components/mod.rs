@@ -4,7 +4,7 @@
 //! right whoever else writes.
 
 mod draft;
-pub(super) mod openapi;
+pub(in crate::http) mod openapi;
 pub(super) mod view;
 
 use std::future::ready;
@@ -22,65 +22,65 @@ use crate::http::kit::quota::{Quota, demand_room};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
 use crate::http::v1::components::draft::{Draft, Links};
 use crate::http::v1::components::view::PageComponents;
-use crate::http::v1::statuspages::{find, find_for_update};
+use crate::http::v1::page_in_path::{find, find_for_update};
+use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::component::Component;
 use crate::model::statuspage::Statuspage;
 use crate::store::{Transaction, components, organisations, services, synced_groups};
 
-pub(in crate::http) async fn list_components(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn list_components(call: Call<AppState>) -> Result<Reply, ApiError> {
     let page = find(&call).await?;
-    let Call { state: api, caller, query, canonical_path, headers, .. } = call;
+    let Call { state, caller, query, canonical_path, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let found = PageComponents::load(&api, api.parts.databases.main.reader(), &page).await?;
+    let found = PageComponents::load(&state, state.databases.main.reader(), &page).await?;
     let rows = found.all(&languages);
     let total = u64::try_from(rows.len()).unwrap_or(u64::MAX);
     let request = PageRequest::read_whole(&query, total);
-    let path = format!("{}{canonical_path}", api.base_url);
+    let path = format!("{}{canonical_path}", state.base_url);
     let envelope = Page { request, total, path: &path, query: &query }.envelope(request.cut(rows));
     Ok(Reply::ok(envelope).in_language(&languages))
 }
 
-pub(in crate::http) async fn show_component(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn show_component(call: Call<AppState>) -> Result<Reply, ApiError> {
     let page = find(&call).await?;
     let id = find_component(&call, &page).await?.id;
-    let Call { state: api, caller, headers, .. } = call;
+    let Call { state, caller, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let found = PageComponents::load(&api, api.parts.databases.main.reader(), &page).await?;
+    let found = PageComponents::load(&state, state.databases.main.reader(), &page).await?;
     Ok(Reply::data(found.one(id, &languages)?).in_language(&languages))
 }
 
-pub(in crate::http) async fn create_component(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(in crate::http) async fn create_component(call: Call<AppState>) -> Result<Committed, ApiError> {
     let page = find(&call).await?;
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
     let stored = components::of_page(&*write, page.key).await.or_unavailable()?;
     let links = links(&write, &caller, &body).await?;
     let draft = Draft { organisation: &caller.organisation, components: &stored, links };
-    let component = draft.create(&body, page.key, api.created_at()).map_err(ApiError::Fields)?;
+    let component = draft.create(&body, page.key, state.created_at()).map_err(ApiError::Fields)?;
     take_slot(&caller, &stored).await?;
     let component = components::insert(&*write, component).await.or_unavailable()?;
     if component.sync_tag.is_some() {
-        let followed = synced_groups::follow_group(&*write, &caller.organisation, &component, api.now());
+        let followed = synced_groups::follow_group(&*write, &caller.organisation, &component, state.now());
         followed.await.or_unavailable()?;
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let shown = PageComponents::load(&api, &*write, &page).await?.one(component.id, &languages)?;
-    let location = format!("{}/v1/statuspages/{}/components/{}", api.base_url, page.id, component.id);
+    let shown = PageComponents::load(&state, &*write, &page).await?.one(component.id, &languages)?;
+    let location = format!("{}/v1/statuspages/{}/components/{}", state.base_url, page.id, component.id);
     write.commit(Reply::created(shown, &location).in_language(&languages)).await
 }
 
-pub(in crate::http) async fn update_component(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(in crate::http) async fn update_component(call: Call<AppState>) -> Result<Committed, ApiError> {
     let page = find(&call).await?;
     let id = find_component(&call, &page).await?.id;
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
     let stored = components::of_page(&*write, page.key).await.or_unavailable()?;
     let before = stored.iter().find(|component| component.id == id).ok_or(ApiError::NotFound)?;
@@ -90,20 +90,20 @@ pub(in crate::http) async fn update_component(call: Call<Api>) -> Result<Committ
     if changed != *before {
         components::update(&*write, &changed).await.or_unavailable()?;
         if changed.sync_tag != before.sync_tag {
-            let followed = synced_groups::follow_group(&*write, &caller.organisation, &changed, api.now());
+            let followed = synced_groups::follow_group(&*write, &caller.organisation, &changed, state.now());
             followed.await.or_unavailable()?;
         }
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let shown = PageComponents::load(&api, &*write, &page).await?.one(id, &languages)?;
+    let shown = PageComponents::load(&state, &*write, &page).await?.one(id, &languages)?;
     write.commit(Reply::data(shown).in_language(&languages)).await
 }
 
-pub(in crate::http) async fn delete_component(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(in crate::http) async fn delete_component(call: Call<AppState>) -> Result<Committed, ApiError> {
     let page = find(&call).await?;
     let id = find_component(&call, &page).await?.id;
-    let Call { state: api, caller, effect, .. } = call;
-    let write = effect.begin(&api).await?;
+    let Call { state, caller, effect, .. } = call;
+    let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
     let found = components::find(&*write, page.key, id).await.or_unavailable()?;
     let component = found.ok_or(ApiError::NotFound)?;
@@ -115,9 +115,9 @@ pub(in crate::http) async fn delete_component(call: Call<Api>) -> Result<Committ
 }
 
 /// The component in the path, of the page in the path.
-async fn find_component(call: &Call<Api>, page: &Statuspage) -> Result<Component, ApiError> {
+async fn find_component(call: &Call<AppState>, page: &Statuspage) -> Result<Component, ApiError> {
     let id = call.path.id(1)?;
-    let main = call.state.parts.databases.main.reader();
+    let main = call.state.databases.main.reader();
     components::find(main, page.key, id).await.or_unavailable()?.ok_or(ApiError::NotFound)
 }
 

@@ -14,7 +14,7 @@ const CLAIMS: usize = 10_000;
 
 /// The looks of the last seconds.
 #[derive(Debug, Default)]
-pub struct Cooldowns(Mutex<HashMap<i64, Timestamp>>);
+pub(in crate::http::v1) struct Cooldowns(Mutex<HashMap<i64, Timestamp>>);
 
 impl Cooldowns {
     /// Claims the next look at the domain.

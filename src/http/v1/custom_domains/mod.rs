@@ -3,8 +3,12 @@
 //! A look at the DNS happens outside of any transaction; what it saw is then applied to the domain as it is by that time.
 
 mod cooldown;
+pub(in crate::http) mod openapi;
+mod view;
 
-use serde_json::{Value, json};
+use std::sync::Arc;
+
+use serde_json::Value;
 
 use crate::http::gate::call::Call;
 use crate::http::gate::write::Committed;
@@ -16,8 +20,10 @@ use crate::http::kit::quota::{Quota, demand_room};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
-use crate::http::v1::statuspages;
+use crate::http::kit::view::to_json;
+use crate::http::v1::custom_domains::view::{DomainView, HOSTNAME_LENGTH};
+use crate::http::v1::page_in_path;
+use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::domain::{Domain, DomainStatus};
 use crate::model::domain_names::is_hostname;
@@ -27,84 +33,87 @@ use crate::store::{Transaction, custom_domains, organisations};
 
 pub(super) use cooldown::Cooldowns;
 
-pub(super) async fn list_domains(call: Call<Api>) -> Result<Reply, ApiError> {
-    let page = statuspages::find(&call).await?;
-    let Call { state: api, query, canonical_path, .. } = call;
-    let main = api.parts.databases.main.reader();
+pub(super) async fn list_domains(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let page = page_in_path::find(&call).await?;
+    let Call { state, query, canonical_path, .. } = call;
+    let main = state.databases.main.reader();
     let domains = custom_domains::list(main, page.key).await.or_unavailable()?;
     let total = u64::try_from(domains.len()).unwrap_or(u64::MAX);
     let request = PageRequest::read_whole(&query, total);
-    let rows = request.cut(domains).iter().map(|domain| view(&api, &page, domain)).collect();
-    let path = format!("{}{canonical_path}", api.base_url);
+    let rows = request.cut(domains).iter().map(|domain| shown(&state, &page, domain)).collect();
+    let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
 }
 
-pub(super) async fn show_domain(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn show_domain(call: Call<AppState>) -> Result<Reply, ApiError> {
     let (page, domain) = find(&call).await?;
-    Ok(Reply::data(view(&call.state, &page, &domain)))
+    Ok(Reply::data(shown(&call.state, &page, &domain)))
 }
 
-pub(super) async fn attach_domain(call: Call<Api>) -> Result<Committed, ApiError> {
-    let id = statuspages::find(&call).await?.id;
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+pub(super) async fn attach_domain(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let id = page_in_path::find(&call).await?.id;
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let errors = Errors::default();
-    let hostname = Fields::new(&body, "", &errors).required("hostname").and_then(|field| field.text(1..=253));
+    let hostname =
+        Fields::new(&body, "", &errors).required("hostname").and_then(|field| field.text(HOSTNAME_LENGTH));
     let hostname = hostname.filter(|hostname| {
         if !is_hostname(hostname) {
             errors.add("hostname", FieldRule::HostnameForm);
-        } else if api.parts.domain_names.is_reserved(hostname) {
+        } else if state.domain_names.is_reserved(hostname) {
             errors.add("hostname", FieldRule::HostnameTaken);
         }
         true
     });
     let hostname = errors.into_inner().into_result(hostname.unwrap_or_default())?;
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
-    let page = statuspages::find_for_update(&write, &caller, id).await?;
+    let page = page_in_path::find_for_update(&write, &caller, id).await?;
     if custom_domains::is_attached(&*write, &hostname).await.or_unavailable()? {
         return Err(taken());
     }
     take_slot(&write, &page, caller.limits.custom_domains).await?;
     // A clock that is behind must not let the week be over before it has begun.
-    let created_at = api.created_at().max(api.parts.guard.judged_now().best);
+    let created_at = state.created_at().max(state.guard.judged_now().best);
     let domain = Domain::attached(page.key, hostname, created_at);
     let inserted = custom_domains::insert(&*write, domain).await.or_unavailable()?;
     let domain = inserted.ok_or_else(taken)?;
-    let location = format!("{}/v1/statuspages/{}/custom-domains/{}", api.base_url, page.id, domain.id);
-    write.commit(Reply::created(view(&api, &page, &domain), &location)).await
+    let location = format!("{}/v1/statuspages/{}/custom-domains/{}", state.base_url, page.id, domain.id);
+    write.commit(Reply::created(shown(&state, &page, &domain), &location)).await
 }
 
-pub(super) async fn detach_domain(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn detach_domain(call: Call<AppState>) -> Result<Committed, ApiError> {
     let (page, domain) = find(&call).await?;
-    let Call { state: api, effect, .. } = call;
-    let write = effect.begin(&api).await?;
+    let Call { state, effect, .. } = call;
+    let write = effect.begin(&state.databases.main).await?;
     let domain = find_for_update(&write, &page, domain.id).await?;
     custom_domains::delete(&*write, domain.key).await.or_unavailable()?;
     write.commit(Reply::deleted(domain.id)).await
 }
 
-pub(super) async fn verify_domain(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn verify_domain(
+    cooldowns: Arc<Cooldowns>,
+    call: Call<AppState>,
+) -> Result<Committed, ApiError> {
     let (page, domain) = find(&call).await?;
-    let Call { state: api, effect, .. } = call;
+    let Call { state, effect, .. } = call;
     demand_waiting(&domain)?;
-    let asked_at = api.now();
-    api.cooldowns.claim(&domain, asked_at).map_err(ApiError::VerifyCooldown)?;
-    let sight = look(&api.parts.domain_names.records(&domain), &api.parts.toolbox).await;
-    let write = effect.begin(&api).await?;
+    let asked_at = state.now();
+    cooldowns.claim(&domain, asked_at).map_err(ApiError::VerifyCooldown)?;
+    let sight = look(&state.domain_names.records(&domain), &state.toolbox).await;
+    let write = effect.begin(&state.databases.main).await?;
     // Somebody else may have looked meanwhile, or taken the domain away.
     let stored = find_for_update(&write, &page, domain.id).await?;
-    let changed =
-        Domain { asked_at: Some(asked_at), ..stored.looked_at(sight, api.parts.guard.judged_now()) };
+    let changed = Domain { asked_at: Some(asked_at), ..stored.looked_at(sight, state.guard.judged_now()) };
     custom_domains::update(&*write, &changed).await.or_unavailable()?;
-    write.commit(Reply::data(view(&api, &page, &changed))).await
+    write.commit(Reply::data(shown(&state, &page, &changed))).await
 }
 
 /// Page and domain in the path (step 8 of contract 1.8).
-async fn find(call: &Call<Api>) -> Result<(Statuspage, Domain), ApiError> {
-    let page = statuspages::find(call).await?;
+async fn find(call: &Call<AppState>) -> Result<(Statuspage, Domain), ApiError> {
+    let page = page_in_path::find(call).await?;
     let id = call.path.id(1)?;
-    let main = call.state.parts.databases.main.reader();
+    let main = call.state.databases.main.reader();
     let found = custom_domains::find(main, page.key, id).await.or_unavailable()?;
     Ok((page, found.ok_or(ApiError::NotFound)?))
 }
@@ -132,20 +141,6 @@ async fn take_slot(transaction: &Transaction, page: &Statuspage, limit: Option<u
     demand_room(Quota::CustomDomains, limit, usage).await
 }
 
-/// The object that clients see. This server issues no certificates, so there is none to speak of.
-fn view(api: &Api, page: &Statuspage, domain: &Domain) -> Value {
-    let records = api.parts.domain_names.records(domain);
-    json!({
-        "id": domain.id.as_str(),
-        "hostname": domain.hostname,
-        "status": domain.status.as_str(),
-        "cname_target": records.cname_target,
-        "txt_record_name": records.txt_name,
-        "txt_record_value": records.txt_value,
-        "verified": domain.status == DomainStatus::Active,
-        "verified_at": domain.verified_at.map(|at| at.to_string()),
-        "last_error_code": domain.problem.map(|problem| problem.as_str()),
-        "statuspage_id": page.id.as_str(),
-        "certificate": {"status": "none", "not_after": null, "last_error": null},
-    })
+fn shown(state: &AppState, page: &Statuspage, domain: &Domain) -> Value {
+    to_json(&DomainView::of(page.id, domain, &state.domain_names.records(domain)))
 }

@@ -5,13 +5,13 @@
 
 pub(super) mod checks;
 mod cursor;
-mod figures;
 pub(super) mod metrics;
-pub(super) mod openapi;
+pub(in crate::http) mod openapi;
 pub(super) mod response_times;
 mod sums;
 mod timeline;
 pub(super) mod uptime;
+mod view;
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::http::kit::field_errors::FieldErrors;

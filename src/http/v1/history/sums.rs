@@ -2,7 +2,7 @@
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
+use crate::http::v1::state::AppState;
 use crate::model::service::ServiceKey;
 use crate::stats::rollup::{Buckets, Wanted};
 use crate::store::StoreError;
@@ -11,14 +11,14 @@ use crate::store::history::sealed::damaged_rollup;
 
 /// The sums of a service; only of these locations, unless `None`.
 pub(super) async fn of(
-    api: &Api,
+    state: &AppState,
     service: ServiceKey,
     wanted: Wanted,
     locations: Option<&[i32]>,
 ) -> Result<Buckets, ApiError> {
     let slivers = |level, start| wanted.slivers(level, start).iter().collect();
     let scope = Scope { span: wanted.range(), locations, slivers: &slivers };
-    let parts = parts::of_service(&api.parts.databases.history, service, &scope).await.or_unmeasured()?;
+    let parts = parts::of_service(&state.databases.history, service, &scope).await.or_unmeasured()?;
     add_up(wanted, &parts).or_unmeasured()
 }
 

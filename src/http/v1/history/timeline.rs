@@ -3,7 +3,7 @@
 use crate::clock::Timestamp;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
+use crate::http::v1::state::AppState;
 use crate::model::service::Service;
 use crate::stats::uptime::{Span, cover, covers, measured};
 use crate::store::history::changes;
@@ -11,14 +11,14 @@ use crate::store::windows;
 
 /// Adjoining spans from `from` to `to`. The last status holds as long as results back it, which the engine knows.
 pub(super) async fn spans(
-    api: &Api,
+    state: &AppState,
     service: &Service,
     (from, to): (Timestamp, Timestamp),
 ) -> Result<Vec<Span>, ApiError> {
-    let databases = &api.parts.databases;
+    let databases = &state.databases;
     let changes = changes::since(databases.history.reader(), service.key, from).await.or_unmeasured()?;
     let decided = windows::since(databases.main.reader(), &[service.key], from).await.or_unavailable()?;
-    let snapshots = api.snapshots(std::slice::from_ref(service)).await?;
+    let snapshots = state.snapshots(std::slice::from_ref(service)).await?;
     let backed_until = snapshots.first().and_then(|snapshot| snapshot.measured_until).unwrap_or(from);
     let spans = measured(&changes, backed_until, (from, to));
     let spans = cover(&spans, &covers(&decided, to));

@@ -7,7 +7,7 @@ use crate::http::kit::linked::read_service_filter;
 use crate::http::kit::query::Query;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
+use crate::http::v1::state::AppState;
 use crate::model::incident::IncidentKind;
 use crate::store::incidents::list::IncidentFilter;
 use crate::store::linked;
@@ -16,7 +16,11 @@ use crate::store::linked;
 ///
 /// # Errors
 /// 422, 503, 500.
-pub(super) async fn read(api: &Api, caller: &Caller, query: &Query) -> Result<IncidentFilter, ApiError> {
+pub(super) async fn read(
+    state: &AppState,
+    caller: &Caller,
+    query: &Query,
+) -> Result<IncidentFilter, ApiError> {
     let mut errors = FieldErrors::default();
     let ids = read_service_filter(query, &mut errors);
     let resolved = query.boolean("resolved", &mut errors);
@@ -27,7 +31,7 @@ pub(super) async fn read(api: &Api, caller: &Caller, query: &Query) -> Result<In
     let services = match ids {
         None => None,
         Some(ids) => {
-            let reader = api.parts.databases.main.reader();
+            let reader = state.databases.main.reader();
             let known =
                 linked::services_by_id(reader, caller.organisation.key, &ids).await.or_unavailable()?;
             Some(known.into_values().collect())

@@ -7,7 +7,7 @@
 mod draft;
 mod filters;
 pub(super) mod of_service;
-pub(super) mod openapi;
+pub(in crate::http) mod openapi;
 pub(super) mod timeline;
 mod view;
 
@@ -19,59 +19,59 @@ use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
 use crate::http::v1::incidents::draft::{Draft, Links, states_open};
+use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::incident::{Incident, WholeIncident};
 use crate::store::incidents;
 
-pub(super) async fn list_incidents(call: Call<Api>) -> Result<Reply, ApiError> {
-    let Call { state: api, caller, query, headers, canonical_path, .. } = call;
-    let filter = filters::read(&api, &caller, &query).await?;
+pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, headers, canonical_path, .. } = call;
+    let filter = filters::read(&state, &caller, &query).await?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    let reader = api.parts.databases.main.reader();
+    let reader = state.databases.main.reader();
     let window = request.window();
     let (rows, total) =
         incidents::list::page(reader, caller.organisation.key, &filter, window).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let rows = rows.iter().map(|(incident, services)| view::row(incident, services, &languages)).collect();
-    let path = format!("{}{canonical_path}", api.base_url);
+    let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
 }
 
-pub(super) async fn show_incident(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn show_incident(call: Call<AppState>) -> Result<Reply, ApiError> {
     let incident = find(&call).await?;
-    let Call { state: api, caller, headers, .. } = call;
-    let whole = incidents::whole(api.parts.databases.main.reader(), incident).await.or_unavailable()?;
+    let Call { state, caller, headers, .. } = call;
+    let whole = incidents::whole(state.databases.main.reader(), incident).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     Ok(Reply::data(view::whole(&whole, &languages)).in_language(&languages))
 }
 
-pub(super) async fn create_incident(call: Call<Api>) -> Result<Committed, ApiError> {
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+pub(super) async fn create_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     let links = Links::find(&write, caller.organisation.key, &body).await?;
-    let draft = Draft { caller: &caller, links: &links, now: api.created_at() };
+    let draft = Draft { caller: &caller, links: &links, now: state.created_at() };
     let mut made = draft.create(&body).map_err(ApiError::Fields)?;
     incidents::insert(&*write, &mut made).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let reply = Reply::created(view::whole(&made, &languages), &address(&api, made.incident.id));
+    let reply = Reply::created(view::whole(&made, &languages), &address(&state, made.incident.id));
     write.commit(reply.in_language(&languages)).await
 }
 
-pub(super) async fn update_incident(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     // Services before incidents: the order in which a deleted service takes its locks.
     let links = Links::find(&write, caller.organisation.key, &body).await?;
     let stored = find_for_update(&write, &caller, id).await?;
     if stored.incident.is_resolved() && states_open(&body) {
         return Err(Conflict::IncidentResolved.into());
     }
-    let now = api.now();
+    let now = state.now();
     let draft = Draft { caller: &caller, links: &links, now };
     let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
@@ -85,10 +85,10 @@ pub(super) async fn update_incident(call: Call<Api>) -> Result<Committed, ApiErr
     write.commit(reply.in_language(&languages)).await
 }
 
-pub(super) async fn delete_incident(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, effect, .. } = call;
-    let write = effect.begin(&api).await?;
+    let Call { state, caller, effect, .. } = call;
+    let write = effect.begin(&state.databases.main).await?;
     if !incidents::delete(&*write, caller.organisation.key, id).await.or_unavailable()? {
         return Err(ApiError::NotFound);
     }
@@ -99,9 +99,9 @@ pub(super) async fn delete_incident(call: Call<Api>) -> Result<Committed, ApiErr
 ///
 /// # Errors
 /// 404, 503, 500.
-async fn find(call: &Call<Api>) -> Result<Incident, ApiError> {
+async fn find(call: &Call<AppState>) -> Result<Incident, ApiError> {
     let id = call.path.id(0)?;
-    let main = call.state.parts.databases.main.reader();
+    let main = call.state.databases.main.reader();
     let found = incidents::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
     found.ok_or(ApiError::NotFound)
 }
@@ -113,6 +113,6 @@ async fn find_for_update(write: &Write, caller: &Caller, id: Id) -> Result<Whole
 }
 
 /// Where an incident is.
-fn address(api: &Api, id: Id) -> String {
-    format!("{}/v1/incidents/{id}", api.base_url)
+fn address(state: &AppState, id: Id) -> String {
+    format!("{}/v1/incidents/{id}", state.base_url)
 }

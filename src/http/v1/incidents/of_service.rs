@@ -8,26 +8,26 @@ use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
 use crate::http::v1::incidents::{filters, view};
 use crate::http::v1::services::find as find_service;
+use crate::http::v1::state::AppState;
 use crate::model::incident::{Affected, Incident};
 use crate::model::service::ServiceKey;
 use crate::store::incidents::list::{self, IncidentFilter};
 
-pub(in crate::http) async fn list_service_incidents(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(in crate::http) async fn list_service_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
     let service = find_service(&call).await?.key;
-    let Call { state: api, caller, query, headers, canonical_path, .. } = call;
-    let filter = filters::read(&api, &caller, &query).await?;
+    let Call { state, caller, query, headers, canonical_path, .. } = call;
+    let filter = filters::read(&state, &caller, &query).await?;
     let filter = IncidentFilter { of_service: Some(service), ..filter };
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    let reader = api.parts.databases.main.reader();
+    let reader = state.databases.main.reader();
     let window = request.window();
     let (rows, total) =
         list::page(reader, caller.organisation.key, &filter, window).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let rows = rows.iter().map(|row| with_impact(row, service, &languages)).collect();
-    let path = format!("{}{canonical_path}", api.base_url);
+    let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
 }
 

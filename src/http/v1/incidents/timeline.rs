@@ -11,44 +11,44 @@ use crate::http::kit::fields::{Errors, Fields, Given};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
 use crate::http::v1::incidents::draft::{read_end, read_flag, read_message, read_word};
 use crate::http::v1::incidents::{address, find, find_for_update, view};
+use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::access::{Organisation, Permission};
 use crate::model::incident::{Incident, IncidentStatus, TimelineEntry};
 use crate::store::incidents;
 
-pub(in crate::http) async fn post_incident_update(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     if body.get("status").and_then(Value::as_str) == Some(IncidentStatus::Resolved.as_str()) {
         caller.require(Permission::IncidentsResolve)?;
     }
-    let now = api.now();
+    let now = state.now();
     let entry = read_entry(&body, &caller.organisation, now).map_err(ApiError::Fields)?;
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     let stored = find_for_update(&write, &caller, id).await?;
     let mut changed = stored.clone();
     changed.post(entry);
     changed.incident.updated_at = now;
     incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let reply = Reply::created(view::whole(&changed, &languages), &address(&api, id));
+    let reply = Reply::created(view::whole(&changed, &languages), &address(&state, id));
     write.commit(reply.in_language(&languages)).await
 }
 
-pub(in crate::http) async fn resolve_incident(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     let stored = find_for_update(&write, &caller, id).await?;
     if stored.incident.is_resolved() {
         return Err(Conflict::IncidentResolved.into());
     }
-    let now = api.now();
+    let now = state.now();
     let (entry, resolved_at) =
         read_resolution(&body, &caller.organisation, (&stored.incident, now)).map_err(ApiError::Fields)?;
     let mut changed = stored.clone();

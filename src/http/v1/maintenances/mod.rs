@@ -6,7 +6,7 @@
 mod draft;
 mod extension;
 mod filter;
-pub(super) mod openapi;
+pub(in crate::http) mod openapi;
 pub(super) mod operations;
 mod view;
 
@@ -18,27 +18,27 @@ use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
 use crate::http::v1::maintenances::draft::{Draft, Known, wanted_schedule};
 use crate::http::v1::services;
+use crate::http::v1::state::AppState;
 use crate::model::maintenance::Maintenance;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::service::{Service, ServiceKey};
 use crate::store::maintenances::{self, effect as effects, links};
 use crate::store::{Connection, Transaction, organisations};
 
-pub(super) async fn list_maintenances(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn list_maintenances(call: Call<AppState>) -> Result<Reply, ApiError> {
     list(call, None).await
 }
 
-pub(super) async fn list_maintenances_of_service(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn list_maintenances_of_service(call: Call<AppState>) -> Result<Reply, ApiError> {
     let service = services::find(&call).await?;
     list(call, Some(service.key)).await
 }
 
-async fn list(call: Call<Api>, covering: Option<ServiceKey>) -> Result<Reply, ApiError> {
-    let Call { state: api, caller, query, headers, canonical_path, .. } = call;
-    let main = api.parts.databases.main.reader();
+async fn list(call: Call<AppState>, covering: Option<ServiceKey>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, headers, canonical_path, .. } = call;
+    let main = state.databases.main.reader();
     let organisation = caller.organisation.key;
     let filter = filter::read(&query, covering)?.resolve(main, organisation).await?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
@@ -46,52 +46,52 @@ async fn list(call: Call<Api>, covering: Option<ServiceKey>) -> Result<Reply, Ap
         maintenances::list(main, organisation, &filter, request.window()).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let rows = view::rows(main, &rows, &languages).await?;
-    let path = format!("{}{canonical_path}", api.base_url);
+    let path = format!("{}{canonical_path}", state.base_url);
     let envelope = Page { request, total, path: &path, query: &query }.envelope(rows);
     Ok(Reply::ok(envelope).in_language(&languages))
 }
 
-pub(super) async fn show_maintenance(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn show_maintenance(call: Call<AppState>) -> Result<Reply, ApiError> {
     let maintenance = find(&call).await?;
     let languages = Languages::negotiate(&call.headers, &call.caller.organisation);
-    shown(call.state.parts.databases.main.reader(), &maintenance, &languages).await
+    shown(call.state.databases.main.reader(), &maintenance, &languages).await
 }
 
-pub(super) async fn create_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     // One that begins at once changes services that others may be linking.
     organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let known = Known::read(&*write, &caller, &body).await?;
-    let now = api.now();
+    let now = state.now();
     let new = Draft { caller: &caller, known: &known, now }.create(&body).map_err(ApiError::Fields)?;
     let stored = maintenances::insert(&*write, new.maintenance).await.or_unavailable()?;
     links::cover(&*write, stored.key, &new.services).await.or_unavailable()?;
     links::show_on(&*write, stored.key, &new.statuspages).await.or_unavailable()?;
     let step = Step::announce(stored, new.message, stamp(&caller, now));
     let touched = effects::carry_out(&*write, &step, now).await.or_unavailable()?;
-    let location = format!("{}/v1/maintenances/{}", api.base_url, step.after.id);
+    let location = format!("{}/v1/maintenances/{}", state.base_url, step.after.id);
     let reply = Reply::created(view::one(&*write, &step.after, &languages).await?, &location);
     let reply = write.commit(reply.in_language(&languages)).await?;
-    tell_engine(&api, &caller, &touched).await;
+    tell_engine(&state, &caller, &touched).await;
     Ok(reply)
 }
 
-pub(super) async fn update_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let stored = find_for_update(&write, &caller, id).await?;
     if !stored.may_move_to(wanted_schedule(&body, stored.schedule)) {
         return Err(Conflict::WindowLocked(stored.status.as_str()).into());
     }
     let known = Known::read(&*write, &caller, &body).await?;
-    let now = api.now();
+    let now = state.now();
     let draft = Draft { caller: &caller, known: &known, now };
     let revision = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     let step = Step::revise(&stored, revision.maintenance, revision.announcement, stamp(&caller, now));
@@ -110,26 +110,26 @@ pub(super) async fn update_maintenance(call: Call<Api>) -> Result<Committed, Api
     let touched = effects::carry_out(&*write, &step, now).await.or_unavailable()?;
     let reply = shown(&*write, &step.after, &languages).await?;
     let reply = write.commit(reply).await?;
-    tell_engine(&api, &caller, &touched).await;
+    tell_engine(&state, &caller, &touched).await;
     Ok(reply)
 }
 
-pub(super) async fn delete_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn delete_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, effect, .. } = call;
-    let write = effect.begin(&api).await?;
+    let Call { state, caller, effect, .. } = call;
+    let write = effect.begin(&state.databases.main).await?;
     let stored = find_for_update(&write, &caller, id).await?;
-    let touched = effects::end(&*write, stored.key, api.now()).await.or_unavailable()?;
+    let touched = effects::end(&*write, stored.key, state.now()).await.or_unavailable()?;
     maintenances::delete(&*write, stored.key).await.or_unavailable()?;
     let reply = write.commit(Reply::deleted(id)).await?;
-    tell_engine(&api, &caller, &touched).await;
+    tell_engine(&state, &caller, &touched).await;
     Ok(reply)
 }
 
 /// The maintenance in the path (step 8 of contract 1.8).
-async fn find(call: &Call<Api>) -> Result<Maintenance, ApiError> {
+async fn find(call: &Call<AppState>) -> Result<Maintenance, ApiError> {
     let id = call.path.id(0)?;
-    let main = call.state.parts.databases.main.reader();
+    let main = call.state.databases.main.reader();
     let found = maintenances::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
     found.ok_or(ApiError::NotFound)
 }
@@ -158,8 +158,8 @@ fn stamp(caller: &Caller, at: crate::clock::Timestamp) -> Stamp<'_> {
 }
 
 /// Tells the engine that the time of these services counts differently from now on.
-async fn tell_engine(api: &Api, caller: &Caller, touched: &[Service]) {
+async fn tell_engine(state: &AppState, caller: &Caller, touched: &[Service]) {
     for service in touched {
-        api.tell_engine(service, caller.organisation.id).await;
+        state.tell_engine(service, caller.organisation.id).await;
     }
 }

@@ -8,65 +8,65 @@ use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
 use crate::http::v1::maintenances::{extension, find, find_for_update, shown, stamp, tell_engine};
+use crate::http::v1::state::AppState;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::maintenance::{Maintenance, Operation, WrongState};
 use crate::store::maintenances::effect as effects;
 
-pub(in crate::http) async fn start_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(in crate::http) async fn start_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
     operate(call, Step::start).await
 }
 
-pub(in crate::http) async fn complete_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(in crate::http) async fn complete_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
     operate(call, Step::complete).await
 }
 
-pub(in crate::http) async fn cancel_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(in crate::http) async fn cancel_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
     operate(call, Step::cancel).await
 }
 
-pub(in crate::http) async fn extend_maintenance(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(in crate::http) async fn extend_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     let stored = find_for_update(&write, &caller, id).await?;
     stored.allow(Operation::Extend)?;
-    let now = api.now();
+    let now = state.now();
     let extension = extension::read(&body, stored.schedule, (&caller.organisation, now))?;
     let step = Step::extend(&stored, extension, stamp(&caller, now))?;
-    finish((&api, &caller), write, step, &languages).await
+    finish((&state, &caller), write, step, &languages).await
 }
 
 async fn operate(
-    call: Call<Api>,
+    call: Call<AppState>,
     act: impl FnOnce(&Maintenance, Stamp<'_>) -> Result<Step, WrongState>,
 ) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, headers, effect, .. } = call;
+    let Call { state, caller, headers, effect, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     let stored = find_for_update(&write, &caller, id).await?;
-    let step = act(&stored, stamp(&caller, api.now()))?;
-    finish((&api, &caller), write, step, &languages).await
+    let step = act(&stored, stamp(&caller, state.now()))?;
+    finish((&state, &caller), write, step, &languages).await
 }
 
 /// Stores what the act made of the maintenance, tells the engine, answers with the maintenance.
 async fn finish(
-    (api, caller): (&Api, &Caller),
+    (state, caller): (&AppState, &Caller),
     write: Write,
     step: Step,
     languages: &Languages,
 ) -> Result<Committed, ApiError> {
-    let now = api.now();
+    let now = state.now();
     let after = Maintenance { updated_at: now, ..step.after };
     let step = Step { after, entries: step.entries };
     let touched = effects::carry_out(&*write, &step, now).await.or_unavailable()?;
     let reply = shown(&*write, &step.after, languages).await?;
     let reply = write.commit(reply).await?;
-    tell_engine(api, caller, &touched).await;
+    tell_engine(state, caller, &touched).await;
     Ok(reply)
 }
 

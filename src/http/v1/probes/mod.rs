@@ -1,36 +1,24 @@
 //! `GET /v1/probes`: the active monitoring locations (contract 4.1), a whole collection.
 
-use serde_json::{Value, json};
+pub(super) mod openapi;
+mod view;
 
-use crate::clock::Timestamp;
 use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::page::{Page, PageRequest};
 use crate::http::kit::reply::Reply;
-use crate::http::v1::api::Api;
-use crate::model::location::Location;
+use crate::http::kit::view::to_json;
+use crate::http::v1::probes::view::ProbeView;
+use crate::http::v1::state::AppState;
 
-pub(super) async fn list_probes(call: Call<Api>) -> Result<Reply, ApiError> {
-    let Call { state: api, query, canonical_path, .. } = call;
-    let mut locations = api.parts.definer.roster.locations().to_vec();
+pub(super) async fn list_probes(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, query, canonical_path, .. } = call;
+    let mut locations = state.definer.roster.locations().to_vec();
     locations.sort_by(|left, right| left.code.cmp(&right.code));
     let total = locations.len() as u64;
     let request = PageRequest::read_whole(&query, total);
-    let now = api.now();
-    let rows = request.cut(locations).iter().map(|location| to_json(location, now)).collect();
-    let path = format!("{}{canonical_path}", api.base_url);
+    let now = state.now();
+    let rows = request.cut(locations).iter().map(|location| to_json(&ProbeView::of(location, now))).collect();
+    let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
-}
-
-/// Locations of this process are as alive as the process that answers.
-fn to_json(location: &Location, now: Timestamp) -> Value {
-    json!({
-        "code": location.code.as_str(),
-        "name": location.name,
-        "location": location.place,
-        "country_code": location.country_code,
-        "kind": "public",
-        "status": "online",
-        "last_seen_at": now.to_string(),
-    })
 }

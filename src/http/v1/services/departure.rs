@@ -5,8 +5,8 @@ use crate::http::gate::write::Write;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::query::Query;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
 use crate::http::v1::services::DELETE_ORPHANED_INCIDENTS;
+use crate::http::v1::state::AppState;
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 use crate::store::incidents::departure::{Cleanup, Departure, leave_service};
@@ -16,7 +16,7 @@ const INCIDENT_ENDS: &str = "The affected service was removed from monitoring.";
 
 /// Settles the incidents of a service that is about to be deleted.
 pub(super) async fn leave_incidents(
-    api: &Api,
+    state: &AppState,
     write: &Write,
     (caller, query): (&Caller, &Query),
     service: ServiceKey,
@@ -25,7 +25,7 @@ pub(super) async fn leave_incidents(
     let departure = Departure {
         organisation: caller.organisation.key,
         service,
-        at: api.now(),
+        at: state.now(),
         deletes_orphans: query.is_true(DELETE_ORPHANED_INCIDENTS),
         message: &message,
     };

@@ -7,20 +7,20 @@ use crate::http::kit::field::Field;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::api::Api;
 use crate::http::v1::services::settings::SettingsContext;
 use crate::http::v1::services::settings::target::read_target;
 use crate::http::v1::services::tagging::Tagging;
+use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::service::{Service, Settings};
+use crate::model::service::{NAME_LENGTH, Service, Settings};
 use crate::model::vault::Vault;
 use crate::probe::catalogue::definition;
 
 /// Who writes which service.
 pub(super) struct Draft<'a> {
     /// Plans, locations, secrets.
-    pub(super) api: &'a Api,
+    pub(super) state: &'a AppState,
     /// Who asks.
     pub(super) caller: &'a Caller,
     /// Id of the service, new or stored.
@@ -34,7 +34,7 @@ impl Draft<'_> {
     pub(super) fn create(&self, body: &Map<String, Value>) -> Result<Service, FieldErrors> {
         let errors = Errors::default();
         let fields = Fields::new(body, "", &errors);
-        let name = fields.required("name").and_then(|field| field.text(1..=255));
+        let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH));
         let check_type = fields.required("check_type").and_then(|field| read_check_type(&field));
         let target = match check_type {
             Some(check_type) => read_target(&fields, check_type, None),
@@ -47,7 +47,7 @@ impl Draft<'_> {
         };
         let found = errors.into_inner();
         let (Some(name), Some(check_type)) = (name, check_type) else { return Err(found) };
-        let now = self.api.created_at();
+        let now = self.state.created_at();
         found.into_result(Service {
             key: 0,
             id: self.id,
@@ -70,7 +70,7 @@ impl Draft<'_> {
     pub(super) fn update(&self, body: &Map<String, Value>, stored: &Service) -> Result<Service, FieldErrors> {
         let errors = Errors::default();
         let fields = Fields::new(body, "", &errors);
-        let name = fields.optional("name").and_then(|field| field.text(1..=255));
+        let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
         if let Some(sent) = fields.optional("check_type")
             && sent.string().is_some_and(|sent| sent != stored.check_type.as_str())
         {
@@ -84,7 +84,7 @@ impl Draft<'_> {
         errors.into_inner().into_result(Service {
             name: name.unwrap_or_else(|| stored.name.clone()),
             target,
-            configured_at: if configured_now { Some(self.api.now()) } else { stored.configured_at },
+            configured_at: if configured_now { Some(self.state.now()) } else { stored.configured_at },
             settings: settings.or_else(|| stored.settings.clone()),
             ..stored.clone()
         })
@@ -104,12 +104,12 @@ impl Draft<'_> {
         let context = SettingsContext {
             check_type,
             min_interval_seconds: self.caller.limits.min_interval_seconds,
-            active_probes: &self.api.probe_codes,
+            active_probes: &self.state.probe_codes(),
             vault: Vault {
-                sealer: &self.api.parts.definer.sealer,
+                sealer: &self.state.definer.sealer,
                 organisation: self.caller.organisation.id,
                 service: self.id,
-                keep: &self.api.parts.config.compat.secret_placeholder,
+                keep: &self.state.config.compat.secret_placeholder,
             },
         };
         context.read(sent, stored).map_err(|found| errors.extend(found)).ok()

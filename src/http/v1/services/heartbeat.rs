@@ -4,12 +4,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
-use crate::http::v1::api::Api;
+use crate::http::v1::services::view::HeartbeatView;
+use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::access::Permission;
 use crate::model::secret::SecretPlace;
@@ -21,12 +21,16 @@ const SECRET_BYTES: usize = 32;
 const SECRET_LENGTH: usize = 43;
 
 /// A new secret for this service: its hash, and the secret sealed.
-pub(super) fn new_secret(api: &Api, caller: &Caller, service: Id) -> Result<(SecretHash, String), ApiError> {
+pub(super) fn new_secret(
+    state: &AppState,
+    caller: &Caller,
+    service: Id,
+) -> Result<(SecretHash, String), ApiError> {
     let mut bytes = [0; SECRET_BYTES];
     getrandom::fill(&mut bytes)
         .map_err(|error| ApiError::Internal(anyhow::anyhow!("no randomness: {error}")))?;
     let secret = URL_SAFE_NO_PAD.encode(bytes);
-    let sealed = api.parts.definer.sealer.seal(place(&caller.organisation.id, &service), &secret);
+    let sealed = state.definer.sealer.seal(place(&caller.organisation.id, &service), &secret);
     Ok((hash(&secret), sealed))
 }
 
@@ -36,22 +40,22 @@ pub(in crate::http) fn read_secret(text: &str) -> Option<SecretHash> {
     (text.len() == SECRET_LENGTH && text.bytes().all(in_alphabet)).then(|| hash(text))
 }
 
-/// `heartbeat` of the service object.
-pub(super) fn heartbeat_json(
-    api: &Api,
+/// The view of what is stored; the address only for callers who may edit the service.
+pub(super) fn view(
+    state: &AppState,
     caller: &Caller,
-    (service, stored): (Id, &StoredHeartbeat),
-) -> Result<Value, ApiError> {
-    let url = if caller.token.permissions.contains(Permission::ServicesEdit) {
+    service: Id,
+    stored: &StoredHeartbeat,
+) -> Result<HeartbeatView, ApiError> {
+    let ping_url = if caller.token.permissions.contains(Permission::ServicesEdit) {
         let place = place(&caller.organisation.id, &service);
-        let secret = api.parts.definer.sealer.open(place, &stored.secret);
+        let secret = state.definer.sealer.open(place, &stored.secret);
         let secret = secret.map_err(|error| ApiError::Internal(error.into()))?;
-        Some(format!("{}/ping/{secret}", api.parts.config.ping_base_url()))
+        Some(format!("{}/ping/{secret}", state.config.ping_base_url()))
     } else {
         None
     };
-    let last = stored.heartbeat.last.map(|ping| ping.at.to_string());
-    Ok(json!({"ping_url": url, "last_ping_at": last}))
+    Ok(HeartbeatView { ping_url, last_ping_at: stored.heartbeat.last.map(|ping| ping.at) })
 }
 
 fn place<'a>(organisation: &'a Id, service: &'a Id) -> SecretPlace<'a> {

@@ -7,15 +7,16 @@ pub(super) mod acts;
 mod departure;
 mod draft;
 pub(in crate::http) mod heartbeat;
-pub(super) mod openapi;
-pub(super) mod service_json;
+mod kept;
+pub(in crate::http) mod openapi;
+mod reading;
 pub mod settings;
+mod stored;
 mod tagging;
-mod view;
+pub(super) mod view;
 
-pub(super) use view::StoredService;
+pub(super) use kept::KeptServices;
 
-use std::str::FromStr as _;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -29,134 +30,114 @@ use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::quota::{Quota, demand_room};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
 use crate::http::v1::services::draft::Draft;
 use crate::http::v1::services::heartbeat::new_secret;
+use crate::http::v1::services::kept::PageKey;
+use crate::http::v1::services::reading::Viewer;
 use crate::http::v1::services::tagging::Tagging;
+use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::Service;
-use crate::model::tag::TagName;
-use crate::store::{
-    PageWindow, Transaction, heartbeats, maintenances, organisations, services, synced_groups, tags,
-};
+use crate::store::changes::Scope;
+use crate::store::{Transaction, heartbeats, maintenances, organisations, services, synced_groups};
 
 /// The parameters of a delete that take incidents or maintenances along.
 pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
 pub(super) const DELETE_ORPHANED_MAINTENANCES: &str = "delete_orphaned_maintenances";
 
-/// Which page of which list: organisation, label, rows before it, rows of it.
-pub(super) type ServicePage = (i64, Option<String>, u64, u64);
-
-pub(super) async fn list_services(call: Call<Api>) -> Result<Reply, ApiError> {
-    let Call { state: api, caller, query, canonical_path, .. } = call;
+pub(super) async fn list_services(kept: Arc<KeptServices>, call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, canonical_path, .. } = call;
     let mut errors = FieldErrors::default();
     let label = query.single("tag", &mut errors).map(str::to_owned);
     errors.into_result(()).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    let page = (caller.organisation.key, label, request.offset(), request.per_page);
-    let generation = api.parts.databases.main.generation();
-    let (stored, total) = match api.shown_pages.get(&page, generation) {
-        Some(kept) => kept,
-        None => {
-            let read = read_page(&api, &page).await?;
-            api.shown_pages.keep(page, generation, read.clone());
-            read
-        }
-    };
-    let rows = view::all((&api, &caller), &stored).await?;
-    let path = format!("{}{canonical_path}", api.base_url);
-    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
+    let organisation = caller.organisation.key;
+    let key = PageKey { organisation, label, offset: request.offset(), limit: request.per_page };
+    let page = kept.page(&state.databases.main, key).await?;
+    let rows = Viewer { state: &state, caller: &caller }.all(&page.rows).await?;
+    let path = format!("{}{canonical_path}", state.base_url);
+    Ok(Reply::ok(Page { request, total: page.total, path: &path, query: &query }.envelope(rows)))
 }
 
-async fn read_page(api: &Api, page: &ServicePage) -> Result<(Arc<[StoredService]>, u64), ApiError> {
-    let (organisation, label, offset, limit) = page;
-    let main = api.parts.databases.main.reader();
-    let tag = match label.as_deref().map(TagName::from_str) {
-        None => None,
-        // A label that names no tag selects nothing.
-        Some(Err(_)) => return Ok((Arc::new([]), 0)),
-        Some(Ok(name)) => match tags::find_named(main, *organisation, &name).await.or_unavailable()? {
-            Some(tag) => Some(tag.row),
-            None => return Ok((Arc::new([]), 0)),
-        },
-    };
-    let window = PageWindow { offset: *offset, limit: *limit };
-    let (rows, total) = services::list(main, *organisation, tag, window).await.or_unavailable()?;
-    Ok((view::gather(main, rows).await?.into(), total))
-}
-
-pub(super) async fn show_service(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn show_service(kept: Arc<KeptServices>, call: Call<AppState>) -> Result<Reply, ApiError> {
     let id = call.path.id(0)?;
-    Ok(Reply::data(view::find((&call.state, &call.caller), id).await?))
+    let stored = kept.one(&call.state.databases.main, call.caller.organisation.key, id).await?;
+    let viewer = Viewer { state: &call.state, caller: &call.caller };
+    Ok(Reply::data(viewer.stored(&stored).await?))
 }
 
-pub(super) async fn create_service(call: Call<Api>) -> Result<Committed, ApiError> {
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+pub(super) async fn create_service(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = effect.begin(&api).await?;
+    let viewer = Viewer { state: &state, caller: &caller };
+    let write = effect.begin(&state.databases.main).await?;
     let tagging = Tagging::read(&body, &write, &caller, None).await?;
-    let draft = Draft { api: &api, caller: &caller, id: Id::random(), tagging: &tagging };
+    let draft = Draft { state: &state, caller: &caller, id: Id::random(), tagging: &tagging };
     let service = draft.create(&body).map_err(ApiError::Fields)?;
     take_slot(&write, &caller).await?;
     let service = services::insert(&*write, service).await.or_unavailable()?;
     tagging.store(&write, &caller, (service.key, service.created_at)).await?;
     if service.check_type == CheckType::Heartbeat {
-        let secret = new_secret(&api, &caller, service.id)?;
+        let secret = new_secret(&state, &caller, service.id)?;
         heartbeats::insert(&*write, service.key, secret).await.or_unavailable()?;
     }
     follow(&write, &caller, &service).await?;
-    let location = format!("{}/v1/services/{}", api.base_url, service.id);
-    let reply = Reply::created(view::one((&api, &caller), &*write, &service).await?, &location);
+    let location = format!("{}/v1/services/{}", state.base_url, service.id);
+    let reply = Reply::created(viewer.one(&*write, &service).await?, &location);
     let reply = write.commit(reply).await?;
-    api.tell_engine(&service, caller.organisation.id).await;
+    state.tell_engine(&service, caller.organisation.id).await;
     Ok(reply)
 }
 
-pub(super) async fn update_service(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = effect.begin(&api).await?;
+    let viewer = Viewer { state: &state, caller: &caller };
+    let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let stored = find_for_update(&write, &caller, id).await?;
     let tagging = Tagging::read(&body, &write, &caller, Some(stored.key)).await?;
-    let draft = Draft { api: &api, caller: &caller, id, tagging: &tagging };
+    let draft = Draft { state: &state, caller: &caller, id, tagging: &tagging };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     if changed == stored && !tagging.is_change() {
-        let reply = Reply::data(view::one((&api, &caller), &*write, &stored).await?);
+        let reply = Reply::data(viewer.one(&*write, &stored).await?);
         return write.commit(reply).await;
     }
-    let changed = Service { updated_at: api.now(), ..changed };
+    let changed = Service { updated_at: state.now(), ..changed };
     let service = services::update(&*write, changed).await.or_unavailable()?;
     tagging.store(&write, &caller, (service.key, service.updated_at)).await?;
     if service.settings != stored.settings {
         heartbeats::count_from(&*write, service.key, service.updated_at).await.or_unavailable()?;
     }
+    if !tagging.is_change() {
+        write.concerns(Scope::Service(service.key));
+    }
     if tagging.is_change() || service.name != stored.name {
         follow(&write, &caller, &service).await?;
     }
-    let reply = Reply::data(view::changed((&api, &caller), &*write, (&stored, &service)).await?);
+    let reply = Reply::data(viewer.changed(&*write, &stored, &service).await?);
     let reply = write.commit(reply).await?;
-    api.tell_engine(&service, caller.organisation.id).await;
+    state.tell_engine(&service, caller.organisation.id).await;
     Ok(reply)
 }
 
-pub(super) async fn delete_service(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, ApiError> {
     let Service { id, key, .. } = find(&call).await?;
-    let Call { state: api, caller, query, effect, .. } = call;
+    let Call { state, caller, query, effect, .. } = call;
     let mut errors = FieldErrors::default();
     for flag in [DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES] {
         query.boolean(flag, &mut errors);
     }
     errors.into_result(()).map_err(ApiError::Fields)?;
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     maintenances::cleanup::lock_of(&*write, key).await.or_unavailable()?;
     let service = find_for_update(&write, &caller, id).await?;
-    let incidents = departure::leave_incidents(&api, &write, (&caller, &query), service.key).await?;
+    let incidents = departure::leave_incidents(&state, &write, (&caller, &query), service.key).await?;
     let delete_orphaned = query.is_true(DELETE_ORPHANED_MAINTENANCES);
-    let left = maintenances::cleanup::detach(&*write, service.key, delete_orphaned, api.now())
+    let left = maintenances::cleanup::detach(&*write, service.key, delete_orphaned, state.now())
         .await
         .or_unavailable()?;
     synced_groups::forget_service(&*write, service.key).await.or_unavailable()?;
@@ -171,7 +152,7 @@ pub(super) async fn delete_service(call: Call<Api>) -> Result<Committed, ApiErro
     });
     let deleted = json!({"id": service.id.as_str(), "deleted": true, "cleanup": cleanup});
     let reply = write.commit(Reply::data(deleted)).await?;
-    if api.parts.engine.retire(service.id, service.key, service.revision).await.is_err() {
+    if state.engine.retire(service.id, service.key, service.revision).await.is_err() {
         tracing::warn!(service = %service.id, "the engine has stopped");
     }
     Ok(reply)
@@ -181,9 +162,9 @@ pub(super) async fn delete_service(call: Call<Api>) -> Result<Committed, ApiErro
 ///
 /// # Errors
 /// 404, 503, 500.
-pub(super) async fn find(call: &Call<Api>) -> Result<Service, ApiError> {
+pub(super) async fn find(call: &Call<AppState>) -> Result<Service, ApiError> {
     let id = call.path.id(0)?;
-    let main = call.state.parts.databases.main.reader();
+    let main = call.state.databases.main.reader();
     let found = services::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
     found.ok_or(ApiError::NotFound)
 }

@@ -18,7 +18,7 @@ use crate::model::tag::{Tag, TagName, TagSource, looks_like_id};
 use crate::store::{Transaction, organisations, tags};
 
 /// Most tags of a service.
-const TAGS_MAX: usize = 50;
+pub(super) const TAGS_MAX: usize = 50;
 
 /// What a body says about the tags of a service.
 pub(super) struct Tagging {

@@ -1,19 +1,37 @@
 //! Hashing passwords beside the event loop, few at a time: each takes about 19 MiB and tens of milliseconds.
 
 use anyhow::Context as _;
+use tokio::sync::Semaphore;
 
 use crate::http::kit::error::ApiError;
-use crate::http::v1::api::Api;
 use crate::model::password::Password;
 
-/// The hash to keep of a password.
-///
-/// # Errors
-/// 500.
-pub(super) async fn hash(api: &Api, password: Password) -> Result<String, ApiError> {
-    let place = api.hashing.acquire().await.context("no place for hashing").map_err(ApiError::Internal)?;
-    let hashed = tokio::task::spawn_blocking(move || password.hash()).await;
-    drop(place);
-    let hashed = hashed.context("hashing was given up").map_err(ApiError::Internal)?;
-    hashed.map_err(|error| ApiError::Internal(error.into()))
+/// Passwords hashed at a time.
+const AT_A_TIME: usize = 2;
+
+/// Hashes the passwords of status pages.
+#[derive(Debug)]
+pub(in crate::http::v1) struct PasswordHasher {
+    permits: Semaphore,
+}
+
+impl Default for PasswordHasher {
+    fn default() -> Self {
+        Self { permits: Semaphore::new(AT_A_TIME) }
+    }
+}
+
+impl PasswordHasher {
+    /// Returns the hash to keep of a password.
+    ///
+    /// # Errors
+    /// 500.
+    pub(super) async fn hash(&self, password: Password) -> Result<String, ApiError> {
+        let permit =
+            self.permits.acquire().await.context("no permit for hashing").map_err(ApiError::Internal)?;
+        let hashed = tokio::task::spawn_blocking(move || password.hash()).await;
+        drop(permit);
+        let hashed = hashed.context("hashing was given up").map_err(ApiError::Internal)?;
+        hashed.map_err(|error| ApiError::Internal(error.into()))
+    }
 }

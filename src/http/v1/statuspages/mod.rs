@@ -6,10 +6,12 @@
 pub(in crate::http) mod asset_urls;
 mod draft;
 mod hashing;
-pub(super) mod openapi;
+pub(in crate::http) mod openapi;
 pub(in crate::http) mod publishing;
 mod seo;
 pub(in crate::http) mod view;
+
+use std::sync::Arc;
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
@@ -22,93 +24,99 @@ use crate::http::kit::quota::{Quota, demand_room};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
+use crate::http::v1::page_in_path::{find, find_for_update};
+use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::draft::{Draft, Drafted, asked_slug};
 use crate::http::v1::statuspages::view::PageView;
-use crate::id::Id;
 use crate::model::slug;
 use crate::model::statuspage::Statuspage;
 use crate::store::statuspages::slugs;
 use crate::store::{Transaction, organisations, statuspages};
 
-pub(super) async fn list_statuspages(call: Call<Api>) -> Result<Reply, ApiError> {
-    let Call { state: api, caller, query, canonical_path, headers, .. } = call;
+pub(super) use hashing::PasswordHasher;
+
+pub(super) async fn list_statuspages(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, canonical_path, headers, .. } = call;
     let mut errors = FieldErrors::default();
     let slug = query.single("slug", &mut errors);
     errors.into_result(()).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    let main = api.parts.databases.main.reader();
+    let main = state.databases.main.reader();
     // No page has an empty or malformed slug, so such a filter selects nothing. A database may not even take it.
     let slug = slug.map(|slug| if slug::is_slug(slug) { slug } else { "" });
     let listed = statuspages::list(main, caller.organisation.key, slug, request.window()).await;
     let (pages, total) = listed.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
     let rows = view.rows(main, &pages).await?;
-    let path = format!("{}{canonical_path}", api.base_url);
+    let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
 }
 
-pub(super) async fn show_statuspage(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn show_statuspage(call: Call<AppState>) -> Result<Reply, ApiError> {
     let page = find(&call).await?;
-    let Call { state: api, caller, headers, .. } = call;
+    let Call { state, caller, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
-    let shown = view.whole(api.parts.databases.main.reader(), &page).await?;
+    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
+    let shown = view.whole(state.databases.main.reader(), &page).await?;
     Ok(Reply::data(shown).in_language(&languages))
 }
 
-pub(super) async fn create_statuspage(call: Call<Api>) -> Result<Committed, ApiError> {
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+pub(super) async fn create_statuspage(
+    hasher: Arc<PasswordHasher>,
+    call: Call<AppState>,
+) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let unavailable = unavailable_slug(&api, &caller, asked_slug(&body)).await?;
-    let draft = Draft { organisation: &caller.organisation, unavailable, now: api.created_at() };
+    let unavailable = unavailable_slug(&state, &caller, asked_slug(&body)).await?;
+    let draft = Draft { organisation: &caller.organisation, unavailable, now: state.created_at() };
     let Drafted { mut page, password, publish } = draft.create(&body).map_err(ApiError::Fields)?;
     if let Some(password) = password {
-        page.password_hash = Some(hashing::hash(&api, password).await?);
+        page.password_hash = Some(hasher.hash(password).await?);
     }
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     take_slot(&write, &caller).await?;
     page.is_published = publish && publishing::may_publish_now(&write, &caller).await?;
-    let page = insert((&api, &caller.organisation.default_locale), &write, page).await?;
+    let page = insert((&state, &caller.organisation.default_locale), &write, page).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
-    let location = format!("{}/v1/statuspages/{}", api.base_url, page.id);
+    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
+    let location = format!("{}/v1/statuspages/{}", state.base_url, page.id);
     let reply = Reply::created(view.whole(&*write, &page).await?, &location);
     write.commit(reply.in_language(&languages)).await
 }
 
-pub(super) async fn update_statuspage(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn update_statuspage(
+    hasher: Arc<PasswordHasher>,
+    call: Call<AppState>,
+) -> Result<Committed, ApiError> {
     let seen = find(&call).await?;
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let asked = asked_slug(&body).filter(|slug| *slug != seen.slug);
-    let unavailable = unavailable_slug(&api, &caller, asked).await?;
-    let draft = Draft { organisation: &caller.organisation, unavailable, now: api.created_at() };
+    let unavailable = unavailable_slug(&state, &caller, asked).await?;
+    let draft = Draft { organisation: &caller.organisation, unavailable, now: state.created_at() };
     let password = draft.update(&body, &seen).map_err(ApiError::Fields)?.password;
     let new_hash = match password {
-        Some(password) => Some(hashing::hash(&api, password).await?),
+        Some(password) => Some(hasher.hash(password).await?),
         None => None,
     };
-    let write = effect.begin(&api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     let stored = find_for_update(&write, &caller, seen.id).await?;
     let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?.page;
     if new_hash.is_some() {
         changed.password_hash = new_hash;
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
     if changed == stored {
         let reply = Reply::data(view.whole(&*write, &stored).await?);
         return write.commit(reply.in_language(&languages)).await;
     }
-    changed.updated_at = api.now();
+    changed.updated_at = state.now();
     statuspages::update(&*write, &changed).await.or_unavailable()?;
     if changed.slug != stored.slug
-        && !slugs::rename(&*write, &stored, &changed.slug, api.parts.guard.judged_now())
-            .await
-            .or_unavailable()?
+        && !slugs::rename(&*write, &stored, &changed.slug, state.guard.judged_now()).await.or_unavailable()?
     {
         return Err(slug_taken());
     }
@@ -116,53 +124,28 @@ pub(super) async fn update_statuspage(call: Call<Api>) -> Result<Committed, ApiE
     write.commit(reply.in_language(&languages)).await
 }
 
-pub(super) async fn delete_statuspage(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn delete_statuspage(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, effect, .. } = call;
-    let write = effect.begin(&api).await?;
+    let Call { state, caller, effect, .. } = call;
+    let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let page = find_for_update(&write, &caller, id).await?;
-    statuspages::delete(&*write, &page, api.parts.guard.judged_now().best).await.or_unavailable()?;
+    statuspages::delete(&*write, &page, state.guard.judged_now().best).await.or_unavailable()?;
     write.commit(Reply::deleted(id)).await
-}
-
-/// The page in the path (step 8 of contract 1.8).
-///
-/// # Errors
-/// 404, 503, 500.
-pub(in crate::http) async fn find(call: &Call<Api>) -> Result<Statuspage, ApiError> {
-    let id = call.path.id(0)?;
-    let main = call.state.parts.databases.main.reader();
-    let found = statuspages::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
-    found.ok_or(ApiError::NotFound)
-}
-
-/// The page again, kept from others until the transaction ends.
-///
-/// # Errors
-/// 404, 503, 500.
-pub(in crate::http) async fn find_for_update(
-    transaction: &Transaction,
-    caller: &Caller,
-    id: Id,
-) -> Result<Statuspage, ApiError> {
-    let found =
-        statuspages::find_for_update(transaction, caller.organisation.key, id).await.or_unavailable()?;
-    found.ok_or(ApiError::NotFound)
 }
 
 /// The slug that was asked for, when the caller cannot have it.
 async fn unavailable_slug(
-    api: &Api,
+    state: &AppState,
     caller: &Caller,
     asked: Option<String>,
 ) -> Result<Option<String>, ApiError> {
     let Some(slug) = asked else { return Ok(None) };
-    if api.parts.config.reserved_slugs.contains(&slug) {
+    if state.config.reserved_slugs.contains(&slug) {
         return Ok(Some(slug));
     }
-    let main = api.parts.databases.main.reader();
-    let taken = slugs::is_taken(main, caller.organisation.key, &slug, api.parts.guard.judged_now())
+    let main = state.databases.main.reader();
+    let taken = slugs::is_taken(main, caller.organisation.key, &slug, state.guard.judged_now())
         .await
         .or_unavailable()?;
     Ok(taken.then_some(slug))
@@ -170,11 +153,11 @@ async fn unavailable_slug(
 
 /// Stores a new page under the slug that it asks for, or the first free one of those that its name gives.
 async fn insert(
-    (api, default_locale): (&Api, &str),
+    (state, default_locale): (&AppState, &str),
     write: &Write,
     page: Statuspage,
 ) -> Result<Statuspage, ApiError> {
-    let now = api.parts.guard.judged_now();
+    let now = state.guard.judged_now();
     if !page.slug.is_empty() {
         let stored = slugs::insert(&**write, page, now).await.or_unavailable()?;
         return stored.ok_or_else(slug_taken);
@@ -183,7 +166,7 @@ async fn insert(
     loop {
         let taken =
             slugs::taken(&**write, page.organisation, slug::stem(&base), now).await.or_unavailable()?;
-        let reserved = &api.parts.config.reserved_slugs;
+        let reserved = &state.config.reserved_slugs;
         let slug =
             slug::first_free(&base, |slug| taken.contains(slug) || reserved.iter().any(|word| word == slug));
         let named = Statuspage { slug, ..page.clone() };

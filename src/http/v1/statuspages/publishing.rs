@@ -11,36 +11,36 @@ use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
+use crate::http::v1::page_in_path::{find, find_for_update};
+use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::view::PageView;
-use crate::http::v1::statuspages::{find, find_for_update};
 use crate::model::access::Permission;
 use crate::model::statuspage::Statuspage;
 use crate::store::{Transaction, organisations, statuspages};
 
-pub(in crate::http) async fn publish_statuspage(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(in crate::http) async fn publish_statuspage(call: Call<AppState>) -> Result<Committed, ApiError> {
     set_published(call, true).await
 }
 
-pub(in crate::http) async fn unpublish_statuspage(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(in crate::http) async fn unpublish_statuspage(call: Call<AppState>) -> Result<Committed, ApiError> {
     set_published(call, false).await
 }
 
-async fn set_published(call: Call<Api>, is_published: bool) -> Result<Committed, ApiError> {
+async fn set_published(call: Call<AppState>, is_published: bool) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, headers, effect, .. } = call;
-    let write = effect.begin(&api).await?;
+    let Call { state, caller, headers, effect, .. } = call;
+    let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     let mut page = find_for_update(&write, &caller, id).await?;
     if page.is_published != is_published {
         if is_published && let Err(exceeded) = published_slot(&write, &caller).await? {
             return Err(ApiError::Fields(FieldErrors::of("is_published", exceeded)));
         }
-        page = Statuspage { is_published, updated_at: api.now(), ..page };
+        page = Statuspage { is_published, updated_at: state.now(), ..page };
         statuspages::update(&*write, &page).await.or_unavailable()?;
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { api: &api, organisation: &caller.organisation, languages: &languages };
+    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
     let reply = Reply::data(view.whole(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }

@@ -4,11 +4,12 @@
 //! one creates. Giving tags to services is the business of the services.
 
 mod draft;
-pub(super) mod openapi;
+pub(in crate::http) mod openapi;
+pub(super) mod view;
 
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
@@ -20,8 +21,10 @@ use crate::http::kit::query::Query;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::api::Api;
+use crate::http::kit::view::to_json;
+use crate::http::v1::state::AppState;
 use crate::http::v1::tags::draft::Draft;
+use crate::http::v1::tags::view::TagView;
 use crate::model::tag::{Tag, TagSource, is_key};
 use crate::store::tags::{self, TagFilter};
 use crate::store::{Connection, Transaction, organisations};
@@ -29,58 +32,58 @@ use crate::store::{Connection, Transaction, organisations};
 /// Tags per page unless the client says otherwise.
 const PER_PAGE: u64 = 50;
 
-pub(super) async fn list_tags(call: Call<Api>) -> Result<Reply, ApiError> {
-    let Call { state: api, caller, query, canonical_path, .. } = call;
+pub(super) async fn list_tags(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, canonical_path, .. } = call;
     let filter = read_filter(&query).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, PER_PAGE);
-    let main = api.parts.databases.main.reader();
+    let main = state.databases.main.reader();
     let window = request.window();
     let (rows, total) = match filter {
         Some(filter) => tags::list(main, caller.organisation.key, &filter, window).await.or_unavailable()?,
         None => (Vec::new(), 0),
     };
     let rows = counted(main, &rows).await?;
-    let path = format!("{}{canonical_path}", api.base_url);
+    let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
 }
 
-pub(super) async fn show_tag(call: Call<Api>) -> Result<Reply, ApiError> {
+pub(super) async fn show_tag(call: Call<AppState>) -> Result<Reply, ApiError> {
     let tag = find(&call).await?;
-    let main = call.state.parts.databases.main.reader();
+    let main = call.state.databases.main.reader();
     Ok(Reply::data(counted_one(main, &tag).await?))
 }
 
-pub(super) async fn create_tag(call: Call<Api>) -> Result<Committed, ApiError> {
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+pub(super) async fn create_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let draft = Draft::create(&body).map_err(ApiError::Fields)?;
-    let write = begin_locked(&api, &caller, effect).await?;
+    let write = begin_locked(&state, &caller, effect).await?;
     if tags::find_named(&*write, caller.organisation.key, &draft.name).await.or_unavailable()?.is_some() {
         return Err(refused("key", FieldRule::TagExists));
     }
-    insert(&api, &caller, (write, draft)).await
+    insert(&state, &caller, (write, draft)).await
 }
 
-pub(super) async fn ensure_tag(call: Call<Api>) -> Result<Committed, ApiError> {
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+pub(super) async fn ensure_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let draft = Draft::create(&body).map_err(ApiError::Fields)?;
-    let write = begin_locked(&api, &caller, effect).await?;
+    let write = begin_locked(&state, &caller, effect).await?;
     let known = tags::find_named(&*write, caller.organisation.key, &draft.name).await.or_unavailable()?;
     match known {
         Some(tag) => {
             let reply = Reply::data(counted_one(&*write, &tag).await?);
             write.commit(reply).await
         }
-        None => insert(&api, &caller, (write, draft)).await,
+        None => insert(&state, &caller, (write, draft)).await,
     }
 }
 
-pub(super) async fn update_tag(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn update_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, headers, body, effect, .. } = call;
+    let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&api, &caller, effect).await?;
+    let write = begin_locked(&state, &caller, effect).await?;
     let organisation = caller.organisation.key;
     let stored = tags::find(&*write, organisation, id).await.or_unavailable()?.ok_or(ApiError::NotFound)?;
     let changed = Draft::update(&body, &stored).map_err(ApiError::Fields)?;
@@ -96,10 +99,10 @@ pub(super) async fn update_tag(call: Call<Api>) -> Result<Committed, ApiError> {
     write.commit(reply).await
 }
 
-pub(super) async fn delete_tag(call: Call<Api>) -> Result<Committed, ApiError> {
+pub(super) async fn delete_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = find(&call).await?.id;
-    let Call { state: api, caller, effect, .. } = call;
-    let write = begin_locked(&api, &caller, effect).await?;
+    let Call { state, caller, effect, .. } = call;
+    let write = begin_locked(&state, &caller, effect).await?;
     let Caller { organisation, .. } = &caller;
     let tag = tags::find(&*write, organisation.key, id).await.or_unavailable()?.ok_or(ApiError::NotFound)?;
     if tag.source == TagSource::System {
@@ -114,29 +117,33 @@ pub(super) async fn delete_tag(call: Call<Api>) -> Result<Committed, ApiError> {
 }
 
 /// The tag in the path (step 8 of contract 1.8).
-async fn find(call: &Call<Api>) -> Result<Tag, ApiError> {
+async fn find(call: &Call<AppState>) -> Result<Tag, ApiError> {
     let id = call.path.id(0)?;
-    let main = call.state.parts.databases.main.reader();
+    let main = call.state.databases.main.reader();
     let found = tags::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
     found.ok_or(ApiError::NotFound)
 }
 
 /// A write during which nobody else changes the tags of the organisation.
 async fn begin_locked(
-    api: &Api,
+    state: &AppState,
     caller: &Caller,
     effect: crate::http::gate::write::Effect,
 ) -> Result<Write, ApiError> {
-    let write = effect.begin(api).await?;
+    let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
     Ok(write)
 }
 
-async fn insert(api: &Api, caller: &Caller, (write, draft): (Write, Draft)) -> Result<Committed, ApiError> {
+async fn insert(
+    state: &AppState,
+    caller: &Caller,
+    (write, draft): (Write, Draft),
+) -> Result<Committed, ApiError> {
     check_quota(&write, caller).await?;
-    let tag = Tag::new(caller.organisation.key, draft.name, draft.color, api.now());
+    let tag = Tag::new(caller.organisation.key, draft.name, draft.color, state.now());
     let tag = tags::insert(&*write, tag).await.or_unavailable()?;
-    let location = format!("{}/v1/tags/{}", api.base_url, tag.id);
+    let location = format!("{}/v1/tags/{}", state.base_url, tag.id);
     let reply = Reply::created(counted_one(&*write, &tag).await?, &location);
     write.commit(reply).await
 }
@@ -168,19 +175,6 @@ fn read_filter(query: &Query) -> Result<Option<TagFilter>, FieldErrors> {
     errors.into_result(filter)
 }
 
-/// A tag as it stands in a service (contract 4.3.1).
-#[must_use]
-pub(super) fn tag_json(tag: &Tag) -> Value {
-    json!({
-        "id": tag.id.as_str(),
-        "key": tag.name.key(),
-        "value": tag.name.value(),
-        "color": tag.color,
-        "label": tag.name.label(),
-        "source": tag.source.as_str(),
-    })
-}
-
 async fn counted_one(connection: &impl Connection, tag: &Tag) -> Result<Value, ApiError> {
     let mut rows = counted(connection, std::slice::from_ref(tag)).await?;
     rows.pop().ok_or(ApiError::NotFound)
@@ -190,12 +184,8 @@ async fn counted_one(connection: &impl Connection, tag: &Tag) -> Result<Value, A
 async fn counted(connection: &impl Connection, tags: &[Tag]) -> Result<Vec<Value>, ApiError> {
     let rows: Vec<i64> = tags.iter().map(|tag| tag.row).collect();
     let counts: HashMap<i64, i64> = tags::services_counts(connection, &rows).await.or_unavailable()?;
-    let shown = |tag: &Tag| {
-        let mut shown = tag_json(tag);
-        shown["services_count"] = counts.get(&tag.row).copied().unwrap_or_default().into();
-        shown
-    };
-    Ok(tags.iter().map(shown).collect())
+    let count = |tag: &Tag| counts.get(&tag.row).copied().unwrap_or_default();
+    Ok(tags.iter().map(|tag| to_json(&TagView::of(tag, count(tag)))).collect())
 }
 
 #[cfg(test)]

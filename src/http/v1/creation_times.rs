@@ -1,0 +1,45 @@
+//! The times of creations: what was created later is listed later, also within one millisecond.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use crate::clock::Timestamp;
+
+/// The milliseconds that times of creation may run ahead of the clock.
+const AHEAD_MS: i64 = 1_000;
+
+/// The time of the last creation, in milliseconds.
+#[derive(Debug, Default)]
+pub struct CreationTimes(AtomicI64);
+
+impl CreationTimes {
+    /// Returns `now`, or a time later than that of every earlier creation. When more is created than there are
+    /// milliseconds, times are shared rather than running ahead.
+    #[must_use]
+    pub fn next(&self, now: Timestamp) -> Timestamp {
+        let now = now.ms();
+        let next = |last: i64| Some(if last < now || last > now + AHEAD_MS { now } else { last + 1 });
+        let last = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+        Timestamp::from_ms(last.ok().and_then(next).unwrap_or(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn creations_of_one_millisecond_follow_each_other() {
+        let (times, now) = (CreationTimes::default(), Timestamp::from_ms(5_000));
+        let given: Vec<i64> = (0..3).map(|_| times.next(now).ms()).collect();
+        assert_eq!(given, [5_000, 5_001, 5_002]);
+        assert_eq!(times.next(Timestamp::from_ms(5_001)).ms(), 5_003);
+        assert_eq!(times.next(Timestamp::from_ms(9_000)).ms(), 9_000);
+    }
+
+    #[test]
+    fn they_do_not_run_ahead_of_the_clock() {
+        let (times, now) = (CreationTimes::default(), Timestamp::from_ms(5_000));
+        let last = (0..3_000).map(|_| times.next(now).ms()).max().unwrap();
+        assert!(last <= 5_000 + AHEAD_MS + 1, "{last}");
+    }
+}

@@ -1,0 +1,99 @@
+//! What is shown of services is read here: what is stored, joined with what the engine knows now.
+//!
+//! However many services are shown, the engine is asked once.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::engine::aggregator::Snapshot;
+use crate::http::gate::auth::Caller;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::view::to_json;
+use crate::http::v1::services::heartbeat;
+use crate::http::v1::services::stored::{StoredService, gather};
+use crate::http::v1::services::view::{LiveFigures, ServiceView, ShownBeside};
+use crate::http::v1::state::AppState;
+use crate::model::service::Service;
+use crate::model::verdict::Verdict;
+use crate::store::Connection;
+
+/// The reader for whom services are shown.
+#[derive(Clone, Copy)]
+pub(super) struct Viewer<'a> {
+    /// The engine, the settings and the sealer.
+    pub(super) state: &'a AppState,
+    /// What may be shown depends on the permissions.
+    pub(super) caller: &'a Caller,
+}
+
+impl Viewer<'_> {
+    /// A service as it is stored.
+    pub(super) async fn stored(&self, stored: &StoredService) -> Result<Value, ApiError> {
+        let snapshot = self.snapshot(&stored.service).await?;
+        self.show(stored, snapshot)
+    }
+
+    /// A service as it stands in this transaction.
+    pub(super) async fn one(
+        &self,
+        connection: &impl Connection,
+        service: &Service,
+    ) -> Result<Value, ApiError> {
+        let snapshot = self.snapshot(service).await?;
+        self.written(connection, service, snapshot).await
+    }
+
+    /// A service as it will be once `after` is committed in the place of `before`: the engine has not heard of it yet.
+    pub(super) async fn changed(
+        &self,
+        connection: &impl Connection,
+        before: &Service,
+        after: &Service,
+    ) -> Result<Value, ApiError> {
+        let mut snapshot = self.snapshot(after).await?;
+        if before.pause.is_some() || !before.is_configured() {
+            snapshot.verdict = Verdict::Unknown;
+        }
+        self.written(connection, after, snapshot).await
+    }
+
+    /// Several services.
+    pub(super) async fn all(&self, stored: &[Arc<StoredService>]) -> Result<Vec<Value>, ApiError> {
+        let keys: Vec<_> = stored.iter().map(|stored| (stored.service.id, stored.service.key)).collect();
+        let snapshots = self.state.live(&keys).await?;
+        stored.iter().zip(snapshots).map(|(stored, snapshot)| self.show(stored, snapshot)).collect()
+    }
+
+    async fn snapshot(&self, service: &Service) -> Result<Snapshot, ApiError> {
+        let snapshots = self.state.live(&[(service.id, service.key)]).await?;
+        Ok(snapshots.first().copied().unwrap_or_default())
+    }
+
+    async fn written(
+        &self,
+        connection: &impl Connection,
+        service: &Service,
+        snapshot: Snapshot,
+    ) -> Result<Value, ApiError> {
+        let stored = gather(connection, vec![service.clone()]).await?;
+        self.show(stored.first().ok_or(ApiError::NotFound)?, snapshot)
+    }
+
+    fn show(&self, stored: &StoredService, snapshot: Snapshot) -> Result<Value, ApiError> {
+        let Self { state, caller } = *self;
+        let StoredService { service, tags, in_maintenance, heartbeat } = stored;
+        let live = LiveFigures {
+            verdict: snapshot.verdict,
+            last_check_at: snapshot.last_check_at,
+            uptime_30d: snapshot.uptime_30d,
+            avg_response_ms: snapshot.avg_response_ms,
+            in_maintenance: *in_maintenance,
+        };
+        let heartbeat = heartbeat.as_ref().map(|stored| heartbeat::view(state, caller, service.id, stored));
+        let heartbeat = heartbeat.transpose()?;
+        let keep = &state.config.compat.secret_placeholder;
+        let beside = ShownBeside { live, tags, heartbeat: heartbeat.as_ref() };
+        Ok(to_json(&ServiceView::of(service, &beside, keep)))
+    }
+}
