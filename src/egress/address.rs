@@ -5,7 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What an address is; ordered from harmless to forbidden.
+/// The kinds of addresses, ordered from harmless to forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AddressClass {
     /// Somewhere on the internet.
@@ -53,7 +53,7 @@ const BLOCKS_V4: [(Ipv4Addr, u32, AddressClass); 17] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4, AddressClass::Never),
 ];
 
-/// What `address` is, after taking an embedded IPv4 address into account.
+/// Returns the class of `address`, after taking an embedded IPv4 address into account.
 #[must_use]
 pub fn classify(address: IpAddr) -> AddressClass {
     match address {
@@ -80,17 +80,17 @@ fn classify_v6(address: Ipv6Addr) -> AddressClass {
     if address.is_unspecified() || METADATA_V6.contains(&address) {
         return AddressClass::Never;
     }
-    match embedded(address) {
-        // A tunnel or translator is no way around the rules, nor does it make a documentation address real.
+    // A tunnel or translator is no way around the rules, nor does it make a documentation address real.
+    let prefix = match behind_prefix(address) {
         Some(inner) => inner.into_iter().map(classify_v4).max().unwrap_or(AddressClass::Never),
         None => native_v6(address.segments()),
-    }
+    };
+    behind_interface(address).map_or(prefix, |inner| prefix.max(classify_v4(inner)))
 }
 
-/// The IPv4 addresses that an IPv6 address stands for: two for Teredo (server and client), else the same twice.
-fn embedded(address: Ipv6Addr) -> Option<[Ipv4Addr; 2]> {
-    let octets = address.octets();
-    let at = |from: usize| Ipv4Addr::new(octets[from], octets[from + 1], octets[from + 2], octets[from + 3]);
+/// The IPv4 addresses that a prefix says are carried: two for Teredo (server and client), else the same twice.
+fn behind_prefix(address: Ipv6Addr) -> Option<[Ipv4Addr; 2]> {
+    let at = |from: usize| ipv4_at(address, from);
     let twice = |inner: Ipv4Addr| Some([inner, inner]);
     match address.segments() {
         // IPv4-compatible, -mapped and -translated (RFC 4291, RFC 2765).
@@ -101,10 +101,22 @@ fn embedded(address: Ipv6Addr) -> Option<[Ipv4Addr; 2]> {
         [0x2002, ..] => twice(at(2)),
         // Teredo (RFC 4380): the client's address is written inverted.
         [0x2001, 0, ..] => Some([at(4), Ipv4Addr::from_bits(!at(12).to_bits())]),
-        // ISATAP (RFC 5214) below any prefix.
-        [_, _, _, _, 0 | 0x0200, 0x5efe, _, _] => twice(at(12)),
         _ => None,
     }
+}
+
+/// The IPv4 address that an interface identifier of ISATAP (RFC 5214) carries, below any prefix: also below a private
+/// one, or one that carries another address itself. The bits "universal" and "group" may be set or not.
+fn behind_interface(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    match address.segments() {
+        [_, _, _, _, 0 | 0x0100 | 0x0200 | 0x0300, 0x5efe, _, _] => Some(ipv4_at(address, 12)),
+        _ => None,
+    }
+}
+
+fn ipv4_at(address: Ipv6Addr, from: usize) -> Ipv4Addr {
+    let octets = address.octets();
+    Ipv4Addr::new(octets[from], octets[from + 1], octets[from + 2], octets[from + 3])
 }
 
 const fn native_v6(segments: [u16; 8]) -> AddressClass {
@@ -203,6 +215,15 @@ mod tests {
     // ISATAP.
     #[case("2606:4700::5efe:127.0.0.1", Loopback)]
     #[case("2606:4700::200:5efe:169.254.169.254", Never)]
+    #[case("2606:4700::300:5efe:10.0.0.1", Private)]
+    #[case("2606:4700::5efe:8.8.8.8", Public)]
+    // Nested: the worse of both counts.
+    #[case("fd00::5efe:8.8.8.8", Private)]
+    #[case("fe80::5efe:8.8.8.8", Never)]
+    #[case("2001:db8::5efe:8.8.8.8", Never)]
+    #[case("2002:0a00:0001::5efe:8.8.8.8", Private)]
+    #[case("2002:0808:0808::5efe:127.0.0.1", Loopback)]
+    #[case("2002:a9fe:a9fe::200:5efe:8.8.8.8", Never)]
     fn every_address_has_its_class(#[case] address: &str, #[case] class: AddressClass) {
         assert_eq!(classify(address.parse().unwrap()), class);
     }
