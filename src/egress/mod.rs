@@ -79,9 +79,10 @@ pub struct Blocked {
 
 impl std::error::Error for Blocked {}
 
+/// Without the address: who configured a name need not know what it stands for inside of our network.
 impl fmt::Display for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "The egress policy forbids the address {}", self.address)
+        f.write_str("The egress policy forbids the address of this target")
     }
 }
 

@@ -136,6 +136,9 @@ async fn a_name_is_no_way_around_the_gate(#[case] texts: &[&str], #[case] policy
     let server = DnsServer::start([("shop.test", addresses(texts))]).await;
     let measured = measure(&tcp(80, &json!({})), &asking(server.address, policy)).await;
     assert_eq!(verdict(&measured), down(ErrorCode::TargetBlocked));
+    // A stranger learns nothing about the inside of our network.
+    let message = measured.failure.unwrap().message.to_string();
+    assert!(texts.iter().all(|address| !message.contains(address)), "{message}");
 }
 
 #[tokio::test]
