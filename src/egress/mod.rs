@@ -6,6 +6,7 @@
 
 mod address;
 mod socket;
+mod way_out;
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -14,7 +15,7 @@ use tokio::net::TcpStream;
 
 pub use address::{AddressClass, classify};
 
-/// Which addresses this installation may talk to.
+/// The addresses that this installation may talk to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EgressPolicy {
     /// Public, private and loopback addresses: the operator watches own machines.
@@ -27,7 +28,7 @@ pub enum EgressPolicy {
 /// The gate: a policy, and where connections start from.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Egress {
-    /// Which addresses may be talked to.
+    /// The addresses that may be talked to.
     pub policy: EgressPolicy,
     /// Local address of outbound connections of the same family; the kernel chooses when it is not set.
     pub source: Option<IpAddr>,
@@ -45,12 +46,17 @@ impl Egress {
         if allowed { Ok(Pinned(address)) } else { Err(Blocked { address, class }) }
     }
 
-    /// Opens a TCP connection to a permitted address, without delay for small writes.
+    /// Opens a TCP connection to a permitted address.
     pub async fn connect(&self, to: Pinned, port: u16) -> std::io::Result<TcpStream> {
         socket::connect(SocketAddr::new(to.0, port), self.source_for(to.0)).await
     }
 
-    /// Where packets to an address of this family start from, when that is configured.
+    /// Returns true when this machine itself has lost its way to an address: no route, or an interface that is down.
+    pub(crate) fn has_lost(&self, to: IpAddr) -> bool {
+        way_out::is_lost(to, self.source_for(to))
+    }
+
+    /// Returns the address that packets to one of this family start from, when that is configured.
     pub(crate) fn source_for(&self, to: IpAddr) -> Option<IpAddr> {
         self.source.filter(|source| source.is_ipv4() == to.is_ipv4())
     }
@@ -73,7 +79,7 @@ impl Pinned {
 pub struct Blocked {
     /// The address as it was given.
     pub address: IpAddr,
-    /// What it turned out to be.
+    /// The class of the address.
     pub class: AddressClass,
 }
 

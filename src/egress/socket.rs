@@ -1,4 +1,4 @@
-//! A TCP socket as probes need it: no delay for small writes, an optional source address, closed without a trace.
+//! A TCP socket as probes need it: an optional source address, closed without a trace.
 //!
 //! Which address may be dialled is the gate's decision, not made here.
 
@@ -6,20 +6,33 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
-use socket2::SockRef;
-use tokio::net::{TcpSocket, TcpStream};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use tokio::net::TcpStream;
 
+/// Dials. A connection that is open at once, as to this machine itself, is not waited for.
 pub(super) async fn connect(to: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStream> {
-    let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    socket.set_nodelay(true)?;
+    let socket = Socket::new(Domain::for_address(to), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
     if let Some(source) = source {
         // Leaves the choice of the port to `connect`, which may reuse one towards another destination: a source
         // address is good for 28,000 connections to each target, not for 28,000 in all.
         setsockopt(&socket, sockopt::IpBindAddressNoPort, &true)?;
-        socket.bind(SocketAddr::new(source, 0))?;
+        socket.bind(&SocketAddr::new(source, 0).into())?;
     }
-    socket.connect(to).await
+    let is_open = match socket.connect(&to.into()) {
+        Ok(()) => true,
+        Err(error) if error.raw_os_error().map(Errno::from_raw) == Some(Errno::EINPROGRESS) => false,
+        Err(error) => return Err(error),
+    };
+    let stream = TcpStream::from_std(socket.into())?;
+    if !is_open {
+        stream.writable().await?;
+        if let Some(error) = stream.take_error()? {
+            return Err(error);
+        }
+    }
+    Ok(stream)
 }
 
 pub(super) fn close_by_reset(stream: &TcpStream) {

@@ -6,14 +6,17 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::egress::Pinned;
 use crate::model::check::{Micros, Timings, micros};
 
 /// One attempt while it runs.
 #[derive(Debug)]
 pub(crate) struct Attempt {
     start: Instant,
-    /// When it must be over.
+    /// The moment at which it must be over.
     pub(crate) deadline: Instant,
+    /// The address that a connection is open to.
+    pub(crate) peer: Option<Pinned>,
     mark: Instant,
     phases: Phases,
 }
@@ -39,7 +42,7 @@ impl Attempt {
     /// Starts the clock.
     pub(crate) fn start(timeout: Duration) -> Self {
         let start = Instant::now();
-        Self { start, deadline: start + timeout, mark: start, phases: Phases::default() }
+        Self { start, deadline: start + timeout, peer: None, mark: start, phases: Phases::default() }
     }
 
     /// The phase that has just ended took the time since the last one ended.

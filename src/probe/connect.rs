@@ -21,12 +21,12 @@ use crate::probe::spec::{Addressing, IpVersion};
 use crate::probe::stop::{Stop, trouble};
 use crate::probe::toolbox::Toolbox;
 
-/// How long one address may be silent before the next one is tried as well.
+/// The time that one address may be silent before the next one is tried as well.
 const HEAD_START: Duration = Duration::from_millis(250);
 /// Most addresses of one family that are tried; a name with hundreds is not a reason to dial hundreds.
 const PER_FAMILY: usize = 4;
 
-/// Where a host can be reached, ready to be dialled.
+/// The addresses of a host, ready to be dialled.
 #[derive(Debug)]
 pub(crate) struct Route {
     port: u16,
@@ -74,11 +74,12 @@ pub(crate) async fn dial(
 ) -> Result<Reached, Stop> {
     let (stream, used) = race(&route, toolbox.egress(), attempt.deadline).await?;
     attempt.finish(Phase::Connect);
+    attempt.peer = Some(used);
     let wants_both = addressing.smart_dualstack && addressing.ip_version == IpVersion::Auto;
     Ok(Reached { stream, other: wants_both.then(|| route.without_family(used.address())).flatten() })
 }
 
-/// Whether the other family of a name answers too: `None` when it does, or when that cannot be told. It gets half
+/// Tries the other family of a name: `None` when it answers too, or when that cannot be told. It gets half
 /// of the time that is left, so that a dead family does not eat the whole timeout.
 pub(crate) async fn prove(other: Option<Route>, toolbox: &Toolbox, deadline: Instant) -> Option<Failure> {
     let other = other?;
@@ -132,7 +133,7 @@ impl Route {
         })
     }
 
-    /// What remains without the family of `used`; `None` when nothing does.
+    /// Returns the route without the family of `used`; `None` when nothing is left.
     fn without_family(&self, used: IpAddr) -> Option<Self> {
         let rest = self.candidates.iter().filter(|pinned| pinned.address().is_ipv4() != used.is_ipv4());
         let candidates: Vec<Pinned> = rest.copied().collect();
@@ -142,6 +143,11 @@ impl Route {
     /// The addresses that may be tried.
     pub(crate) fn candidates(&self) -> &[Pinned] {
         &self.candidates
+    }
+
+    /// Returns true when this machine has lost its own way to all of the addresses.
+    pub(crate) fn is_lost(&self, egress: &Egress) -> bool {
+        !self.candidates.is_empty() && self.candidates.iter().all(|pinned| egress.has_lost(pinned.address()))
     }
 
     fn is_ipv6(&self) -> bool {
@@ -166,8 +172,8 @@ async fn race(route: &Route, egress: &Egress, deadline: Instant) -> Result<(TcpS
     };
     match raced {
         Ok(Ok(won)) => Ok(won),
-        Ok(Err(())) => Err(losses.verdict(false)),
-        Err(_elapsed) => Err(losses.verdict(true)),
+        Ok(Err(())) => Err(losses.verdict(route, egress, false)),
+        Err(_elapsed) => Err(losses.verdict(route, egress, true)),
     }
 }
 
@@ -194,7 +200,7 @@ async fn in_turn(route: &Route, egress: &Egress, losses: &mut Losses) -> Result<
     }
 }
 
-/// How the candidates failed. Our own trouble outweighs everything: what we could not try might have answered.
+/// The failures of the candidates. Our own trouble outweighs everything: what we could not try might have answered.
 /// After that, an answer (a refusal) says more than silence, and silence more than a missing route.
 #[derive(Debug, Default)]
 struct Losses {
@@ -206,7 +212,7 @@ struct Losses {
 impl Losses {
     fn note(&mut self, route: &Route, pinned: Pinned, error: &io::Error) {
         let own = trouble(error);
-        // A machine without IPv6 says "address not available"; with IPv4 to try, that is no lack of ports.
+        // A machine without IPv6 may say "address not available"; with IPv4 to try, that is no lack of ports.
         let lacks_ipv6 = own == Some(Trouble::NoPorts) && pinned.address().is_ipv6() && route.has_ipv4();
         match error.kind() {
             _ if own.is_some() && !lacks_ipv6 => self.trouble = own,
@@ -219,9 +225,12 @@ impl Losses {
         }
     }
 
-    fn verdict(&self, is_late: bool) -> Stop {
+    fn verdict(&self, route: &Route, egress: &Egress, is_late: bool) -> Stop {
         if let Some(trouble) = self.trouble {
             return Stop::Trouble(trouble);
+        }
+        if self.refused.is_none() && route.is_lost(egress) {
+            return Stop::Trouble(Trouble::NetworkDown);
         }
         let (code, message) = match self.refused {
             Some(ErrorCode::ConnectReset) => (ErrorCode::ConnectReset, "Connection reset by the peer"),

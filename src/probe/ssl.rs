@@ -33,7 +33,7 @@ pub(crate) async fn run(
     mut attempt: Attempt,
 ) -> Outcome {
     match inspect(check, toolbox, &mut attempt).await {
-        Err(stop) => stop.outcome(attempt.cut()),
+        Err(stop) => stop.unless_lost(attempt.peer, toolbox.egress()).outcome(attempt.cut()),
         Ok((mut facts, other)) => {
             facts.response_time = Some(attempt.response_time());
             let answered = Answered {
@@ -66,7 +66,7 @@ async fn inspect(
     Ok((facts, reached.other))
 }
 
-/// What the certificate and the handshake say.
+/// The findings about the certificate and the handshake.
 struct SslFacts {
     response_time: Option<Micros>,
     days_until_expiry: f64,

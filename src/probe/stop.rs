@@ -6,10 +6,10 @@ use std::io;
 
 use nix::errno::Errno;
 
-use crate::egress::Blocked;
+use crate::egress::{Blocked, Egress, Pinned};
 use crate::model::check::{ErrorCode, Failure, Measurement, Outcome, Timings, Trouble};
 
-/// Why a probe ended early.
+/// The reason why a probe ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The target did not answer as it should.
@@ -40,6 +40,18 @@ impl Stop {
         }
     }
 
+    /// The same, unless a connection broke or fell silent because this machine has lost its own way to `peer`.
+    pub(crate) fn unless_lost(self, peer: Option<Pinned>, egress: &Egress) -> Self {
+        match (&self, peer) {
+            (Self::Failed(failure), Some(peer))
+                if may_be_the_network(failure.code) && egress.has_lost(peer.address()) =>
+            {
+                Self::Trouble(Trouble::NetworkDown)
+            }
+            _ => self,
+        }
+    }
+
     /// The outcome of a probe that ended this way.
     pub(crate) fn outcome(self, timings: Timings) -> Outcome {
         match self {
@@ -63,7 +75,19 @@ impl From<Blocked> for Stop {
     }
 }
 
-/// What an error of the operating system says about ourselves; `None` when it is about the target.
+/// Failures of an open connection that a dead network causes as well as a dead target.
+const fn may_be_the_network(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::HttpTimeout
+            | ErrorCode::TlsHandshake
+            | ErrorCode::ConnectReset
+            | ErrorCode::ConnectTimeout
+            | ErrorCode::ConnectUnreachable
+    )
+}
+
+/// Returns what an error of the operating system says about ourselves; `None` when it is about the target.
 pub(crate) fn trouble(error: &io::Error) -> Option<Trouble> {
     match Errno::from_raw(error.raw_os_error()?) {
         Errno::EMFILE | Errno::ENFILE => Some(Trouble::NoDescriptors),

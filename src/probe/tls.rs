@@ -71,7 +71,7 @@ impl Tls {
         self.time.now()
     }
 
-    /// Whether a chain is valid now, trusted, and for this name.
+    /// Checks that a chain is valid now, trusted, and for this name.
     pub(crate) fn judge(&self, chain: &[CertificateDer<'_>], name: &ServerName<'_>) -> Result<(), Stop> {
         let verdict = self.trust.judge(chain, name, self.now());
         verdict.map_err(|error| refused(&error, u64::MAX))
@@ -110,6 +110,8 @@ pub(crate) async fn handshake(
     config: &Arc<ClientConfig>,
     attempt: &mut Attempt,
 ) -> Result<TlsStream<Wire>, Stop> {
+    // The last message of the handshake and the first request are small and follow each other at once.
+    stream.set_nodelay(true).map_err(|error| Stop::broken(&error, ErrorCode::TlsHandshake))?;
     let connecting = TlsConnector::from(config.clone()).connect(name, Wire::new(stream)).into_fallible();
     let stream = match timeout_at(attempt.deadline, connecting).await {
         Err(_elapsed) => {
@@ -122,7 +124,7 @@ pub(crate) async fn handshake(
     Ok(stream)
 }
 
-/// What an error of an established connection says, which TLS may have caused (such as the late refusal of a client
+/// Reads an error of an established connection, which TLS may have caused (such as the late refusal of a client
 /// without a certificate); `otherwise` is the code of errors that have none of their own.
 pub(crate) fn failure(error: &io::Error, otherwise: ErrorCode) -> Stop {
     rejected(error, u64::MAX, otherwise)
@@ -135,7 +137,7 @@ fn rejected(error: &io::Error, received: u64, otherwise: ErrorCode) -> Stop {
     }
 }
 
-/// What a TLS error says about the server, which had sent `received` bytes by then.
+/// Reads a TLS error as a statement about the server, which had sent `received` bytes by then.
 fn refused(error: &Error, received: u64) -> Stop {
     let (code, message) = match error {
         Error::InvalidCertificate(reason) => untrusted(reason),

@@ -10,6 +10,7 @@ mod http_hostile;
 mod http_redirects;
 mod icmp;
 mod names;
+mod network_lost;
 mod ssl;
 mod support;
 mod tcp;

@@ -44,7 +44,7 @@ pub(crate) async fn run(
     let visited = visit.follow(&mut trail, &mut attempt).await;
     let (answer, partial) = match visited {
         Ok(visited) => visited,
-        Err(stop) => return stop.outcome(attempt.cut()),
+        Err(stop) => return stop.unless_lost(attempt.peer, toolbox.egress()).outcome(attempt.cut()),
     };
     let answered = Answered {
         response_time: attempt.response_time(),

@@ -30,7 +30,7 @@ use series::Series;
 pub(crate) use pinger::Pinger;
 pub use series::ECHO_REQUESTS;
 
-/// How long the first family may be silent before the other one is asked as well.
+/// The time that the first family may be silent before the other one is asked as well.
 const HEAD_START: Duration = Duration::from_millis(250);
 
 /// Pings, and judges the replies.
@@ -68,13 +68,16 @@ async fn ping(
     };
     let wants_both = check.addressing.smart_dualstack && check.addressing.ip_version == IpVersion::Auto;
     let (pinger, deadline) = (toolbox.pinger(), attempt.deadline);
-    match (first_of(true), first_of(false)) {
+    let answered = match (first_of(true), first_of(false)) {
         (Some(v6), Some(v4)) if wants_both => both(pinger, v6, v4, deadline).await,
         (Some(v6), Some(v4)) => either(pinger, v6, v4, deadline).await.map(alone),
         (Some(only), None) | (None, Some(only)) => series::run(pinger, only, deadline).await.map(alone),
         (None, None) => Err(Stop::failed(ErrorCode::DnsNoRecords, "The name has no address")),
-    }
+    };
+    answered.map_err(|stop| if route.is_lost(toolbox.egress()) { NETWORK_DOWN } else { stop })
 }
+
+const NETWORK_DOWN: Stop = Stop::Trouble(Trouble::NetworkDown);
 
 const fn alone(series: Series) -> (Series, Option<Failure>) {
     (series, None)
@@ -139,7 +142,7 @@ fn graver(v6: Stop, v4: Stop) -> Stop {
     }
 }
 
-/// What a series of pings found out.
+/// The findings of a series of pings.
 struct IcmpFacts {
     response_time: Micros,
     series: Series,

@@ -5,6 +5,16 @@
 use std::process::Command;
 
 use nix::sched::{CloneFlags, unshare};
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// Whether this machine lets us make namespaces: whoever may open raw sockets usually may. Says so when not.
+pub(crate) fn may_make_namespaces() -> bool {
+    let may = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4)).is_ok();
+    if !may {
+        eprintln!("SKIPPED: without raw sockets there is no network namespace to test in");
+    }
+    may
+}
 
 /// Runs `test` on a current-thread runtime inside a new network namespace.
 ///
