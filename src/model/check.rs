@@ -329,7 +329,7 @@ impl Measurement {
 }
 
 /// What kept us from looking. Never the target's fault, never `down`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Trouble {
     /// This process has no file descriptors left.

@@ -5,7 +5,7 @@
 //! an address may be connected to is decided by `egress`. DNS checks do not come here: they ask themselves.
 
 use std::future::poll_fn;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::time::Duration;
 
@@ -24,9 +24,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::model::check::{ErrorCode, Failure, Trouble};
 use crate::probe::pulse::Pulse;
 use crate::probe::spec::IpVersion;
-use crate::probe::stop::Stop;
+use crate::probe::stop::{Stop, trouble};
 
-/// How long the slower family may lag behind the first answer (RFC 8305, section 3).
+/// The time that the slower family may lag behind the first answer (RFC 8305, section 3).
 const FAMILY_LAG: Duration = Duration::from_millis(50);
 /// One round of questions to the servers; a lost packet is asked again well before.
 const ROUND: Duration = Duration::from_secs(3);
@@ -34,7 +34,7 @@ const ROUND: Duration = Duration::from_secs(3);
 const ABSENCE_MAX: Duration = Duration::from_secs(10);
 /// A lookup this slow makes us doubt the servers themselves.
 const DOUBT_AFTER: Duration = Duration::from_secs(1);
-/// How long the canary may take when the lookup itself ended early.
+/// The time that the canary may take when the lookup itself ended early.
 const CANARY_WAIT: Duration = Duration::from_millis(500);
 /// Answers kept.
 const CACHED: u64 = 16_384;
@@ -55,12 +55,14 @@ pub struct Addresses {
     pub v4: Vec<IpAddr>,
 }
 
-/// Why there are no addresses; of two families' failures the later one is the more telling.
+/// The reasons why there are no addresses; of two families' failures the later one is the more telling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Absence {
     NoRecords,
     Servfail,
     Silence,
+    /// The question could not even be asked.
+    Unasked(Trouble),
     Nxdomain,
 }
 
@@ -130,8 +132,11 @@ impl Resolver {
         self.pulse.beats(since, deadline).await;
     }
 
-    /// Nobody answered: the target's fault only if the servers answer others.
+    /// Nobody answered: the target's fault only if the servers answer others, and if we were able to ask.
     pub(crate) async fn silence(&self, since: Instant, deadline: Instant) -> Stop {
+        if let Some(trouble) = lacking() {
+            return Stop::Trouble(trouble);
+        }
         let until = deadline.min(Instant::now() + CANARY_WAIT);
         if self.pulse.beats(since, until).await {
             Failure::new(ErrorCode::DnsTimeout, "The name servers did not answer in time").into()
@@ -194,7 +199,8 @@ impl Resolver {
         .await;
         let found = answer.map_err(|error| Absence::of(&error));
         // What was there at the first look comes from the cache and says nothing about the servers.
-        if polls > 1 && found.as_ref().err() != Some(&Absence::Silence) {
+        let is_answer = !matches!(found, Err(Absence::Silence | Absence::Unasked(_)));
+        if polls > 1 && is_answer {
             self.pulse.note_answer();
         }
         let found = addresses(&found?);
@@ -225,7 +231,12 @@ impl Absence {
                 Self::of_code(*response_code)
             }
             NetError::Dns(DnsError::ResponseCode(code)) => Self::of_code(*code),
-            NetError::Timeout | NetError::Io(_) | NetError::NoConnections | NetError::Busy => Self::Silence,
+            NetError::Timeout => Self::Silence,
+            NetError::Io(error) => trouble(error).map_or(Self::Silence, Self::Unasked),
+            // No connection to a server could be made, or too many questions are under way: nobody was asked.
+            NetError::NoConnections | NetError::Busy => {
+                Self::Unasked(lacking().unwrap_or(Trouble::ResolverUnavailable))
+            }
             _ => Self::Servfail,
         }
     }
@@ -245,6 +256,7 @@ impl From<Absence> for Stop {
             Absence::NoRecords => (ErrorCode::DnsNoRecords, "The name has no address"),
             Absence::Servfail => (ErrorCode::DnsServfail, "The name server failed or refused"),
             Absence::Silence => (ErrorCode::DnsTimeout, "The name servers did not answer in time"),
+            Absence::Unasked(trouble) => return Self::Trouble(trouble),
             Absence::Nxdomain => (ErrorCode::DnsNxdomain, "The name does not exist"),
         };
         Failure::new(code, message).into()
@@ -253,6 +265,12 @@ impl From<Absence> for Stop {
 
 async fn lagging<T>(family: impl Future<Output = Result<T, Absence>>, patient: bool) -> Result<T, Absence> {
     if patient { family.await } else { timeout(FAMILY_LAG, family).await.unwrap_or(Err(Absence::Silence)) }
+}
+
+/// Returns what this process lacks for asking anything; `None` when it can open a socket.
+fn lacking() -> Option<Trouble> {
+    let any = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0);
+    std::net::UdpSocket::bind(any).err().as_ref().and_then(trouble)
 }
 
 fn addresses(lookup: &Lookup) -> Vec<IpAddr> {

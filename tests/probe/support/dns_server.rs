@@ -53,7 +53,7 @@ struct Script {
 
 impl DnsServer {
     /// Answers these names, and refuses others.
-    pub(crate) async fn start<const N: usize>(answers: [(&str, Answer); N]) -> Self {
+    pub(crate) async fn start<'a>(answers: impl IntoIterator<Item = (&'a str, Answer)>) -> Self {
         Self::with_default(answers, Answer::Code(ResponseCode::Refused)).await
     }
 
@@ -62,9 +62,9 @@ impl DnsServer {
         Self::with_default([], Answer::Silence).await
     }
 
-    async fn with_default<const N: usize>(answers: [(&str, Answer); N], default: Answer) -> Self {
-        let answers = answers.map(|(text, answer)| (name(text), answer));
-        let script = Arc::new(Script { answers: answers.into(), default });
+    async fn with_default<'a>(answers: impl IntoIterator<Item = (&'a str, Answer)>, default: Answer) -> Self {
+        let answers = answers.into_iter().map(|(text, answer)| (name(text), answer));
+        let script = Arc::new(Script { answers: answers.collect(), default });
         let (udp, tcp) = bind().await;
         let questions = Arc::default();
         Self {
