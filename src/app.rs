@@ -15,8 +15,6 @@ use std::time::Duration;
 
 use actix::{Actor, Addr, Arbiter, Recipient};
 use anyhow::{Context as _, bail};
-use futures_util::FutureExt as _;
-use futures_util::future::LocalBoxFuture;
 use tokio::task::JoinHandle;
 
 use crate::announcer::Announcer;
@@ -28,7 +26,6 @@ use crate::config::sources::BadConfig;
 use crate::config::{Config, EgressChoice, LocationConfig};
 use crate::engine::aggregator::Batch;
 use crate::engine::definition::{Definer, Roster};
-use crate::engine::location::Prober;
 use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
 use crate::http::server::Server;
@@ -36,11 +33,10 @@ use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::access::Organisation;
-use crate::model::check::Outcome;
 use crate::model::location::{Location, LocationCode, PUSH};
 use crate::model::plans::PlanTable;
 use crate::model::secret::Sealer;
-use crate::probe::spec::CheckSpec;
+use crate::probe::prober::{Local, Prober};
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
 use crate::record::compaction::{Compaction, CompactionCounters, Compactor, RetentionPolicy};
 use crate::record::recorder::{RecordCounters, Recorder, Stop};
@@ -366,7 +362,7 @@ pub(crate) fn roster(config: &Config) -> anyhow::Result<Roster> {
 pub(crate) fn toolboxes(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Arc<dyn Prober>>> {
     let prober = |location: LocationConfig| {
         let toolbox = toolbox(config, clock, location.source_address)?;
-        Ok(Arc::new(Local(Arc::new(toolbox))) as Arc<dyn Prober>)
+        Ok(Arc::new(Local::new(toolbox)) as Arc<dyn Prober>)
     };
     locations(config).into_iter().map(prober).collect()
 }
@@ -392,14 +388,4 @@ pub fn toolbox(
         clock: clock.clone(),
         ..ToolboxConfig::default()
     })?)
-}
-
-/// Runs checks in this process.
-struct Local(Arc<Toolbox>);
-
-impl Prober for Local {
-    fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome> {
-        let toolbox = Arc::clone(&self.0);
-        async move { crate::probe::run(&spec, &toolbox).await }.boxed_local()
-    }
 }

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use actix::{Actor, ActorContext, Addr, Context, Handler, Message};
 use futures_util::FutureExt as _;
-use futures_util::future::LocalBoxFuture;
 use tokio::time::Instant;
 
 use crate::engine::counters::Ticket;
@@ -21,14 +20,10 @@ use crate::model::check::{Outcome, Trouble};
 use crate::model::watch::Attempt;
 use crate::probe::spec::CheckSpec;
 
+pub use crate::probe::prober::Prober;
+
 /// A check ends by itself within its timeout; if it has not by so much later, it is cut off.
 const OVERRUN_MS: u64 = 200;
-
-/// What runs one attempt of a check.
-pub trait Prober: Send + Sync + 'static {
-    /// Runs it once. Never fails: see [`Outcome`].
-    fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome>;
-}
 
 /// The lane of one location on one shard.
 pub struct LocationActor {
@@ -140,10 +135,14 @@ async fn run(bench: Rc<Bench>, check: RunCheck) {
     }
 }
 
+/// Runs one attempt. One that ends later than it may was held up by us, whatever it says: the process was stopped, or
+/// kept from its processor.
 async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> Outcome {
+    let started = Instant::now();
     let limit = spec.timeout + Duration::from_millis(OVERRUN_MS);
     let check = AssertUnwindSafe(async move { prober.probe(spec).await }).catch_unwind();
     match tokio::time::timeout(limit, check).await {
+        Ok(Ok(Outcome::Measured(_))) if started.elapsed() > limit => Outcome::Unmeasured(Trouble::Overrun),
         Ok(Ok(outcome)) => outcome,
         Ok(Err(_)) => Outcome::Unmeasured(Trouble::Panicked),
         Err(_) => Outcome::Unmeasured(Trouble::Overrun),

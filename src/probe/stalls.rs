@@ -1,0 +1,119 @@
+//! Moments in which this process did not run: stopped by a signal, or kept from its processor by others.
+//!
+//! A task that only sleeps and looks at the clock notices them. A check that failed while its own thread stood still
+//! for a good part of its time has measured us, not its target.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep};
+
+/// Time between two looks at the clock.
+const TICK: Duration = Duration::from_millis(50);
+/// Shorter delays are an ordinary evening.
+const STALL_MIN: Duration = Duration::from_millis(100);
+/// Stalls that are remembered: those of the last minutes, unless the machine does nothing else.
+const REMEMBERED: usize = 256;
+
+/// The stalls of one runtime. Stops watching when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Stalls {
+    record: Arc<Mutex<Record>>,
+    watcher: AbortHandle,
+}
+
+#[derive(Debug)]
+struct Record {
+    last_tick: Instant,
+    stalls: VecDeque<Stall>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Stall {
+    ended: Instant,
+    length: Duration,
+}
+
+impl Stalls {
+    /// Watches the current runtime.
+    pub(crate) fn watch() -> Self {
+        let record = Arc::new(Mutex::new(Record { last_tick: Instant::now(), stalls: VecDeque::new() }));
+        let watched = Arc::clone(&record);
+        let watcher = Handle::current().spawn(async move {
+            loop {
+                sleep(TICK).await;
+                watched.lock().unwrap_or_else(PoisonError::into_inner).tick(Instant::now());
+            }
+        });
+        Self { record, watcher: watcher.abort_handle() }
+    }
+
+    /// Time since `start` in which the runtime stood still, up to now.
+    pub(crate) fn since(&self, start: Instant) -> Duration {
+        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        // A check that is polled before the watcher would not hear of the stall that has just ended.
+        record.tick(Instant::now());
+        record.since(start)
+    }
+
+    /// Returns true when the runtime is gone, or the watcher was stopped.
+    pub(crate) fn is_over(&self) -> bool {
+        self.watcher.is_finished()
+    }
+}
+
+impl Drop for Stalls {
+    fn drop(&mut self) {
+        self.watcher.abort();
+    }
+}
+
+impl Record {
+    fn tick(&mut self, now: Instant) {
+        let length = now.saturating_duration_since(self.last_tick).saturating_sub(TICK);
+        self.last_tick = now;
+        if length >= STALL_MIN {
+            self.stalls.push_back(Stall { ended: now, length });
+            if self.stalls.len() > REMEMBERED {
+                self.stalls.pop_front();
+            }
+        }
+    }
+
+    fn since(&self, start: Instant) -> Duration {
+        let within = |stall: &Stall| stall.length.min(stall.ended.saturating_duration_since(start));
+        self.stalls.iter().rev().take_while(|stall| stall.ended > start).map(within).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stop_counts_for_the_checks_that_it_hit() {
+        let mut record = Record { last_tick: Instant::now(), stalls: VecDeque::new() };
+        let ms = Duration::from_millis;
+        let at = |elapsed: u64| Instant::now() + ms(elapsed);
+        for tick in [50, 100, 150] {
+            record.tick(at(tick));
+        }
+        assert_eq!(record.since(at(0)), Duration::ZERO);
+        record.tick(at(5_200));
+        assert_eq!(record.since(at(0)), ms(5_000));
+        assert_eq!(record.since(at(4_200)), ms(1_000), "only the part after its start");
+        assert_eq!(record.since(at(5_200)), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_check_that_is_polled_first_hears_of_the_stall() {
+        let stalls = Stalls::watch();
+        let start = Instant::now();
+        tokio::time::advance(Duration::from_secs(3)).await;
+        assert!(stalls.since(start) >= Duration::from_millis(2_900));
+        assert_eq!(stalls.since(Instant::now()), Duration::ZERO);
+    }
+}
