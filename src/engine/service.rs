@@ -30,6 +30,11 @@ use crate::model::service::ProbeRole;
 use crate::model::status_line::Change;
 use crate::model::watch::{Attempt, Effect, Finished, Memory, Opinion, Watch};
 
+/// A timer that is later than this was not held up by other work.
+const STANDSTILL: Duration = Duration::from_secs(1);
+/// The time that pings which waited during a standstill have to reach us.
+const CATCH_UP: Duration = Duration::from_secs(5);
+
 /// The actor of one service.
 pub struct ServiceActor {
     definition: Arc<Definition>,
@@ -245,7 +250,18 @@ impl ServiceActor {
         let Some(at) = self.watching.next_wake() else { return };
         let wait_us = (at.ms() * 1_000).saturating_sub(self.shard.clock.now_us());
         let wait = Duration::from_micros(u64::try_from(wait_us).unwrap_or(0));
-        self.timer = Some(ctx.run_later(wait, Self::wake));
+        let due = Instant::now() + wait;
+        self.timer = Some(ctx.run_later(wait, move |actor, ctx| actor.wake_since(due, ctx)));
+    }
+
+    /// Wakes for what was due at `due`. A timer that is late says that this process stood still: pings that came
+    /// meanwhile wait in the accept queue, and are heard before a deadline is called missed.
+    fn wake_since(&mut self, due: Instant, ctx: &mut Context<Self>) {
+        if matches!(self.watching, Watching::Reporting(_)) && due.elapsed() > STANDSTILL {
+            self.timer = Some(ctx.run_later(CATCH_UP, Self::wake));
+        } else {
+            self.wake(ctx);
+        }
     }
 
     fn wake(&mut self, ctx: &mut Context<Self>) {

@@ -101,6 +101,7 @@ impl Stage {
             "rename" => self.apply(false).await,
             "ahead" => self.set_ahead(argument),
             "back" => self.set_ahead(-argument),
+            "stall" => tokio::time::advance(std::time::Duration::from_secs(argument.unsigned_abs())).await,
             "stop" | "end" => self.close().await,
             "start" => {
                 self.open();
@@ -165,6 +166,14 @@ fn play(moves: &str) -> String {
 #[case::a_new_interval_counts_from_its_change(
     "0 watch; 0 ping; 50 hurry; 85 end",
     "0 push up | 0 unknown>up votes | 80 push down | 80 up>down votes"
+)]
+#[case::a_ping_that_waited_while_we_stood_still_is_heard_first(
+    "0 watch; 0 ping; 30 stall 100; 130 ping; 199 end",
+    "0 push up | 0 unknown>up votes | 130 push up"
+)]
+#[case::a_deadline_that_passed_while_we_stood_still_is_missed_all_the_same(
+    "0 watch; 0 ping; 30 stall 100; 180 end",
+    "0 push up | 0 unknown>up votes | 135 push down due 70 | 70 up>no_data gap | 135 no_data>down votes"
 )]
 #[case::a_deadline_that_passed_without_us_is_told_once(
     "0 watch; 0 ping; 30 stop; 500 start; 555 end",
