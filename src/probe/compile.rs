@@ -9,7 +9,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use http::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
 use serde_json::{Map, Value};
 use url::Url;
@@ -18,16 +18,13 @@ use crate::model::check::CheckType;
 use crate::probe::catalogue::{Definition, FieldKind, default_conditions, definition};
 use crate::probe::condition::{Condition, ConditionError};
 use crate::probe::endpoint::Endpoint;
+use crate::probe::header::{self, NameRefusal};
 use crate::probe::spec::{
     Addressing, CheckKind, CheckSpec, DnsCheck, HttpCheck, IcmpCheck, IpVersion, SslCheck, TcpCheck,
 };
 use crate::probe::target::{Target, TargetForm, parse_target};
 
-/// Headers that belong to the connection, not to the request: never taken from the configuration.
-const CONNECTION_HEADERS: [&str; 7] =
-    ["host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "upgrade"];
-
-/// Why a stored configuration makes no check.
+/// The reasons why a stored configuration makes no check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// The type is not checked.
@@ -158,11 +155,14 @@ impl<'a> Config<'a> {
         let mut headers = HeaderMap::new();
         if let Some(configured) = self.value("headers") {
             for (name, value) in configured.as_object().ok_or_else(malformed)? {
-                let name: HeaderName = name.parse().map_err(|_| malformed())?;
-                let value = value.as_str().and_then(sensitive).ok_or_else(malformed)?;
-                if !belongs_to_connection(&name) {
-                    headers.insert(name, value);
-                }
+                let value = value.as_str().ok_or_else(malformed)?;
+                match header::configured_name(name) {
+                    Ok(name) if name == HOST && !header::is_host(value) => return Err(malformed()),
+                    Ok(name) => headers.insert(name, sensitive(value).ok_or_else(malformed)?),
+                    // Stored before the list had this name: it was never sent.
+                    Err(NameRefusal::Reserved) => continue,
+                    Err(NameRefusal::Form) => return Err(malformed()),
+                };
             }
         }
         if let Some(auth) = self.value("auth") {
@@ -174,10 +174,6 @@ impl<'a> Config<'a> {
         }
         Ok(headers)
     }
-}
-
-fn belongs_to_connection(name: &HeaderName) -> bool {
-    CONNECTION_HEADERS.contains(&name.as_str()) || name.as_str().starts_with("proxy-")
 }
 
 /// A header value that `Debug` does not show.
@@ -202,13 +198,7 @@ fn credentials(auth: &Value) -> Option<Credentials> {
             let pair = format!("{}:{}", text("username")?, text("password")?);
             (AUTHORIZATION, format!("Basic {}", STANDARD.encode(pair)))
         }
-        "api_key" => {
-            let name: HeaderName = text("header")?.parse().ok()?;
-            if belongs_to_connection(&name) {
-                return None;
-            }
-            (name, text("value")?.to_owned())
-        }
+        "api_key" => (header::credential_name(text("header")?).ok()?, text("value")?.to_owned()),
         _ => return None,
     };
     sensitive(&value).map(|value| Credentials::Header(name, value))
@@ -295,10 +285,19 @@ mod tests {
     #[test]
     fn headers_of_the_connection_are_never_taken_over() {
         let check = http(&json!({"headers": {
-            "Host": "a", "content-length": "7", "Transfer-Encoding": "chunked", "Connection": "close",
-            "Keep-Alive": "1", "TE": "trailers", "Upgrade": "h2c", "Proxy-Authorization": "x", "X-Mine": "y",
+            "content-length": "7", "Transfer-Encoding": "chunked", "Connection": "close", "Trailer": "Expires",
+            "Keep-Alive": "1", "TE": "trailers", "Upgrade": "h2c", "HTTP2-Settings": "AAMAAABk",
+            "Proxy-Authorization": "x", "X-Mine": "y",
         }}));
         assert_eq!(check.headers.keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["x-mine"]);
+    }
+
+    #[test]
+    fn a_host_is_taken_when_it_is_one() {
+        assert_eq!(http(&json!({"headers": {"host": "shop.test:8443"}})).headers[HOST], "shop.test:8443");
+        let broken = json!({"headers": {"Host": "shop.test/path"}});
+        let error = compile(CheckType::Http, "http://example.com", &broken).unwrap_err();
+        assert_eq!(error, SpecError::Config("headers"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod dns;
 pub mod domain_look;
 pub mod endpoint;
 pub mod fact;
+pub mod header;
 mod http;
 mod icmp;
 pub mod json_path;

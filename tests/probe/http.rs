@@ -51,6 +51,17 @@ async fn configured_headers_credentials_and_body_are_sent_once() {
     assert!(request.ends_with("\r\n\r\npayload"));
 }
 
+/// Contract 4.2.2: virtual hosts are checked with it.
+#[tokio::test]
+async fn a_configured_host_takes_the_place_of_the_targets() {
+    let server = Server::answering(HELLO).await;
+    let config = json!({ "headers": { "hOsT": "shop.test:8443" } });
+    assert_eq!(verdict(&measure(&http(&server.url("/"), &config), &toolbox()).await), UP);
+    let request = server.requests().remove(0).to_ascii_lowercase();
+    assert!(request.contains("\r\nhost: shop.test:8443\r\n"), "{request}");
+    assert_eq!(request.matches("\r\nhost:").count(), 1, "{request}");
+}
+
 /// Contract 4.2.4: a condition that holds, and whether it does.
 #[rstest]
 #[case("status_code", "eq", json!(200), true)]

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use watchkeeper::model::check::{CheckStatus, ErrorCode};
 
-use crate::support::certificates::{Identity, https};
+use crate::support::certificates::{Authority, Identity, https};
 use crate::support::server::Server;
 use crate::support::{UP, condition, down, http, measure, toolbox, verdict};
 
@@ -44,7 +44,11 @@ async fn request(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<Vec<u
 
 /// Answers with these frames, after its settings.
 async fn server(frames: Vec<u8>) -> Server {
-    let acceptor = Identity::self_signed(&["127.0.0.1"]).acceptor(&["h2"]);
+    server_of(&Identity::self_signed(&["127.0.0.1"]), frames).await
+}
+
+async fn server_of(identity: &Identity, frames: Vec<u8>) -> Server {
+    let acceptor = identity.acceptor(&["h2"]);
     Server::start(move |stream, visit| {
         let (acceptor, frames) = (acceptor.clone(), frames.clone());
         async move {
@@ -52,7 +56,7 @@ async fn server(frames: Vec<u8>) -> Server {
             let settings = [frame(SETTINGS, 0, 0, &[]), frame(SETTINGS, ACK, 0, &[])].concat();
             stream.write_all(&settings).await.unwrap();
             let headers = request(&mut stream).await.unwrap();
-            visit.note(String::from_utf8_lossy(&headers).into_owned());
+            visit.note(headers.iter().map(|byte| format!("{byte:02x}")).collect());
             stream.write_all(&frames).await.unwrap();
             // Stay until the probe has left, so that nothing is cut.
             let mut rest = [0; 256];
@@ -87,4 +91,18 @@ async fn http2_is_spoken_where_the_server_wants_it(
         let timings = measured.timings;
         assert!(timings.tls.is_some() && timings.ttfb.is_some() && timings.transfer.is_some());
     }
+}
+
+/// `:authority: www.example.com` as RFC 7541, appendix C.4.1, writes it.
+const EXAMPLE_AUTHORITY: &str = "418cf1e3c2e5f23a6ba0ab90f4ff";
+
+#[tokio::test]
+async fn a_configured_host_is_the_authority_and_the_certificate_stays_the_targets() {
+    let authority = Authority::found();
+    let identity = authority.issue(&["127.0.0.1"], |_| {});
+    let server = server_of(&identity, frame(HEADERS, END_HEADERS | END_STREAM, 1, b"\x88")).await;
+    let config = json!({ "headers": { "Host": "www.example.com" } });
+    assert_eq!(verdict(&measure(&http(&https(server.address), &config), &authority.trusted()).await), UP);
+    let block = server.requests().remove(0);
+    assert_eq!(block.matches(EXAMPLE_AUTHORITY).count(), 1, "{block}");
 }

@@ -60,14 +60,23 @@ async fn another_origin_gets_none_of_the_owners_secrets() {
     let server = Server::answering(to(&stranger.url("/"))).await;
     let config = json!({
         "method": "POST",
-        "headers": { "X-Key": "marker-1", "Cookie": "marker-2" },
-        "auth": { "type": "bearer", "token": "marker-3" },
-        "body": "marker-4",
+        "headers": { "X-Key": "marker-1", "Cookie": "marker-2", "Host": "marker-3.test" },
+        "auth": { "type": "bearer", "token": "marker-4" },
+        "body": "marker-5",
     });
     assert_eq!(verdict(&measure(&http(&server.url("/"), &config), &toolbox()).await), UP);
     let (sent, leaked) = (server.requests().remove(0), stranger.requests().remove(0));
-    assert_eq!(sent.matches("marker-").count(), 4, "{sent}");
+    assert_eq!(sent.matches("marker-").count(), 5, "{sent}");
     assert_eq!(leaked.matches("marker-").count(), 0, "{leaked}");
+    assert!(leaked.contains(&format!("\r\nhost: {}\r\n", stranger.address)), "{leaked}");
+}
+
+#[tokio::test]
+async fn the_same_origin_is_told_the_configured_host_again() {
+    let server = stairs(1).await;
+    let config = json!({ "headers": { "Host": "shop.test" } });
+    assert_eq!(verdict(&measure(&http(&server.url("/"), &config), &toolbox()).await), UP);
+    assert!(server.requests().iter().all(|request| request.contains("\r\nhost: shop.test\r\n")));
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{ConditionField, ConditionKind, DefaultCondition, Definition, definition};
 use crate::model::check::CheckType;
 use crate::probe::condition::Operator;
+use crate::probe::header;
 use crate::probe::json_path::JsonPath;
 
 /// Most values of an `in` or `not_in` list.
@@ -15,9 +16,6 @@ const MAX_LIST_ITEMS: usize = 50;
 
 /// Most characters of a text.
 const MAX_TEXT_LENGTH: usize = 1000;
-
-/// Most characters of a header name.
-const MAX_HEADER_NAME_LENGTH: usize = 256;
 
 /// A condition field as a client named it.
 #[derive(Clone, Copy, Debug)]
@@ -49,19 +47,13 @@ fn refer<'a>(field: &'static ConditionField, name: &'a str) -> Option<FieldRef<'
     };
     let parameter = name.strip_prefix(parametric.prefix)?;
     let is_valid = match field.kind {
-        ConditionKind::Header => is_header_name(parameter),
+        ConditionKind::Header => header::name(parameter).is_some(),
         _ => JsonPath::is_valid(parameter),
     };
     is_valid.then_some(FieldRef { field, parameter: Some(parameter) })
 }
 
-/// An RFC 9110 token of 1..256 characters.
-fn is_header_name(name: &str) -> bool {
-    let is_token_character = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    (1..=MAX_HEADER_NAME_LENGTH).contains(&name.len()) && name.bytes().all(is_token_character)
-}
-
-/// Whether a value has the form that field type and operator need.
+/// Returns true when a value has the form that field type and operator need.
 #[must_use]
 pub fn value_fits(kind: ConditionKind, operator: Operator, value: &Value) -> bool {
     match operator {
@@ -85,7 +77,7 @@ fn is_of_kind(kind: ConditionKind, value: &Value) -> bool {
     }
 }
 
-/// What is stored when no conditions are given, in the form in which it is stored and shown.
+/// Returns the conditions that are stored when none are given, in the form in which it is stored and shown.
 #[must_use]
 pub fn default_conditions(check_type: CheckType, subtype: Option<&str>) -> Vec<Value> {
     let definition = definition(check_type);

@@ -6,6 +6,7 @@
 use std::convert::Infallible;
 use std::ops::RangeInclusive;
 
+use http::header::HOST;
 use serde_json::{Map, Value};
 
 use crate::http::kit::field::Field;
@@ -13,13 +14,9 @@ use crate::http::kit::fields::Fields;
 use crate::http::kit::rule::FieldRule;
 use crate::model::service_secrets::each_leaf;
 use crate::model::vault::Vault;
+use crate::probe::header::{self, NameRefusal};
 
 const HEADER_VALUE_LENGTH: RangeInclusive<usize> = 0..=8192;
-const HEADER_NAME_LENGTH: RangeInclusive<usize> = 1..=256;
-
-/// Headers that belong to the connection: the probe writes them itself.
-const RESERVED: [&str; 7] =
-    ["connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"];
 
 /// Reads a block of headers. `stored` is the stored block.
 #[must_use]
@@ -35,10 +32,10 @@ pub fn read_headers(
     }
     let mut headers: Map<String, Value> = Map::new();
     for (name, value) in members.each() {
-        let sealed = match refused_name(name) {
-            Some(rule) => value.refuse(rule),
-            None if holds(&headers, name) => value.refuse(FieldRule::HeaderTwice),
-            None => read_header(name, &value, stored, vault),
+        let sealed = match header::configured_name(name) {
+            Err(refusal) => value.refuse(name_rule(refusal)),
+            Ok(_) if holds(&headers, name) => value.refuse(FieldRule::HeaderTwice),
+            Ok(_) => read_header(name, &value, stored, vault),
         };
         // A header that is refused still takes its name: the second one is twice in any case.
         headers.insert(name.to_owned(), sealed.unwrap_or_default());
@@ -59,6 +56,9 @@ fn read_header(
     let text = value.string()?;
     value.check_length(text, &HEADER_VALUE_LENGTH)?;
     check_header_value(value, text)?;
+    if name.eq_ignore_ascii_case(HOST.as_str()) && !header::is_host(text) {
+        return value.refuse(FieldRule::HeaderValue);
+    }
     Some(vault.seal(value.path(), text))
 }
 
@@ -66,15 +66,11 @@ fn holds(headers: &Map<String, Value>, name: &str) -> bool {
     headers.keys().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Which rule a header name breaks: an RFC 9110 token that the probe does not set itself.
-fn refused_name(name: &str) -> Option<FieldRule> {
-    let is_token_character = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    if !HEADER_NAME_LENGTH.contains(&name.len()) || !name.bytes().all(is_token_character) {
-        return Some(FieldRule::HeaderName);
+fn name_rule(refusal: NameRefusal) -> FieldRule {
+    match refusal {
+        NameRefusal::Form => FieldRule::HeaderName,
+        NameRefusal::Reserved => FieldRule::HeaderReserved,
     }
-    let lower = name.to_ascii_lowercase();
-    let reserved = RESERVED.contains(&lower.as_str()) || lower.starts_with("proxy-");
-    reserved.then_some(FieldRule::HeaderReserved)
 }
 
 /// What cannot be sent in a header line is refused: control characters, with the exception of the tab.
@@ -167,9 +163,9 @@ fn read_part(
         }
         Form::Password => field.text(0..=8192)?,
         Form::Username => field.text(1..=1024)?,
-        Form::HeaderName => match (field.string()?, refused_name(field.string()?)) {
-            (_, Some(rule)) => return field.refuse(rule),
-            (name, None) => name.to_owned(),
+        Form::HeaderName => match header::credential_name(field.string()?) {
+            Err(refusal) => return field.refuse(name_rule(refusal)),
+            Ok(_) => field.string()?.to_owned(),
         },
     };
     Some(if is_secret { vault.seal(field.path(), &text) } else { text.into() })

@@ -1,0 +1,154 @@
+//! Which headers a service may configure (contract 4.2.2): one list for the API, the compiler of checks, and the wire.
+//!
+//! Lines that decide where a request begins and ends, or that belong to the connection, are written by the probe
+//! alone. `Host` may be configured: virtual hosts are checked with it.
+
+use http::HeaderName;
+use http::header::HOST;
+use http::uri::Authority;
+
+use crate::probe::endpoint::Host;
+
+/// The longest name of a header, in characters.
+pub const NAME_MAX_LENGTH: usize = 256;
+
+/// Names that cannot be configured; neither can any that begins with [`PROXY`].
+const RESERVED: [&str; 8] = [
+    "connection",
+    "content-length",
+    "http2-settings",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// The beginning of names that speak to a proxy.
+const PROXY: &str = "proxy-";
+
+/// The reasons why a name cannot be configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameRefusal {
+    /// Not an RFC 9110 token of 1..256 characters.
+    #[error("not a valid header name")]
+    Form,
+    /// The probe sets this header itself.
+    #[error("the header cannot be set")]
+    Reserved,
+}
+
+/// Returns the name of a header of the block `headers`.
+///
+/// # Errors
+/// When it is no header name, or reserved.
+pub fn configured_name(text: &str) -> Result<HeaderName, NameRefusal> {
+    let name = name(text).ok_or(NameRefusal::Form)?;
+    if is_reserved(&name) { Err(NameRefusal::Reserved) } else { Ok(name) }
+}
+
+/// Returns the name of the header that carries an API key; a host is not a secret.
+///
+/// # Errors
+/// When it is no header name, or reserved, or `Host`.
+pub fn credential_name(text: &str) -> Result<HeaderName, NameRefusal> {
+    configured_name(text).and_then(|name| if name == HOST { Err(NameRefusal::Reserved) } else { Ok(name) })
+}
+
+/// Reads an RFC 9110 token of 1..256 characters; `None` when the text is none.
+#[must_use]
+pub fn name(text: &str) -> Option<HeaderName> {
+    HeaderName::from_bytes(text.as_bytes()).ok().filter(|_| text.len() <= NAME_MAX_LENGTH)
+}
+
+/// Returns true for a value that `Host` may have: a host name or address, an IPv6 address in brackets, and perhaps a port.
+#[must_use]
+pub fn is_host(value: &str) -> bool {
+    let Ok(authority) = value.parse::<Authority>() else { return false };
+    let host = authority.host();
+    let port = &value[host.len().min(value.len())..];
+    let has_valid_port = match port.strip_prefix(':') {
+        Some(digits) => {
+            digits.bytes().all(|byte| byte.is_ascii_digit())
+                && digits.parse::<u16>().is_ok_and(|port| port > 0)
+        }
+        None => port.is_empty(),
+    };
+    let is_bare_ipv6 = host.contains(':') && !host.starts_with('[');
+    value.starts_with(host)
+        && has_valid_port
+        && !is_bare_ipv6
+        && !host.is_empty()
+        && Host::parse(host).is_ok()
+}
+
+fn is_reserved(name: &HeaderName) -> bool {
+    RESERVED.contains(&name.as_str()) || name.as_str().starts_with(PROXY)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("X-Api-Key", None)]
+    #[case("Host", None)]
+    #[case("Cookie", None)]
+    #[case("proxy", None)]
+    #[case("Expect", None)]
+    #[case("Connection", Some(NameRefusal::Reserved))]
+    #[case("CONTENT-LENGTH", Some(NameRefusal::Reserved))]
+    #[case("Transfer-Encoding", Some(NameRefusal::Reserved))]
+    #[case("Upgrade", Some(NameRefusal::Reserved))]
+    #[case("TE", Some(NameRefusal::Reserved))]
+    #[case("Trailer", Some(NameRefusal::Reserved))]
+    #[case("Keep-Alive", Some(NameRefusal::Reserved))]
+    #[case("HTTP2-Settings", Some(NameRefusal::Reserved))]
+    #[case("Proxy-Authorization", Some(NameRefusal::Reserved))]
+    #[case("", Some(NameRefusal::Form))]
+    #[case("X A", Some(NameRefusal::Form))]
+    #[case("X:A", Some(NameRefusal::Form))]
+    #[case("ü", Some(NameRefusal::Form))]
+    fn a_name_is_taken_or_refused(#[case] name: &str, #[case] refusal: Option<NameRefusal>) {
+        assert_eq!(configured_name(name).err(), refusal);
+    }
+
+    #[test]
+    fn a_name_has_at_most_256_characters() {
+        assert!(configured_name(&"x".repeat(256)).is_ok());
+        assert_eq!(configured_name(&"x".repeat(257)), Err(NameRefusal::Form));
+    }
+
+    #[test]
+    fn an_api_key_is_not_a_host() {
+        assert_eq!(credential_name("host"), Err(NameRefusal::Reserved));
+        assert!(credential_name("X-Key").is_ok());
+    }
+
+    #[rstest]
+    #[case("example.com", true)]
+    #[case("example.com.", true)]
+    #[case("Example.com:8443", true)]
+    #[case("192.0.2.1:1", true)]
+    #[case("[2001:db8::1]", true)]
+    #[case("[2001:db8::1]:65535", true)]
+    #[case("my_host", true)]
+    #[case("", false)]
+    #[case(":80", false)]
+    #[case("example.com:", false)]
+    #[case("example.com:0", false)]
+    #[case("example.com:65536", false)]
+    #[case("example.com:+80", false)]
+    #[case("ada@example.com", false)]
+    #[case("example.com/path", false)]
+    #[case("exa mple.com", false)]
+    #[case("2001:db8::1", false)]
+    #[case("example.com, example.org", false)]
+    #[case("a..b", false)]
+    #[case("bücher.example", false)]
+    fn a_host_is_a_host_with_a_port_perhaps(#[case] value: &str, #[case] expected: bool) {
+        assert_eq!(is_host(value), expected);
+    }
+}
