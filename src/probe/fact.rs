@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use http::HeaderMap;
-use serde_json::Value;
 
 macro_rules! facts {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
@@ -100,7 +99,7 @@ impl FromStr for Fact {
     }
 }
 
-/// What one probe found out. Each probe overrides what it knows; the rest is missing.
+/// The findings of one probe. Each probe overrides what it knows; the rest is missing.
 pub trait Facts {
     /// A number.
     fn number(&self, fact: Fact) -> Option<f64>;
@@ -117,8 +116,8 @@ pub trait Facts {
         None
     }
 
-    /// The body as JSON, when it is JSON. Asked for only by `json.<path>` conditions.
-    fn json(&self) -> Option<&Value> {
+    /// The body, when it may be JSON. Asked for only by `json.<path>` conditions.
+    fn json(&self) -> Option<&str> {
         None
     }
 

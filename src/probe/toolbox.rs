@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use hickory_resolver::net::NetError;
+use tokio::sync::Semaphore;
 
 use crate::clock::Clock;
 use crate::egress::{Egress, EgressPolicy};
@@ -15,15 +16,18 @@ use crate::probe::tls::Tls;
 
 /// Most bytes of a response body that are read.
 pub const BODY_MAX_BYTES: usize = 1 << 20;
+/// Bodies that are decoded with a window at the same time. The tables of a hostile brotli stream take 3 MiB besides
+/// its window, so their number is bounded for the location and not for each check.
+const DECODING_WINDOWS: usize = 1;
 
-/// How a location is set up.
+/// The settings of a location.
 #[derive(Clone, Debug)]
 pub struct ToolboxConfig {
     /// Name servers; empty: the system's.
     pub dns_servers: Vec<SocketAddr>,
     /// Certificate authorities that are trusted besides the system's; a PEM file.
     pub ca_file: Option<PathBuf>,
-    /// Which addresses may be talked to.
+    /// The addresses that may be talked to.
     pub egress: EgressPolicy,
     /// Local address of outbound connections of the same family.
     pub source_address: Option<IpAddr>,
@@ -46,7 +50,7 @@ impl Default for ToolboxConfig {
     }
 }
 
-/// What the checks of one location share.
+/// The tools that the checks of one location share.
 #[derive(Debug)]
 pub struct Toolbox {
     egress: Egress,
@@ -54,9 +58,10 @@ pub struct Toolbox {
     pinger: Pinger,
     tls: Tls,
     body_max_bytes: usize,
+    decoding_windows: Semaphore,
 }
 
-/// Why a location cannot be set up.
+/// The reasons why a location cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolboxError {
     /// The file of further certificate authorities is of no use.
@@ -64,7 +69,7 @@ pub enum ToolboxError {
     CaFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect of the file.
         reason: String,
     },
     /// The system's resolver configuration is of no use.
@@ -87,6 +92,7 @@ impl Toolbox {
             pinger: Pinger::new(config.source_address),
             tls: Tls::new(config.ca_file.as_deref(), config.clock)?,
             body_max_bytes: config.body_max_bytes,
+            decoding_windows: Semaphore::new(DECODING_WINDOWS),
         })
     }
 
@@ -108,6 +114,11 @@ impl Toolbox {
 
     pub(crate) const fn tls(&self) -> &Tls {
         &self.tls
+    }
+
+    /// Permits for decoding a body with a window.
+    pub(crate) const fn decoding_windows(&self) -> &Semaphore {
+        &self.decoding_windows
     }
 
     pub(crate) const fn body_max_bytes(&self) -> usize {

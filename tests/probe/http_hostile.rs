@@ -23,7 +23,9 @@ fn gzip_bomb() -> Vec<u8> {
 
 fn zstd_bomb() -> Vec<u8> {
     let plain = vec![b'a'; 30 << 20];
-    ruzstd::encoding::compress_to_vec(plain.as_slice(), ruzstd::encoding::CompressionLevel::Fastest)
+    let mut encoder = zstd::stream::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.write_all(&plain).unwrap();
+    encoder.finish().unwrap()
 }
 
 fn nonsense() -> Vec<u8> {
@@ -51,7 +53,7 @@ async fn a_compressed_body_is_undone_within_limits(
     let mut check = http(&server.url("/"), &config);
     check.timeout = Duration::from_secs(10);
     assert_eq!(verdict(&measure(&check, &toolbox()).await), expected);
-    assert!(server.requests()[0].contains("accept-encoding: gzip, br, zstd, deflate\r\n"));
+    assert!(server.requests()[0].contains("accept-encoding: gzip, deflate\r\n"));
 }
 
 #[rstest]
@@ -110,4 +112,49 @@ async fn no_byte_of_a_url_breaks_out_of_the_request_line() {
         assert!(lines[0].bytes().all(|sent| sent.is_ascii_graphic() || sent == b' '), "{request:?}");
         assert_eq!(lines[0].matches(' ').count(), 2, "{request:?}");
     }
+}
+
+/// How late a task of the same thread is that wants to run every 5 ms: at p99 of two seconds.
+async fn lateness_of_a_neighbour() -> Duration {
+    let every = Duration::from_millis(5);
+    let mut late = Vec::new();
+    let start = tokio::time::Instant::now();
+    for number in 1..400 {
+        let due = start + every * number;
+        tokio::time::sleep_until(due).await;
+        late.push(due.elapsed());
+    }
+    late.sort_unstable();
+    late[late.len() * 99 / 100]
+}
+
+/// Reliability 18: bodies that are dear to decode do not hold up the checks beside them.
+#[tokio::test]
+async fn neighbours_are_on_time_beside_hostile_bodies() {
+    let alone = lateness_of_a_neighbour().await;
+    let toolbox = toolbox();
+    let config = json!({ "conditions": [condition("body", "contains", &json!("needle"))] });
+    let mut servers = Vec::new();
+    for (coding, body) in [("gzip", gzip_bomb()), ("zstd", zstd_bomb())] {
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        servers.push(Server::answering([head.into_bytes(), body].concat()).await);
+    }
+    let checks: Vec<_> = servers.iter().map(|server| http(&server.url("/"), &config)).collect();
+    let attack = async {
+        for _ in 0..100_000 {
+            futures_util::future::join_all(
+                checks.iter().cycle().take(16).map(|check| measure(check, &toolbox)),
+            )
+            .await;
+        }
+    };
+    let beside = tokio::select! {
+        () = attack => panic!("it was over before"),
+        late = lateness_of_a_neighbour() => late,
+    };
+    println!("late at p99: {alone:?} alone, {beside:?} beside hostile bodies");
+    assert!(beside <= alone + Duration::from_millis(50), "{alone:?} alone, {beside:?} beside them");
 }

@@ -11,8 +11,9 @@ use serde_json::Value;
 
 use super::operator::Operator;
 use crate::probe::fact::Fact;
+use crate::probe::json_path::Found;
 
-/// What a condition compares with.
+/// The value that a condition compares with.
 #[derive(Clone, Debug)]
 pub(super) enum Operand {
     Number(f64),
@@ -49,7 +50,12 @@ impl Operand {
         }
     }
 
-    /// Whether `accept` holds for this value, or for one of its items.
+    /// The text, where it is one.
+    pub(super) fn as_text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// Returns true when `accept` holds for this value, or for one of its items.
     fn any(&self, accept: impl Fn(&Self) -> bool) -> bool {
         match self {
             Self::List(items) => items.iter().any(accept),
@@ -58,16 +64,16 @@ impl Operand {
     }
 }
 
-/// What a subject turned out to be.
+/// The value that a probe found.
 pub(super) enum Observed<'a> {
     Number(f64),
     Text(Cow<'a, str>),
     List(Fact, &'a [String]),
-    Json(Cow<'a, Value>),
+    Json(Found<'a>),
 }
 
 impl Observed<'_> {
-    /// Whether the comparison that a condition makes is true.
+    /// Returns true when the comparison that a condition makes is true.
     pub(super) fn satisfies(&self, operator: Operator, operand: &Operand) -> bool {
         let order = || self.order(operand);
         match operator {
@@ -85,7 +91,7 @@ impl Observed<'_> {
     fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
-            Self::Json(value) => value.as_f64(),
+            Self::Json(Found::Number(number)) => Some(*number),
             _ => None,
         }
     }
@@ -93,7 +99,7 @@ impl Observed<'_> {
     fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
-            Self::Json(value) => value.as_str(),
+            Self::Json(Found::Text(text)) => Some(text),
             _ => None,
         }
     }
@@ -110,7 +116,7 @@ impl Observed<'_> {
         match operand {
             Operand::Number(_) => self.order(operand) == Some(Ordering::Equal),
             Operand::Text(text) => self.text() == Some(text),
-            Operand::Bool(flag) => matches!(self, Self::Json(value) if value.as_bool() == Some(*flag)),
+            Operand::Bool(flag) => matches!(self, Self::Json(Found::Bool(seen)) if seen == flag),
             Operand::List(_) => false,
         }
     }
@@ -122,12 +128,9 @@ impl Observed<'_> {
         };
         match self {
             Self::List(fact, items) => items.iter().any(|item| is_item(*fact, item, wanted)),
-            Self::Json(value) => match &**value {
-                Value::Array(items) => items.iter().any(|item| item.as_str() == Some(wanted)),
-                other => other.as_str().is_some_and(|text| text.contains(&**wanted)),
-            },
-            Self::Text(text) => text.contains(&**wanted),
-            Self::Number(_) => false,
+            Self::Json(Found::List { holds }) => *holds,
+            Self::Json(Found::Text(text)) | Self::Text(text) => text.contains(&**wanted),
+            Self::Json(_) | Self::Number(_) => false,
         }
     }
 }

@@ -31,7 +31,7 @@ pub struct Condition {
     status: CheckStatus,
 }
 
-/// What a condition looks at.
+/// The finding that a condition looks at.
 #[derive(Clone, Debug)]
 enum Subject {
     Number(Fact),
@@ -88,25 +88,25 @@ impl Condition {
         })
     }
 
-    /// What a match means: `Degraded` or `Down`.
+    /// The status that a match means: `Degraded` or `Down`.
     #[must_use]
     pub const fn status(&self) -> CheckStatus {
         self.status
     }
 
-    /// Whether the response body must be kept for this condition.
+    /// Returns true when the response body must be kept for this condition.
     #[must_use]
     pub const fn needs_body(&self) -> bool {
         matches!(self.subject, Subject::Json(_) | Subject::Text(Fact::Body))
     }
 
-    /// Whether the response body must be read as JSON for this condition.
+    /// Returns true when the response body must be read as JSON for this condition.
     #[must_use]
     pub const fn needs_json(&self) -> bool {
         matches!(self.subject, Subject::Json(_))
     }
 
-    /// Whether this is `<fact> eq 0`, which names the lack of something rather than a wrong value.
+    /// Returns true for `<fact> eq 0`, which names the lack of something rather than a wrong value.
     #[must_use]
     pub fn is_none_of(&self, fact: Fact) -> bool {
         matches!(self.subject, Subject::Number(own) if own == fact)
@@ -114,10 +114,10 @@ impl Condition {
             && matches!(self.operand, Operand::Number(number) if number == 0.0)
     }
 
-    /// Whether the facts are such that this condition's status applies.
+    /// Returns true when the facts are such that this condition's status applies.
     #[must_use]
     pub fn matches(&self, facts: &impl Facts) -> bool {
-        match self.subject.observe(facts) {
+        match self.subject.observe(facts, &self.operand) {
             Some(seen) => seen.satisfies(self.operator, &self.operand),
             None => self.operator.is_negative(),
         }
@@ -198,12 +198,14 @@ impl Subject {
         }
     }
 
-    fn observe<'a>(&self, facts: &'a impl Facts) -> Option<Observed<'a>> {
+    fn observe<'a>(&self, facts: &'a impl Facts, operand: &Operand) -> Option<Observed<'a>> {
         match self {
             Self::Number(fact) => facts.number(*fact).map(Observed::Number),
             Self::Text(fact) => facts.text(*fact).map(Observed::Text),
             Self::List(fact) => facts.list(*fact).map(|items| Observed::List(*fact, items)),
-            Self::Json(path) => path.find(facts.json()?).map(Observed::Json),
+            Self::Json(path) => {
+                path.find(facts.json()?, operand.as_text().unwrap_or_default()).map(Observed::Json)
+            }
             Self::Header(name) => joined(facts.headers()?, name).map(Observed::Text),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// How a condition compares.
+/// The comparisons that conditions make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// Equal.
@@ -59,7 +59,7 @@ impl Operator {
         }
     }
 
-    /// Whether a missing value matches.
+    /// Returns true when a missing value matches.
     #[must_use]
     pub const fn is_negative(self) -> bool {
         matches!(self, Self::Neq | Self::NotIn | Self::NotContains)

@@ -18,7 +18,7 @@ struct Found {
     numbers: Vec<(Fact, f64)>,
     texts: Vec<(Fact, String)>,
     lists: Vec<(Fact, Vec<String>)>,
-    json: Option<Value>,
+    json: Option<String>,
     headers: Option<HeaderMap>,
 }
 
@@ -37,8 +37,8 @@ impl Facts for Found {
         found.map(|(_, items)| items.as_slice())
     }
 
-    fn json(&self) -> Option<&Value> {
-        self.json.as_ref()
+    fn json(&self) -> Option<&str> {
+        self.json.as_deref()
     }
 
     fn headers(&self) -> Option<&HeaderMap> {
@@ -63,7 +63,9 @@ fn http_facts() -> Found {
         numbers: vec![(Fact::StatusCode, 503.0), (Fact::ResponseTimeMs, 12.5)],
         texts: vec![(Fact::Body, "<h1>Sorry</h1>".into()), (Fact::Protocol, "HTTP/2".into())],
         lists: vec![],
-        json: Some(json!({"n": 5, "s": "5", "yes": true, "none": null, "list": ["a", 1], "object": {}})),
+        json: Some(
+            json!({"n": 5, "s": "5", "yes": true, "none": null, "list": ["a", 1], "object": {}}).to_string(),
+        ),
         headers: Some(headers),
     }
 }

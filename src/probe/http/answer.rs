@@ -6,16 +6,26 @@ use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode, Version};
 
-/// How much of a body is taken in.
+use crate::probe::http::bounded::append;
+use crate::probe::http::coding::worth_keeping;
+
+/// The part of a body that is taken in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Intake {
     /// Reading stops here.
     pub(super) max_bytes: usize,
-    /// Whether what was read is kept.
-    pub(super) keep: bool,
+    /// So much of what was read is kept.
+    pub(super) keep_bytes: usize,
 }
 
-/// What came back for one request.
+impl Intake {
+    /// The intake of a response with these headers.
+    pub(super) fn of(self, headers: &HeaderMap) -> Self {
+        Self { keep_bytes: self.keep_bytes.min(worth_keeping(headers, self.max_bytes)), ..self }
+    }
+}
+
+/// The response to one request.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
@@ -29,9 +39,9 @@ pub(super) struct Answer {
 pub(super) struct Received {
     /// Bytes that were read.
     pub(super) length: usize,
-    /// The same, when they are kept.
+    /// The first of them, as many as are kept.
     pub(super) kept: Vec<u8>,
-    /// Whether there would have been more.
+    /// True when there would have been more.
     pub(super) is_cut: bool,
 }
 
@@ -41,9 +51,7 @@ impl Received {
         let room = intake.max_bytes - self.length;
         let taken = &piece[..piece.len().min(room)];
         self.length += taken.len();
-        if intake.keep {
-            self.kept.extend_from_slice(taken);
-        }
+        append(&mut self.kept, taken, intake.keep_bytes);
         self.is_cut = piece.len() > room;
         self.length < intake.max_bytes
     }
@@ -66,16 +74,16 @@ mod tests {
 
     #[test]
     fn reading_stops_at_the_limit() {
-        let intake = Intake { max_bytes: 5, keep: true };
+        let intake = Intake { max_bytes: 5, keep_bytes: 4 };
         let mut body = Received::default();
         assert!(body.add(&Bytes::from_static(b"abc"), intake));
         assert!(!body.add(&Bytes::from_static(b"defg"), intake));
-        assert_eq!((body.length, body.kept.as_slice(), body.is_cut), (5, b"abcde".as_slice(), true));
+        assert_eq!((body.length, body.kept.as_slice(), body.is_cut), (5, b"abcd".as_slice(), true));
     }
 
     #[test]
     fn a_body_that_is_not_wanted_is_counted_only() {
-        let intake = Intake { max_bytes: 5, keep: false };
+        let intake = Intake { max_bytes: 5, keep_bytes: 0 };
         let mut body = Received::default();
         assert!(!body.add(&Bytes::from_static(b"abcde"), intake));
         assert_eq!((body.length, body.kept.len(), body.is_cut), (5, 0, false));

@@ -11,7 +11,7 @@ use hyper::rt::Executor;
 
 type Chore = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What an HTTP/2 connection wants done besides.
+/// The tasks that an HTTP/2 connection spawns.
 #[derive(Clone, Default)]
 pub(super) struct Chores(Arc<Mutex<Vec<Chore>>>);
 

@@ -93,7 +93,8 @@ impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
             body: Received::default(),
         };
         if (self.is_final)(&answer) {
-            answer.body = take_in(&mut driver, body, self.intake).await?;
+            let intake = self.intake.of(&answer.headers);
+            answer.body = take_in(&mut driver, body, intake).await?;
         }
         self.attempt.transferred();
         Ok(answer)
@@ -134,7 +135,7 @@ fn http2_settings(chores: &Chores) -> http2::Builder<Chores> {
     settings
 }
 
-/// What an error of the HTTP library says about the server.
+/// Reads an error of the HTTP library as a statement about the server.
 fn broken(error: &hyper::Error) -> Stop {
     if let Some(cause) = io_cause(error) {
         return tls::failure(cause, ErrorCode::HttpProtocol);

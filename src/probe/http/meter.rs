@@ -27,7 +27,7 @@ impl Stamps {
         Self { base: Instant::now(), sent_ns: AtomicU64::new(0), first_byte_ns: AtomicU64::new(0) }
     }
 
-    /// When the request had left and when the response began, once both have happened.
+    /// Returns the moments at which the request had left and the response began, once both have happened.
     pub(super) fn response(&self) -> Option<(Instant, Instant)> {
         let first_byte = self.at(&self.first_byte_ns)?;
         Some((self.at(&self.sent_ns).unwrap_or(self.base), first_byte))

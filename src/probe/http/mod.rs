@@ -4,6 +4,7 @@
 //! status and what conditions ask for; bodies and headers are never put into a text.
 
 mod answer;
+mod bounded;
 mod coding;
 mod driver;
 mod exchange;
@@ -12,7 +13,7 @@ mod meter;
 mod redirect;
 mod request;
 
-use crate::model::check::{Failure, Outcome};
+use crate::model::check::{ErrorCode, Failure, Outcome};
 use crate::probe::attempt::Attempt;
 use crate::probe::condition::Condition;
 use crate::probe::connect::{dial, prove, route};
@@ -23,7 +24,8 @@ use crate::probe::stop::Stop;
 use crate::probe::tls::{handshake, server_name};
 use crate::probe::toolbox::Toolbox;
 use answer::{Answer, Intake};
-use facts::HttpFacts;
+use coding::Bounds;
+use facts::{Decoding, HttpFacts};
 use redirect::{Hop, Trail};
 
 pub(crate) async fn run(
@@ -32,12 +34,13 @@ pub(crate) async fn run(
     toolbox: &Toolbox,
     mut attempt: Attempt,
 ) -> Outcome {
+    let wants_body = conditions.iter().any(Condition::needs_body);
     let visit = Visit {
         check,
         toolbox,
         intake: Intake {
             max_bytes: toolbox.body_max_bytes(),
-            keep: conditions.iter().any(Condition::needs_body),
+            keep_bytes: if wants_body { toolbox.body_max_bytes() } else { 0 },
         },
     };
     let mut trail = Trail::of(check);
@@ -52,13 +55,17 @@ pub(crate) async fn run(
         status_code: Some(answer.status.as_u16()),
         partial,
     };
-    match HttpFacts::new(answer, &trail, answered.response_time, visit.intake.max_bytes) {
+    let decoding = Decoding {
+        bounds: Bounds { max_bytes: visit.intake.max_bytes, windows: toolbox.decoding_windows() },
+        deadline: attempt.deadline,
+    };
+    match HttpFacts::of(answer, &trail, answered.response_time, decoding).await {
         Ok(facts) => answered.judge(conditions, &facts),
         Err(stop) => stop.outcome(attempt.answered()),
     }
 }
 
-/// What stays the same on every hop.
+/// The parts of a check that are the same on every hop.
 struct Visit<'a> {
     check: &'a HttpCheck,
     toolbox: &'a Toolbox,
@@ -116,6 +123,11 @@ impl Visit<'_> {
         let route = route(&endpoint.host, endpoint.port, addressing, self.toolbox, attempt).await?;
         let reached = dial(route, addressing, self.toolbox, attempt).await?;
         if !endpoint.tls {
+            if !hop.body.is_empty() {
+                // Head and body may be two writes.
+                let unset = |error| Stop::broken(&error, ErrorCode::HttpProtocol);
+                reached.stream.set_nodelay(true).map_err(unset)?;
+            }
             return Ok((Link::Plain(reached.stream), reached.other));
         }
         let config = self.toolbox.tls().for_http(self.check.verify_ssl);
@@ -124,7 +136,7 @@ impl Visit<'_> {
     }
 
     async fn talk(&self, link: Link, hop: &Hop<'_>, attempt: &mut Attempt) -> Result<Answer, Stop> {
-        let request = request::of(hop, link.is_http2(), self.intake.keep)?;
+        let request = request::of(hop, link.is_http2(), self.intake.keep_bytes > 0)?;
         let follows = self.check.follow_redirects;
         let is_final =
             move |answer: &Answer| !(follows && redirect::points_elsewhere(answer.status, &answer.headers));

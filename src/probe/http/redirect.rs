@@ -21,25 +21,25 @@ const HOPS_MAX: usize = 10;
 /// One request of a check.
 #[derive(Debug)]
 pub(super) struct Hop<'a> {
-    /// Where to.
+    /// The address of the request.
     pub(super) url: Cow<'a, Url>,
     /// The same, taken apart.
     pub(super) endpoint: Cow<'a, Endpoint>,
-    /// How to ask.
+    /// The request method.
     pub(super) method: Method,
     /// The owner's headers, as long as they may be sent.
     pub(super) configured: Option<&'a HeaderMap>,
-    /// What to send.
+    /// The request body.
     pub(super) body: Bytes,
 }
 
-/// Whether an answer is a redirect that says where to.
+/// Returns true for an answer that is a redirect and names a location.
 pub(super) fn points_elsewhere(status: StatusCode, headers: &HeaderMap) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) && headers.contains_key(LOCATION)
 }
 
 impl<'a> Hop<'a> {
-    /// Where an answer to this hop leads; `None` when it is final.
+    /// Returns the hop that an answer leads to; `None` when it is final.
     pub(super) fn redirected(&self, status: StatusCode, headers: &HeaderMap) -> Result<Option<Self>, Stop> {
         if !points_elsewhere(status, headers) {
             return Ok(None);

@@ -1,0 +1,31 @@
+//! Bytes of a stranger, kept up to a limit: neither their number nor the memory behind them exceeds it.
+
+/// Appends as much of `piece` as fits into `max_bytes`. A vector that grows by itself may reserve twice of that.
+pub(super) fn append(kept: &mut Vec<u8>, piece: &[u8], max_bytes: usize) {
+    let taken = &piece[..piece.len().min(max_bytes.saturating_sub(kept.len()))];
+    let needed = kept.len() + taken.len();
+    if needed > kept.capacity() {
+        let doubled = needed.max(kept.capacity() * 2);
+        // The last growth is the dearest: old and new memory are there at once.
+        let capacity = if doubled > max_bytes / 4 { max_bytes } else { doubled };
+        kept.reserve_exact(capacity - kept.len());
+    }
+    kept.extend_from_slice(taken);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_bytes_nor_memory_exceed_the_limit() {
+        let mut kept = Vec::new();
+        for _ in 0..100 {
+            append(&mut kept, &[7; 777], 50_000);
+            assert!(kept.capacity() <= 50_000);
+        }
+        assert_eq!(kept, [7; 50_000]);
+        append(&mut kept, b"more", 0);
+        assert_eq!(kept.len(), 50_000);
+    }
+}

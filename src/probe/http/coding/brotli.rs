@@ -1,0 +1,124 @@
+//! Brotli within bounded memory (RFC 7932).
+//!
+//! A stream announces its window in its first bits, and the decoder allocates all of it at once: up to 16 MiB, and up
+//! to 1 GiB for the "large window" that the RFC does not know. No reference reaches further back than what was decoded
+//! before it, so a body of which only so much is read needs no larger window; the announcement is lowered to that.
+
+use std::io::{self, Write as _};
+
+use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
+
+use super::plain::Plain;
+use super::{Refusal, Undo, WINDOW_GAP_BYTES};
+
+/// Decoded bytes wait here on their way into the plain body.
+const BUFFER_BYTES: usize = 16 << 10;
+/// The first seven bits of a stream with a window that only the "large window" variant has.
+const LARGE_WINDOW: u8 = 0x11;
+/// Windows whose announcement is four bits long; shorter and longer announcements are of smaller ones.
+const LOWERED_BITS: std::ops::Range<u32> = 18..24;
+
+/// A brotli stream.
+pub(super) struct Brotli {
+    state: BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
+    plain: Plain,
+    max_bytes: usize,
+    has_begun: bool,
+    has_ended: bool,
+    buffer: Box<[u8]>,
+}
+
+impl Brotli {
+    pub(super) fn new(max_bytes: usize) -> Self {
+        let alloc = StandardAlloc::default;
+        Self {
+            state: BrotliState::new_strict(alloc(), alloc(), alloc()),
+            plain: Plain::new(max_bytes),
+            max_bytes,
+            has_begun: false,
+            has_ended: false,
+            buffer: vec![0; BUFFER_BYTES].into(),
+        }
+    }
+
+    /// The first byte with a window of no more than what is read.
+    fn admit(&self, first: u8) -> Result<u8, Refusal> {
+        if first & 0x7f == LARGE_WINDOW {
+            return Err(Refusal::Window { max_mebibytes: 16 });
+        }
+        let announced = (first >> 1) & 7; // Four bits: 1, then 17 less than the window's power of two.
+        if first & 1 == 0 || announced == 0 {
+            return Ok(first);
+        }
+        let suffices = |bits: &u32| (1_usize << *bits) - WINDOW_GAP_BYTES >= self.max_bytes;
+        let enough = LOWERED_BITS.clone().find(suffices).and_then(|bits| u8::try_from(bits - 17).ok());
+        Ok((first & !0x0e) | (announced.min(enough.unwrap_or(announced)) << 1))
+    }
+
+    /// Decodes until the input is used up, or the body is full: a few bytes may stand for gigabytes.
+    fn decode(&mut self, coded: &[u8]) -> Result<(), Refusal> {
+        let (mut available, mut taken, mut total) = (coded.len(), 0, 0);
+        while !self.has_ended && !self.plain.is_full() {
+            let (mut room, mut written) = (BUFFER_BYTES, 0);
+            let result = BrotliDecompressStream(
+                &mut available,
+                &mut taken,
+                coded,
+                &mut room,
+                &mut written,
+                &mut self.buffer,
+                &mut total,
+                &mut self.state,
+            );
+            self.plain.write_all(&self.buffer[..written])?;
+            match result {
+                BrotliResult::ResultSuccess => self.has_ended = true,
+                BrotliResult::NeedsMoreInput => break,
+                BrotliResult::NeedsMoreOutput => {}
+                BrotliResult::ResultFailure => return Err(Refusal::Broken),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Undo for Brotli {
+    fn feed(&mut self, coded: &[u8]) -> Result<(), Refusal> {
+        match coded {
+            [first, rest @ ..] if !self.has_begun => {
+                self.has_begun = true;
+                let first = self.admit(*first)?;
+                self.decode(&[first])?;
+                self.decode(rest)
+            }
+            _ => self.decode(coded),
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if self.has_ended { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+
+    fn plain(&mut self) -> &mut Plain {
+        &mut self.plain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::four_mebibytes_become_one(0b1011, Ok(0b0111))]
+    #[case::sixteen_mebibytes_become_one(0b1111, Ok(0b0111))]
+    #[case::the_bits_behind_stay(0b1010_1111, Ok(0b1010_0111))]
+    #[case::smaller_ones_stay(0b0011, Ok(0b0011))]
+    #[case::sixty_four_kibibytes_in_one_bit(0b0110, Ok(0b0110))]
+    #[case::seven_bits(0b010_0001, Ok(0b010_0001))]
+    #[case::large_window(0x91, Err(Refusal::Window { max_mebibytes: 16 }))]
+    fn a_window_is_no_larger_than_what_is_read(#[case] first: u8, #[case] expected: Result<u8, Refusal>) {
+        assert_eq!(Brotli::new(512 << 10).admit(first), expected);
+    }
+}

@@ -1,0 +1,239 @@
+//! Zstandard within bounded memory (RFC 8878).
+//!
+//! Each frame announces its window in its header, and the decoder allocates all of it. Windows above 8 MiB, which the
+//! RFC recommends decoders to support and browsers take as their limit, are refused before anything is allocated. No
+//! reference reaches further back than what was decoded before it, so where less than a window is read the header
+//! that reaches the decoder announces less.
+
+use std::io::{self, Write as _};
+
+use zstd::stream::raw::{Decoder, InBuffer, Operation as _, OutBuffer};
+
+use super::plain::Plain;
+use super::{Refusal, Undo};
+
+const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+const WINDOW_MAX_BYTES: u64 = 8 << 20;
+/// A block is decoded as a whole; the last one that is wanted may reach so far beyond the limit.
+const BLOCK_MAX_BYTES: u64 = 128 << 10;
+const BUFFER_BYTES: usize = 16 << 10;
+
+const CHECKSUM: u8 = 0x04;
+const SINGLE_SEGMENT: u8 = 0x20;
+const DICTIONARY: u8 = 0x03;
+
+/// A sequence of frames.
+pub(super) struct Zstd {
+    decoder: Decoder<'static>,
+    plain: Plain,
+    max_bytes: usize,
+    /// The bytes of a header that is not complete yet.
+    header: Vec<u8>,
+    /// Within a frame, behind its header.
+    is_in_frame: bool,
+    buffer: Box<[u8]>,
+}
+
+impl Zstd {
+    pub(super) fn new(max_bytes: usize) -> io::Result<Self> {
+        Ok(Self {
+            decoder: Decoder::new()?,
+            plain: Plain::new(max_bytes),
+            max_bytes,
+            header: Vec::new(),
+            is_in_frame: false,
+            buffer: vec![0; BUFFER_BYTES].into(),
+        })
+    }
+
+    /// Takes what belongs to the header of the next frame from `coded`; returns the rest.
+    fn begin_frame<'a>(&mut self, coded: &'a [u8]) -> Result<&'a [u8], Refusal> {
+        let wanted = match Header::parse(&self.header) {
+            Parsed::Header(header) => {
+                let admitted = header.admit(self.max_bytes)?;
+                self.header.clear();
+                self.is_in_frame = true;
+                self.decode(&admitted)?;
+                return Ok(coded);
+            }
+            Parsed::Foreign => {
+                // A frame to be skipped, or no frame at all: the decoder knows, and neither has a window.
+                let begun = std::mem::take(&mut self.header);
+                self.is_in_frame = true;
+                self.decode(&begun)?;
+                return Ok(coded);
+            }
+            Parsed::Incomplete { missing } => missing.min(coded.len()),
+        };
+        self.header.extend_from_slice(&coded[..wanted]);
+        Ok(&coded[wanted..])
+    }
+
+    /// Decodes up to the end of the frame; returns the number of bytes taken.
+    fn decode(&mut self, coded: &[u8]) -> io::Result<usize> {
+        let mut input = InBuffer::around(coded);
+        loop {
+            let mut output = OutBuffer::around(&mut self.buffer[..]);
+            let hint = self.decoder.run(&mut input, &mut output)?;
+            let written = output.pos();
+            let is_drained = written < BUFFER_BYTES;
+            self.plain.write_all(&self.buffer[..written])?;
+            if hint == 0 {
+                self.is_in_frame = false;
+            }
+            if hint == 0 || (is_drained && input.pos() == coded.len()) || self.plain.is_full() {
+                return Ok(input.pos());
+            }
+        }
+    }
+}
+
+impl Undo for Zstd {
+    fn feed(&mut self, coded: &[u8]) -> Result<(), Refusal> {
+        let mut rest = coded;
+        while !self.plain.is_full() {
+            if self.is_in_frame {
+                if rest.is_empty() {
+                    break;
+                }
+                rest = &rest[self.decode(rest)?..];
+            } else if rest.is_empty() && !Header::is_complete(&self.header) {
+                break;
+            } else {
+                rest = self.begin_frame(rest)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        let is_complete = !self.is_in_frame && self.header.is_empty();
+        if is_complete { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+
+    fn plain(&mut self) -> &mut Plain {
+        &mut self.plain
+    }
+}
+
+/// The header of a frame.
+#[derive(Debug, PartialEq, Eq)]
+struct Header {
+    descriptor: u8,
+    window_bytes: u64,
+    dictionary: Vec<u8>,
+    /// As it was sent.
+    bytes: Vec<u8>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Parsed {
+    Header(Header),
+    /// Not the header of a frame with a window.
+    Foreign,
+    /// At least so many bytes more are needed.
+    Incomplete {
+        missing: usize,
+    },
+}
+
+impl Header {
+    fn is_complete(bytes: &[u8]) -> bool {
+        !matches!(Self::parse(bytes), Parsed::Incomplete { .. })
+    }
+
+    fn parse(bytes: &[u8]) -> Parsed {
+        let common = bytes.len().min(MAGIC.len());
+        if bytes[..common] != MAGIC[..common] {
+            return Parsed::Foreign;
+        }
+        let Some(&descriptor) = bytes.get(MAGIC.len()) else {
+            return Parsed::Incomplete { missing: MAGIC.len() + 1 - bytes.len() };
+        };
+        let is_single = descriptor & SINGLE_SEGMENT != 0;
+        let window_at = MAGIC.len() + 1;
+        let dictionary_at = window_at + usize::from(!is_single);
+        let content_at = dictionary_at + [0, 1, 2, 4][usize::from(descriptor & DICTIONARY)];
+        let content_size_bytes = [usize::from(is_single), 2, 4, 8][usize::from(descriptor >> 6)];
+        let end = content_at + content_size_bytes;
+        if bytes.len() < end {
+            return Parsed::Incomplete { missing: end - bytes.len() };
+        }
+        let window_bytes =
+            if is_single { content_size(&bytes[content_at..end]) } else { window_size(bytes[window_at]) };
+        let dictionary = bytes[dictionary_at..content_at].to_vec();
+        Parsed::Header(Self { descriptor, window_bytes, dictionary, bytes: bytes[..end].to_vec() })
+    }
+
+    /// The header as the decoder gets it: with a window that suffices for the first `max_bytes` of the body.
+    fn admit(self, max_bytes: usize) -> Result<Vec<u8>, Refusal> {
+        if self.window_bytes > WINDOW_MAX_BYTES {
+            return Err(Refusal::Window { max_mebibytes: 8 });
+        }
+        let enough = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(BLOCK_MAX_BYTES);
+        if self.window_bytes <= enough {
+            return Ok(self.bytes);
+        }
+        let Some(window) = (0..=u8::MAX).find(|byte| window_size(*byte) >= enough) else {
+            return Ok(self.bytes);
+        };
+        // Without the size of the content, which is optional where a window is announced.
+        let descriptor = self.descriptor & (CHECKSUM | DICTIONARY);
+        Ok([&MAGIC[..], &[descriptor, window], &self.dictionary].concat())
+    }
+}
+
+/// Section 3.1.1.1.2: five bits of exponent, three of mantissa.
+const fn window_size(byte: u8) -> u64 {
+    let base = 1 << (10 + (byte >> 3));
+    base + base / 8 * (byte & 7) as u64
+}
+
+/// Section 3.1.1.1.4: a size of two bytes is meant 256 larger.
+fn content_size(bytes: &[u8]) -> u64 {
+    let size = bytes.iter().rev().fold(0, |size, byte| size << 8 | u64::from(*byte));
+    if bytes.len() == 2 { size + 256 } else { size }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const LIMIT: usize = 512 << 10;
+
+    fn admitted(header: &[u8]) -> Result<Vec<u8>, Refusal> {
+        match Header::parse(&[&MAGIC, header].concat()) {
+            Parsed::Header(header) => header.admit(LIMIT).map(|bytes| bytes[MAGIC.len()..].to_vec()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[rstest]
+    #[case::small_ones_stay(&[0x04, 0x48], Ok(vec![0x04, 0x48]))]
+    #[case::two_mebibytes_as_level_three_writes(&[0x04, 0x58], Ok(vec![0x04, 0x4a]))]
+    #[case::eight_mebibytes(&[0x00, 0x68], Ok(vec![0x00, 0x4a]))]
+    #[case::more_than_eight(&[0x00, 0x69], Err(Refusal::Window { max_mebibytes: 8 }))]
+    #[case::a_hundred(&[0x00, 0x84], Err(Refusal::Window { max_mebibytes: 8 }))]
+    #[case::a_known_small_size(&[0x20, 5], Ok(vec![0x20, 5]))]
+    #[case::a_known_size_of_four_mebibytes(&[0xa4, 0, 0, 0x40, 0], Ok(vec![0x04, 0x4a]))]
+    #[case::a_known_size_of_a_gibibyte(&[0xa0, 0, 0, 0, 0x40], Err(Refusal::Window { max_mebibytes: 8 }))]
+    #[case::with_a_dictionary(&[0x01, 0x58, 7], Ok(vec![0x01, 0x4a, 7]))]
+    fn a_window_is_no_larger_than_what_is_read(
+        #[case] header: &[u8],
+        #[case] expected: Result<Vec<u8>, Refusal>,
+    ) {
+        assert_eq!(admitted(header), expected);
+    }
+
+    #[test]
+    fn a_header_is_waited_for_byte_by_byte() {
+        let header = [&MAGIC[..], &[0xa4, 0, 0, 0x40, 0]].concat();
+        for length in 0..header.len() {
+            assert!(!Header::is_complete(&header[..length]), "{length}");
+        }
+        assert!(Header::is_complete(&header));
+        assert_eq!(Header::parse(b"PK"), Parsed::Foreign);
+    }
+}
