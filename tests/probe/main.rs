@@ -13,5 +13,6 @@ mod names;
 mod network_lost;
 mod ssl;
 mod support;
+mod surge;
 mod tcp;
 mod tls;

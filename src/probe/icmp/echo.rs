@@ -1,16 +1,22 @@
 //! Echo requests and replies as bytes (RFC 792, RFC 4443).
 //!
+//! Replies are taken apart by surge-ping, on sockets of our own: its client hands out neither the payload of a reply nor
+//! its checksum, so that it cannot tell a forgery, takes an ICMP error that quotes a request for the answer to it, and
+//! keeps its socket, with the receive buffer and the filter, to itself (`tests/probe/surge.rs` shows the first two).
+//!
 //! A reply is told from a forgery by its token: 64 random bits that only the target has seen. Everything that is not
 //! a well-formed echo reply is `None`; ICMP errors carry the request inside and are not replies.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use socket2::Type;
+use surge_ping::{Icmpv4Packet, Icmpv6Packet, PingIdentifier, PingSequence};
 
 /// Length of a request: header, token, zeros; 56 bytes of data as `ping` sends them.
 pub(super) const REQUEST_BYTES: usize = 64;
 
 const HEADER_BYTES: usize = 8;
 const TOKEN_END: usize = HEADER_BYTES + 8;
-
-/// Protocol number of ICMP in an IPv4 header.
-const ICMP: u8 = 1;
 
 /// An address family, as far as ICMP differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,11 +25,11 @@ pub(super) enum Family {
     V6,
 }
 
-/// What identifies an echo request, and the reply to it.
+/// The fields that identify an echo request, and the reply to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Echo {
-    pub(super) identifier: u16,
-    pub(super) sequence: u16,
+    pub(super) identifier: PingIdentifier,
+    pub(super) sequence: PingSequence,
     pub(super) token: u64,
 }
 
@@ -49,8 +55,8 @@ impl Echo {
     pub(super) fn request(self, family: Family) -> [u8; REQUEST_BYTES] {
         let mut bytes = [0; REQUEST_BYTES];
         bytes[0] = family.request_type();
-        bytes[4..6].copy_from_slice(&self.identifier.to_be_bytes());
-        bytes[6..8].copy_from_slice(&self.sequence.to_be_bytes());
+        bytes[4..6].copy_from_slice(&self.identifier.into_u16().to_be_bytes());
+        bytes[6..8].copy_from_slice(&self.sequence.into_u16().to_be_bytes());
         bytes[HEADER_BYTES..TOKEN_END].copy_from_slice(&self.token.to_be_bytes());
         if family == Family::V4 {
             let sum = !ones_complement_sum(&bytes);
@@ -59,26 +65,55 @@ impl Echo {
         bytes
     }
 
-    /// Reads an echo reply, given without IP header.
-    pub(super) fn reply(bytes: &[u8], family: Family) -> Option<Self> {
+    /// Reads an echo reply as a socket of this type hands it out: raw IPv4 sockets with the IP header in front.
+    pub(super) fn reply(packet: &[u8], socket: Type, from: IpAddr) -> Option<Self> {
+        let header = Header::decode(packet, socket, from)?;
+        let message = packet.get(packet.len().checked_sub(header.message_bytes)?..)?;
         // The kernel verifies ICMPv6 before it hands a packet out, ICMP on raw sockets only afterwards.
-        let is_intact = family == Family::V6 || ones_complement_sum(bytes) == u16::MAX;
-        if bytes.len() < TOKEN_END || bytes[..2] != [family.reply_type(), 0] || !is_intact {
-            return None;
-        }
-        Some(Self {
-            identifier: u16::from_be_bytes(bytes[4..6].try_into().ok()?),
-            sequence: u16::from_be_bytes(bytes[6..8].try_into().ok()?),
-            token: u64::from_be_bytes(bytes[HEADER_BYTES..TOKEN_END].try_into().ok()?),
+        let is_intact = from.is_ipv6() || ones_complement_sum(message) == u16::MAX;
+        let token = message.get(HEADER_BYTES..TOKEN_END)?.try_into().ok()?;
+        (header.is_reply && is_intact).then(|| Self {
+            identifier: header.identifier,
+            sequence: header.sequence,
+            token: u64::from_be_bytes(token),
         })
     }
 }
 
-/// The payload of an IPv4 packet that carries ICMP.
-pub(super) fn without_ipv4_header(packet: &[u8]) -> Option<&[u8]> {
-    let header_bytes = usize::from(packet.first()? & 0x0f) * 4;
-    let is_icmp = *packet.get(9)? == ICMP && header_bytes >= 20;
-    packet.get(header_bytes..).filter(|_| is_icmp)
+/// The header of a message, as surge-ping reads it.
+struct Header {
+    is_reply: bool,
+    identifier: PingIdentifier,
+    sequence: PingSequence,
+    message_bytes: usize,
+}
+
+impl Header {
+    /// Of an ICMP error, identifier and sequence are those of the request that it quotes.
+    fn decode(packet: &[u8], socket: Type, from: IpAddr) -> Option<Self> {
+        match from {
+            IpAddr::V4(from) => {
+                let message = Icmpv4Packet::decode(packet, socket, from, Ipv4Addr::UNSPECIFIED).ok()?;
+                let kind = (message.get_icmp_type().0, message.get_icmp_code().0);
+                Some(Self {
+                    is_reply: kind == (Family::V4.reply_type(), 0),
+                    identifier: message.get_identifier(),
+                    sequence: message.get_sequence(),
+                    message_bytes: message.get_size(),
+                })
+            }
+            IpAddr::V6(from) => {
+                let message = Icmpv6Packet::decode(packet, from).ok()?;
+                let kind = (message.get_icmpv6_type().0, message.get_icmpv6_code().0);
+                Some(Self {
+                    is_reply: kind == (Family::V6.reply_type(), 0),
+                    identifier: message.get_identifier(),
+                    sequence: message.get_sequence(),
+                    message_bytes: message.get_size(),
+                })
+            }
+        }
+    }
 }
 
 /// RFC 1071, without the final complement; all ones for a message that holds its own checksum.
@@ -97,7 +132,20 @@ fn ones_complement_sum(bytes: &[u8]) -> u16 {
 mod tests {
     use super::*;
 
-    const ECHO: Echo = Echo { identifier: 0x1234, sequence: 0xfffe, token: 0x0102_0304_0506_0708 };
+    const ECHO: Echo = Echo {
+        identifier: PingIdentifier(0x1234),
+        sequence: PingSequence(0xfffe),
+        token: 0x0102_0304_0506_0708,
+    };
+
+    /// Reads what a ping socket hands out, and a raw socket where that is the same.
+    fn read(bytes: &[u8], family: Family) -> Option<Echo> {
+        let from = match family {
+            Family::V4 => "192.0.2.1",
+            Family::V6 => "2001:db8::1",
+        };
+        Echo::reply(bytes, Type::DGRAM, from.parse().unwrap())
+    }
 
     /// The request as the target would send it back.
     fn reply_to(family: Family) -> [u8; REQUEST_BYTES] {
@@ -112,7 +160,7 @@ mod tests {
     #[test]
     fn a_reply_carries_what_the_request_said() {
         for family in [Family::V4, Family::V6] {
-            assert_eq!(Echo::reply(&reply_to(family), family), Some(ECHO));
+            assert_eq!(read(&reply_to(family), family), Some(ECHO));
         }
     }
 
@@ -135,12 +183,12 @@ mod tests {
             bytes[2..4].fill(0);
             let sum = !ones_complement_sum(&bytes);
             bytes[2..4].copy_from_slice(&sum.to_be_bytes());
-            assert_eq!(Echo::reply(&bytes, Family::V4), None, "type {kind}");
+            assert_eq!(read(&bytes, Family::V4), None, "type {kind}");
         }
         for kind in [1, 2, 3, 4, 128] {
             let mut bytes = reply_to(Family::V6);
             bytes[0] = kind;
-            assert_eq!(Echo::reply(&bytes, Family::V6), None, "type {kind}");
+            assert_eq!(read(&bytes, Family::V6), None, "type {kind}");
         }
     }
 
@@ -150,27 +198,39 @@ mod tests {
         for position in 0..reply.len() {
             let mut damaged = reply;
             damaged[position] ^= 0x10;
-            assert_eq!(Echo::reply(&damaged, Family::V4), None, "byte {position}");
+            assert_eq!(read(&damaged, Family::V4), None, "byte {position}");
         }
         for length in 0..TOKEN_END {
-            assert_eq!(Echo::reply(&reply[..length], Family::V6), None);
+            assert_eq!(read(&reply[..length], Family::V6), None);
         }
+    }
+
+    /// A packet as raw sockets hand it out, with a header of so many bytes.
+    fn packet(header_bytes: usize, message: &[u8]) -> Vec<u8> {
+        let mut header = vec![0_u8; header_bytes];
+        header[0] = 0x40 | u8::try_from(header_bytes / 4).unwrap();
+        let total = u16::try_from(header_bytes + message.len()).unwrap();
+        header[2..4].copy_from_slice(&total.to_be_bytes());
+        header[9] = 1;
+        [&header, message].concat()
     }
 
     #[test]
     fn the_ipv4_header_is_taken_off_with_its_options() {
-        let mut packet = [0_u8; 40];
-        packet[0] = 0x46;
-        packet[9] = 1;
-        packet[24] = 7;
-        assert_eq!(without_ipv4_header(&packet).map(|payload| payload[0]), Some(7));
-        packet[9] = 17;
-        assert_eq!(without_ipv4_header(&packet), None);
-        packet[9] = 1;
-        packet[0] = 0x44;
-        assert_eq!(without_ipv4_header(&packet), None);
-        packet[0] = 0x4f;
-        assert_eq!(without_ipv4_header(&packet), None);
-        assert_eq!(without_ipv4_header(&[]), None);
+        let from = "192.0.2.1".parse().unwrap();
+        let reply = reply_to(Family::V4);
+        for header_bytes in [20, 24, 60] {
+            assert_eq!(
+                Echo::reply(&packet(header_bytes, &reply), Type::RAW, from),
+                Some(ECHO),
+                "{header_bytes}"
+            );
+        }
+        for length in 0..36 {
+            assert_eq!(Echo::reply(&packet(20, &reply)[..length], Type::RAW, from), None, "{length}");
+        }
+        let mut lies = packet(20, &reply);
+        lies[0] = 0x4f;
+        assert_eq!(Echo::reply(&lies, Type::RAW, from), None);
     }
 }

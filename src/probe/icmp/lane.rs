@@ -12,11 +12,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockFilter, Socket, Type};
+use surge_ping::{PingIdentifier, PingSequence};
 use tokio::net::UdpSocket;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::echo::{Echo, Family, without_ipv4_header};
+use super::echo::{Echo, Family};
 
 /// Room for some 10,000 replies; the default holds about 260.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
@@ -29,9 +30,9 @@ const REPLY_MAX_BYTES: usize = 256;
 pub(super) struct Lane {
     socket: UdpSocket,
     family: Family,
-    /// Raw IPv4 sockets receive the IP header as well.
-    has_ip_header: bool,
-    identifier: u16,
+    /// Raw or datagram: it decides what the socket hands out.
+    socket_type: Type,
+    identifier: PingIdentifier,
     sequence: AtomicU16,
     waiting: Mutex<HashMap<u64, Waiting>>,
 }
@@ -40,7 +41,7 @@ pub(super) struct Lane {
 #[derive(Debug)]
 struct Waiting {
     address: IpAddr,
-    sequence: u16,
+    sequence: PingSequence,
     sent: Instant,
     reply: oneshot::Sender<Duration>,
 }
@@ -60,11 +61,11 @@ impl Lane {
             Family::V4 => (Domain::IPV4, Protocol::ICMPV4),
             Family::V6 => (Domain::IPV6, Protocol::ICMPV6),
         };
-        let (socket, is_raw) = match Socket::new(domain, Type::RAW, Some(protocol)) {
+        let (socket, socket_type) = match Socket::new(domain, Type::RAW, Some(protocol)) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                (Socket::new(domain, Type::DGRAM, Some(protocol))?, false)
+                (Socket::new(domain, Type::DGRAM, Some(protocol))?, Type::DGRAM)
             }
-            raw => (raw?, true),
+            raw => (raw?, Type::RAW),
         };
         socket.set_nonblocking(true)?;
         // The system may allow less; then it is less.
@@ -74,7 +75,7 @@ impl Lane {
             Family::V6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
         };
         socket.bind(&SocketAddr::new(source.unwrap_or(any), 0).into())?;
-        let identifier = if is_raw {
+        let identifier = if socket_type == Type::RAW {
             let identifier = u16::from_ne_bytes(random()?);
             socket.attach_filter(&only_replies(family, identifier))?;
             identifier
@@ -86,8 +87,8 @@ impl Lane {
         Ok(Self {
             socket: UdpSocket::from_std(socket.into())?,
             family,
-            has_ip_header: is_raw && family == Family::V4,
-            identifier,
+            socket_type,
+            identifier: PingIdentifier(identifier),
             sequence: AtomicU16::new(0),
             waiting: Mutex::default(),
         })
@@ -97,7 +98,7 @@ impl Lane {
     pub(super) async fn send(&self, address: IpAddr) -> io::Result<Expected<'_>> {
         let echo = Echo {
             identifier: self.identifier,
-            sequence: self.sequence.fetch_add(1, Ordering::Relaxed),
+            sequence: PingSequence(self.sequence.fetch_add(1, Ordering::Relaxed)),
             token: u64::from_ne_bytes(random()?),
         };
         let (reply, round_trip) = oneshot::channel();
@@ -121,10 +122,7 @@ impl Lane {
     }
 
     fn accept(&self, packet: &[u8], from: IpAddr, received: Instant) {
-        let message = if self.has_ip_header { without_ipv4_header(packet) } else { Some(packet) };
-        let Some(echo) = message.and_then(|message| Echo::reply(message, self.family)) else {
-            return;
-        };
+        let Some(echo) = Echo::reply(packet, self.socket_type, from) else { return };
         let mut waiting = self.waiting();
         let is_expected = waiting.get(&echo.token).is_some_and(|request| {
             request.address == from && request.sequence == echo.sequence && echo.identifier == self.identifier
@@ -141,7 +139,7 @@ impl Lane {
 }
 
 impl Expected<'_> {
-    /// The round trip; waits for the reply without end.
+    /// Returns the round trip; waits for the reply without end.
     pub(super) async fn round_trip(&mut self) -> Duration {
         match (&mut self.round_trip).await {
             Ok(round_trip) => round_trip,

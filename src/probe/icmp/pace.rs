@@ -11,14 +11,14 @@ use tokio::time::{Instant, sleep_until};
 /// Time between two packets at full rate.
 const INTERVAL_US: u64 = 50;
 
-/// How far ahead of the rate a burst may run: 100 packets.
+/// The time by which a burst may run ahead of the rate: 100 packets.
 const BURST_US: u64 = 5_000;
 
 /// The rate at which packets may leave.
 #[derive(Debug)]
 pub(super) struct Pace {
     born: Instant,
-    /// When the next packet would leave at full rate, in microseconds after `born`.
+    /// The moment at which the next packet would leave at full rate, in microseconds after `born`.
     next_us: AtomicU64,
 }
 

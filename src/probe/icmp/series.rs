@@ -19,13 +19,13 @@ use crate::probe::stop::{Stop, trouble};
 /// Echo requests of one check.
 pub const ECHO_REQUESTS: u8 = 3;
 
-/// How long a reply is waited for before the next request leaves.
+/// The time that a reply is waited for before the next request leaves.
 const SPACING: Duration = Duration::from_millis(100);
 
-/// How long a missing reply is waited for at least, once others have come.
+/// The time that a missing reply is waited for at least, once others have come.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What came back; at least one reply.
+/// The replies to a series; at least one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Series {
     sent: u8,
