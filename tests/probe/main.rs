@@ -15,4 +15,5 @@ mod ssl;
 mod support;
 mod surge;
 mod tcp;
+mod timings;
 mod tls;

@@ -50,10 +50,14 @@ impl Authority {
 
     /// A toolbox that trusts this authority.
     pub(crate) fn trusted(&self) -> Toolbox {
+        self.trusted_by(offline())
+    }
+
+    /// A toolbox with these settings that trusts this authority.
+    pub(crate) fn trusted_by(&self, config: ToolboxConfig) -> Toolbox {
         let mut file = NamedTempFile::new().unwrap();
         file.write_all(self.issuer.pem().as_bytes()).unwrap();
-        let config = ToolboxConfig { ca_file: Some(file.path().to_owned()), ..offline() };
-        Toolbox::new(config).unwrap()
+        Toolbox::new(ToolboxConfig { ca_file: Some(file.path().to_owned()), ..config }).unwrap()
     }
 }
 

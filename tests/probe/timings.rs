@@ -1,0 +1,125 @@
+//! Phases against servers with known delays (reliability 13): the error is at most 2 ms or 2 %, and the phases add up.
+//!
+//! 60 shots, of which nine in ten must hit, on whatever machine this is; with `WATCHKEEPER_ENDURE=1` 2,000 shots at p99.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio::net::UdpSocket;
+use tokio::time::Instant;
+use watchkeeper::model::check::{CheckType, Micros, Timings};
+use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
+
+use crate::support::certificates::Authority;
+use crate::support::server::Server;
+use crate::support::{UP, measure, spec, verdict};
+
+const NAME: &str = "timed.test";
+const TOLERANCE_US: u32 = 2_000;
+/// Microseconds that rounding and bookkeeping between the phases may take.
+const GAPS_US: u32 = 1_000;
+
+/// What the servers really took, in microseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Truth {
+    dns: u32,
+    tls: u32,
+    ttfb: u32,
+    transfer: u32,
+}
+
+fn us(since: Instant) -> u32 {
+    u32::try_from(since.elapsed().as_micros()).unwrap()
+}
+
+fn phase(time: Option<Micros>) -> u32 {
+    time.map_or(0, std::num::NonZeroU32::get)
+}
+
+/// Answers every question for an IPv4 address with 127.0.0.1, a while later; returns how long it took.
+async fn answer_late(socket: &UdpSocket, delay: Duration) -> u32 {
+    let mut question = [0; 512];
+    let (length, from) = socket.recv_from(&mut question).await.unwrap();
+    let asked = Instant::now();
+    tokio::time::sleep(delay).await;
+    let end = 12 + question[12..length].iter().position(|byte| *byte == 0).unwrap() + 5;
+    let record = [0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1];
+    let header = [question[0], question[1], 0x84, 0, 0, 1, 0, 1, 0, 0, 0, 0];
+    socket.send_to(&[&header, &question[12..end], &record].concat(), from).await.unwrap();
+    us(asked)
+}
+
+/// An HTTPS server that hesitates before the handshake, the head and the end of the body, and notes how long.
+async fn hesitant(authority: &Authority, delay: Duration) -> Server {
+    let acceptor = authority.issue(&[NAME], |_| {}).acceptor(&["http/1.1"]);
+    Server::start(move |stream, visit| {
+        let acceptor = acceptor.clone();
+        async move {
+            let connected = Instant::now();
+            tokio::time::sleep(delay).await;
+            let mut stream = acceptor.accept(stream).await.unwrap();
+            let tls = us(connected);
+            visit.request(&mut stream).await;
+            let asked = Instant::now();
+            tokio::time::sleep(delay * 2).await;
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na").await.unwrap();
+            let ttfb = us(asked);
+            let begun = Instant::now();
+            tokio::time::sleep(delay / 2).await;
+            stream.write_all(b"b").await.unwrap();
+            visit.note(format!("{tls} {ttfb} {}", us(begun)));
+        }
+    })
+    .await
+}
+
+/// One check, and what its servers say about it.
+async fn shot(server: &Server, names: &UdpSocket, toolbox: &Toolbox, delay: Duration) -> (Timings, Truth) {
+    let target = format!("https://{NAME}:{}/", server.address.port());
+    let check = spec(CheckType::Http, &target, &json!({"ip_version": "ipv4"}));
+    let (measured, dns) = tokio::join!(measure(&check, toolbox), answer_late(names, delay));
+    assert_eq!(verdict(&measured), UP);
+    // The note follows the last byte.
+    tokio::task::yield_now().await;
+    let note = server.requests().pop().unwrap();
+    let took: Vec<u32> = note.split(' ').map(|time| time.parse().unwrap()).collect();
+    (measured.timings, Truth { dns, tls: took[0], ttfb: took[1], transfer: took[2] })
+}
+
+#[tokio::test]
+async fn every_phase_is_measured_to_two_milliseconds() {
+    let endures = std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1");
+    let (shots, share) = if endures { (2_000, 99) } else { (60, 90) };
+    let authority = Authority::found();
+    let names = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let server: SocketAddr = names.local_addr().unwrap();
+    let mut errors: [Vec<u32>; 4] = Default::default();
+    for number in 0..shots {
+        let delay = Duration::from_millis(4 + number % 17);
+        let web = hesitant(&authority, delay).await;
+        let toolbox =
+            authority.trusted_by(ToolboxConfig { dns_servers: vec![server], ..ToolboxConfig::default() });
+        let (timings, truth) = shot(&web, &names, &toolbox, delay).await;
+        let pairs = [
+            (timings.dns, truth.dns),
+            (timings.tls, truth.tls),
+            (timings.ttfb, truth.ttfb),
+            (timings.transfer, truth.transfer),
+        ];
+        for (errors, (measured, took)) in errors.iter_mut().zip(pairs) {
+            let tolerance = TOLERANCE_US.max(took / 50);
+            errors.push(phase(measured).abs_diff(took).saturating_sub(tolerance - TOLERANCE_US));
+        }
+        let phases = [timings.dns, timings.connect, timings.tls, timings.ttfb, timings.transfer];
+        let sum: u32 = phases.into_iter().map(phase).sum();
+        assert!(phase(timings.total).abs_diff(sum) <= GAPS_US, "{timings:?}");
+    }
+    for (name, mut errors) in ["dns", "tls", "ttfb", "transfer"].into_iter().zip(errors) {
+        errors.sort_unstable();
+        let (median, tail) = (errors[errors.len() / 2], errors[errors.len() * share / 100]);
+        println!("{name}: error {median} us at p50, {tail} us at p{share} of {shots}");
+        assert!(tail <= TOLERANCE_US, "{name}: {tail} us at p{share}");
+    }
+}
