@@ -21,6 +21,7 @@ fn bench(what: &str, flags: &[&str]) -> (i32, String) {
 #[rstest]
 #[case("http")]
 #[case("https")]
+#[case("http2")]
 #[case("tcp")]
 #[case("dns")]
 #[case("ssl")]
@@ -34,7 +35,9 @@ fn every_check_of_a_quiet_bench_is_done_up_and_durable(#[case] kind: &str) {
     assert!((60..=100).contains(&count("checks_done")), "80 are due: {printed}");
     assert_eq!(count("checks_up"), count("checks_done"), "{printed}");
     assert!(count("rows_durable") > 0, "{printed}");
-    assert!(figures["ratio"].as_f64().unwrap() > 0.0, "{printed}");
+    for name in ["ratio", "floor_paced_cpu_us_per_exchange", "floor_saturated_cpu_us_per_exchange"] {
+        assert!(figures[name].as_f64().unwrap() > 0.0, "{name}: {printed}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::bench::floor::Floor;
+use crate::bench::floor::Floors;
 use crate::bench::kind::Kind;
 use crate::bench::plan::Plan;
 
@@ -60,7 +60,7 @@ pub(super) struct Figures {
     pub(super) memory: Memory,
     /// Bytes of the database per stored result; `None` for a database that is not ours to weigh.
     pub(super) stored_bytes: Option<f64>,
-    pub(super) floor: Option<Floor>,
+    pub(super) floors: Option<Floors>,
 }
 
 impl Figures {
@@ -68,7 +68,8 @@ impl Figures {
     pub(super) fn between(
         kind: Kind,
         plan: &Plan,
-        (before, after): (Counts, Counts),
+        before: Counts,
+        after: Counts,
         lateness: Lateness,
     ) -> Self {
         let elapsed = after.at - before.at;
@@ -84,7 +85,7 @@ impl Figures {
             lateness,
             memory: Memory { resident_bytes: None, per_service_bytes: None },
             stored_bytes: None,
-            floor: None,
+            floors: None,
         }
     }
 
@@ -113,15 +114,31 @@ impl Figures {
         (exchanges > 0).then(|| self.cpu.as_secs_f64() * 1e6 / exchanges as f64)
     }
 
-    /// How many times the floor that is.
+    /// CPU time of the bare exchange at the pace of the checks.
+    pub(super) fn paced_us(&self) -> Option<f64> {
+        self.floors.as_ref()?.paced.cpu_us()
+    }
+
+    /// CPU time of the bare exchange as fast as one thread can.
+    pub(super) fn saturated_us(&self) -> Option<f64> {
+        self.floors.as_ref()?.saturated.cpu_us()
+    }
+
+    /// How many times the paced floor a check costs.
     pub(super) fn ratio(&self) -> Option<f64> {
-        Some(self.cpu_us()? / self.floor.as_ref()?.cpu_us()?)
+        Some(self.cpu_us()? / self.paced_us()?)
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::bench::floor::Floor;
+
+    fn floors(failed: u64) -> Option<Floors> {
+        let floor = |cpu_ms| Floor { exchanges: 1_000, failed, cpu: Duration::from_millis(cpu_ms) };
+        Some(Floors { paced: floor(50), saturated: floor(25) })
+    }
 
     pub(crate) fn figures(kind: Kind) -> Figures {
         let at = Instant::now();
@@ -144,13 +161,12 @@ pub(super) mod tests {
             as_json: false,
         };
         let lateness = Lateness { p50_us: 600, p99_us: 2_500, max_us: 31_000, on_time: 19_990 };
-        Figures::between(kind, &plan, (before, after), lateness)
+        Figures::between(kind, &plan, before, after, lateness)
     }
 
     #[test]
     fn figures_follow_from_the_differences() {
-        let floor = Floor { exchanges: 1_000, failed: 0, cpu: Duration::from_millis(50) };
-        let figures = Figures { floor: Some(floor), ..figures(Kind::Http) };
+        let figures = Figures { floors: floors(0), ..figures(Kind::Http) };
         let close =
             |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-9, "{found} is not {wanted}");
         close(figures.expected, 20_000.0);
@@ -160,6 +176,7 @@ pub(super) mod tests {
         close(figures.up_pct().unwrap(), 95.0);
         close(figures.cpu_us().unwrap(), 100.0);
         close(figures.ratio().unwrap(), 2.0);
+        close(figures.saturated_us().unwrap(), 25.0);
         assert_eq!((figures.shed, figures.durable), (3, 19_995));
     }
 
@@ -171,8 +188,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_floor_that_failed_is_no_floor() {
-        let floor = Floor { exchanges: 1_000, failed: 11, cpu: Duration::from_millis(50) };
-        assert_eq!(floor.cpu_us(), None);
-        assert_eq!(Figures { floor: Some(floor), ..figures(Kind::Tcp) }.ratio(), None);
+        let figures = Figures { floors: floors(11), ..figures(Kind::Tcp) };
+        assert_eq!((figures.paced_us(), figures.saturated_us(), figures.ratio()), (None, None, None));
     }
 }

@@ -1,7 +1,8 @@
 //! The floor: what the same exchange costs in this process without Watchkeeper, measured in the same run.
 //!
-//! One thread, 64 exchanges at a time, each on a connection of its own; nothing is scheduled, judged or stored. Machines
-//! are noisy and differ, so the ratio to this is what can be compared.
+//! Each exchange is made on a connection of its own; nothing is scheduled, judged or stored. Machines are noisy and
+//! differ, so the ratio to this is what can be compared: to the floor at the pace of the checks, where a processor that
+//! has nothing else to do wakes up for each exchange, and to the saturated one (one thread, 64 at a time) for the bare work.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use crate::bench::floor::ping::Ping;
 use crate::bench::kind::Kind;
 use crate::bench::usage;
 
+mod http2;
 mod ping;
 
 /// How long a floor is measured.
@@ -39,7 +41,7 @@ pub(super) struct Exchange {
     pub(super) kind: Kind,
     /// Taken in turn; for DNS the server.
     pub(super) peers: Vec<SocketAddr>,
-    /// For `https` and `ssl`: full handshakes, any certificate.
+    /// For those with TLS: full handshakes, verified as the checks verify them.
     pub(super) tls: Arc<ClientConfig>,
 }
 
@@ -59,25 +61,61 @@ impl Floor {
     }
 }
 
-/// Measures for two seconds. The rest of the process has to be idle, because its CPU time is counted: checks of an
-/// overloaded pipeline take a while to end. `None` when they do not.
-pub(super) async fn measure(exchange: Exchange) -> anyhow::Result<Option<Floor>> {
+/// The floor at two paces, measured one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Floors {
+    /// As many exchanges a second as checks were due, evenly spread, on as many threads as the engine has.
+    pub(super) paced: Floor,
+    /// As many as one thread can make.
+    pub(super) saturated: Floor,
+}
+
+/// How exchanges follow each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    pub(super) exchanges_per_second: f64,
+    pub(super) threads: usize,
+}
+
+/// Measures each floor for two seconds. The rest of the process has to be idle, because its CPU time is counted: checks of
+/// an overloaded pipeline take a while to end. `None` when they do not.
+pub(super) async fn measure(exchange: Exchange, pace: Pace) -> anyhow::Result<Option<Floors>> {
     if !becomes_idle().await? {
         return Ok(None);
     }
-    let measured = tokio::task::spawn_blocking(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let before = usage::cpu()?;
-        let tally = runtime.block_on(run(exchange));
-        let cpu = usage::cpu()?.saturating_sub(before);
-        Ok(Floor {
-            exchanges: tally.done.load(Ordering::Relaxed),
-            failed: tally.failed.load(Ordering::Relaxed),
-            cpu,
-        })
-    })
-    .await?;
-    measured.map(Some)
+    let exchange = Arc::new(exchange);
+    let paced = Arc::clone(&exchange);
+    let paced =
+        tokio::task::spawn_blocking(move || on_threads(pace.threads, || run_paced(Arc::clone(&paced), pace)));
+    let paced = paced.await??;
+    let saturated = tokio::task::spawn_blocking(move || on_threads(1, || run(Arc::clone(&exchange))));
+    Ok(Some(Floors { paced, saturated: saturated.await?? }))
+}
+
+/// Runs the same on so many threads, each with a runtime of its own, and counts the CPU time of all.
+fn on_threads<F: Future<Output = Arc<Tally>>>(
+    threads: usize,
+    work: impl Fn() -> F + Sync,
+) -> anyhow::Result<Floor> {
+    let before = usage::cpu()?;
+    let tallies = std::thread::scope(|scope| {
+        let start = || -> std::io::Result<Arc<Tally>> {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            Ok(runtime.block_on(work()))
+        };
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(start)).collect();
+        running
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    let cpu = usage::cpu()?.saturating_sub(before);
+    let tallies: std::io::Result<Vec<Arc<Tally>>> = tallies;
+    let tallies = tallies?;
+    let sum = |count: fn(&Tally) -> &AtomicU64| {
+        tallies.iter().map(|tally| count(tally).load(Ordering::Relaxed)).sum::<u64>()
+    };
+    Ok(Floor { exchanges: sum(|tally| &tally.done), failed: sum(|tally| &tally.failed), cpu })
 }
 
 async fn becomes_idle() -> anyhow::Result<bool> {
@@ -98,10 +136,16 @@ struct Tally {
     failed: AtomicU64,
 }
 
-async fn run(exchange: Exchange) -> Arc<Tally> {
+impl Tally {
+    fn note(&self, result: &std::io::Result<()>) {
+        let count = if result.is_ok() { &self.done } else { &self.failed };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+async fn run(exchange: Arc<Exchange>) -> Arc<Tally> {
     let tally = Arc::new(Tally::default());
     let end = Instant::now() + LENGTH;
-    let exchange = Arc::new(exchange);
     let at_once = if exchange.kind == Kind::Icmp { 1 } else { AT_ONCE };
     let workers = (0..at_once).map(|_| tokio::spawn(work(Arc::clone(&exchange), Arc::clone(&tally), end)));
     futures_util::future::join_all(workers).await;
@@ -109,18 +153,34 @@ async fn run(exchange: Exchange) -> Arc<Tally> {
 }
 
 async fn work(exchange: Arc<Exchange>, tally: Arc<Tally>, end: Instant) {
-    let ping = if exchange.kind == Kind::Icmp { Ping::open().ok() } else { None };
+    let ping = exchange.ping();
     while Instant::now() < end {
         let number = tally.started.fetch_add(1, Ordering::Relaxed);
-        let result = match &ping {
-            Some(ping) => ping.once(number, &exchange).await,
-            None => exchange.once(number).await,
-        };
-        match result {
-            Ok(()) => tally.done.fetch_add(1, Ordering::Relaxed),
-            Err(_) => tally.failed.fetch_add(1, Ordering::Relaxed),
-        };
+        tally.note(&exchange.make(number, ping.as_ref()).await);
     }
+}
+
+/// Starts each exchange at its own moment, as checks are started. Pings share a socket and follow each other.
+async fn run_paced(exchange: Arc<Exchange>, pace: Pace) -> Arc<Tally> {
+    let tally = Arc::new(Tally::default());
+    let ping = exchange.ping();
+    let start = Instant::now();
+    let between = Duration::from_secs_f64(pace.threads as f64 / pace.exchanges_per_second);
+    let mut running = Vec::new();
+    let mut due = start;
+    while due < start + LENGTH {
+        tokio::time::sleep_until(due).await;
+        due += between;
+        let number = tally.started.fetch_add(1, Ordering::Relaxed);
+        if exchange.kind == Kind::Icmp {
+            tally.note(&exchange.make(number, ping.as_ref()).await);
+            continue;
+        }
+        let (exchange, tally) = (Arc::clone(&exchange), Arc::clone(&tally));
+        running.push(tokio::spawn(async move { tally.note(&exchange.make(number, None).await) }));
+    }
+    futures_util::future::join_all(running).await;
+    tally
 }
 
 impl Exchange {
@@ -129,11 +189,27 @@ impl Exchange {
         self.peers[place]
     }
 
+    /// A socket for pings, where they are measured and permitted.
+    fn ping(&self) -> Option<Ping> {
+        if self.kind == Kind::Icmp { Ping::open().ok() } else { None }
+    }
+
+    async fn make(&self, number: u64, ping: Option<&Ping>) -> std::io::Result<()> {
+        match ping {
+            Some(ping) => ping.once(number, self).await,
+            None => self.once(number).await,
+        }
+    }
+
     async fn once(&self, number: u64) -> std::io::Result<()> {
         let peer = self.peer(number);
         match self.kind {
             Kind::Http => get(TcpStream::connect(peer).await?).await,
-            Kind::Https => get(self.handshake(peer).await?).await,
+            Kind::Https | Kind::Http2 => {
+                let stream = self.handshake(peer).await?;
+                let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                if is_http2 { http2::get(stream).await } else { get(stream).await }
+            }
             Kind::Ssl => self.handshake(peer).await?.shutdown().await,
             Kind::Tcp => TcpStream::connect(peer).await.map(drop),
             Kind::Dns => ask(peer).await,

@@ -1,7 +1,8 @@
 //! The kinds of checks that are measured, and the targets that services of a kind are given.
 //!
-//! HTTPS is a kind of its own although its check type is `http`: a handshake costs ten times the rest. Certificates are
-//! not verified for `https`, as peers are measured; `ssl` verifies the embedded one.
+//! HTTPS is a kind of its own although its check type is `http`: a handshake costs ten times the rest. `https` speaks
+//! HTTP/1.1 and `http2` HTTP/2 with the target that a run starts, and the embedded certificate is verified; targets that
+//! are given decide which protocol it is, and their certificates are not verified.
 
 use std::net::Ipv4Addr;
 use std::str::FromStr;
@@ -20,6 +21,7 @@ const PINGED_HOSTS: u32 = 1_000;
 pub(super) enum Kind {
     Http,
     Https,
+    Http2,
     Tcp,
     Dns,
     Icmp,
@@ -28,13 +30,15 @@ pub(super) enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the report.
-    pub(super) const ALL: [Self; 6] = [Self::Http, Self::Https, Self::Tcp, Self::Dns, Self::Icmp, Self::Ssl];
+    pub(super) const ALL: [Self; 7] =
+        [Self::Http, Self::Https, Self::Http2, Self::Tcp, Self::Dns, Self::Icmp, Self::Ssl];
 
     /// The word on the command line.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Http => "http",
             Self::Https => "https",
+            Self::Http2 => "http2",
             Self::Tcp => "tcp",
             Self::Dns => "dns",
             Self::Icmp => "icmp",
@@ -45,7 +49,7 @@ impl Kind {
     /// The type of its services.
     pub(super) const fn check_type(self) -> CheckType {
         match self {
-            Self::Http | Self::Https => CheckType::Http,
+            Self::Http | Self::Https | Self::Http2 => CheckType::Http,
             Self::Tcp => CheckType::Tcp,
             Self::Dns => CheckType::Dns,
             Self::Icmp => CheckType::Icmp,
@@ -53,12 +57,17 @@ impl Kind {
         }
     }
 
-    /// The configuration of its services.
-    pub(super) fn config(self) -> Map<String, Value> {
+    /// The configuration of its services; `verifies`: certificates are those of the run's own target.
+    pub(super) fn config(self, verifies: bool) -> Map<String, Value> {
         match self {
-            Self::Https => Map::from_iter([("verify_ssl".to_owned(), json!(false))]),
+            Self::Https | Self::Http2 => Map::from_iter([("verify_ssl".to_owned(), json!(verifies))]),
             _ => Map::new(),
         }
+    }
+
+    /// Whether its target has a certificate.
+    pub(super) const fn has_certificate(self) -> bool {
+        matches!(self, Self::Https | Self::Http2 | Self::Ssl)
     }
 
     /// Exchanges with the target that one check makes; the floor is measured per exchange.
@@ -80,7 +89,9 @@ impl Kind {
         let pinged = (0..PINGED_HOSTS).map(|host| Ipv4Addr::from_bits(0x7f01_0001 + host));
         match self {
             Self::Http => listening.map(|address| format!("http://{address}:{port}/")).collect(),
-            Self::Https => listening.map(|address| format!("https://{address}:{port}/")).collect(),
+            Self::Https | Self::Http2 => {
+                listening.map(|address| format!("https://{address}:{port}/")).collect()
+            }
             Self::Tcp | Self::Ssl => listening.map(|address| format!("{address}:{port}")).collect(),
             Self::Dns => (0..1_000).map(|host| format!("h{host}.bench.test")).collect(),
             Self::Icmp => pinged.map(|address| address.to_string()).collect(),
@@ -90,7 +101,7 @@ impl Kind {
 
 /// The word names no kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("allowed: http, https, tcp, dns, icmp, ssl")]
+#[error("allowed: http, https, http2, tcp, dns, icmp, ssl")]
 pub(super) struct UnknownKind;
 
 impl FromStr for Kind {
@@ -111,7 +122,7 @@ mod tests {
         for kind in Kind::ALL {
             assert_eq!(kind.as_str().parse(), Ok(kind));
             for target in kind.targets(18_080) {
-                let spec = CheckSpec::compile(kind.check_type(), &target, 10, &kind.config());
+                let spec = CheckSpec::compile(kind.check_type(), &target, 10, &kind.config(true));
                 assert!(spec.is_ok(), "{target}: {spec:?}");
             }
         }

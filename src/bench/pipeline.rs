@@ -96,13 +96,21 @@ impl Pipeline {
         stream::iter(1..=plan.services)
             .map(|number| async move {
                 let place = usize::try_from(number)? % targets.len();
-                let service = service(ServiceKey::from(number), (self.kind, &targets[place]), plan);
+                let service = service(ServiceKey::from(number), self.kind, &targets[place], plan);
                 let definition = self.definer.define(&service, organisation)?;
                 anyhow::Ok(self.engine.apply(Arc::new(definition)).await?)
             })
             .buffer_unordered(AT_ONCE)
             .try_collect()
             .await
+    }
+
+    /// The number of threads that checks run on: as configured, or one per core.
+    pub(super) fn threads(&self) -> usize {
+        match self.definer.limits.shards {
+            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            configured => configured,
+        }
     }
 
     /// What has been counted until now.
@@ -162,7 +170,7 @@ impl Pipeline {
     }
 }
 
-fn service(key: ServiceKey, (kind, target): (Kind, &str), plan: &Plan) -> Service {
+fn service(key: ServiceKey, kind: Kind, target: &str, plan: &Plan) -> Service {
     let now = Timestamp::from_ms(0);
     Service {
         key,
@@ -177,7 +185,7 @@ fn service(key: ServiceKey, (kind, target): (Kind, &str), plan: &Plan) -> Servic
             retries: 1,
             assigned_probes: None,
             probe_roles: None,
-            config: kind.config(),
+            config: kind.config(plan.targets.is_empty()),
         }),
         configured_at: Some(now),
         pause: None,

@@ -67,7 +67,7 @@ pub(super) fn command() -> Command {
                 .value_name("TYPE")
                 .default_value("http")
                 .value_parser(kinds)
-                .help("http, https, tcp, dns, icmp, ssl or all"),
+                .help("http, https, http2, tcp, dns, icmp, ssl or all"),
             number("services", "20000", "Services that are watched"),
             number("interval", "10", "Seconds between two checks of a service"),
             number("seconds", "10", "Length of the measured window"),

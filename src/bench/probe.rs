@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::app;
 use crate::bench::figures::{Figures, Memory};
-use crate::bench::floor::{self, Exchange, Floor};
+use crate::bench::floor::{self, Exchange, Floors, Pace};
 use crate::bench::folder::Folder;
 use crate::bench::kind::Kind;
 use crate::bench::pipeline::Pipeline;
@@ -82,7 +82,7 @@ impl Stand {
         if is_own && kind == Kind::Dns {
             config.probe.dns_servers = vec![SocketAddr::from(([127, 0, 1, 1], port))];
         }
-        if is_own && kind == Kind::Ssl {
+        if is_own && kind.has_certificate() {
             let file = folder.path().join("authority.pem");
             std::fs::write(&file, CERTIFICATE)?;
             config.probe.ca_file = Some(file);
@@ -108,7 +108,7 @@ impl Stand {
         let before = pipeline.counts()?;
         pass(Duration::from_secs(plan.seconds.into()), &bar).await;
         let after = pipeline.counts()?;
-        let mut figures = Figures::between(self.kind, plan, (before, after), pipeline.lateness().await?);
+        let mut figures = Figures::between(self.kind, plan, before, after, pipeline.lateness().await?);
         bar.finish_and_clear();
 
         let resident_bytes = usage::resident_bytes();
@@ -118,15 +118,19 @@ impl Stand {
         for (reason, checks) in pipeline.shed_by_reason() {
             eprintln!("watchkeeper: {}: {checks} not done: {reason}", self.kind.as_str());
         }
+        let exchanges_per_second = plan.due_in(1.0) * f64::from(self.kind.exchanges());
+        let pace = Pace { exchanges_per_second, threads: pipeline.threads() };
         figures.stored_bytes = pipeline.stop().await?;
-        figures.floor = self.floor().await?;
+        figures.floors = self.floors(plan, pace).await?;
         Ok(figures)
     }
 
-    async fn floor(&self) -> anyhow::Result<Option<Floor>> {
+    /// The floors, with the very TLS configuration that the checks had.
+    async fn floors(&self, plan: &Plan, pace: Pace) -> anyhow::Result<Option<Floors>> {
         let toolbox = app::toolbox(&self.config, &Clock::System, None)?;
-        let tls = std::sync::Arc::clone(toolbox.tls().for_inspection());
-        floor::measure(Exchange { kind: self.kind, peers: self.peers().await?, tls }).await
+        let verifies = plan.targets.is_empty();
+        let tls = std::sync::Arc::clone(toolbox.tls().for_http(verifies));
+        floor::measure(Exchange { kind: self.kind, peers: self.peers().await?, tls }, pace).await
     }
 
     /// The targets' addresses; for DNS, those of the servers.
@@ -154,7 +158,7 @@ impl Stand {
 /// Host and port of a target.
 fn authority(kind: Kind, target: &str) -> anyhow::Result<String> {
     match kind {
-        Kind::Http | Kind::Https => {
+        Kind::Http | Kind::Https | Kind::Http2 => {
             let url = url::Url::parse(target).with_context(|| format!("{target} is no URL"))?;
             let host = url.host_str().unwrap_or_default();
             Ok(format!("{host}:{}", url.port_or_known_default().unwrap_or(80)))

@@ -1,20 +1,22 @@
 //! The report: one line a kind for people (a Markdown table), one object a kind for machines.
 //!
-//! CPU time is per exchange with a target, which is a check except for `icmp`, where it is a packet.
+//! CPU time is per exchange with a target, which is a check except for `icmp`, where it is a packet. The ratio is that to
+//! the bare exchange at the same pace.
 
 use serde_json::{Value, json};
 
 use crate::bench::figures::{Figures, ON_TIME_MS};
 
-const COLUMNS: [(&str, usize); 13] = [
+const COLUMNS: [(&str, usize); 14] = [
     ("type", 5),
     ("checks/s", 8),
     ("done %", 6),
     ("on time %", 9),
     ("late p50 / p99 / max ms", 23),
     ("CPU µs", 7),
-    ("floor µs", 8),
+    ("paced µs", 8),
     ("ratio", 5),
+    ("satur. µs", 9),
     ("up %", 6),
     ("durable", 9),
     ("RSS MiB", 7),
@@ -41,8 +43,9 @@ pub(super) fn line(figures: &Figures) -> String {
         format!("{:.2}", figures.on_time_pct()),
         late.join(" / "),
         decimal(figures.cpu_us(), 1),
-        decimal(figures.floor.as_ref().and_then(|floor| floor.cpu_us()), 1),
+        decimal(figures.paced_us(), 1),
         decimal(figures.ratio(), 2),
+        decimal(figures.saturated_us(), 1),
         decimal(figures.up_pct(), 2),
         figures.durable.to_string(),
         decimal(figures.memory.resident_bytes.map(|bytes| bytes as f64 / 1_048_576.0), 1),
@@ -75,7 +78,8 @@ pub(super) fn object(figures: &Figures) -> Value {
         "lateness_max_us": figures.lateness.max_us,
         "exchanges_per_check": figures.kind.exchanges(),
         "cpu_us_per_exchange": figures.cpu_us(),
-        "floor_cpu_us_per_exchange": figures.floor.as_ref().and_then(|floor| floor.cpu_us()),
+        "floor_paced_cpu_us_per_exchange": figures.paced_us(),
+        "floor_saturated_cpu_us_per_exchange": figures.saturated_us(),
         "ratio": figures.ratio(),
         "rows_durable": figures.durable,
         "rss_bytes": figures.memory.resident_bytes,

@@ -1,6 +1,6 @@
 //! `watchkeeper bench target`: something cheap to check, for `bench probe` to start as another process.
 //!
-//! HTTP and HTTPS answer 1 KiB and close, TCP closes what it accepts, DNS gives every name one address. It prints its
+//! HTTP, HTTPS and HTTP/2 answer 1 KiB and close, TCP closes what it accepts, DNS gives every name one address. It prints its
 //! port and ends with its standard input. Loopback only: its key is public.
 
 use std::io::Read as _;
@@ -62,9 +62,10 @@ async fn serve(kind: Kind) -> anyhow::Result<u16> {
             tokio::spawn(answer_questions(socket));
             Ok(port)
         }
-        Kind::Http | Kind::Https | Kind::Tcp | Kind::Ssl => {
+        Kind::Http | Kind::Https | Kind::Http2 | Kind::Tcp | Kind::Ssl => {
             let (port, listeners) = listeners()?;
-            let tls = if matches!(kind, Kind::Https | Kind::Ssl) { Some(acceptor()?) } else { None };
+            let protocol: &[u8] = if kind == Kind::Http2 { b"h2" } else { b"http/1.1" };
+            let tls = kind.has_certificate().then(|| acceptor(protocol)).transpose()?;
             let service = Service { says_something: kind != Kind::Tcp, tls };
             for listener in listeners {
                 tokio::spawn(accept(listener, service.clone()));
@@ -106,7 +107,7 @@ fn listen(host: u8, port: u16) -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-fn acceptor() -> anyhow::Result<TlsAcceptor> {
+fn acceptor(protocol: &[u8]) -> anyhow::Result<TlsAcceptor> {
     let chain = CertificateDer::pem_slice_iter(CERTIFICATE.as_bytes()).collect::<Result<Vec<_>, _>>()?;
     let key = PrivateKeyDer::from_pem_slice(KEY.as_bytes())?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -115,6 +116,7 @@ fn acceptor() -> anyhow::Result<TlsAcceptor> {
         .with_single_cert(chain, key)?;
     // Every handshake is a full one; tickets would be work for nothing.
     config.send_tls13_tickets = 0;
+    config.alpn_protocols = vec![protocol.to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
@@ -141,7 +143,8 @@ async fn converse(stream: TcpStream, tls: Option<TlsAcceptor>) {
         None => drop(respond(stream).await),
         Some(tls) => {
             if let Ok(stream) = tls.accept(stream).await {
-                drop(respond(stream).await);
+                let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                drop(if is_http2 { respond_with_frames(stream).await } else { respond(stream).await });
             }
         }
     }
@@ -158,6 +161,35 @@ async fn respond(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Re
         length += read;
     }
     stream.write_all(&response()).await?;
+    stream.shutdown().await
+}
+
+/// The same over HTTP/2, in the frames that one request needs (RFC 9113): settings and their acknowledgement, headers
+/// (`:status: 200` of the static table, a length), data. It ends with the client.
+async fn respond_with_frames(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
+    const PREFACE_BYTES: usize = 24;
+    const HEADERS: u8 = 1;
+    let mut preface = [0; PREFACE_BYTES];
+    stream.read_exact(&mut preface).await?;
+    loop {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).await?;
+        let mut payload = vec![0; usize::from(u16::from_be_bytes([head[1], head[2]]))];
+        stream.read_exact(&mut payload).await?;
+        if head[3] == HEADERS {
+            break;
+        }
+    }
+    let frames: [&[u8]; 5] = [
+        b"\x00\x00\x00\x04\x00\x00\x00\x00\x00",
+        b"\x00\x00\x00\x04\x01\x00\x00\x00\x00",
+        b"\x00\x00\x08\x01\x04\x00\x00\x00\x01\x88\x0f\x0d\x041024",
+        b"\x00\x04\x00\x00\x01\x00\x00\x00\x01",
+        &[b'x'; BODY_BYTES],
+    ];
+    stream.write_all(&frames.concat()).await?;
+    let mut rest = [0; 256];
+    while stream.read(&mut rest).await? > 0 {}
     stream.shutdown().await
 }
 
@@ -227,6 +259,6 @@ mod tests {
 
     #[test]
     fn the_embedded_certificate_and_key_fit_together() {
-        assert!(acceptor().is_ok());
+        assert!(acceptor(b"h2").is_ok());
     }
 }
