@@ -15,10 +15,10 @@ use crate::probe::dns::{Reply, aliases, ask, texts};
 use crate::probe::spec::{DnsCheck, DnsRecord};
 use crate::probe::toolbox::Toolbox;
 
-/// How long one look may take: a client waits for it.
+/// The longest time that one look may take: a client waits for it.
 const LOOK_TIME: Duration = Duration::from_secs(5);
 
-/// What came of one question.
+/// The result of one question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Seen {
     /// The records that were asked for, and the names that aliases led to.
@@ -107,7 +107,7 @@ impl Answers {
 
 type Found = Option<(Vec<String>, Vec<String>)>;
 
-/// Whether the domain leads to the target.
+/// Judges whether the domain leads to the target.
 fn direction([cname, v4, v6]: [Found; 3], targets: [Found; 2], cname_target: &str) -> Sight {
     let is_seen = cname.is_some() && v4.is_some() && v6.is_some();
     let target = cname_target.trim_end_matches('.').to_ascii_lowercase();

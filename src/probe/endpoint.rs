@@ -49,12 +49,12 @@ impl Host {
 #[error("neither a host name nor an IP address")]
 pub struct HostForm;
 
-/// Where one HTTP request goes.
+/// The place that one HTTP request goes to.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// Whether TLS is spoken.
+    /// True when TLS is spoken.
     pub tls: bool,
-    /// Where to connect.
+    /// The host to connect to.
     pub host: Host,
     /// The port to connect to.
     pub port: u16,
@@ -93,7 +93,7 @@ impl Endpoint {
     }
 }
 
-/// Why a URL names no endpoint.
+/// The reasons why a URL names no endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointForm {
     /// Neither `http` nor `https`.

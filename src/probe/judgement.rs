@@ -6,12 +6,12 @@ use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, 
 use crate::probe::condition::{Condition, worst_match};
 use crate::probe::fact::Facts;
 
-/// What every answer comes with.
+/// The measurements that every answer comes with.
 #[derive(Debug)]
 pub(crate) struct Answered {
-    /// What `response_time_ms` shows.
+    /// The time that `response_time_ms` shows.
     pub(crate) response_time: Micros,
-    /// How long each phase took.
+    /// The time that each phase took.
     pub(crate) timings: Timings,
     /// HTTP only.
     pub(crate) status_code: Option<u16>,

@@ -83,12 +83,12 @@ impl Link {
         });
     }
 
-    /// Whether it is in clear.
+    /// Returns true when it is in clear.
     pub(crate) const fn is_plain(&self) -> bool {
         matches!(self, Self::Plain(_))
     }
 
-    /// Whether both sides agreed on HTTP/2.
+    /// Returns true when both sides agreed on HTTP/2.
     pub(crate) fn is_http2(&self) -> bool {
         match self {
             Self::Plain(_) => false,

@@ -58,13 +58,13 @@ impl Pulse {
         self.heard.notify_waiters();
     }
 
-    /// Whether a name server answered anything after `since`.
+    /// Returns true when a name server answered anything after `since`.
     #[must_use]
     pub fn answered_since(&self, since: Instant) -> bool {
         self.answered_us.load(Ordering::Relaxed) > self.age_us(since)
     }
 
-    /// Whether the name servers are alive: waits until `deadline` for an answer to anything that came after
+    /// Finds out whether the name servers are alive: waits until `deadline` for an answer to anything that came after
     /// `since`, and asks the canary question when nobody else is doing so.
     pub async fn beats(&self, since: Instant, deadline: Instant) -> bool {
         let heard = self.heard.notified();

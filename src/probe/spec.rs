@@ -17,15 +17,15 @@ use crate::probe::endpoint::{Endpoint, Host};
 /// One check, ready to run.
 #[derive(Debug)]
 pub struct CheckSpec {
-    /// How long one attempt may take.
+    /// The longest time that one attempt may take.
     pub timeout: Duration,
-    /// What the owner calls degraded or down.
+    /// The conditions under which the owner calls it degraded or down.
     pub conditions: Box<[Condition]>,
-    /// What to do.
+    /// The kind of check, with its settings.
     pub kind: CheckKind,
 }
 
-/// What a check does.
+/// The kinds of checks.
 #[derive(Debug)]
 pub enum CheckKind {
     /// One HTTP request and its redirects.
@@ -40,7 +40,7 @@ pub enum CheckKind {
     Ssl(SslCheck),
 }
 
-/// Which address families a check uses.
+/// The address families that a check uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Addressing {
     /// The families that may be tried.
@@ -74,42 +74,42 @@ pub struct HttpCheck {
     pub headers: HeaderMap,
     /// Sent with `POST`, `PUT` and `PATCH`; otherwise empty.
     pub body: Bytes,
-    /// Whether redirects are followed.
+    /// True when redirects are followed.
     pub follow_redirects: bool,
-    /// Whether the certificate must be valid.
+    /// True when the certificate must be valid.
     pub verify_ssl: bool,
-    /// Which address families are tried.
+    /// The address families that are tried.
     pub addressing: Addressing,
 }
 
 /// One TCP connection.
 #[derive(Debug)]
 pub struct TcpCheck {
-    /// Where to.
+    /// The host that is connected to.
     pub host: Host,
     /// Port, 1..65535.
     pub port: u16,
-    /// Which address families are tried.
+    /// The address families that are tried.
     pub addressing: Addressing,
 }
 
 /// One TLS handshake.
 #[derive(Debug)]
 pub struct SslCheck {
-    /// Where to; names are also sent as server name.
+    /// The host that is connected to; names are also sent as server name.
     pub host: Host,
     /// Port, 1..65535.
     pub port: u16,
-    /// Which address families are tried.
+    /// The address families that are tried.
     pub addressing: Addressing,
 }
 
 /// Echo requests to one host.
 #[derive(Debug)]
 pub struct IcmpCheck {
-    /// Where to.
+    /// The host that is connected to.
     pub host: Host,
-    /// Which address families are tried.
+    /// The address families that are tried.
     pub addressing: Addressing,
 }
 

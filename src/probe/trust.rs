@@ -44,7 +44,7 @@ impl Trust {
         Ok(Self { roots, algorithms })
     }
 
-    /// Whether a chain is valid now, trusted, and for this name; the first certificate is the server's own.
+    /// Checks that a chain is valid now, trusted, and for this name; the first certificate is the server's own.
     pub(crate) fn judge(
         &self,
         chain: &[CertificateDer<'_>],
@@ -83,7 +83,7 @@ fn add_file(roots: &mut RootCertStore, path: &Path) -> Result<(), ToolboxError> 
     Ok(())
 }
 
-/// What a connection does with the certificate it is shown.
+/// The ways in which a connection treats the certificate it is shown.
 #[derive(Debug)]
 pub(crate) enum Verifier {
     /// Accepts what the authorities vouch for.

@@ -20,7 +20,7 @@ use crate::probe::fact::Fact;
 
 pub use admission::{FieldRef, default_conditions, field_of, value_fits};
 
-/// What the catalogue says about a type.
+/// Returns the catalogue's entry for a type.
 #[must_use]
 pub const fn definition(check_type: CheckType) -> &'static Definition {
     match check_type {
@@ -43,11 +43,11 @@ pub struct Definition {
     pub label: &'static str,
     /// One sentence for people.
     pub description: &'static str,
-    /// Whether `target` must be set.
+    /// True when `target` must be set.
     pub target_required: bool,
     /// Keys of `settings.config` except `conditions`, in the order of the contract.
     pub fields: &'static [Field],
-    /// What a condition may test.
+    /// The fields that a condition may test.
     pub condition_fields: &'static [ConditionField],
     /// Stored when no conditions are given.
     pub default_conditions: &'static [DefaultCondition],
@@ -68,7 +68,7 @@ pub struct Field {
     pub label: &'static str,
     /// Shown as required (its default still applies when it is left out).
     pub required: bool,
-    /// Whether all its values are secrets; which parts of `auth` are, its own type says.
+    /// True when all its values are secrets; which parts of `auth` are, its own type says.
     pub secret: bool,
     /// One sentence for people.
     pub help: Option<&'static str>,
@@ -170,7 +170,7 @@ pub enum ConditionKind {
     Header,
 }
 
-/// How the parameter of a parametric condition field is written and explained.
+/// The form and the texts of the parameter of a parametric condition field is written and explained.
 #[derive(Debug)]
 pub struct Parametric {
     /// `json.` or `header.`.
@@ -192,7 +192,7 @@ pub struct DefaultCondition {
     pub operator: Operator,
     /// Value to compare with.
     pub value: i64,
-    /// What a match means: `Degraded` or `Down`.
+    /// The status that a match means: `Degraded` or `Down`.
     pub status: CheckStatus,
 }
 

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::question::{DATAGRAM_MAX_BYTES, Question};
 
-/// When a datagram is taken for lost and sent again; doubled each time.
+/// The time after which a datagram is taken for lost and sent again; doubled each time.
 const RESEND_AFTER: Duration = Duration::from_secs(1);
 
 /// Asks `server` until it answers. `source` is where the question comes from, when that is configured.

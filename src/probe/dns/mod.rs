@@ -88,7 +88,7 @@ async fn answer(check: &DnsCheck, toolbox: &Toolbox, attempt: &Attempt) -> Resul
     }
 }
 
-/// What came of one question outside of a check.
+/// The result of one question outside of a check.
 pub(crate) enum Reply {
     /// A server knows whether the name exists.
     Answer(Box<Message>),
@@ -140,7 +140,7 @@ async fn ask_in_turn(
     None
 }
 
-/// Why no server gave an answer that counts. An answer of any kind says more than our own trouble with another
+/// The reasons why no server gave an answer that counts. An answer of any kind says more than our own trouble with another
 /// server; nothing at all means silence.
 #[derive(Debug, Default)]
 struct Losses {

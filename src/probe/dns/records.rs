@@ -18,7 +18,7 @@ use crate::probe::spec::{DnsCheck, DnsRecord};
 /// Most aliases that lead to a name; also what ends a circle.
 const MAX_ALIASES: usize = 16;
 
-/// What an answer says.
+/// The records of an answer.
 pub(super) struct DnsFacts {
     record: DnsRecord,
     response_time: Micros,
@@ -40,7 +40,7 @@ impl DnsFacts {
         }
     }
 
-    /// Whether the condition is met because there is no record at all.
+    /// Returns true when the condition is met because there is no record at all.
     pub(super) fn counts_none(&self, condition: &Condition) -> bool {
         self.items.is_empty() && count_fact(self.record).is_some_and(|fact| condition.is_none_of(fact))
     }
