@@ -161,7 +161,7 @@ impl Handler<Apply> for Fleet {
         let aggregator = self.shard(id).aggregator.clone();
         let now = self.shard(id).clock.now();
         let known = memory.as_ref().map(|memory| {
-            let last = memory.votes.iter().map(|(_, vote)| vote.checked_at).max();
+            let last = memory.last_result_at(now);
             let voted = definition.task.as_ref().map(|task| memory.verdict(task.plan.interval_ms, now));
             let reported = definition.heartbeat.map(|_| memory.status.verdict());
             (memory.status, voted.or(reported).unwrap_or_default(), last)

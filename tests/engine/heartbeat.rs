@@ -232,12 +232,13 @@ fn new_settings_after_a_clock_was_set_back_count_from_their_change(#[case] end: 
     assert_eq!(played.matches("push down").count(), missed, "{played}");
 }
 
-/// The process ends while the clock is ahead, and starts when it is right again: the last ping lies in the future.
+/// The process ends while the clock is ahead, and starts when it is right again: the last ping lies in the future. Ending takes
+/// two minutes of a scene.
 #[rstest]
-#[case::who_pings("100 ping; 165 end", 0)]
-#[case::who_is_silent("140 end", 1)]
+#[case::who_pings("250 ping; 315 end", 0)]
+#[case::who_is_silent("290 end", 1)]
 fn a_start_after_a_wrong_clock_expects_pings_from_then_on(#[case] moves: &str, #[case] missed: usize) {
-    let wrong = "0 watch; 0 ping; 30 ahead 3600; 40 ping; 45 stop; 50 back 3600; 55 start";
+    let wrong = "0 watch; 0 ping; 30 ahead 3600; 40 ping; 45 stop; 200 back 3600; 205 start";
     let played = play(&format!("{wrong}; {moves}"));
     assert_eq!(played.matches("push down").count(), missed, "{played}");
     assert_eq!(played.matches("up>down votes").count(), missed, "{played}");

@@ -60,7 +60,7 @@ fn the_time_that_a_clock_skips_counts_for_nothing() {
 }
 
 /// Each outage lasts as long as it did, also where the clock has been before: what was recorded in the time undone ends where
-/// the clock was set back, and the status goes on from there.
+/// the clock was set back, and the status goes on from there. (A millisecond after second -3480 is written -3480.001.)
 #[test]
 fn a_clock_that_is_set_back_begins_a_new_line() {
     let played = play(
@@ -71,10 +71,10 @@ fn a_clock_that_is_set_back_begins_a_new_line() {
         "0 unknown>up votes",
         "120 up>no_data clock",
         "-3480 no_data>up clock",
-        "-3479.999 up>down votes",
+        "-3480.001 up>down votes",
         "-3420 down>no_data clock",
         "-7020 no_data>down clock",
-        "-7019.999 down>up votes",
+        "-7020.001 down>up votes",
         "-6960 up>down votes",
         "-6900 down>up votes",
         "-6840 up>down votes",

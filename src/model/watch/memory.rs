@@ -31,22 +31,33 @@ impl Memory {
     /// Returns the verdict of those votes that are still fresh at `now`.
     #[must_use]
     pub fn verdict(&self, interval_ms: i64, now: Timestamp) -> Verdict {
-        let fresh = self.votes.iter().filter(|(_, vote)| vote.is_fresh(now, interval_ms));
+        let known = self.votes.iter().filter(|(_, vote)| !is_future(vote.checked_at, now));
+        let fresh = known.filter(|(_, vote)| vote.is_fresh(now, interval_ms));
         majority(fresh.map(|(_, vote)| vote.status))
+    }
+
+    /// Returns the time of the newest result that is not of the future.
+    #[must_use]
+    pub fn last_result_at(&self, now: Timestamp) -> Option<Timestamp> {
+        self.votes.iter().map(|(_, vote)| vote.checked_at).filter(|at| !is_future(*at, now)).max()
     }
 
     /// Returns the part that holds at `now`. Results of the future were recorded under a clock that was wrong: nobody knows how old they are. A
     /// status of the future goes on from now.
     pub(in crate::model) fn resume(self, now: Timestamp) -> Resumed {
-        let is_future = |at: Timestamp| at.ms_since(now) > STEP_MS;
         let newest = self.votes.iter().map(|(_, vote)| vote.checked_at).max();
         let mut line = StatusLine::new(self.status, self.status_since);
-        let changes = match self.status_since.filter(|since| is_future(*since)) {
+        let changes = match self.status_since.filter(|since| is_future(*since, now)) {
             Some(since) => line.set_back(newest.map_or(since, |newest| newest.max(since)), now),
             None => Vec::new(),
         };
         let mut votes = self.votes;
-        votes.retain(|(_, vote)| !is_future(vote.checked_at));
+        votes.retain(|(_, vote)| !is_future(vote.checked_at, now));
         Resumed { votes, line, changes }
     }
+}
+
+/// True for what was recorded before the wall clock was set back.
+const fn is_future(at: Timestamp, now: Timestamp) -> bool {
+    at.ms_since(now) > STEP_MS
 }
