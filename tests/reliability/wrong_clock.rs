@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use actix::System;
+use serde_json::{Value, json};
 use watchkeeper::app::App;
 use watchkeeper::clock::{Clock, DAY_MS, Timestamp};
 use watchkeeper::config::Config;
@@ -84,8 +85,18 @@ async fn left(databases: &Databases) -> (usize, usize) {
     (segments, changes::since(reader, 1, Timestamp::from_ms(0)).await.unwrap().len())
 }
 
-fn client(app: &App) -> Client {
-    Client { address: app.address, token: None, _server: None }
+/// Asks from a thread of its own: this one serves.
+async fn ask<T: Send + 'static>(
+    app: &App,
+    token: Option<String>,
+    question: impl FnOnce(Client) -> T + Send + 'static,
+) -> T {
+    let client = Client { address: app.address, token, _server: None };
+    tokio::task::spawn_blocking(move || question(client)).await.unwrap()
+}
+
+async fn ready(app: &App) -> Value {
+    ask(app, None, |client| client.get("/readyz").expect(200).json()).await
 }
 
 #[test]
@@ -95,8 +106,8 @@ fn a_start_with_a_wrong_clock_deletes_nothing_and_says_so() {
         let data = folder.path().join("data");
         let app = start(&data, 0, false).await;
         let token = app.first_start.as_ref().map(|made| made.token.clone());
-        let service = serde_json::json!({"name": "watched", "check_type": "heartbeat"});
-        Client { token, ..client(&app) }.post("/v1/services", &service).expect(201);
+        let service = json!({"name": "watched", "check_type": "heartbeat"});
+        ask(&app, token, move |client| client.post("/v1/services", &service).expect(201)).await;
         let databases = open(&data).await;
         remember(&databases).await;
         let mut sealed = 0;
@@ -109,10 +120,10 @@ fn a_start_with_a_wrong_clock_deletes_nothing_and_says_so() {
         let app = start(&data, 400, false).await;
         tokio::time::sleep(SOME_PASSES).await;
         assert_eq!(left(&databases).await, (1, 3));
-        let ready = client(&app).get("/readyz").expect(200).json();
-        let warning = ready["warnings"][0].as_str().unwrap().to_owned();
+        let ready_there = ready(&app).await;
+        let warning = ready_there["warnings"][0].as_str().unwrap();
         assert!(warning.starts_with("the clock is 400 days ahead of the newest time"), "{warning}");
-        let metrics = client(&app).get("/metrics").expect(200).body;
+        let metrics = ask(&app, None, |client| client.get("/metrics").expect(200).body).await;
         assert!(metrics.contains("\nwatchkeeper_clock_trusted 0\n"), "{metrics}");
         app.stop().await.unwrap();
 
@@ -123,7 +134,7 @@ fn a_start_with_a_wrong_clock_deletes_nothing_and_says_so() {
             }
         });
         assert!(gone.await.is_ok(), "{:?}", left(&databases).await);
-        assert_eq!(client(&app).get("/readyz").expect(200).json()["warnings"], serde_json::Value::Null);
+        assert_eq!(ready(&app).await["warnings"], Value::Null);
         app.stop().await.unwrap();
         databases.main.close().await;
         databases.history.close().await;
