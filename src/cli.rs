@@ -219,6 +219,14 @@ mod tests {
         command().debug_assert();
     }
 
+    #[test]
+    fn the_settings_do_not_hide_what_a_command_does() {
+        let command = command();
+        let about = |name: &str| command.find_subcommand(name)?.get_about().map(ToString::to_string);
+        assert_eq!(about("serve").as_deref(), Some("Run everything: API, engine and checks"));
+        assert_eq!(about("migrate").as_deref(), Some("Bring both databases up to date; serve does it too"));
+    }
+
     /// One id in 64 begins with a hyphen.
     #[test]
     fn an_id_may_look_like_a_flag() {

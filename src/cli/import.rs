@@ -100,7 +100,7 @@ pub(super) struct Arguments {
     renamings: Vec<Renaming>,
     /// Location of lines that name none
     #[arg(long = "default-location", value_name = "CODE", value_parser = |text: &str| text.parse::<LocationCode>())]
-    location: Option<LocationCode>,
+    default_location: Option<LocationCode>,
     /// Seconds between two results of a location, to tell gaps [default: the service's interval]
     #[arg(long = "interval", value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     interval_seconds: Option<u32>,
@@ -151,7 +151,10 @@ impl Arguments {
     fn meaning(&self, format: Format) -> String {
         let renamed = BTreeMap::from_iter(self.renamed());
         let renamed: Vec<_> = renamed.iter().collect();
-        format!("{format:?} {:?} {renamed:?} {:?} {}", self.organisation, self.location, self.ignores_unknown)
+        format!(
+            "{format:?} {:?} {renamed:?} {:?} {}",
+            self.organisation, self.default_location, self.ignores_unknown
+        )
     }
 }
 
@@ -237,7 +240,7 @@ impl Run {
         let (sender, mut parcels) = mpsc::channel(PARCELS_AHEAD);
         let reached = self.import.reached().await?;
         let directory = Arc::clone(&self.directory);
-        let (location, format) = (self.arguments.location.clone(), self.format);
+        let (location, format) = (self.arguments.default_location.clone(), self.format);
         let (ignores_unknown, skips_bad) = (self.arguments.ignores_unknown, self.arguments.skips_bad);
         let now = self.foundation.clock.now();
         let packing = tokio::task::spawn_blocking(move || {

@@ -14,7 +14,7 @@ use toml::{Table, Value};
 use crate::config::Config;
 use crate::config::sources::{self, BadConfig, Given};
 
-/// Every setting that fits in a line.
+// Every setting that fits in a line. No doc comments on these structs: clap would show them instead of what a command does.
 #[derive(Args, Serialize)]
 #[command(next_help_heading = "Settings")]
 struct Flags {
@@ -79,12 +79,7 @@ struct Flags {
     #[arg(long, env = "WATCHKEEPER_RESERVED_SLUGS", value_name = "SLUG,…")]
     reserved_slugs: Option<String>,
     /// Origins that browsers may call the API from [default: none]
-    #[arg(
-        id = "cors_allowed_origins",
-        long,
-        env = "WATCHKEEPER_CORS_ALLOWED_ORIGINS",
-        value_name = "ORIGIN,…"
-    )]
+    #[arg(long, env = "WATCHKEEPER_CORS_ALLOWED_ORIGINS", value_name = "ORIGIN,…")]
     cors_allowed_origins: Option<String>,
     /// What is logged: a level, or a filter such as watchkeeper=debug
     #[arg(long, env = "WATCHKEEPER_LOG", value_name = "FILTER")]
@@ -96,7 +91,7 @@ struct Flags {
     compat: CompatFlags,
 }
 
-/// `[probe]`.
+// `[probe]`.
 #[derive(Args, Serialize)]
 struct ProbeFlags {
     /// Name servers of every resolution and of DNS checks [default: the system's]
@@ -117,7 +112,7 @@ struct ProbeFlags {
     ca_file: Option<String>,
 }
 
-/// `[record]`.
+// `[record]`.
 #[derive(Args, Serialize)]
 struct RecordFlags {
     /// Results in memory (about 100 bytes each) while the history database is away; then they go to the spool
@@ -138,7 +133,7 @@ struct RecordFlags {
     spool_max_bytes: Option<String>,
 }
 
-/// `[compaction]`.
+// `[compaction]`.
 #[derive(Args, Serialize)]
 struct CompactionFlags {
     /// Milliseconds between two looks for results to seal, merge or drop
@@ -157,9 +152,17 @@ struct CompactionFlags {
         value_name = "N"
     )]
     rows_per_bucket: Option<String>,
+    /// Milliseconds that a result is old at least when it is sealed
+    #[arg(
+        id = "compaction.result_settle_ms",
+        long = "compaction-result-settle-ms",
+        env = "WATCHKEEPER_COMPACTION__RESULT_SETTLE_MS",
+        value_name = "MS"
+    )]
+    result_settle_ms: Option<String>,
 }
 
-/// `[compat]`.
+// `[compat]`.
 #[derive(Args, Serialize)]
 struct CompatFlags {
     /// What stands for a stored secret in answers and requests

@@ -127,6 +127,7 @@ pub struct CompactionLimits {
     #[serde(deserialize_with = "rule::amount")]
     pub rows_per_bucket: u64,
     /// How old a result is at least when it is sealed: the slowest check has ended and was recorded.
+    #[serde(deserialize_with = "rule::amount")]
     pub result_settle_ms: u64,
     /// Results sealed with one commit, about.
     #[serde(skip)]
