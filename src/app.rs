@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use actix::{Actor, Addr, Arbiter, Recipient};
 use anyhow::{Context as _, bail};
+use futures_util::FutureExt as _;
 use tokio::task::JoinHandle;
 
 use crate::announcer::Announcer;
