@@ -60,12 +60,13 @@ const HOMES: [(&[&str], &[&str]); 5] = [
 ];
 
 /// Crates away from home: (place, crates, why).
-const GUESTS: [(&str, &[&str], &str); 3] = [
+const GUESTS: [(&str, &[&str], &str); 4] = [
     (
         "bench",
         &["actix", "actix_web", "hyper", "hyper_util", "rustls", "sea_orm", "socket2", "tokio_rustls"],
         "it measures the floors from outside: as a client, a target and a reader of the database",
     ),
+    ("http", &["socket2"], "it sets an option of its own listener; it opens no connection"),
     ("cli", &["actix"], "each command starts the actor system it needs"),
     ("main", &["actix"], "it starts the actor system of the process"),
 ];
