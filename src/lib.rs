@@ -12,6 +12,7 @@
 //! - [`probe`] (one check, once) over [`egress`] (the gate of every connection), [`stats`] (uptime, percentiles), [`store`]
 //!   (sea-orm)
 //! - [`model`]: the rules, without IO, async or a wire format
+//! - [`supervise`]: the one way to start an actor or a background task
 //! - [`clock`], [`id`], [`config`], [`telemetry`]
 //!
 //! `ARCHITECTURE.md` says what is in each folder, what must stay true, and what the words mean.
@@ -40,5 +41,6 @@ pub mod probe;
 pub mod record;
 pub mod stats;
 pub mod store;
+pub mod supervise;
 pub mod telemetry;
 pub mod timetable;

@@ -16,8 +16,9 @@ mod source;
 use source::Source;
 
 /// The floors from the ground up. A module uses only floors below its own.
-const FLOORS: [&[&str]; 10] = [
+const FLOORS: [&[&str]; 11] = [
     &["clock", "id", "config", "telemetry"],
+    &["supervise"],
     &["model"],
     &["egress", "probe", "stats", "store"],
     &["engine"],
@@ -40,7 +41,7 @@ const FORBIDDEN: [(&str, &str, &str); 1] =
 /// Crates that belong to one place; a trailing `*` stands for any ending.
 const HOMES: [(&[&str], &[&str]); 5] = [
     (&["actix_web"], &["http", "pages"]),
-    (&["actix"], &["engine", "record", "notify", "timetable", "bus", "app"]),
+    (&["actix"], &["supervise", "engine", "record", "notify", "timetable", "bus", "app"]),
     (&["sea_orm", "sea_orm_*"], &["store", "entities", "migration"]),
     (&["async_nats"], &["bus"]),
     (

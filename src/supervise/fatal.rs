@@ -1,0 +1,44 @@
+//! Why the process cannot go on: set once, told to whoever ends the process.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+/// Exit code of a process that cannot go on: an internal software error, as sysexits.h calls it.
+pub const EXIT_CODE: u8 = 70;
+
+/// The reason, once there is one.
+#[derive(Debug)]
+pub(super) struct Fatal(watch::Sender<Option<Arc<str>>>);
+
+impl Default for Fatal {
+    fn default() -> Self {
+        Self(watch::Sender::new(None))
+    }
+}
+
+impl Fatal {
+    pub(super) fn set(&self, reason: &str) {
+        let is_first = self.0.send_if_modified(|known| {
+            let is_first = known.is_none();
+            if is_first {
+                *known = Some(reason.into());
+            }
+            is_first
+        });
+        if is_first {
+            tracing::error!(reason, "the process cannot go on and ends");
+        }
+    }
+
+    pub(super) fn get(&self) -> Option<Arc<str>> {
+        self.0.borrow().clone()
+    }
+
+    pub(super) async fn wait(&self) -> Arc<str> {
+        let mut receiver = self.0.subscribe();
+        let found = receiver.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());
+        // The sender lives as long as this.
+        found.unwrap_or_else(|| "unknown".into())
+    }
+}

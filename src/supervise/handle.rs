@@ -1,0 +1,114 @@
+//! A handle to an actor: it leads to the present one, however often that has been started again.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use actix::dev::ToEnvelope;
+use actix::dev::channel::AddressReceiver;
+use actix::prelude::{Request, SendError};
+use actix::{Addr, Handler, Message};
+
+use crate::supervise::{KindState, Life, Supervised, mailbox};
+
+/// Leads to an actor. Cheap to clone.
+pub struct Handle<A: Supervised>(Arc<Slot<A>>);
+
+/// The present life of an actor.
+pub(super) struct Slot<A: Supervised> {
+    present: RwLock<Present<A>>,
+    capacity: usize,
+    state: Arc<KindState>,
+}
+
+struct Present<A: Supervised> {
+    address: Addr<A>,
+    life: Arc<Life>,
+}
+
+impl<A: Supervised> Clone for Handle<A> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<A: Supervised> std::fmt::Debug for Handle<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Handle({})", A::KIND.name)
+    }
+}
+
+impl<A: Supervised> Handle<A> {
+    pub(super) const fn new(slot: Arc<Slot<A>>) -> Self {
+        Self(slot)
+    }
+
+    /// Sends a message, whatever the mailbox holds; the answer fails when the actor dies before it has given it.
+    pub fn send<M>(&self, message: M) -> Request<A, M>
+    where
+        A: Handler<M>,
+        A::Context: ToEnvelope<A, M>,
+        M: Message + Send + 'static,
+        M::Result: Send,
+    {
+        self.0.with(|present| present.address.send(message))
+    }
+
+    /// Sends a message without waiting for an answer.
+    ///
+    /// # Errors
+    /// When the mailbox is full or the actor has stopped: the message comes back.
+    pub fn try_send<M>(&self, message: M) -> Result<(), SendError<M>>
+    where
+        A: Handler<M>,
+        A::Context: ToEnvelope<A, M>,
+        M: Message + Send + 'static,
+        M::Result: Send,
+    {
+        self.0.with(|present| present.address.try_send(message))
+    }
+
+    /// The address of the present actor, for what ends with it.
+    #[must_use]
+    pub fn address(&self) -> Addr<A> {
+        self.0.with(|present| present.address.clone())
+    }
+}
+
+impl<A: Supervised> Slot<A> {
+    pub(super) fn new(address: Addr<A>, capacity: usize, state: Arc<KindState>) -> Self {
+        let present = Present { address, life: Arc::default() };
+        Self { present: RwLock::new(present), capacity, state }
+    }
+
+    /// Begins another life: messages go to its mailbox from now on.
+    pub(super) fn renew(&self) -> AddressReceiver<A> {
+        let (address, receiver) = mailbox(self.capacity);
+        let next = Present { address, life: Arc::default() };
+        *self.present.write().unwrap_or_else(PoisonError::into_inner) = next;
+        receiver
+    }
+
+    pub(super) fn life(&self) -> Arc<Life> {
+        self.with(|present| Arc::clone(&present.life))
+    }
+
+    pub(super) fn state(&self) -> Arc<KindState> {
+        Arc::clone(&self.state)
+    }
+
+    /// The question whether the present actor is alive, on its way.
+    pub(super) fn ask(&self, tick: u32) {
+        let fault = self.state.take_fault();
+        self.with(|present| {
+            let beat = present.life.ask(tick, fault);
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "one question is open at a time, also to a full mailbox"
+            )]
+            present.address.do_send(beat);
+        });
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&Present<A>) -> T) -> T {
+        look(&self.present.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}

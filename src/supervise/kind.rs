@@ -1,0 +1,156 @@
+//! A kind of actors or tasks: what it is called, what its death means, and how its members are doing.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use crate::supervise::{Ending, Fault, lock};
+
+/// The characters of a problem that are kept.
+const PROBLEM_CHARACTERS: usize = 500;
+
+/// What the death of an actor or a task means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDeath {
+    /// It starts again, with what it needs to go on.
+    Restart,
+    /// The process ends: going on without it would lose what is acknowledged.
+    EndProcess,
+}
+
+impl OnDeath {
+    /// The word for people and machines.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Restart => "restart",
+            Self::EndProcess => "end_process",
+        }
+    }
+}
+
+/// A kind of actors or tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Its name: lower case, with underscores.
+    pub name: &'static str,
+    /// What the death of one means.
+    pub on_death: OnDeath,
+}
+
+impl Kind {
+    /// A kind whose members start again.
+    #[must_use]
+    pub const fn restarting(name: &'static str) -> Self {
+        Self { name, on_death: OnDeath::Restart }
+    }
+
+    /// A kind without which the process cannot go on.
+    #[must_use]
+    pub const fn vital(name: &'static str) -> Self {
+        Self { name, on_death: OnDeath::EndProcess }
+    }
+}
+
+/// How a kind is doing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActorState {
+    /// Its name.
+    pub name: &'static str,
+    /// What the death of one means.
+    pub on_death: OnDeath,
+    /// How many run now.
+    pub alive: u64,
+    /// How often one was started again.
+    pub restarts: u64,
+    /// How often one panicked.
+    pub panics: u64,
+    /// How often one was given up because it did not answer.
+    pub frozen: u64,
+    /// How much waits for them, where that is known.
+    pub waiting: Option<u64>,
+    /// The last panic's message, or what else was wrong.
+    pub last_error: Option<String>,
+}
+
+/// Tells how much waits for a member of a kind.
+type Queue = Box<dyn Fn() -> u64 + Send + Sync>;
+
+/// The counts behind an [`ActorState`].
+pub struct KindState {
+    kind: Kind,
+    alive: AtomicU64,
+    restarts: AtomicU64,
+    panics: AtomicU64,
+    frozen: AtomicU64,
+    queues: Mutex<Vec<Queue>>,
+    last_error: Mutex<Option<String>>,
+    fault: AtomicU8,
+}
+
+impl KindState {
+    pub(super) fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            alive: AtomicU64::default(),
+            restarts: AtomicU64::default(),
+            panics: AtomicU64::default(),
+            frozen: AtomicU64::default(),
+            queues: Mutex::default(),
+            last_error: Mutex::default(),
+            fault: AtomicU8::default(),
+        }
+    }
+
+    /// How the kind is doing now.
+    #[must_use]
+    pub fn state(&self) -> ActorState {
+        let queues = lock(&self.queues);
+        let waiting = (!queues.is_empty()).then(|| queues.iter().map(|queue| queue()).sum());
+        ActorState {
+            name: self.kind.name,
+            on_death: self.kind.on_death,
+            alive: self.alive.load(Ordering::Relaxed),
+            restarts: self.restarts.load(Ordering::Relaxed),
+            panics: self.panics.load(Ordering::Relaxed),
+            frozen: self.frozen.load(Ordering::Relaxed),
+            waiting,
+            last_error: lock(&self.last_error).clone(),
+        }
+    }
+
+    /// Adds to what [`ActorState::waiting`] sums up.
+    pub fn watch_queue(&self, queue: impl Fn() -> u64 + Send + Sync + 'static) {
+        lock(&self.queues).push(Box::new(queue));
+    }
+
+    /// Asks for a fault of the next member that is asked.
+    pub(super) fn inject(&self, fault: Fault) {
+        self.fault.store(fault as u8, Ordering::Release);
+    }
+
+    pub(crate) fn take_fault(&self) -> Option<Fault> {
+        if self.fault.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let injected = self.fault.swap(0, Ordering::AcqRel);
+        Fault::from_code(injected)
+    }
+
+    pub(super) fn note_birth(&self) {
+        self.alive.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn note_end(&self) {
+        self.alive.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_restart(&self) {
+        self.restarts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn note_death(&self, ending: &Ending, problem: &str) {
+        let count = if *ending == Ending::Frozen { &self.frozen } else { &self.panics };
+        count.fetch_add(1, Ordering::Relaxed);
+        *lock(&self.last_error) = Some(problem.chars().take(PROBLEM_CHARACTERS).collect());
+    }
+}

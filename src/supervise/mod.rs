@@ -1,0 +1,273 @@
+//! Supervision: the one way to start an actor or a background task, of any kind.
+//!
+//! - A kind says in one place what its death means ([`Supervised::KIND`]): it starts again after a jittered back-off
+//!   ([`backoff`]), or the whole process ends with exit code [`EXIT_CODE`] and one line ([`fatal`]), so that the service manager
+//!   starts it again.
+//! - An actor dies by a panic, or by freezing: one that has not answered for [`FROZEN_AFTER`] seconds is replaced
+//!   (`sweep`). A thread that has run nothing for as long ends the process ([`watchdog`]). Seconds are those in which this
+//!   process ran: a stop of the whole process looks like no frozen actor.
+//! - Whoever talks to an actor holds a [`Handle`], which leads to the present one. What is sent while it waits for its restart
+//!   waits with it.
+//! - How each kind is doing can be asked ([`ActorState`]).
+//!
+//! `actix::Supervisor` does not restart after a panic, so this is our own. Nothing is global: a [`Supervisor`] belongs to
+//! one app.
+
+pub mod backoff;
+pub mod fatal;
+mod fault;
+mod handle;
+mod kind;
+mod life;
+mod sweep;
+mod task;
+pub mod watchdog;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use actix::dev::channel::{AddressReceiver, channel};
+use actix::{Actor, Addr, ArbiterHandle, Context, Handler};
+use tokio::sync::oneshot;
+
+pub use crate::supervise::fatal::EXIT_CODE;
+pub use crate::supervise::fault::Fault;
+pub use crate::supervise::handle::Handle;
+pub use crate::supervise::kind::{ActorState, Kind, KindState, OnDeath};
+pub use crate::supervise::life::{Beat, Ending, Life};
+pub use crate::supervise::sweep::FROZEN_AFTER;
+
+use crate::supervise::backoff::Backoff;
+use crate::supervise::fatal::Fatal;
+use crate::supervise::handle::Slot;
+use crate::supervise::life::Lifetime;
+use crate::supervise::sweep::Member;
+use crate::supervise::watchdog::WatchedThread;
+use crate::telemetry::{Collect, Exposition, Family};
+
+/// An actor that is started under supervision.
+pub trait Supervised: Actor<Context = Context<Self>> + Handler<Beat> {
+    /// What it is called, and what its death means.
+    const KIND: Kind;
+}
+
+/// Starts actors and tasks, keeps them alive, and knows how they are. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Supervisor(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    kinds: Mutex<BTreeMap<&'static str, Arc<KindState>>>,
+    members: Mutex<Vec<Weak<dyn Member>>>,
+    threads: Mutex<Vec<WatchedThread>>,
+    fatal: Fatal,
+    /// Seconds in which this process ran.
+    tick: AtomicU32,
+}
+
+impl std::fmt::Debug for Supervisor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Supervisor").field("states", &self.states()).finish()
+    }
+}
+
+/// Where an actor runs, and how much may wait for it.
+#[derive(Clone, Debug)]
+pub struct Placement {
+    /// Its thread.
+    pub thread: ArbiterHandle,
+    /// Messages in its mailbox before `try_send` is refused.
+    pub mailbox: usize,
+}
+
+impl Supervisor {
+    /// Starts an actor and keeps it alive: `make` gives each new one what it needs to go on.
+    pub fn start<A: Supervised>(
+        &self,
+        placement: &Placement,
+        mut make: impl FnMut() -> A + Send + 'static,
+    ) -> Handle<A> {
+        self.start_with(placement, move || Some(make()))
+    }
+
+    /// Starts an actor whose death ends the process.
+    pub fn start_once<A: Supervised + Send>(&self, placement: &Placement, actor: A) -> Handle<A> {
+        debug_assert_eq!(A::KIND.on_death, OnDeath::EndProcess, "there is only one of it");
+        let mut once = Some(actor);
+        self.start_with(placement, move || once.take())
+    }
+
+    fn start_with<A: Supervised>(
+        &self,
+        placement: &Placement,
+        make: impl FnMut() -> Option<A> + Send + 'static,
+    ) -> Handle<A> {
+        let state = self.kind(A::KIND);
+        let (address, receiver) = mailbox(placement.mailbox);
+        let slot = Arc::new(Slot::new(address, placement.mailbox, state));
+        let member: Arc<dyn Member> = Arc::clone(&slot) as Arc<dyn Member>;
+        lock(&self.0.members).push(Arc::downgrade(&member));
+        let (supervisor, kept) = (self.clone(), Arc::clone(&slot));
+        let is_sent = placement.thread.spawn_fn(move || {
+            drop(actix::spawn(supervisor.keep(kept, receiver, make)));
+        });
+        if !is_sent {
+            tracing::error!(actor = A::KIND.name, "the thread has ended; the actor does not start");
+        }
+        Handle::new(slot)
+    }
+
+    /// Runs one life after the other, until one ends by itself or the process is to end.
+    async fn keep<A: Supervised>(
+        self,
+        slot: Arc<Slot<A>>,
+        mut receiver: AddressReceiver<A>,
+        mut make: impl FnMut() -> Option<A> + 'static,
+    ) {
+        let mut backoff = Backoff::default();
+        loop {
+            let (ended, ending) = oneshot::channel();
+            let told = move |ending| drop(ended.send(ending));
+            match life::guarded(&mut make) {
+                Ok(None) => return,
+                Ok(Some(actor)) => {
+                    let lifetime = Lifetime::new(actor, receiver, slot.life(), slot.state(), told);
+                    drop(actix::spawn(lifetime));
+                }
+                Err(problem) => told(Ending::Panicked(problem)),
+            }
+            // The thread ends, and its actors with it.
+            let Ok(ending) = ending.await else { return };
+            if !self.note_death(A::KIND, &ending) {
+                return;
+            }
+            // From now on messages wait for the next life.
+            receiver = slot.renew();
+            tokio::time::sleep(backoff.next_wait()).await;
+            slot.state().note_restart();
+        }
+    }
+
+    /// Starts one life of an actor that its owner keeps, as the fleet keeps services: `ended` is called when it is over. `make` is
+    /// given the address, to share: a clone of its own would cost two allocations.
+    pub fn launch<A: Supervised + Send>(
+        &self,
+        placement: &Placement,
+        make: impl FnOnce(&Arc<Addr<A>>) -> A,
+        ended: impl FnOnce(Ending) + Unpin + Send + 'static,
+    ) -> (Arc<Addr<A>>, Arc<Life>) {
+        let state = self.kind(A::KIND);
+        let (address, receiver) = mailbox(placement.mailbox);
+        let address = Arc::new(address);
+        let actor = make(&address);
+        let life = Arc::new(Life::default());
+        let lived = Arc::clone(&life);
+        let is_sent = placement.thread.spawn_fn(move || {
+            drop(actix::spawn(Lifetime::new(actor, receiver, lived, state, ended)));
+        });
+        if !is_sent {
+            tracing::error!(actor = A::KIND.name, "the thread has ended; the actor does not start");
+        }
+        (address, life)
+    }
+
+    /// Counts how a life ended that has not ended by itself; returns what was wrong.
+    pub fn count_death(&self, kind: Kind, ending: &Ending) -> String {
+        let problem = ending.to_string();
+        self.kind(kind).note_death(ending, &problem);
+        problem
+    }
+
+    /// Counts and logs how a life ended; whether another one is to follow.
+    fn note_death(&self, kind: Kind, ending: &Ending) -> bool {
+        if *ending == Ending::Stopped {
+            return false;
+        }
+        let problem = self.count_death(kind, ending);
+        match kind.on_death {
+            OnDeath::Restart => {
+                tracing::error!(actor = kind.name, problem, "an actor died; it starts again");
+                true
+            }
+            OnDeath::EndProcess => {
+                self.fail(&format!("{} died: {problem}", kind.name));
+                false
+            }
+        }
+    }
+
+    /// The state of a kind; made when it is first asked for.
+    #[must_use]
+    pub fn kind(&self, kind: Kind) -> Arc<KindState> {
+        let mut kinds = lock(&self.0.kinds);
+        Arc::clone(kinds.entry(kind.name).or_insert_with(|| Arc::new(KindState::new(kind))))
+    }
+
+    /// The state of every kind, by name.
+    #[must_use]
+    pub fn states(&self) -> Vec<ActorState> {
+        lock(&self.0.kinds).values().map(|kind| kind.state()).collect()
+    }
+
+    /// The process cannot go on: it is to end with [`EXIT_CODE`]. The first reason is the one that is told.
+    pub fn fail(&self, reason: &str) {
+        self.0.fatal.set(reason);
+    }
+
+    /// Why the process is to end, if it is.
+    #[must_use]
+    pub fn failure(&self) -> Option<Arc<str>> {
+        self.0.fatal.get()
+    }
+
+    /// Returns when the process is to end, and why.
+    pub async fn failed(&self) -> Arc<str> {
+        self.0.fatal.wait().await
+    }
+
+    /// Seconds in which this process ran.
+    pub(crate) fn now(&self) -> u32 {
+        self.0.tick.load(Ordering::Relaxed)
+    }
+}
+
+/// An address and the receiving end that an actor is started with: the address can be given away before.
+fn mailbox<A: Actor<Context = Context<A>>>(capacity: usize) -> (Addr<A>, AddressReceiver<A>) {
+    let (sender, receiver) = channel(capacity);
+    (Addr::new(sender), receiver)
+}
+
+/// What these locks guard is whole after every statement, so a panic of another holder is no reason to stop.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Collect for Supervisor {
+    fn collect(&self, out: &mut Exposition) {
+        let states = self.states();
+        let count = |family: &mut Family<'_>, value: fn(&ActorState) -> u64| {
+            for state in &states {
+                family.labelled(&[("kind", state.name)], value(state));
+            }
+        };
+        count(&mut out.gauge("actors", "Actors and background tasks that run."), |state| state.alive);
+        count(&mut out.counter("actor_restarts_total", "Actors and tasks started again."), |state| {
+            state.restarts
+        });
+        count(&mut out.counter("actor_panics_total", "Actors and tasks that panicked."), |state| {
+            state.panics
+        });
+        count(
+            &mut out.counter("actors_frozen_total", "Actors given up because they did not answer."),
+            |state| state.frozen,
+        );
+        let mut waiting =
+            out.gauge("actor_queue", "What waits for the actors of a kind, where that is known.");
+        for state in &states {
+            if let Some(count) = state.waiting {
+                waiting.labelled(&[("kind", state.name)], count);
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The sweep: every few seconds each actor is asked whether it is alive, and one that does not answer is given up.
+//!
+//! Time is counted in ticks of a second in which this process ran: the watchdog's thread sleeps a second and counts one,
+//! however long it really took. So an actor that could not answer because all of us were stopped is not frozen.
+
+use std::sync::Weak;
+use std::sync::atomic::Ordering;
+
+use crate::supervise::handle::Slot;
+use crate::supervise::{Supervised, Supervisor, lock};
+
+/// Seconds without an answer after which an actor counts as dead.
+pub const FROZEN_AFTER: u32 = 30;
+/// Seconds between two questions.
+const ASKED_EVERY: u32 = 5;
+
+/// An actor that is asked.
+pub(super) trait Member: Send + Sync {
+    /// Asks it if it is time, gives it up if it has not answered.
+    fn look(&self, tick: u32);
+}
+
+impl<A: Supervised> Member for Slot<A> {
+    fn look(&self, tick: u32) {
+        let life = self.life();
+        match life.open_since() {
+            Some(asked) if tick.wrapping_sub(asked) >= FROZEN_AFTER => life.give_up(),
+            Some(_) => {}
+            None if tick.wrapping_sub(life.asked()) >= ASKED_EVERY => self.ask(tick),
+            None => {}
+        }
+    }
+}
+
+impl Supervisor {
+    /// A second has passed in which this process ran: asks who is to be asked, gives up who is frozen.
+    pub fn tick(&self) {
+        let tick = self.0.tick.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let mut members = lock(&self.0.members);
+        members.retain(|member| Weak::strong_count(member) > 0);
+        let present: Vec<_> = members.iter().filter_map(Weak::upgrade).collect();
+        drop(members);
+        for member in present {
+            member.look(tick);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Background tasks under supervision: a panic is logged and counted, and the task starts again or the process ends.
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use tokio::task::JoinHandle;
+
+use crate::supervise::backoff::Backoff;
+use crate::supervise::life::{guarded, message};
+use crate::supervise::{Ending, Kind, KindState, Supervisor};
+
+/// Counts a task as alive until it is dropped.
+struct Alive(Arc<KindState>);
+
+impl Alive {
+    fn new(state: Arc<KindState>) -> Self {
+        state.note_birth();
+        Self(state)
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.note_end();
+    }
+}
+
+impl Supervisor {
+    /// Runs a task on the present thread until it ends by itself. `make` begins it, and begins it again after a panic.
+    pub fn spawn<F: Future<Output = ()> + 'static>(
+        &self,
+        kind: Kind,
+        mut make: impl FnMut() -> F + 'static,
+    ) -> JoinHandle<()> {
+        let supervisor = self.clone();
+        actix::spawn(async move {
+            let state = supervisor.kind(kind);
+            let mut backoff = Backoff::default();
+            loop {
+                let alive = Alive::new(Arc::clone(&state));
+                let ending = match guarded(&mut make) {
+                    Ok(task) => AssertUnwindSafe(task).catch_unwind().await.map_err(|panic| message(&*panic)),
+                    Err(problem) => Err(problem),
+                };
+                drop(alive);
+                let ending = ending.map_or_else(Ending::Panicked, |()| Ending::Stopped);
+                if !supervisor.note_death(kind, &ending) {
+                    return;
+                }
+                tokio::time::sleep(backoff.next_wait()).await;
+                state.note_restart();
+            }
+        })
+    }
+}

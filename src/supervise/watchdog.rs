@@ -1,0 +1,102 @@
+//! The watchdog: a thread of its own that counts the seconds in which this process ran, and ends a process that hangs.
+//!
+//! It asks the threads of the actors whether they run anything at all. One that does not can neither be mended nor
+//! stopped in order, so the process ends. The same happens when a process that is to end does not manage to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use actix::ArbiterHandle;
+
+use crate::supervise::{FROZEN_AFTER, Supervisor, lock};
+
+/// Seconds that an orderly end may take.
+const END_TAKES: u32 = 8;
+
+/// A thread of actors that is asked whether it runs.
+#[derive(Debug)]
+pub(super) struct WatchedThread {
+    name: String,
+    thread: ArbiterHandle,
+    asked: u32,
+    answered: Arc<AtomicU32>,
+}
+
+/// A running watchdog; it ends when this is dropped.
+#[derive(Debug)]
+pub struct Watchdog {
+    _end: Sender<()>,
+}
+
+impl Watchdog {
+    /// Begins to watch, with a look every `every`. `end` must end the process at once; it is told why, unless that is known
+    /// already ([`Supervisor::failed`]).
+    ///
+    /// # Errors
+    /// When there is no thread for it.
+    pub fn start(
+        supervisor: Supervisor,
+        every: Duration,
+        end: impl FnMut(Option<&str>) + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let (_end, ended) = channel();
+        thread::Builder::new()
+            .name("watchdog".into())
+            .spawn(move || watch(&supervisor, every, &ended, end))?;
+        Ok(Self { _end })
+    }
+}
+
+fn watch(supervisor: &Supervisor, every: Duration, ended: &Receiver<()>, mut end: impl FnMut(Option<&str>)) {
+    let mut ending_since = None;
+    while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+        supervisor.tick();
+        let now = supervisor.now();
+        if let Some(thread) = supervisor.blocked_thread(now) {
+            let reason = format!("the thread of {thread} has run nothing for {FROZEN_AFTER} seconds");
+            end(Some(&reason));
+            supervisor.fail(&reason);
+        }
+        if supervisor.failure().is_some() {
+            let since = *ending_since.get_or_insert(now);
+            if now.wrapping_sub(since) >= END_TAKES {
+                end(None);
+            }
+        }
+    }
+}
+
+impl Supervisor {
+    /// Lets the watchdog ask this thread whether it runs.
+    pub fn watch_thread(&self, name: impl Into<String>, thread: &ArbiterHandle) {
+        let watched =
+            WatchedThread { name: name.into(), thread: thread.clone(), asked: 0, answered: Arc::default() };
+        lock(&self.0.threads).push(watched);
+    }
+
+    /// Asks every thread; returns the name of one that has not answered for too long.
+    fn blocked_thread(&self, now: u32) -> Option<String> {
+        let mut threads = lock(&self.0.threads);
+        let blocked =
+            threads.iter().find(|thread| thread.is_open() && now.wrapping_sub(thread.asked) >= FROZEN_AFTER);
+        let blocked = blocked.map(|thread| thread.name.clone());
+        // A thread that has ended, ended with the app.
+        threads.retain_mut(|thread| thread.is_open() || thread.ask(now));
+        blocked
+    }
+}
+
+impl WatchedThread {
+    fn is_open(&self) -> bool {
+        self.answered.load(Ordering::Acquire) != self.asked
+    }
+
+    fn ask(&mut self, now: u32) -> bool {
+        self.asked = now;
+        let answered = Arc::clone(&self.answered);
+        self.thread.spawn_fn(move || answered.store(now, Ordering::Release))
+    }
+}
