@@ -5,6 +5,7 @@
 
 mod check;
 mod import;
+mod log;
 mod openapi;
 mod organisations;
 mod picture;
@@ -13,7 +14,7 @@ mod serve;
 mod settings;
 mod tokens;
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -73,7 +74,8 @@ pub fn run() -> ExitCode {
     }
     let result = actix::System::new().block_on(dispatch(&matches, config));
     result.unwrap_or_else(|error| {
-        eprintln!("watchkeeper: {error:#}");
+        // Nobody may be there to read it.
+        let _ = writeln!(std::io::stderr(), "watchkeeper: {error:#}");
         exit_code(&error)
     })
 }
@@ -173,7 +175,9 @@ fn start_log(config: &Config, command: &str) -> Result<(), String> {
         .map_err(|error| {
             format!("log = \"{}\" is not allowed: {error}; it must be a filter such as info", config.log)
         })?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(log::StandardError);
+    // What goes wrong with the log would be told on standard error, by a macro that panics when that is gone.
+    let builder = builder.log_internal_errors(false);
     match config.log_format {
         LogFormat::Text => builder.with_ansi(std::io::stderr().is_terminal()).init(),
         LogFormat::Json => builder.json().init(),
