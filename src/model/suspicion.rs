@@ -3,40 +3,82 @@
 //! A location whose services fail together while the others see them up has most likely lost its own network. Its votes are
 //! set aside until it agrees again. The rule looks at the last opinions about distinct services, so it does not
 //! depend on how often services are checked, and one flapping service cannot bring a location into disrepute.
+//!
+//! Each organisation is judged by the evidence of its own services. Beyond that an organisation has one voice, however many
+//! services it has: a tenant whose services answer by source address silences a location for nobody but itself.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use crate::model::service::ServiceKey;
 
-/// Distinct services whose last opinion is looked at.
+/// Distinct services, or organisations, whose last opinion is looked at.
 const OPINIONS: usize = 10;
-/// With fewer opinions nothing is concluded.
-const ENOUGH_OPINIONS: usize = 5;
+/// With fewer services of an organisation nothing is concluded for it.
+const ENOUGH_SERVICES: usize = 5;
+/// With fewer organisations nothing is concluded for all.
+const ENOUGH_ORGANISATIONS: usize = 3;
 /// So many in ten opinions must contradict the other locations.
 const CONTRADICTIONS_IN_TEN: usize = 8;
 
-/// The last opinions of one location.
+/// Database key of an organisation.
+type OrganisationKey = i64;
+
+/// What is held against one location.
 #[derive(Clone, Debug, Default)]
 pub struct Suspicion {
-    opinions: VecDeque<(ServiceKey, bool)>,
+    services: HashMap<OrganisationKey, Opinions<ServiceKey>>,
+    organisations: Opinions<OrganisationKey>,
 }
 
 impl Suspicion {
     /// Notes whether the location's newest result says `down` where the others say `up`.
-    pub fn note(&mut self, service: ServiceKey, contradicts: bool) {
-        self.opinions.retain(|(known, _)| *known != service);
-        if self.opinions.len() == OPINIONS {
-            self.opinions.pop_front();
-        }
-        self.opinions.push_back((service, contradicts));
+    pub fn note(&mut self, organisation: OrganisationKey, service: ServiceKey, contradicts: bool) {
+        let own = self.services.entry(organisation).or_default();
+        own.note(service, contradicts);
+        self.organisations.note(organisation, own.contradict(1));
     }
 
-    /// True if the location is the suspect.
+    /// True if the location is the suspect in the eyes of this organisation.
     #[must_use]
-    pub fn is_suspect(&self) -> bool {
-        let contradictions = self.opinions.iter().filter(|(_, contradicts)| *contradicts).count();
-        self.opinions.len() >= ENOUGH_OPINIONS
-            && contradictions * 10 >= self.opinions.len() * CONTRADICTIONS_IN_TEN
+    pub fn is_suspect(&self, organisation: OrganisationKey) -> bool {
+        let own = self.services.get(&organisation);
+        own.is_some_and(|own| own.contradict(ENOUGH_SERVICES)) || self.is_suspect_for_all()
+    }
+
+    /// True if it is the suspect in anybody's eyes.
+    #[must_use]
+    pub fn is_suspect_for_any(&self) -> bool {
+        self.is_suspect_for_all() || self.services.values().any(|own| own.contradict(ENOUGH_SERVICES))
+    }
+
+    fn is_suspect_for_all(&self) -> bool {
+        self.organisations.contradict(ENOUGH_ORGANISATIONS)
+    }
+}
+
+/// The last opinion of each, newest last.
+#[derive(Clone, Debug)]
+struct Opinions<K>(VecDeque<(K, bool)>);
+
+impl<K> Default for Opinions<K> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+impl<K: Copy + PartialEq> Opinions<K> {
+    fn note(&mut self, of: K, contradicts: bool) {
+        self.0.retain(|(known, _)| *known != of);
+        if self.0.len() == OPINIONS {
+            self.0.pop_front();
+        }
+        self.0.push_back((of, contradicts));
+    }
+
+    /// Whether nearly all contradict, and there are enough of them.
+    fn contradict(&self, enough: usize) -> bool {
+        let contradictions = self.0.iter().filter(|(_, contradicts)| *contradicts).count();
+        self.0.len() >= enough && contradictions * 10 >= self.0.len() * CONTRADICTIONS_IN_TEN
     }
 }
 
@@ -44,27 +86,55 @@ impl Suspicion {
 mod tests {
     use super::*;
 
+    const OURS: OrganisationKey = 1;
+
     #[test]
     fn a_location_alone_with_its_alarms_is_the_suspect_until_it_agrees_again() {
         let mut suspicion = Suspicion::default();
         for service in 0..4 {
-            suspicion.note(service, true);
+            suspicion.note(OURS, service, true);
         }
-        assert!(!suspicion.is_suspect(), "four services may really be down from there");
-        suspicion.note(4, true);
-        assert!(suspicion.is_suspect());
-        suspicion.note(0, false);
-        assert!(suspicion.is_suspect());
-        suspicion.note(1, false);
-        assert!(!suspicion.is_suspect());
+        assert!(!suspicion.is_suspect(OURS), "four services may really be down from there");
+        suspicion.note(OURS, 4, true);
+        assert!(suspicion.is_suspect(OURS));
+        suspicion.note(OURS, 0, false);
+        assert!(suspicion.is_suspect(OURS));
+        suspicion.note(OURS, 1, false);
+        assert!(!suspicion.is_suspect(OURS));
     }
 
     #[test]
     fn one_flapping_service_proves_nothing() {
         let mut suspicion = Suspicion::default();
         for _ in 0..100 {
-            suspicion.note(1, true);
+            suspicion.note(OURS, 1, true);
         }
-        assert!(!suspicion.is_suspect());
+        assert!(!suspicion.is_suspect(OURS));
+    }
+
+    /// Named after what it mends: ten services that answer by source address silenced a location for everybody.
+    #[test]
+    fn no_organisation_silences_a_location_for_another() {
+        let mut suspicion = Suspicion::default();
+        for service in 0..100 {
+            suspicion.note(2, service, true);
+        }
+        assert!(suspicion.is_suspect(2) && !suspicion.is_suspect(OURS));
+        suspicion.note(3, 1_000, true);
+        assert!(!suspicion.is_suspect(OURS), "two organisations are not enough");
+        suspicion.note(OURS, 2_000, false);
+        assert!(!suspicion.is_suspect(OURS), "two of three");
+    }
+
+    #[test]
+    fn many_organisations_together_convince_a_small_one() {
+        let mut suspicion = Suspicion::default();
+        for organisation in 2..5 {
+            suspicion.note(organisation, organisation * 10, true);
+        }
+        assert!(suspicion.is_suspect(OURS), "it need not have five services itself");
+        assert!(suspicion.is_suspect_for_any());
+        suspicion.note(2, 20, false);
+        assert!(!suspicion.is_suspect(OURS));
     }
 }
