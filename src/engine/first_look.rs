@@ -1,0 +1,123 @@
+//! When a service that was never looked at is looked at first: at once, unless many come at once.
+//!
+//! A pure structure, one a shard. So many services a second are looked at at once, so that one that comes alone never
+//! waits, also while others do. What comes beyond that is spread over the service's interval, or a minute if that is
+//! shorter: into the earliest tenth of a second that has room, or else into the emptiest one. A hundred thousand services
+//! that are added at once are all looked at within an interval, and those that run already are not late for it.
+
+/// The longest wait.
+const LONGEST_MS: u64 = 60_000;
+/// Waits are counted in bins of this length.
+const BIN_MS: u64 = 100;
+/// Bins that are looked ahead.
+const BINS: usize = 600;
+/// First looks that need not wait: so many in a burst, and so many more a second.
+const AT_ONCE: u64 = 100;
+/// First looks in one bin before the next one is taken.
+const BIN_ROOM: u32 = 10;
+
+/// The first looks that are planned.
+#[derive(Debug)]
+pub(super) struct FirstLooks {
+    /// By number of their bin since the beginning, modulo [`BINS`].
+    planned: Box<[u32]>,
+    /// Number of the present bin.
+    bin: u64,
+    /// First looks that may happen at once, in thousandths.
+    credit: u64,
+    credited_ms: u64,
+}
+
+impl Default for FirstLooks {
+    fn default() -> Self {
+        Self { planned: vec![0; BINS].into(), bin: 0, credit: AT_ONCE * 1_000, credited_ms: 0 }
+    }
+}
+
+impl FirstLooks {
+    /// Plans the first look of a service that is checked every `interval_ms`; returns how long it waits, in milliseconds.
+    /// `now_ms` counts from the beginning and never goes back.
+    pub(super) fn plan(&mut self, now_ms: u64, interval_ms: u64) -> u64 {
+        self.credit = (self.credit + (now_ms - self.credited_ms) * AT_ONCE).min(AT_ONCE * 1_000);
+        self.credited_ms = now_ms;
+        if self.credit >= 1_000 {
+            self.credit -= 1_000;
+            return 0;
+        }
+        self.forget_past(now_ms / BIN_MS);
+        let ahead = (interval_ms.min(LONGEST_MS) / BIN_MS).max(1);
+        let ahead = usize::try_from(ahead).unwrap_or(BINS).min(BINS);
+        let count = |wait: &usize| self.planned[self.place(*wait)];
+        let with_room = (0..ahead).find(|wait| count(wait) < BIN_ROOM);
+        let wait = with_room.or_else(|| (0..ahead).min_by_key(count)).unwrap_or_default();
+        let place = self.place(wait);
+        let within = u64::from(self.planned[place]) * 7 % BIN_MS;
+        self.planned[place] += 1;
+        wait as u64 * BIN_MS + within
+    }
+
+    /// Where the bin that is `ahead` of the present one is counted.
+    fn place(&self, ahead: usize) -> usize {
+        usize::try_from(self.bin % BINS as u64).unwrap_or_default().wrapping_add(ahead) % BINS
+    }
+
+    fn forget_past(&mut self, bin: u64) {
+        let passed = usize::try_from(bin - self.bin).unwrap_or(BINS).min(BINS);
+        for ahead in 0..passed {
+            let place = self.place(ahead);
+            self.planned[place] = 0;
+        }
+        self.bin = bin;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_that_comes_alone_is_looked_at_at_once() {
+        let mut looks = FirstLooks::default();
+        assert!((0..200).all(|second| looks.plan(second * 1_000, 60_000) == 0));
+    }
+
+    #[test]
+    fn a_few_hundred_at_once_wait_a_moment() {
+        let mut looks = FirstLooks::default();
+        let waits: Vec<u64> = (0..300).map(|_| looks.plan(0, 60_000)).collect();
+        assert!(waits[..100].iter().all(|wait| *wait == 0));
+        assert!(waits.iter().all(|wait| *wait < 2_000), "{waits:?}");
+    }
+
+    #[test]
+    fn many_at_once_are_spread_evenly_and_a_later_one_does_not_wait() {
+        let mut looks = FirstLooks::default();
+        let mut a_second = vec![0; 60];
+        for _ in 0..60_100 {
+            a_second[usize::try_from(looks.plan(0, 300_000) / 1_000).unwrap()] += 1;
+        }
+        assert!(a_second.iter().all(|count| (1_000..=1_100).contains(count)), "{a_second:?}");
+        assert_eq!(looks.plan(100, 300_000), 0, "a client that adds one sees it looked at");
+    }
+
+    #[test]
+    fn a_short_interval_is_kept() {
+        let mut looks = FirstLooks::default();
+        for _ in 0..50_000 {
+            looks.plan(0, 60_000);
+        }
+        assert!((0..1_000).all(|_| looks.plan(1, 1_000) < 1_000));
+        assert!((0..1_000).all(|_| looks.plan(2, 1) <= BIN_MS));
+    }
+
+    #[test]
+    fn what_has_passed_is_forgotten() {
+        let mut looks = FirstLooks::default();
+        for round in 0..5 {
+            let now_ms = round * 90_000;
+            let waits: Vec<u64> = (0..6_100).map(|_| looks.plan(now_ms, 60_000)).collect();
+            assert!(waits.iter().all(|wait| *wait < 60_100), "round {round}");
+            assert_eq!(waits.iter().filter(|wait| **wait == 0).count(), 101, "round {round}");
+        }
+    }
+}
