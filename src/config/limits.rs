@@ -56,8 +56,6 @@ pub struct EngineLimits {
     pub batch_results: usize,
     /// How long results wait in an aggregator.
     pub batch_ms: u64,
-    /// First wait before a panicked service is started again; it doubles, up to 64 times as long.
-    pub restart_backoff_ms: u64,
 }
 
 impl Default for EngineLimits {
@@ -73,7 +71,6 @@ impl Default for EngineLimits {
             uncertain_interval_ms: 1_000,
             batch_results: 1_024,
             batch_ms: 100,
-            restart_backoff_ms: 100,
         }
     }
 }

@@ -1,45 +1,29 @@
-//! One actor per shard: live figures of its services, and the batches that leave for the recorder.
+//! One actor per shard: it answers questions about "now" without touching the history, and hands batches to the recorder.
 //!
-//! It answers questions about "now" without touching the history. Facts wait here at most `batch_ms`; while the
-//! recorder refuses a batch it is kept and grows up to ten batches, after which results are counted as
-//! unrecorded. Status changes are never shed.
+//! What it knows are the [`Figures`] of the shard, which services write themselves and which outlive it: one that died
+//! goes on where it was. Facts wait at most `batch_ms`.
 
+mod figures;
 pub mod live;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, Recipient, ResponseFuture};
+use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, ResponseFuture};
 use hdrhistogram::Histogram;
-use tokio::time::Instant;
 
-use crate::clock::{Clock, STEP_MS, Timestamp};
-use crate::config::limits::EngineLimits;
-use crate::engine::aggregator::live::Live;
-pub use crate::engine::aggregator::live::{Recalled, Snapshot};
-use crate::engine::counters::Counters;
-use crate::engine::definition::Definition;
+use crate::clock::Timestamp;
+pub use crate::engine::aggregator::figures::Figures;
+pub use crate::engine::aggregator::live::{LastKnownState, Snapshot};
 use crate::model::history::{CheckRecord, MeasuredStatus, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Verdict;
-use crate::stats::window::Window;
-
-/// How many full batches may wait while the recorder refuses.
-const BATCHES_WAITING: usize = 10;
+use crate::supervise::{Beat, Kind, Supervised};
 
 /// The aggregator of one shard.
 pub struct Aggregator {
-    services: HashMap<ServiceKey, Live>,
-    batch: Batch,
-    batch_since: Instant,
-    lateness: LatenessReport,
-    clock: Clock,
-    /// Wall time and monotonic time of the last look at the clock.
-    anchor: (Timestamp, Instant),
-    sink: Recipient<Batch>,
-    limits: EngineLimits,
-    counters: Arc<Counters>,
+    figures: Arc<Figures>,
+    batch: Duration,
 }
 
 /// Facts on their way to the recorder.
@@ -60,74 +44,15 @@ impl Batch {
     }
 }
 
-/// A check has been recorded.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct CheckRecorded {
-    /// The fact.
-    pub record: CheckRecord,
-    /// Until when it backs the present status.
-    pub measured_until: Option<Timestamp>,
-}
-
-/// How late a check started, in microseconds.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct StartedLate {
-    /// Start minus due time.
-    pub late_us: i64,
-}
-
-/// The measured status of a service has changed.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct StatusChanged {
-    /// The fact.
-    pub change: StatusChange,
-    /// What the votes say now.
+/// What a watch goes on with.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownStatus {
+    /// The measured status.
+    pub status: MeasuredStatus,
+    /// What the votes say.
     pub verdict: Verdict,
-}
-
-/// A service appeared, or people decided something about it.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Present {
-    /// The service.
-    pub definition: Arc<Definition>,
-    /// The status and verdict that a watch goes on with, when it was watched before this process started.
-    pub known: Option<(MeasuredStatus, Verdict, Option<Timestamp>)>,
-}
-
-/// A service is gone.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Forget(pub ServiceKey);
-
-/// Figures of the time before this process started.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Prime {
-    /// The service.
-    pub key: ServiceKey,
-    /// Its figures.
-    pub before: Window,
-}
-
-/// Services whose figures are to be computed anew, because the wall clock was set back, and up to when.
-#[derive(Message)]
-#[rtype(result = "Vec<(ServiceKey, Timestamp)>")]
-pub struct Undone;
-
-/// Figures of the time before `until`, computed anew.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct ReplacePast {
-    /// The service.
-    pub key: ServiceKey,
-    /// The moment up to which they count.
-    pub until: Timestamp,
-    /// The figures.
-    pub before: Window,
+    /// When the newest result was measured.
+    pub last_result_at: Option<Timestamp>,
 }
 
 /// What is known about these services now.
@@ -139,11 +64,6 @@ pub struct Snapshots {
     /// Now.
     pub now: Timestamp,
 }
-
-/// What is remembered of a service, for an actor that has lost its own memory.
-#[derive(Message)]
-#[rtype(result = "Recalled")]
-pub struct Recall(pub ServiceKey);
 
 /// How late checks started since the last such question.
 #[derive(Message)]
@@ -211,151 +131,28 @@ impl LatenessReport {
 }
 
 impl Aggregator {
-    pub(super) fn new(
-        clock: Clock,
-        sink: Recipient<Batch>,
-        limits: EngineLimits,
-        counters: Arc<Counters>,
-    ) -> Self {
-        Self {
-            services: HashMap::new(),
-            batch: Batch::default(),
-            batch_since: Instant::now(),
-            lateness: LatenessReport::default(),
-            anchor: (clock.now(), Instant::now()),
-            clock,
-            sink,
-            limits,
-            counters,
-        }
+    pub(super) const fn new(figures: Arc<Figures>, batch_ms: u64) -> Self {
+        Self { figures, batch: Duration::from_millis(batch_ms) }
     }
+}
 
-    /// The wall time, after accounting for a clock that was set back meanwhile.
-    fn now(&mut self) -> Timestamp {
-        let (wall, instant) = (self.clock.now(), Instant::now());
-        let (before, looked) = std::mem::replace(&mut self.anchor, (wall, instant));
-        let passed_ms = i64::try_from(instant.duration_since(looked).as_millis()).unwrap_or(i64::MAX);
-        let jump_ms = wall.ms_since(before).saturating_sub(passed_ms);
-        if jump_ms < -STEP_MS {
-            self.services.values_mut().for_each(|live| live.set_back(jump_ms, wall));
-        }
-        wall
-    }
-
-    /// Called by every handler that adds a fact, so that a flood of messages cannot starve the timer.
-    fn flush_if_due(&mut self) {
-        let is_full = self.batch.checks.len() >= self.limits.batch_results;
-        if is_full || self.batch_since.elapsed() >= Duration::from_millis(self.limits.batch_ms) {
-            self.flush();
-        }
-    }
-
-    fn flush(&mut self) {
-        self.batch_since = Instant::now();
-        if self.batch.is_empty() {
-            return;
-        }
-        if let Err(refused) = self.sink.try_send(std::mem::take(&mut self.batch)) {
-            self.batch = refused.into_inner();
-        }
-    }
+impl Supervised for Aggregator {
+    const KIND: Kind = Kind::restarting("aggregator");
 }
 
 impl Actor for Aggregator {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        ctx.run_interval(Duration::from_millis(self.limits.batch_ms), |aggregator, _| {
-            aggregator.now();
-            aggregator.flush();
-        });
+        ctx.run_interval(self.batch, |aggregator, _| aggregator.figures.flush());
     }
 }
 
-impl Handler<CheckRecorded> for Aggregator {
+impl Handler<Beat> for Aggregator {
     type Result = ();
 
-    fn handle(&mut self, CheckRecorded { record, measured_until }: CheckRecorded, _: &mut Context<Self>) {
-        let now = self.now();
-        let live = self.services.entry(record.service).or_insert_with(|| Live::new(now));
-        live.take_result(&record, measured_until);
-        if self.batch.checks.len() < self.limits.batch_results * BATCHES_WAITING {
-            self.batch.checks.push(record);
-        } else {
-            self.counters.unrecorded.add(1);
-        }
-        self.flush_if_due();
-    }
-}
-
-impl Handler<StartedLate> for Aggregator {
-    type Result = ();
-
-    fn handle(&mut self, StartedLate { late_us }: StartedLate, _: &mut Context<Self>) {
-        self.lateness.record(late_us);
-    }
-}
-
-impl Handler<StatusChanged> for Aggregator {
-    type Result = ();
-
-    fn handle(&mut self, StatusChanged { change, verdict }: StatusChanged, _: &mut Context<Self>) {
-        let now = self.now();
-        self.services.entry(change.service).or_insert_with(|| Live::new(now)).take_change(&change, verdict);
-        self.batch.changes.push(change);
-        self.flush_if_due();
-    }
-}
-
-impl Handler<Present> for Aggregator {
-    type Result = ();
-
-    fn handle(&mut self, Present { definition, known }: Present, _: &mut Context<Self>) {
-        let now = self.now();
-        let live = self.services.entry(definition.key).or_insert_with(|| Live::new(now));
-        if let Some((status, verdict, last_result_at)) = known {
-            live.go_on(status, verdict, last_result_at);
-            live.back_until(definition.heartbeat.and_then(|plan| plan.deadline()));
-        }
-        let is_left_out = definition.is_paused || definition.in_planned_maintenance;
-        live.take_decision(definition.revision, (is_left_out, definition.stated), now);
-    }
-}
-
-impl Handler<Forget> for Aggregator {
-    type Result = ();
-
-    fn handle(&mut self, Forget(key): Forget, _: &mut Context<Self>) {
-        self.services.remove(&key);
-    }
-}
-
-impl Handler<Prime> for Aggregator {
-    type Result = ();
-
-    fn handle(&mut self, Prime { key, before }: Prime, _: &mut Context<Self>) {
-        // A service that was deleted meanwhile must not come back.
-        if let Some(live) = self.services.get_mut(&key) {
-            live.prime(&before);
-        }
-    }
-}
-
-impl Handler<Undone> for Aggregator {
-    type Result = Vec<(ServiceKey, Timestamp)>;
-
-    fn handle(&mut self, _: Undone, _: &mut Context<Self>) -> Vec<(ServiceKey, Timestamp)> {
-        self.services.iter().filter_map(|(key, live)| Some((*key, live.undone_from()?))).collect()
-    }
-}
-
-impl Handler<ReplacePast> for Aggregator {
-    type Result = ();
-
-    fn handle(&mut self, ReplacePast { key, until, before }: ReplacePast, _: &mut Context<Self>) {
-        if let Some(live) = self.services.get_mut(&key) {
-            live.replace_past(until, &before);
-        }
+    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+        beat.answer(ctx);
     }
 }
 
@@ -363,16 +160,9 @@ impl Handler<Snapshots> for Aggregator {
     type Result = Vec<Snapshot>;
 
     fn handle(&mut self, Snapshots { keys, now }: Snapshots, _: &mut Context<Self>) -> Vec<Snapshot> {
-        let snapshot = |key| self.services.get(&key).map(|live| live.snapshot(now)).unwrap_or_default();
+        let state = self.figures.lock();
+        let snapshot = |key| state.services.get(&key).map(|live| live.snapshot(now)).unwrap_or_default();
         keys.into_iter().map(snapshot).collect()
-    }
-}
-
-impl Handler<Recall> for Aggregator {
-    type Result = actix::MessageResult<Recall>;
-
-    fn handle(&mut self, Recall(key): Recall, _: &mut Context<Self>) -> Self::Result {
-        actix::MessageResult(self.services.get(&key).map(Live::recall).unwrap_or_default())
     }
 }
 
@@ -380,7 +170,7 @@ impl Handler<Lateness> for Aggregator {
     type Result = LatenessReport;
 
     fn handle(&mut self, _: Lateness, _: &mut Context<Self>) -> LatenessReport {
-        std::mem::take(&mut self.lateness)
+        std::mem::take(&mut self.figures.lock().lateness)
     }
 }
 
@@ -389,15 +179,15 @@ impl Handler<Flush> for Aggregator {
 
     /// Unlike the flush of every day this one waits for room in the recorder's mailbox: there is no later one.
     fn handle(&mut self, _: Flush, _: &mut Context<Self>) -> ResponseFuture<()> {
-        let batch = std::mem::take(&mut self.batch);
+        let batch = self.figures.take_batch();
         let results = batch.checks.len() as u64;
-        let counters = Arc::clone(&self.counters);
-        let sent = (!batch.is_empty()).then(|| self.sink.send(batch));
+        let figures = Arc::clone(&self.figures);
+        let sent = (!batch.is_empty()).then(|| self.figures.sink().send(batch));
         Box::pin(async move {
             if let Some(sent) = sent
                 && sent.await.is_err()
             {
-                counters.unrecorded.add(results);
+                figures.note_unrecorded(results);
                 tracing::error!(results, "the recorder had ended before the engine");
             }
         })

@@ -48,22 +48,22 @@ impl Roster {
         self.locations.is_empty()
     }
 
-    /// The place of the location with this code.
+    /// The index of the location with this code.
     #[must_use]
-    pub fn place_of(&self, code: &str) -> Option<usize> {
+    pub fn index_of(&self, code: &str) -> Option<usize> {
         self.locations.iter().position(|location| location.code.as_str() == code)
     }
 
-    /// The code of the location at this place.
+    /// The code of the location with this index.
     #[must_use]
-    pub fn code(&self, place: usize) -> Option<&LocationCode> {
-        self.locations.get(place).map(|location| &location.code)
+    pub fn code(&self, index: usize) -> Option<&LocationCode> {
+        self.locations.get(index).map(|location| &location.code)
     }
 
-    /// Places of the locations that check the service: the assigned ones that exist here, or all.
-    fn places(&self, settings: &Settings) -> Vec<usize> {
+    /// Indices of the locations that check the service: the assigned ones that exist here, or all.
+    fn indices(&self, settings: &Settings) -> Vec<usize> {
         match &settings.assigned_probes {
-            Some(codes) => codes.iter().filter_map(|code| self.place_of(code)).collect(),
+            Some(codes) => codes.iter().filter_map(|code| self.index_of(code)).collect(),
             None => (0..self.len()).collect(),
         }
     }
@@ -76,6 +76,8 @@ pub struct Definition {
     pub key: ServiceKey,
     /// Id; decides shard and phase.
     pub id: Id,
+    /// Database key of the organisation that owns it.
+    pub organisation: i64,
     /// For the log.
     pub name: Box<str>,
     /// For counting.
@@ -118,7 +120,7 @@ pub struct Task {
     pub plan: WatchPlan,
     /// What is done.
     pub spec: Arc<CheckSpec>,
-    /// Places in the roster, in the order of the plan's roles.
+    /// Indices into the roster, in the order of the plan's roles.
     pub locations: Box<[usize]>,
     /// Checks with equal keys go to the same host.
     pub host_key: u64,
@@ -162,7 +164,7 @@ impl Definer {
         let settings =
             service.settings.as_ref().filter(|_| service.pause.is_none() && service.check_type.is_probed());
         let task = match (settings, &service.target) {
-            (Some(settings), Some(target)) => self.task(service, (settings, target), organisation)?,
+            (Some(settings), Some(target)) => self.task(service, settings, target, organisation)?,
             _ => None,
         };
         let reports_itself = service.check_type == CheckType::Heartbeat && service.pause.is_none();
@@ -170,6 +172,7 @@ impl Definer {
         Ok(Definition {
             key: service.key,
             id: service.id,
+            organisation: service.organisation,
             name: service.name.as_str().into(),
             check_type: service.check_type,
             revision: service.revision,
@@ -184,14 +187,15 @@ impl Definer {
     fn task(
         &self,
         service: &Service,
-        (settings, target): (&Settings, &str),
+        settings: &Settings,
+        target: &str,
         organisation: Id,
     ) -> Result<Option<Task>, DefinitionError> {
-        let locations = self.roster.places(settings);
+        let locations = self.roster.indices(settings);
         if locations.is_empty() {
             return Ok(None);
         }
-        let roles = locations.iter().filter_map(|place| self.roster.code(*place));
+        let roles = locations.iter().filter_map(|index| self.roster.code(*index));
         let roles = roles.map(|code| settings.role_of(code.as_str())).collect();
         let config = open_secrets(&self.sealer, &settings.config, organisation, service.id)?;
         let spec = CheckSpec::compile(service.check_type, target, settings.timeout_seconds, &config)?;

@@ -1,56 +1,89 @@
-//! Which services exist: places each on its shard and starts again what panicked.
+//! Which services exist: places each on its shard and starts again those that panic or freeze.
 //!
 //! A message may be lost, the store may not: whoever owns the store compares it with the fleet from time to time and
 //! applies what differs; applying the same definition twice changes nothing.
 
+mod sweep;
+
 use std::collections::HashMap;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{
-    Actor, ActorFutureExt as _, Addr, AsyncContext, Context, Handler, Message, ResponseActFuture,
-    ResponseFuture, WrapFuture as _,
+    Actor, ActorContext as _, Addr, AsyncContext, Context, Handler, MailboxError, Message, ResponseFuture,
 };
 use futures_util::future::join_all;
 
-use crate::config::limits::EngineLimits;
-use crate::engine::aggregator::{Present, Recall, Recalled};
+use crate::clock::Timestamp;
+use crate::engine::aggregator::{KnownStatus, LastKnownState};
 use crate::engine::counters::Counters;
 use crate::engine::definition::{Definition, Roster};
 use crate::engine::retired::Retired;
 use crate::engine::service::{End, Pinged, Redefine, ServiceActor};
-use crate::engine::shard::{Shard, place};
-use crate::engine::supervise::{Ending, address, watched};
+use crate::engine::shard::{Shard, shard_index};
 use crate::id::Id;
 use crate::model::heartbeat::Ping;
 use crate::model::history::MeasuredStatus;
 use crate::model::location::LocationCode;
+use crate::model::service::ServiceKey;
 use crate::model::watch::Memory;
+use crate::supervise::backoff::Backoff;
+use crate::supervise::{Beat, Ending, Kind, KindState, Life, Supervised, Supervisor};
 
-/// A service that runs this long without a panic starts with the shortest wait again.
-const CALM_MS: i64 = 600_000;
-/// The restart back-off doubles at most this often.
-const BACKOFF_DOUBLINGS: u32 = 6;
+/// How long an answer of a service actor is waited for.
+const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
 /// The actor that knows every service of this process.
 pub struct Fleet {
     shards: Arc<[Arc<Shard>]>,
     services: HashMap<Id, Member>,
-    limits: EngineLimits,
     counters: Arc<Counters>,
+    supervisor: Supervisor,
+    /// How the service actors are doing.
+    state: Arc<KindState>,
     /// Services that are gone.
     retired: Retired,
     /// Actors launched so far: each has its own number, also when a service comes back under the same id.
     launched: u64,
+    /// What service actors tell their end to.
+    address: Option<Arc<Addr<Self>>>,
+    /// Seconds of the sweep.
+    tick: u32,
 }
 
 struct Member {
-    address: Addr<ServiceActor>,
+    address: Arc<Addr<ServiceActor>>,
+    life: Arc<Life>,
     definition: Arc<Definition>,
     /// Distinguishes the present actor from earlier ones of the same service.
     generation: u64,
-    panics: u32,
-    last_panic_ms: i64,
+    /// Of one that has died before.
+    backoff: Option<Box<Backoff>>,
+}
+
+impl Member {
+    /// Ends the actor; one that does not answer, or has ended already, is given up.
+    fn end(self) -> impl Future<Output = ()> {
+        let ended = self.address.send(End);
+        async move {
+            if !is_answered(ended).await {
+                self.life.give_up();
+            }
+        }
+    }
+}
+
+/// Waits for an actor's answer, but not for ever: it may be frozen.
+async fn is_answered(answer: impl Future<Output = Result<(), MailboxError>>) -> bool {
+    tokio::time::timeout(ANSWER_LIMIT, answer).await.is_ok_and(|answer| answer.is_ok())
+}
+
+/// An actor that was just launched.
+struct Launched {
+    address: Arc<Addr<ServiceActor>>,
+    life: Arc<Life>,
+    generation: u64,
 }
 
 /// Watch by this definition.
@@ -88,10 +121,29 @@ pub struct Retire {
 #[rtype(result = "()")]
 pub struct RetireAll;
 
-/// Revision of every service that the fleet knows.
+/// Every service that the fleet knows, by id.
 #[derive(Message)]
-#[rtype(result = "HashMap<Id, (i64, i64)>")]
-pub struct Roll;
+#[rtype(result = "HashMap<Id, WatchedService>")]
+pub struct WatchedServices;
+
+/// A service that is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchedService {
+    /// Key of its measurements.
+    pub key: ServiceKey,
+    /// The revision that it is watched in.
+    pub revision: i64,
+}
+
+/// Answered as long as the fleet takes messages.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct AreYouThere;
+
+/// End; all services are retired.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Close;
 
 /// A service actor has ended.
 #[derive(Message)]
@@ -111,12 +163,23 @@ struct StartAgain {
 }
 
 impl Fleet {
-    pub(super) fn new(shards: Arc<[Arc<Shard>]>, limits: EngineLimits, counters: Arc<Counters>) -> Self {
-        Self { shards, services: HashMap::new(), limits, counters, retired: Retired::default(), launched: 0 }
+    pub(super) fn new(shards: Arc<[Arc<Shard>]>, counters: Arc<Counters>, supervisor: Supervisor) -> Self {
+        let state = supervisor.kind(ServiceActor::KIND);
+        Self {
+            shards,
+            services: HashMap::new(),
+            counters,
+            supervisor,
+            state,
+            retired: Retired::default(),
+            launched: 0,
+            address: None,
+            tick: 0,
+        }
     }
 
     fn shard(&self, id: Id) -> &Arc<Shard> {
-        &self.shards[place(id, self.shards.len())]
+        &self.shards[shard_index(id, self.shards.len())]
     }
 
     fn launch(
@@ -124,30 +187,50 @@ impl Fleet {
         definition: &Arc<Definition>,
         memory: Option<Memory>,
         ctx: &Context<Self>,
-    ) -> (Addr<ServiceActor>, u64) {
+    ) -> Launched {
         self.launched += 1;
         let generation = self.launched;
         let shard = Arc::clone(self.shard(definition.id));
-        let actor = ServiceActor::new(Arc::clone(definition), Arc::clone(&shard), memory);
-        let (address, receiver) = address(self.limits.mailbox);
-        let (fleet, id) = (ctx.address(), definition.id);
-        let launched = shard.arbiter.spawn_fn(move || {
-            let exited = move |ending| drop(fleet.try_send(ServiceExited { id, generation, ending }));
-            drop(actix::spawn(watched(actor, receiver, exited)));
-        });
-        if !launched {
-            tracing::error!(service = %definition.id, "the shard's thread has ended; the service is not watched");
-        }
-        (address, generation)
+        let fleet = Arc::clone(self.address.get_or_insert_with(|| Arc::new(ctx.address())));
+        let id = definition.id;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "one for each life, and lost it would leave the service dead"
+        )]
+        let exited = move |ending| fleet.do_send(ServiceExited { id, generation, ending });
+        let make = |address: &Arc<Addr<ServiceActor>>| {
+            ServiceActor::new(Arc::clone(definition), Arc::clone(&shard), memory, Arc::clone(address))
+        };
+        let (address, life) = self.supervisor.launch(&shard.placement, make, exited);
+        Launched { address, life, generation }
     }
+}
+
+/// Going on without it would lose commands that were acknowledged: it is the only one that knows every service.
+impl Supervised for Fleet {
+    const KIND: Kind = Kind::vital("fleet");
 }
 
 impl Actor for Fleet {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        ctx.set_mailbox_capacity(self.limits.mailbox);
+        self.arrange_sweep(ctx);
     }
+}
+
+impl Handler<Beat> for Fleet {
+    type Result = ();
+
+    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+        beat.answer(ctx);
+    }
+}
+
+impl Handler<AreYouThere> for Fleet {
+    type Result = ();
+
+    fn handle(&mut self, _: AreYouThere, _: &mut Context<Self>) {}
 }
 
 impl Handler<Apply> for Fleet {
@@ -158,15 +241,9 @@ impl Handler<Apply> for Fleet {
         if self.retired.covers(id, definition.revision) {
             return Box::pin(std::future::ready(()));
         }
-        let aggregator = self.shard(id).aggregator.clone();
         let now = self.shard(id).clock.now();
-        let known = memory.as_ref().map(|memory| {
-            let last = memory.last_result_at(now);
-            let voted = definition.task.as_ref().map(|task| memory.verdict(task.plan.interval_ms, now));
-            let reported = definition.heartbeat.map(|_| memory.status.verdict());
-            (memory.status, voted.or(reported).unwrap_or_default(), last)
-        });
-        let present = aggregator.send(Present { definition: Arc::clone(&definition), known });
+        let known = memory.as_ref().map(|memory| known_status(&definition, memory, now));
+        self.shard(id).figures.track(&definition, known);
         let redefine = match self.services.get_mut(&id) {
             Some(member) => {
                 if member.definition.revision <= definition.revision {
@@ -180,20 +257,16 @@ impl Handler<Apply> for Fleet {
                 None
             }
             None => {
-                let (address, generation) = self.launch(&definition, memory, ctx);
-                let member = Member { address, definition, generation, panics: 0, last_panic_ms: 0 };
-                self.services.insert(id, member);
+                let Launched { address, life, generation } = self.launch(&definition, memory, ctx);
+                self.services.insert(id, Member { address, life, definition, generation, backoff: None });
                 None
             }
         };
         Box::pin(async move {
             if let Some(redefine) = redefine
-                && redefine.await.is_err()
+                && !is_answered(redefine).await
             {
                 tracing::debug!(service = %id, "the actor is restarting; it starts with the new definition");
-            }
-            if present.await.is_err() {
-                tracing::error!(service = %id, "its aggregator has stopped");
             }
         })
     }
@@ -206,7 +279,7 @@ impl Handler<TakePing> for Fleet {
         let taken = self.services.get(&id).map(|member| member.address.send(Pinged(ping)));
         Box::pin(async move {
             if let Some(taken) = taken
-                && taken.await.is_err()
+                && !is_answered(taken).await
             {
                 tracing::debug!(service = %id, "the actor is restarting; the ping is stored");
             }
@@ -219,11 +292,10 @@ impl Handler<Retire> for Fleet {
 
     fn handle(&mut self, Retire { id, revision }: Retire, _: &mut Context<Self>) -> ResponseFuture<()> {
         self.retired.note(id, revision);
-        let ended = self.services.remove(&id).map(|member| member.address.send(End));
+        let ended = self.services.remove(&id).map(Member::end);
         Box::pin(async move {
             if let Some(ended) = ended {
-                // An actor that has ended already needs no ending.
-                let _ = ended.await;
+                ended.await;
             }
         })
     }
@@ -233,19 +305,30 @@ impl Handler<RetireAll> for Fleet {
     type Result = ResponseFuture<()>;
 
     fn handle(&mut self, _: RetireAll, _: &mut Context<Self>) -> ResponseFuture<()> {
-        let endings: Vec<_> = self.services.drain().map(|(_, member)| member.address.send(End)).collect();
+        let endings: Vec<_> = self.services.drain().map(|(_, member)| member.end()).collect();
         Box::pin(async move {
             join_all(endings).await;
         })
     }
 }
 
-impl Handler<Roll> for Fleet {
-    type Result = actix::MessageResult<Roll>;
+impl Handler<WatchedServices> for Fleet {
+    type Result = actix::MessageResult<WatchedServices>;
 
-    fn handle(&mut self, _: Roll, _: &mut Context<Self>) -> Self::Result {
-        let entry = |(id, member): (&Id, &Member)| (*id, (member.definition.key, member.definition.revision));
-        actix::MessageResult(self.services.iter().map(entry).collect())
+    fn handle(&mut self, _: WatchedServices, _: &mut Context<Self>) -> Self::Result {
+        let watched = |member: &Member| WatchedService {
+            key: member.definition.key,
+            revision: member.definition.revision,
+        };
+        actix::MessageResult(self.services.iter().map(|(id, member)| (*id, watched(member))).collect())
+    }
+}
+
+impl Handler<Close> for Fleet {
+    type Result = ();
+
+    fn handle(&mut self, _: Close, ctx: &mut Context<Self>) {
+        ctx.stop();
     }
 }
 
@@ -261,58 +344,53 @@ impl Handler<ServiceExited> for Fleet {
             self.services.remove(&id);
             return;
         }
-        let shard = &self.shards[place(id, self.shards.len())];
-        let now_ms = shard.clock.now().ms();
-        member.panics = if now_ms - member.last_panic_ms > CALM_MS { 1 } else { member.panics + 1 };
-        member.last_panic_ms = now_ms;
-        self.counters.restarts.add(1);
-        let doublings = (member.panics - 1).min(BACKOFF_DOUBLINGS);
-        let jitter_ms = id.stable_hash() % (self.limits.restart_backoff_ms / 2 + 1);
-        let wait = Duration::from_millis((self.limits.restart_backoff_ms << doublings) + jitter_ms);
-        tracing::error!(service = %id, name = %member.definition.name, wait_ms = wait.as_millis(), "a service actor panicked; it starts again");
+        let wait = member.backoff.get_or_insert_default().next_wait();
+        let (wait_ms, name) = (wait.as_millis(), &member.definition.name);
+        let problem = self.supervisor.count_death(ServiceActor::KIND, &ending);
+        tracing::error!(service = %id, %name, problem, wait_ms, "a service actor died; it starts again");
         ctx.notify_later(StartAgain { id, generation }, wait);
     }
 }
 
 impl Handler<StartAgain> for Fleet {
-    type Result = ResponseActFuture<Self, ()>;
+    type Result = ();
 
-    fn handle(&mut self, StartAgain { id, generation }: StartAgain, _: &mut Context<Self>) -> Self::Result {
-        let recall = self
-            .services
-            .get(&id)
-            .map(|member| self.shard(id).aggregator.send(Recall(member.definition.key)));
-        let recalled = async move {
-            match recall {
-                Some(recall) => recall.await.unwrap_or_default(),
-                None => Recalled::default(),
-            }
+    fn handle(&mut self, StartAgain { id, generation }: StartAgain, ctx: &mut Context<Self>) {
+        let Some(member) = self.services.get(&id).filter(|member| member.generation == generation) else {
+            return;
         };
-        Box::pin(recalled.into_actor(self).map(move |recalled, fleet, ctx| {
-            let Some(member) = fleet.services.get(&id).filter(|member| member.generation == generation)
-            else {
-                return;
-            };
-            let definition = Arc::clone(&member.definition);
-            let memory = remember(&definition, &fleet.shard(id).roster, recalled);
-            let (address, generation) = fleet.launch(&definition, Some(memory), ctx);
-            if let Some(member) = fleet.services.get_mut(&id) {
-                member.address = address;
-                member.generation = generation;
-            }
-        }))
+        let definition = Arc::clone(&member.definition);
+        let shard = self.shard(id);
+        let memory = remember(&definition, &shard.roster, shard.figures.last_known(definition.key));
+        let Launched { address, life, generation } = self.launch(&definition, Some(memory), ctx);
+        if let Some(member) = self.services.get_mut(&id) {
+            (member.address, member.life, member.generation) = (address, life, generation);
+        }
+        self.counters.restarts.add(1);
+        self.state.note_restart();
+    }
+}
+
+/// What a service is known to be that was watched before this process started.
+fn known_status(definition: &Definition, memory: &Memory, now: Timestamp) -> KnownStatus {
+    let voted = definition.task.as_ref().map(|task| memory.verdict(task.plan.interval_ms, now));
+    let reported = definition.heartbeat.map(|_| memory.status.verdict());
+    KnownStatus {
+        status: memory.status,
+        verdict: voted.or(reported).unwrap_or_default(),
+        last_result_at: memory.last_result_at(now),
     }
 }
 
 /// What an actor that starts again goes on with: the panic was ours, and says nothing about the target.
-fn remember(definition: &Definition, roster: &Roster, recalled: Recalled) -> Memory {
+fn remember(definition: &Definition, roster: &Roster, known: LastKnownState) -> Memory {
     let slot = |location: &LocationCode| {
         if definition.heartbeat.is_some() {
             return Some(0);
         }
-        let place = roster.place_of(location.as_str())?;
-        definition.task.as_ref()?.locations.iter().position(|known| *known == place)
+        let index = roster.index_of(location.as_str())?;
+        definition.task.as_ref()?.locations.iter().position(|known| *known == index)
     };
-    let votes = recalled.votes.into_iter().filter_map(|(location, vote)| Some((slot(&location)?, vote)));
-    Memory { votes: votes.collect(), status: recalled.status, status_since: recalled.status_since }
+    let votes = known.votes.into_iter().filter_map(|(location, vote)| Some((slot(&location)?, vote)));
+    Memory { votes: votes.collect(), status: known.status, status_since: known.status_since }
 }

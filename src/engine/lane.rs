@@ -98,11 +98,12 @@ impl<J: ToHost> Lane<J> {
         Some(next)
     }
 
-    /// Drops every job that waits.
-    pub fn clear(&mut self) {
-        self.hosts.clear();
-        self.ready.clear();
+    /// Takes every job that waits out of the lane.
+    pub fn clear(&mut self) -> Vec<J> {
         self.waiting = 0;
+        let hosts = std::mem::take(&mut self.hosts);
+        let waiting = hosts.into_values().flat_map(|host| host.waiting);
+        self.ready.drain(..).chain(waiting).collect()
     }
 
     /// How many jobs run.
@@ -157,7 +158,7 @@ mod tests {
         let mut lane = Lane::new(LIMITS);
         let offers = [(1, 0), (1, 1), (1, 2), (2, 3), (2, 4)].map(|job| lane.offer(job));
         assert_eq!(offers.iter().filter(|offer| **offer == Offer::Wait).count(), 2);
-        lane.clear();
+        assert_eq!(lane.clear().len(), 2);
         assert_eq!([lane.finish(1), lane.finish(2), lane.finish(1)], [None, None, None]);
         assert_eq!((lane.running(), lane.waiting()), (0, 0));
     }

@@ -3,56 +3,53 @@
 //! Checks run as tasks on the shard's own thread. What runs them is a [`Prober`]: this process's own toolbox, or later a
 //! remote worker; the service actor cannot tell which. A full lane answers `queue_full`: no data, never down.
 
-use std::cell::RefCell;
 use std::panic::AssertUnwindSafe;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use actix::{Actor, ActorContext, Addr, Context, Handler, Message};
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
 
-use crate::engine::counters::Ticket;
+use crate::engine::counters::{Counters, Ticket};
 use crate::engine::lane::{Lane, LaneLimits, Offer, ToHost};
 use crate::engine::service::{CheckFinished, ServiceActor};
 use crate::model::check::{Outcome, Trouble};
 use crate::model::watch::Attempt;
-use crate::probe::spec::CheckSpec;
-
 pub use crate::probe::prober::Prober;
+use crate::probe::spec::CheckSpec;
+use crate::supervise::{Beat, Kind, Supervised};
 
 /// A check ends by itself within its timeout; if it has not by so much later, it is cut off.
 const OVERRUN_MS: u64 = 200;
 
-/// The lane of one location on one shard.
+/// The lane of one location on one shard. What it holds outlives the actor: a new one goes on with it.
 pub struct LocationActor {
-    bench: Rc<Bench>,
+    lane: Arc<LocationLane>,
 }
 
-/// What the actor shares with its tasks.
-struct Bench {
+/// What the actor shares with its checks and with its successors.
+pub struct LocationLane {
     prober: Arc<dyn Prober>,
-    lane: RefCell<Lane<RunCheck>>,
+    lane: Mutex<Lane<RunCheck>>,
+}
+
+impl std::fmt::Debug for LocationLane {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LocationLane").field("waiting", &self.waiting()).finish()
+    }
 }
 
 /// Runs one attempt; answered with `CheckFinished`.
-#[derive(Message)]
+#[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct RunCheck {
     /// What to do.
     pub spec: Arc<CheckSpec>,
-    /// Which attempt it is.
-    pub attempt: Attempt,
-    /// Handed back, so that the service can tell an old answer.
-    pub sequence: u32,
     /// Checks with equal keys go to the same host.
     pub host_key: u64,
-    /// Who asks. Shared by all its checks: a clone of the address itself is an allocation, and ignores the limit of
-    /// the mailbox once.
-    pub reply_to: Arc<Addr<ServiceActor>>,
-    /// Counts the attempt.
-    pub ticket: Ticket,
+    /// Who waits for the answer.
+    pub reply: Reply,
 }
 
 impl ToHost for RunCheck {
@@ -61,18 +58,50 @@ impl ToHost for RunCheck {
     }
 }
 
-/// How full the lane is.
-#[derive(Message)]
-#[rtype(result = "LaneLoad")]
-pub struct Load;
+/// The answer that a service waits for. Dropped without one, because an actor or a task died on the way, it answers that
+/// nothing was measured: the service would wait for ever.
+#[derive(Debug)]
+pub struct Reply {
+    /// Which attempt it is.
+    attempt: Attempt,
+    /// Handed back, so that the service can tell an old answer.
+    sequence: u32,
+    /// Who asks. Shared by all its checks: a clone of the address itself is an allocation, and ignores the limit of
+    /// the mailbox once.
+    to: Arc<Addr<ServiceActor>>,
+    /// Counts the attempt; `None` once it is answered.
+    ticket: Option<Ticket>,
+}
 
-/// Jobs of a lane.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, actix::MessageResponse)]
-pub struct LaneLoad {
-    /// Checks under way.
-    pub running: usize,
-    /// Checks that wait.
-    pub waiting: usize,
+impl Reply {
+    /// The answer to this attempt, which counts as scheduled from now on.
+    pub(super) fn expected(
+        attempt: Attempt,
+        sequence: u32,
+        to: Arc<Addr<ServiceActor>>,
+        counters: &Arc<Counters>,
+    ) -> Self {
+        Self { attempt, sequence, to, ticket: Some(Ticket::issue(counters)) }
+    }
+
+    /// Gives it.
+    pub(super) fn give(mut self, started: Instant, outcome: Outcome) {
+        self.finish(started, outcome);
+    }
+
+    fn finish(&mut self, started: Instant, outcome: Outcome) {
+        let Some(ticket) = self.ticket.take() else { return };
+        let Self { attempt, sequence, .. } = *self;
+        // A service that is gone has no use for the answer, and the ticket counts that; a living one's mailbox holds more
+        // than its locations can send.
+        drop(self.to.try_send(CheckFinished { attempt, sequence, started, outcome, ticket }));
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        self.finish(Instant::now(), Outcome::Unmeasured(Trouble::Panicked));
+    }
 }
 
 /// Ends the lane; checks that wait are dropped with it.
@@ -80,37 +109,58 @@ pub struct LaneLoad {
 #[rtype(result = "()")]
 pub struct Close;
 
-impl LocationActor {
-    pub(super) fn new(prober: Arc<dyn Prober>, limits: LaneLimits) -> Self {
-        Self { bench: Rc::new(Bench { prober, lane: RefCell::new(Lane::new(limits)) }) }
+impl LocationLane {
+    /// An empty lane.
+    #[must_use]
+    pub fn new(prober: Arc<dyn Prober>, limits: LaneLimits) -> Self {
+        Self { prober, lane: Mutex::new(Lane::new(limits)) }
     }
+
+    /// Checks that wait for a place.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.lock().waiting()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lane<RunCheck>> {
+        self.lane.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LocationActor {
+    pub(super) const fn new(lane: Arc<LocationLane>) -> Self {
+        Self { lane }
+    }
+}
+
+impl Supervised for LocationActor {
+    const KIND: Kind = Kind::restarting("location");
 }
 
 impl Actor for LocationActor {
     type Context = Context<Self>;
 }
 
+impl Handler<Beat> for LocationActor {
+    type Result = ();
+
+    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+        beat.answer(ctx);
+    }
+}
+
 impl Handler<RunCheck> for LocationActor {
     type Result = ();
 
     fn handle(&mut self, check: RunCheck, _: &mut Context<Self>) {
-        let offer = self.bench.lane.borrow_mut().offer(check);
+        let offer = self.lane.lock().offer(check);
         match offer {
-            Offer::Start(check) => drop(actix::spawn(run(Rc::clone(&self.bench), check))),
+            Offer::Start(check) => drop(actix::spawn(run(Arc::clone(&self.lane), check))),
             Offer::Wait => {}
             Offer::Refuse(check) => {
-                answer(check, Instant::now(), Outcome::Unmeasured(Trouble::QueueFull));
+                check.reply.give(Instant::now(), Outcome::Unmeasured(Trouble::QueueFull));
             }
         }
-    }
-}
-
-impl Handler<Load> for LocationActor {
-    type Result = LaneLoad;
-
-    fn handle(&mut self, _: Load, _: &mut Context<Self>) -> LaneLoad {
-        let lane = self.bench.lane.borrow();
-        LaneLoad { running: lane.running(), waiting: lane.waiting() }
     }
 }
 
@@ -118,20 +168,22 @@ impl Handler<Close> for LocationActor {
     type Result = ();
 
     fn handle(&mut self, _: Close, ctx: &mut Context<Self>) {
-        self.bench.lane.borrow_mut().clear();
+        let dropped = self.lane.lock().clear();
+        // Outside of the lock: each of them tells its service.
+        drop(dropped);
         ctx.stop();
     }
 }
 
 /// Runs a check and then those that waited for its place.
-async fn run(bench: Rc<Bench>, check: RunCheck) {
+async fn run(lane: Arc<LocationLane>, check: RunCheck) {
     let mut next = Some(check);
     while let Some(check) = next {
         let host_key = check.host_key;
         let started = Instant::now();
-        let outcome = attempt(&*bench.prober, Arc::clone(&check.spec)).await;
-        answer(check, started, outcome);
-        next = bench.lane.borrow_mut().finish(host_key);
+        let outcome = attempt(&*lane.prober, Arc::clone(&check.spec)).await;
+        check.reply.give(started, outcome);
+        next = lane.lock().finish(host_key);
     }
 }
 
@@ -147,11 +199,4 @@ async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> Outcome {
         Ok(Err(_)) => Outcome::Unmeasured(Trouble::Panicked),
         Err(_) => Outcome::Unmeasured(Trouble::Overrun),
     }
-}
-
-fn answer(check: RunCheck, started: Instant, outcome: Outcome) {
-    let RunCheck { attempt, sequence, reply_to, ticket, .. } = check;
-    // A service that is gone has no use for the answer, and the ticket counts that; a living one's mailbox holds more than
-    // its locations can send.
-    drop(reply_to.try_send(CheckFinished { attempt, sequence, started, outcome, ticket }));
 }

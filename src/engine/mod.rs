@@ -1,6 +1,6 @@
 //! The engine: supervised actors that check services on time and decide what they are.
 //!
-//! - [`fleet`]: which services exist; places them on shards, restarts what panicked.
+//! - [`fleet`]: which services exist; places them on shards, restarts those that died.
 //! - [`service`]: one actor per checked service; turns `model::watch` effects into messages and timers.
 //! - [`location`]: one actor per location and shard; bounded, polite, runs the checks.
 //! - [`aggregator`]: one actor per shard; live figures, and batches for the recorder.
@@ -11,36 +11,41 @@
 pub mod aggregator;
 pub mod counters;
 pub mod definition;
+mod first_look;
 pub mod fleet;
 pub mod lane;
 pub mod location;
 mod retired;
 pub mod service;
 pub mod shard;
-pub mod supervise;
 pub mod suspicions;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use actix::{Actor, Addr, Arbiter, MailboxError, Recipient};
+use actix::{Arbiter, MailboxError, Recipient};
 
 use crate::clock::{Clock, Timestamp};
 use crate::config::limits::EngineLimits;
-use crate::engine::aggregator::{
-    Batch, Flush, Forget, Lateness, LatenessReport, Prime, ReplacePast, Snapshot, Snapshots, Undone,
-};
+use crate::engine::aggregator::{Batch, Flush, Lateness, LatenessReport, Snapshot, Snapshots};
 use crate::engine::counters::Counters;
 use crate::engine::definition::{Definition, Roster};
-use crate::engine::fleet::{Apply, Fleet, Retire, RetireAll, Roll, TakePing};
+use crate::engine::fleet::{
+    Apply, AreYouThere, Fleet, Retire, RetireAll, TakePing, WatchedService, WatchedServices,
+};
 use crate::engine::location::Prober;
-use crate::engine::shard::{Shard, Threads};
+use crate::engine::shard::{Shard, Shared, Threads};
 use crate::engine::suspicions::Suspicions;
 use crate::id::Id;
 use crate::model::heartbeat::Ping;
 use crate::model::service::ServiceKey;
 use crate::model::watch::Memory;
 use crate::stats::window::Window;
+use crate::supervise::{Handle, Placement, Supervisor};
+
+/// How long a question whether the engine is alive waits.
+const ANSWER_TAKES: Duration = Duration::from_secs(2);
 
 /// What an engine is built from.
 pub struct EngineParts {
@@ -56,12 +61,14 @@ pub struct EngineParts {
     pub threads: Threads,
     /// Who takes the facts.
     pub sink: Recipient<Batch>,
+    /// Who keeps the actors alive.
+    pub supervisor: Supervisor,
 }
 
 /// The only door to the engine. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    fleet: Addr<Fleet>,
+    fleet: Handle<Fleet>,
     shards: Arc<[Arc<Shard>]>,
     arbiters: Arc<[Arbiter]>,
     counters: Arc<Counters>,
@@ -99,9 +106,12 @@ impl Engine {
         let counters = Arc::new(Counters::new(Arc::clone(&parts.roster)));
         let suspicions = Arc::new(Suspicions::new(Arc::clone(&parts.roster)));
         let clock = parts.clock.clone();
-        let limits = parts.limits.clone();
-        let (shards, arbiters) = shard::start_all(parts, (&counters, &suspicions));
-        let fleet = Fleet::new(Arc::clone(&shards), limits, Arc::clone(&counters)).start();
+        let arbiters = shard::threads(parts.threads);
+        let shared = Shared { counters: Arc::clone(&counters), suspicions: Arc::clone(&suspicions) };
+        let shards = shard::start_all(parts, &arbiters, &shared);
+        let placement = Placement { thread: Arbiter::current(), mailbox: parts.limits.mailbox };
+        let members = Fleet::new(Arc::clone(&shards), Arc::clone(&counters), parts.supervisor.clone());
+        let fleet = parts.supervisor.start_once(&placement, members);
         Self { fleet, shards, arbiters: arbiters.into(), counters, suspicions, clock, started_at }
     }
 
@@ -137,37 +147,29 @@ impl Engine {
     /// [`EngineStopped`].
     pub async fn retire(&self, id: Id, key: ServiceKey, revision: i64) -> Result<(), EngineStopped> {
         self.fleet.send(Retire { id, revision }).await?;
-        Ok(self.shard_of(id).aggregator.send(Forget(key)).await?)
+        self.shard_of(id).figures.untrack(key);
+        Ok(())
     }
 
     /// Adds figures of the time before this engine started.
-    ///
-    /// # Errors
-    /// [`EngineStopped`].
-    pub async fn prime(&self, id: Id, key: ServiceKey, before: Window) -> Result<(), EngineStopped> {
-        Ok(self.shard_of(id).aggregator.send(Prime { key, before }).await?)
+    pub fn prime(&self, id: Id, key: ServiceKey, before: &Window) {
+        self.shard_of(id).figures.prime(key, before);
     }
 
-    /// Services whose figures are to be computed anew, because the wall clock was set back.
-    ///
-    /// # Errors
-    /// [`EngineStopped`].
-    pub async fn undone(&self) -> Result<Vec<UndonePast>, EngineStopped> {
-        let mut undone = Vec::new();
-        for (shard, of_shard) in self.shards.iter().enumerate() {
-            let found = of_shard.aggregator.send(Undone).await?;
-            undone.extend(found.into_iter().map(|(key, until)| UndonePast { shard, key, until }));
-        }
-        Ok(undone)
+    /// Returns the services whose figures are to be computed anew, because the wall clock was set back.
+    #[must_use]
+    pub fn undone(&self) -> Vec<UndonePast> {
+        let of_shard = |(shard, of_shard): (usize, &Arc<Shard>)| {
+            let found = of_shard.figures.undone().into_iter();
+            found.map(|(key, until)| UndonePast { shard, key, until }).collect::<Vec<_>>()
+        };
+        self.shards.iter().enumerate().flat_map(of_shard).collect()
     }
 
     /// Replaces the figures of the time before the clock was set back.
-    ///
-    /// # Errors
-    /// [`EngineStopped`].
-    pub async fn replace_past(&self, undone: UndonePast, before: Window) -> Result<(), EngineStopped> {
+    pub fn replace_past(&self, undone: UndonePast, before: &Window) {
         let UndonePast { shard, key, until } = undone;
-        Ok(self.shards[shard].aggregator.send(ReplacePast { key, until, before }).await?)
+        self.shards[shard].figures.replace_past(key, until, before);
     }
 
     /// What is known about these services now, in their order. One message per shard, however many there are.
@@ -179,25 +181,25 @@ impl Engine {
         let mut found = vec![Snapshot::default(); services.len()];
         for (index, shard) in self.shards.iter().enumerate() {
             let here: Vec<usize> =
-                (0..services.len()).filter(|place| self.index_of(services[*place].0) == index).collect();
+                (0..services.len()).filter(|asked| self.index_of(services[*asked].0) == index).collect();
             if here.is_empty() {
                 continue;
             }
-            let keys = here.iter().map(|place| services[*place].1).collect();
+            let keys = here.iter().map(|asked| services[*asked].1).collect();
             let answers = shard.aggregator.send(Snapshots { keys, now }).await?;
-            for (place, snapshot) in here.into_iter().zip(answers) {
-                found[place] = snapshot;
+            for (asked, snapshot) in here.into_iter().zip(answers) {
+                found[asked] = snapshot;
             }
         }
         Ok(found)
     }
 
-    /// Key and revision of every service that is watched.
+    /// Returns every service that is watched, by id.
     ///
     /// # Errors
     /// [`EngineStopped`].
-    pub async fn roll(&self) -> Result<HashMap<Id, (ServiceKey, i64)>, EngineStopped> {
-        Ok(self.fleet.send(Roll).await?)
+    pub async fn watched(&self) -> Result<HashMap<Id, WatchedService>, EngineStopped> {
+        Ok(self.fleet.send(WatchedServices).await?)
     }
 
     /// How late checks started since the last report.
@@ -210,6 +212,12 @@ impl Engine {
             sum.merge(&shard.aggregator.send(Lateness).await?);
         }
         Ok(sum)
+    }
+
+    /// True if the engine answers: its fleet takes messages.
+    pub async fn is_alive(&self) -> bool {
+        let answer = self.fleet.send(AreYouThere);
+        tokio::time::timeout(ANSWER_TAKES, answer).await.is_ok_and(|answer| answer.is_ok())
     }
 
     /// What was done and what was not, since the start.
@@ -241,13 +249,15 @@ impl Engine {
             }
             shard.close().await;
         }
+        // It may have ended before.
+        let _ = self.fleet.send(fleet::Close).await;
         for arbiter in self.arbiters.iter() {
             arbiter.stop();
         }
     }
 
     fn index_of(&self, id: Id) -> usize {
-        shard::place(id, self.shards.len())
+        shard::shard_index(id, self.shards.len())
     }
 
     fn shard_of(&self, id: Id) -> &Shard {

@@ -15,10 +15,9 @@ use actix::{Actor, ActorContext, Addr, AsyncContext, Context, Handler, Message, 
 use tokio::time::Instant;
 
 use crate::clock::{STEP_MS, Timestamp};
-use crate::engine::aggregator::{CheckRecorded, StartedLate, StatusChanged};
 use crate::engine::counters::Ticket;
 use crate::engine::definition::{Definition, Task};
-use crate::engine::location::RunCheck;
+use crate::engine::location::{Reply, RunCheck};
 pub use crate::engine::service::pings::Pinged;
 use crate::engine::service::succession::{carried_over, is_same_watch};
 use crate::engine::service::watching::Watching;
@@ -29,6 +28,7 @@ use crate::model::location::LocationCode;
 use crate::model::service::ProbeRole;
 use crate::model::status_line::Change;
 use crate::model::watch::{Attempt, Effect, Finished, Memory, Opinion, Watch};
+use crate::supervise::{Beat, Kind, Supervised};
 
 /// A timer that is later than this was not held up by other work.
 const STANDSTILL: Duration = Duration::from_secs(1);
@@ -44,8 +44,8 @@ pub struct ServiceActor {
     sequence: u32,
     timer: Option<SpawnHandle>,
     anchor: (Timestamp, Instant),
-    /// What its checks answer to, once there was one.
-    address: Option<Arc<Addr<Self>>>,
+    /// Where its checks answer to.
+    address: Arc<Addr<Self>>,
 }
 
 /// Watch by this definition from now on.
@@ -75,7 +75,12 @@ pub struct CheckFinished {
 pub struct End;
 
 impl ServiceActor {
-    pub(super) fn new(definition: Arc<Definition>, shard: Arc<Shard>, memory: Option<Memory>) -> Self {
+    pub(super) fn new(
+        definition: Arc<Definition>,
+        shard: Arc<Shard>,
+        memory: Option<Memory>,
+        address: Arc<Addr<Self>>,
+    ) -> Self {
         let anchor = (shard.clock.now(), Instant::now());
         Self {
             definition,
@@ -85,7 +90,7 @@ impl ServiceActor {
             sequence: 0,
             timer: None,
             anchor,
-            address: None,
+            address,
         }
     }
 
@@ -105,16 +110,23 @@ impl ServiceActor {
 
     fn begin(&mut self, memory: Memory, ctx: &mut Context<Self>) {
         let now = self.now();
+        let is_new = memory.votes.is_empty();
         let (watching, effects) = Watching::begin(&self.definition, memory, now);
         self.watching = watching;
+        if let (true, Watching::Checked(watch), Some(task)) =
+            (is_new, &mut self.watching, &self.definition.task)
+        {
+            watch.look_first_at(now.plus_ms(self.shard.plan_first_look(task.plan.interval_ms)));
+        }
         self.act(effects, ctx);
     }
 
     /// What the next watch may go on with. If nothing that was measured holds any longer, the status ends at once.
-    fn succeed(
+    fn hand_over(
         &mut self,
         before: &Definition,
-        (mut watch, now): (Watch, Timestamp),
+        mut watch: Watch,
+        now: Timestamp,
         ctx: &mut Context<Self>,
     ) -> Memory {
         let memory = carried_over(before, &self.definition, watch.memory());
@@ -134,7 +146,7 @@ impl ServiceActor {
     fn act(&mut self, effects: Vec<Effect>, ctx: &mut Context<Self>) {
         for effect in effects {
             match effect {
-                Effect::Run(attempt) => self.run(attempt, ctx),
+                Effect::Run(attempt) => self.run(attempt),
                 Effect::Record(finished) => self.record(finished),
                 Effect::Change(change) => self.report(change),
                 Effect::Missed(runs) => self.shard.counters.missed.add(runs),
@@ -144,24 +156,19 @@ impl ServiceActor {
         self.set_timer(ctx);
     }
 
-    fn run(&mut self, attempt: Attempt, ctx: &mut Context<Self>) {
+    fn run(&self, attempt: Attempt) {
         let Some(task) = &self.definition.task else { return };
-        let Some(lane) = task.locations.get(attempt.slot).and_then(|place| self.shard.locations.get(*place))
+        let Some(lane) = task.locations.get(attempt.slot).and_then(|index| self.shard.locations.get(*index))
         else {
             return;
         };
         let check = RunCheck {
             spec: Arc::clone(&task.spec),
-            attempt,
-            sequence: self.sequence,
             host_key: task.host_key,
-            reply_to: Arc::clone(self.address.get_or_insert_with(|| Arc::new(ctx.address()))),
-            ticket: Ticket::issue(&self.shard.counters),
+            reply: Reply::expected(attempt, self.sequence, Arc::clone(&self.address), &self.shard.counters),
         };
         if let Err(refused) = lane.try_send(check) {
-            let RunCheck { attempt, sequence, ticket, .. } = refused.into_inner();
-            let outcome = Outcome::Unmeasured(Trouble::QueueFull);
-            ctx.notify(CheckFinished { attempt, sequence, started: Instant::now(), outcome, ticket });
+            refused.into_inner().reply.give(Instant::now(), Outcome::Unmeasured(Trouble::QueueFull));
         }
     }
 
@@ -177,9 +184,7 @@ impl ServiceActor {
             attempt: finished.attempt.attempt,
             measurement: finished.measurement,
         };
-        if self.shard.aggregator.try_send(CheckRecorded { record, measured_until }).is_err() {
-            self.shard.counters.unrecorded.add(1);
-        }
+        self.shard.figures.take_result(record, measured_until);
     }
 
     /// Which location a result comes from, and what it counts for; the result is counted there.
@@ -187,18 +192,18 @@ impl ServiceActor {
         if self.definition.check_type == CheckType::Heartbeat {
             return Some((LocationCode::push(), ProbeRole::Full));
         }
-        let (place, role) = place_of(self.definition.task.as_ref()?, finished.attempt.slot)?;
+        let (index, role) = location_of(self.definition.task.as_ref()?, finished.attempt.slot)?;
         let status = finished.measurement.status;
-        if let Some(count) = self.shard.counters.finished(place, self.definition.check_type, status) {
+        if let Some(count) = self.shard.counters.finished(index, self.definition.check_type, status) {
             count.add(1);
         }
-        Some((self.shard.roster.code(place)?.clone(), role))
+        Some((self.shard.roster.code(index)?.clone(), role))
     }
 
     fn note(&self, opinion: Opinion) {
-        let place = self.definition.task.as_ref().and_then(|task| task.locations.get(opinion.slot));
-        if let Some(place) = place {
-            self.shard.suspicions.note(*place, self.definition.key, opinion.contradicts);
+        let index = self.definition.task.as_ref().and_then(|task| task.locations.get(opinion.slot));
+        if let Some(index) = index {
+            self.shard.suspicions.note(*index, &self.definition, opinion.contradicts);
         }
     }
 
@@ -208,8 +213,9 @@ impl ServiceActor {
             return;
         };
         if let Watching::Checked(watch) = &mut self.watching {
-            for (slot, place) in task.locations.iter().enumerate() {
-                watch.set_aside(slot, self.shard.suspicions.is_suspect(*place));
+            for (slot, index) in task.locations.iter().enumerate() {
+                let is_suspect = self.shard.suspicions.is_suspect(*index, self.definition.organisation);
+                watch.set_aside(slot, is_suspect);
             }
         }
     }
@@ -227,9 +233,7 @@ impl ServiceActor {
             at = %at,
             "status changed"
         );
-        if self.shard.aggregator.try_send(StatusChanged { change, verdict }).is_err() {
-            tracing::error!(service = %self.definition.id, "a status change could not be recorded: the aggregator is full");
-        }
+        self.shard.figures.take_change(change, verdict);
     }
 
     fn log_trouble(&self, attempt: u8, outcome: &Outcome) {
@@ -277,8 +281,20 @@ fn signed(count: u128) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-fn place_of(task: &Task, slot: usize) -> Option<(usize, ProbeRole)> {
+fn location_of(task: &Task, slot: usize) -> Option<(usize, ProbeRole)> {
     Some((*task.locations.get(slot)?, *task.plan.roles.get(slot)?))
+}
+
+impl Supervised for ServiceActor {
+    const KIND: Kind = Kind::restarting("service");
+}
+
+impl Handler<Beat> for ServiceActor {
+    type Result = ();
+
+    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+        beat.answer(ctx);
+    }
 }
 
 impl Actor for ServiceActor {
@@ -305,7 +321,7 @@ impl Handler<Redefine> for ServiceActor {
         self.sequence = self.sequence.wrapping_add(1);
         let memory = match std::mem::take(&mut self.watching) {
             Watching::Idle => Memory::default(),
-            Watching::Checked(watch) => self.succeed(&before, (watch, now), ctx),
+            Watching::Checked(watch) => self.hand_over(&before, watch, now, ctx),
             Watching::Reporting(heartbeat) => {
                 let effects = self.expect_anew(heartbeat, now);
                 return self.act(effects, ctx);
@@ -335,7 +351,7 @@ impl Handler<CheckFinished> for ServiceActor {
         if attempt.attempt == 1 {
             let late_us = started_us - attempt.scheduled_at.ms() * 1_000;
             self.shard.counters.started_late(late_us);
-            drop(self.shard.aggregator.try_send(StartedLate { late_us }));
+            self.shard.figures.note_lateness(late_us);
         }
         self.act(effects, ctx);
     }

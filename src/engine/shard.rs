@@ -1,20 +1,22 @@
 //! A shard: one thread with its own aggregator and its own lane to every location.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use actix::{Actor, Addr, Arbiter, ArbiterHandle};
+use actix::{Arbiter, ArbiterHandle};
 use futures_util::future::{join, join_all};
+use tokio::time::Instant;
 
 use crate::clock::Clock;
-use crate::config::limits::EngineLimits;
 use crate::engine::EngineParts;
-use crate::engine::aggregator::{self, Aggregator};
+use crate::engine::aggregator::{self, Aggregator, Figures};
 use crate::engine::counters::Counters;
 use crate::engine::definition::Roster;
+use crate::engine::first_look::FirstLooks;
 use crate::engine::lane::LaneLimits;
-use crate::engine::location::{self, LocationActor};
+use crate::engine::location::{self, LocationActor, LocationLane, Prober};
 use crate::engine::suspicions::Suspicions;
 use crate::id::Id;
+use crate::supervise::{Handle, Placement, Supervised as _};
 
 /// Whether shards get threads of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,27 +30,45 @@ pub enum Threads {
 /// What the actors of one shard share.
 #[derive(Debug)]
 pub struct Shard {
-    /// Its place among the shards.
+    /// Its number, from 0.
     pub index: usize,
-    /// Where its actors run.
-    pub arbiter: ArbiterHandle,
+    /// Where its actors run, and how much may wait for each.
+    pub placement: Placement,
     /// One lane per location, in the roster's order.
-    pub locations: Vec<Addr<LocationActor>>,
-    /// Its aggregator.
-    pub aggregator: Addr<Aggregator>,
+    pub locations: Vec<Handle<LocationActor>>,
+    /// What its services report.
+    pub figures: Arc<Figures>,
+    /// Answers questions about the figures.
+    pub aggregator: Handle<Aggregator>,
     /// The locations.
     pub roster: Arc<Roster>,
     /// What the process thinks of each location, in the roster's order.
     pub suspicions: Arc<Suspicions>,
     /// Wall time.
     pub clock: Clock,
-    /// Limits.
-    pub limits: EngineLimits,
     /// What was done and what not.
     pub counters: Arc<Counters>,
+    /// Only its own thread plans.
+    first_looks: Mutex<FirstLooks>,
+    started: Instant,
+}
+
+/// What all shards share.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    pub(super) counters: Arc<Counters>,
+    pub(super) suspicions: Arc<Suspicions>,
 }
 
 impl Shard {
+    /// Plans the first look of a service that is checked every `interval_ms`; returns how long it waits, in milliseconds.
+    pub(super) fn plan_first_look(&self, interval_ms: i64) -> i64 {
+        let now_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut looks = self.first_looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait_ms = looks.plan(now_ms, interval_ms.unsigned_abs());
+        i64::try_from(wait_ms).unwrap_or_default()
+    }
+
     /// Ends its actors. A timer would keep the aggregator alive without an address, and lanes may hold waiting checks.
     pub(super) async fn close(&self) {
         let lanes = self.locations.iter().map(|lane| lane.send(location::Close));
@@ -57,71 +77,79 @@ impl Shard {
     }
 }
 
-/// The shard that owns a service: a function of its id alone.
+/// The index of the shard that owns a service: a function of its id alone.
 #[must_use]
-pub fn place(id: Id, shards: usize) -> usize {
+pub fn shard_index(id: Id, shards: usize) -> usize {
     let buckets = shards.max(1) as u64;
     usize::try_from((id.stable_hash() >> 32) % buckets).unwrap_or_default()
 }
 
-pub(super) fn start_all(
-    parts: &EngineParts,
-    (counters, suspicions): (&Arc<Counters>, &Arc<Suspicions>),
-) -> (Arc<[Arc<Shard>]>, Vec<Arbiter>) {
-    let arbiters: Vec<Arbiter> = match parts.threads {
+/// The threads of the shards; none when they run on the present one.
+pub(super) fn threads(threads: Threads) -> Vec<Arbiter> {
+    match threads {
         Threads::Current => Vec::new(),
         Threads::Own(0) => (0..cores()).map(|_| Arbiter::new()).collect(),
         Threads::Own(count) => (0..count).map(|_| Arbiter::new()).collect(),
-    };
+    }
+}
+
+/// Starts a shard on each of these threads, or one on the present thread.
+pub(super) fn start_all(parts: &EngineParts, arbiters: &[Arbiter], shared: &Shared) -> Arc<[Arc<Shard>]> {
     let mut handles: Vec<ArbiterHandle> = arbiters.iter().map(Arbiter::handle).collect();
     if handles.is_empty() {
         handles.push(Arbiter::current());
     }
-    let shards = handles
-        .into_iter()
-        .enumerate()
-        .map(|(index, arbiter)| Arc::new(start(parts, (index, arbiter), (counters, suspicions))));
-    (shards.collect(), arbiters)
+    let shards = handles.into_iter().enumerate();
+    shards.map(|(index, thread)| Arc::new(start(parts, index, thread, shared.clone()))).collect()
 }
 
-fn start(
-    parts: &EngineParts,
-    (index, arbiter): (usize, ArbiterHandle),
-    (counters, suspicions): (&Arc<Counters>, &Arc<Suspicions>),
-) -> Shard {
-    let limits = &parts.limits;
-    let lane = LaneLimits {
+fn start(parts: &EngineParts, index: usize, thread: ArbiterHandle, shared: Shared) -> Shard {
+    let EngineParts { roster, clock, limits, supervisor, .. } = parts;
+    supervisor.watch_thread(format!("shard {index}"), &thread);
+    let placement = Placement { thread, mailbox: limits.mailbox };
+    let Shared { counters, suspicions } = shared;
+    let figures =
+        Arc::new(Figures::new(clock.clone(), parts.sink.clone(), limits.clone(), Arc::clone(&counters)));
+    Shard {
+        index,
+        locations: parts.probers.iter().map(|prober| start_lane(parts, &placement, prober)).collect(),
+        aggregator: start_aggregator(parts, &placement, &figures),
+        figures,
+        placement,
+        roster: Arc::clone(roster),
+        suspicions,
+        clock: clock.clone(),
+        counters,
+        first_looks: Mutex::default(),
+        started: Instant::now(),
+    }
+}
+
+fn start_lane(parts: &EngineParts, placement: &Placement, prober: &Arc<dyn Prober>) -> Handle<LocationActor> {
+    let EngineParts { limits, supervisor, .. } = parts;
+    let limits = LaneLimits {
         running: limits.checks_in_flight,
         per_host: limits.checks_per_host,
         waiting: limits.checks_waiting,
     };
-    let lanes = parts.probers.iter().map(|prober| {
-        let (prober, mailbox) = (Arc::clone(prober), limits.mailbox);
-        LocationActor::start_in_arbiter(&arbiter, move |ctx| {
-            ctx.set_mailbox_capacity(mailbox);
-            LocationActor::new(prober, lane)
-        })
-    });
-    let locations = lanes.collect();
-    let aggregator = {
-        let (clock, sink, limits) = (parts.clock.clone(), parts.sink.clone(), limits.clone());
-        let counters = Arc::clone(counters);
-        Aggregator::start_in_arbiter(&arbiter, move |ctx| {
-            ctx.set_mailbox_capacity(limits.mailbox);
-            Aggregator::new(clock, sink, limits, counters)
-        })
-    };
-    Shard {
-        index,
-        locations,
-        aggregator,
-        arbiter,
-        roster: Arc::clone(&parts.roster),
-        suspicions: Arc::clone(suspicions),
-        clock: parts.clock.clone(),
-        limits: limits.clone(),
-        counters: Arc::clone(counters),
-    }
+    let lane = Arc::new(LocationLane::new(Arc::clone(prober), limits));
+    let watched = Arc::downgrade(&lane);
+    let waiting = move || watched.upgrade().map_or(0, |lane| lane.waiting() as u64);
+    supervisor.kind(LocationActor::KIND).watch_queue(waiting);
+    supervisor.start(placement, move || LocationActor::new(Arc::clone(&lane)))
+}
+
+fn start_aggregator(
+    parts: &EngineParts,
+    placement: &Placement,
+    figures: &Arc<Figures>,
+) -> Handle<Aggregator> {
+    let EngineParts { limits, supervisor, .. } = parts;
+    let watched = Arc::downgrade(figures);
+    let waiting = move || watched.upgrade().map_or(0, |figures| figures.waiting() as u64);
+    supervisor.kind(Aggregator::KIND).watch_queue(waiting);
+    let (figures, batch_ms) = (Arc::clone(figures), limits.batch_ms);
+    supervisor.start(placement, move || Aggregator::new(Arc::clone(&figures), batch_ms))
 }
 
 fn cores() -> usize {

@@ -83,7 +83,7 @@ fn a_service_that_comes_back_under_its_id_stays_known() {
         let anew = Arc::new(definition(1, 2, Some(&Watching::default())));
         engine.apply(anew).await.expect("the engine runs");
         tokio::time::sleep(Duration::from_secs(1)).await;
-        assert_eq!(engine.roll().await.expect("the engine runs").len(), 1);
+        assert_eq!(engine.watched().await.expect("the engine runs").len(), 1);
         drop(engine);
         world.end().await;
     });
@@ -100,7 +100,7 @@ fn a_definition_from_before_the_delete_does_not_bring_the_service_back() {
         engine.retire(id(1), 1, 2).await.expect("the engine runs");
         engine.apply(Arc::new(definition(1, 2, Some(&Watching::default())))).await.expect("the engine runs");
         tokio::time::sleep(Duration::from_secs(200)).await;
-        assert_eq!(engine.roll().await.expect("the engine runs").len(), 0);
+        assert_eq!(engine.watched().await.expect("the engine runs").len(), 0);
         assert!(world.facts.checks().len() <= 1, "only the first definition may have been looked at");
         let snapshot = engine.snapshots(&[(id(1), 1)]).await.expect("the engine runs")[0];
         assert_eq!(snapshot, Default::default());
@@ -120,7 +120,7 @@ fn a_retired_service_is_forgotten_at_once() {
         engine.retire(id(1), 1, 1).await.expect("the engine runs");
         tokio::time::sleep(Duration::from_secs(600)).await;
         assert_eq!(world.facts.lines(), ["0 a up", "0 unknown>up votes"], "the second check was under way");
-        assert_eq!(engine.roll().await.expect("the engine runs").len(), 0);
+        assert_eq!(engine.watched().await.expect("the engine runs").len(), 0);
         let snapshot = engine.snapshots(&[(id(1), 1)]).await.expect("the engine runs")[0];
         assert_eq!(snapshot, Default::default());
         drop(engine);

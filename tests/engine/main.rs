@@ -6,13 +6,16 @@
 mod day;
 mod definition;
 mod facts;
+mod first_look;
 mod gap;
 mod heartbeat;
+mod memory;
 mod panic;
 mod play;
 mod pressure;
 mod schedule;
 mod script;
+mod supervision;
 mod verdict;
 mod wall_clock;
 mod world;

@@ -22,6 +22,7 @@ use watchkeeper::model::location::Location;
 use watchkeeper::model::service::ProbeRole;
 use watchkeeper::model::watch::WatchPlan;
 use watchkeeper::probe::spec::CheckSpec;
+use watchkeeper::supervise::Supervisor;
 
 use crate::facts::{Collector, Facts, START};
 use crate::script::code_of;
@@ -42,6 +43,7 @@ pub(crate) fn in_paused_time<F: Future>(scene: impl FnOnce() -> F) -> F::Output 
 pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) facts: Facts,
+    pub(crate) supervisor: Supervisor,
     counters: Weak<Counters>,
 }
 
@@ -60,6 +62,7 @@ impl World {
         limits: EngineLimits,
         (facts, sink): (Facts, Recipient<Batch>),
     ) -> Self {
+        let supervisor = Supervisor::default();
         let engine = Engine::start(&EngineParts {
             roster: Arc::new(Roster::new((0..probers.len()).map(location).collect())),
             probers,
@@ -67,9 +70,10 @@ impl World {
             limits,
             threads: Threads::Current,
             sink,
+            supervisor: supervisor.clone(),
         });
         let counters = Arc::downgrade(&engine.counters());
-        Self { engine, facts, counters }
+        Self { engine, facts, supervisor, counters }
     }
 
     /// Attempts that were handed out and have not ended.
@@ -86,7 +90,7 @@ impl World {
         tokio::time::sleep(LONGEST_CHECK).await;
         assert_eq!(self.under_way(), 0, "every attempt is counted in the end");
         let totals = (self.engine.counters().missed.get(), self.engine.counters().dropped.get());
-        drop(self.engine);
+        drop((self.engine, self.supervisor));
         // The fleet ends when its address is gone; that takes a turn of the loop.
         tokio::time::sleep(Duration::from_millis(1)).await;
         assert!(self.counters.upgrade().is_none(), "an actor of the engine has outlived it");
@@ -120,6 +124,7 @@ pub(crate) fn definition(number: i64, revision: i64, watching: Option<&Watching>
     Definition {
         key: number,
         id: id(number),
+        organisation: 1,
         name: format!("service {number}").into(),
         check_type: CheckType::Tcp,
         revision,

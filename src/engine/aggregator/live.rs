@@ -40,7 +40,7 @@ struct Anew {
 
 /// The past of a service, for an actor that has lost its own memory.
 #[derive(Clone, Debug, Default)]
-pub struct Recalled {
+pub struct LastKnownState {
     /// The measured status.
     pub status: MeasuredStatus,
     /// The time of its beginning.
@@ -81,8 +81,8 @@ impl Live {
         }
     }
 
-    pub(super) fn recall(&self) -> Recalled {
-        Recalled { status: self.status, status_since: self.changed_at, votes: self.votes.clone() }
+    pub(super) fn last_known(&self) -> LastKnownState {
+        LastKnownState { status: self.status, status_since: self.changed_at, votes: self.votes.clone() }
     }
 
     /// Goes on where an earlier process stopped.

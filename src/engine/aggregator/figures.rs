@@ -1,0 +1,204 @@
+//! What the services of a shard report: their live figures, and the batch on its way to the recorder.
+//!
+//! It belongs to the shard and outlives every actor. Services write to it directly, on their own thread, so nothing that they
+//! report waits in a mailbox or is lost with one. While the recorder refuses a batch it is kept and grows up to ten batches,
+//! after which results are counted as unrecorded. Status changes are never shed: they are as few as the services.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use actix::Recipient;
+use tokio::time::Instant;
+
+use crate::clock::{Clock, STEP_MS, Timestamp};
+use crate::config::limits::EngineLimits;
+use crate::engine::aggregator::live::{LastKnownState, Live};
+use crate::engine::aggregator::{Batch, KnownStatus, LatenessReport};
+use crate::engine::counters::Counters;
+use crate::engine::definition::Definition;
+use crate::model::history::{CheckRecord, StatusChange};
+use crate::model::service::ServiceKey;
+use crate::model::verdict::Verdict;
+use crate::stats::window::Window;
+
+/// How many full batches may wait while the recorder refuses.
+const BATCHES_WAITING: usize = 10;
+
+/// The live figures and the outgoing batch of one shard.
+pub struct Figures {
+    state: Mutex<State>,
+    sink: Recipient<Batch>,
+    clock: Clock,
+    limits: EngineLimits,
+    counters: Arc<Counters>,
+}
+
+/// What is guarded. The shard's own thread takes it for every result, others for a moment now and then.
+pub(super) struct State {
+    pub(super) services: HashMap<ServiceKey, Live>,
+    pub(super) lateness: LatenessReport,
+    batch: Batch,
+    batch_since: Instant,
+    /// Wall time and monotonic time of the last look at the clock.
+    anchor: (Timestamp, Instant),
+}
+
+impl State {
+    fn live(&mut self, service: ServiceKey, now: Timestamp) -> &mut Live {
+        self.services.entry(service).or_insert_with(|| Live::new(now))
+    }
+}
+
+impl std::fmt::Debug for Figures {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Figures").field("services", &self.lock().services.len()).finish()
+    }
+}
+
+impl Figures {
+    /// Figures of a shard without services, whose batches go to `sink`.
+    #[must_use]
+    pub fn new(clock: Clock, sink: Recipient<Batch>, limits: EngineLimits, counters: Arc<Counters>) -> Self {
+        let state = State {
+            services: HashMap::new(),
+            lateness: LatenessReport::default(),
+            batch: Batch::default(),
+            batch_since: Instant::now(),
+            anchor: (clock.now(), Instant::now()),
+        };
+        Self { state: Mutex::new(state), sink, clock, limits, counters }
+    }
+
+    /// Takes in that a service is watched, and what people decided about it. `known` is what a watch goes on with that had
+    /// begun before this process.
+    pub fn track(&self, definition: &Definition, known: Option<KnownStatus>) {
+        let mut state = self.lock();
+        let now = self.now(&mut state);
+        let live = state.live(definition.key, now);
+        if let Some(KnownStatus { status, verdict, last_result_at }) = known {
+            live.go_on(status, verdict, last_result_at);
+            live.back_until(definition.heartbeat.and_then(|plan| plan.deadline()));
+        }
+        let is_left_out = definition.is_paused || definition.in_planned_maintenance;
+        live.take_decision(definition.revision, (is_left_out, definition.stated), now);
+    }
+
+    /// Forgets a service.
+    pub fn untrack(&self, service: ServiceKey) {
+        self.lock().services.remove(&service);
+    }
+
+    /// Adds figures of the time before this process started. A service that was deleted meanwhile does not come back.
+    pub fn prime(&self, service: ServiceKey, before: &Window) {
+        if let Some(live) = self.lock().services.get_mut(&service) {
+            live.prime(before);
+        }
+    }
+
+    /// What is remembered of a service, for an actor that has lost its own memory.
+    pub fn last_known(&self, service: ServiceKey) -> LastKnownState {
+        self.lock().services.get(&service).map(Live::last_known).unwrap_or_default()
+    }
+
+    /// Takes in a finished check, which backs the present status until `measured_until`.
+    pub fn take_result(&self, record: CheckRecord, measured_until: Option<Timestamp>) {
+        let mut state = self.lock();
+        let now = self.now(&mut state);
+        state.live(record.service, now).take_result(&record, measured_until);
+        if state.batch.checks.len() < self.limits.batch_results * BATCHES_WAITING {
+            state.batch.checks.push(record);
+        } else {
+            self.counters.unrecorded.add(1);
+        }
+        self.flush_if_due(&mut state);
+    }
+
+    /// Takes in a change of the measured status; the votes say `verdict` now.
+    pub fn take_change(&self, change: StatusChange, verdict: Verdict) {
+        let mut state = self.lock();
+        let now = self.now(&mut state);
+        state.live(change.service, now).take_change(&change, verdict);
+        state.batch.changes.push(change);
+        self.flush_if_due(&mut state);
+    }
+
+    /// Notes that a check started so many microseconds after it was due.
+    pub fn note_lateness(&self, late_us: i64) {
+        self.lock().lateness.record(late_us);
+    }
+
+    /// Facts that wait for the recorder.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        let state = self.lock();
+        state.batch.checks.len() + state.batch.changes.len()
+    }
+
+    /// Services whose figures are to be computed anew, because the wall clock was set back, and up to when.
+    pub(in crate::engine) fn undone(&self) -> Vec<(ServiceKey, Timestamp)> {
+        let state = self.lock();
+        state.services.iter().filter_map(|(key, live)| Some((*key, live.undone_from()?))).collect()
+    }
+
+    /// Replaces the figures of the time before `until` by some that were computed anew.
+    pub(in crate::engine) fn replace_past(&self, service: ServiceKey, until: Timestamp, before: &Window) {
+        if let Some(live) = self.lock().services.get_mut(&service) {
+            live.replace_past(until, before);
+        }
+    }
+
+    /// Looks at the clock and offers what has gathered to the recorder; what it refuses stays.
+    pub(super) fn flush(&self) {
+        let mut state = self.lock();
+        self.now(&mut state);
+        self.hand_over(&mut state);
+    }
+
+    /// Takes what has gathered, for whoever hands it over otherwise.
+    pub(super) fn take_batch(&self) -> Batch {
+        std::mem::take(&mut self.lock().batch)
+    }
+
+    pub(super) const fn sink(&self) -> &Recipient<Batch> {
+        &self.sink
+    }
+
+    pub(super) fn note_unrecorded(&self, results: u64) {
+        self.counters.unrecorded.add(results);
+    }
+
+    /// A panic of a service leaves at most the figures of that service half changed.
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The wall time, after accounting for a clock that was set back meanwhile.
+    fn now(&self, state: &mut State) -> Timestamp {
+        let (wall, instant) = (self.clock.now(), Instant::now());
+        let (before, looked) = std::mem::replace(&mut state.anchor, (wall, instant));
+        let passed_ms = i64::try_from(instant.duration_since(looked).as_millis()).unwrap_or(i64::MAX);
+        let jump_ms = wall.ms_since(before).saturating_sub(passed_ms);
+        if jump_ms < -STEP_MS {
+            state.services.values_mut().for_each(|live| live.set_back(jump_ms, wall));
+        }
+        wall
+    }
+
+    fn flush_if_due(&self, state: &mut State) {
+        let is_full = state.batch.checks.len() >= self.limits.batch_results;
+        if is_full || state.batch_since.elapsed() >= Duration::from_millis(self.limits.batch_ms) {
+            self.hand_over(state);
+        }
+    }
+
+    fn hand_over(&self, state: &mut State) {
+        state.batch_since = Instant::now();
+        if state.batch.is_empty() {
+            return;
+        }
+        if let Err(refused) = self.sink.try_send(std::mem::take(&mut state.batch)) {
+            state.batch = refused.into_inner();
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The fleet's own sweep over its services: a slice of them a second is asked whether they are alive.
+//!
+//! There may be 100,000 of them, so there is no timer for each: every second asks a 60th and looks at the answers of those
+//! that were asked half a minute ago. Seconds are those in which this thread ran, see `supervise`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{AsyncContext as _, Context};
+
+use crate::engine::fleet::Fleet;
+use crate::supervise::FROZEN_AFTER;
+
+/// The time between two slices.
+const EVERY: Duration = Duration::from_secs(1);
+/// Slices that all services are divided into.
+const SLICES: u32 = 60;
+
+impl Fleet {
+    pub(super) fn arrange_sweep(&mut self, ctx: &mut Context<Self>) {
+        ctx.run_later(EVERY, |fleet, ctx| {
+            fleet.sweep();
+            fleet.arrange_sweep(ctx);
+        });
+    }
+
+    fn sweep(&mut self) {
+        // From 1: nobody is asked at 0.
+        self.tick = self.tick.wrapping_add(1).max(1);
+        let asked = u64::from(self.tick % SLICES);
+        let judged = u64::from((self.tick + SLICES - FROZEN_AFTER) % SLICES);
+        for member in self.services.values() {
+            let slice = member.generation % u64::from(SLICES);
+            if slice == asked {
+                let beat = Arc::clone(&member.life).ask(self.tick, self.state.take_fault());
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "one question is open at a time, also to a full mailbox"
+                )]
+                member.address.do_send(beat);
+            } else if slice == judged && member.life.open_since().is_some() {
+                member.life.give_up();
+            }
+        }
+    }
+}
