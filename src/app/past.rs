@@ -2,10 +2,11 @@
 //!
 //! Nothing here holds up checks. What cannot be had at once is added when it can.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use actix::Addr;
 use anyhow::Context as _;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::announcer::Announcer;
@@ -15,12 +16,13 @@ use crate::record::recorder::{Drain, Recorder};
 use crate::record::restore::{self, Restored};
 use crate::record::spool::Spool;
 use crate::store::{Databases, StoreError};
+use crate::supervise::{Handle, Kind, Supervisor};
 
 /// What waits for the history database, in the data folder.
 const SPOOL_FOLDER: &str = "spool";
 /// How long a start waits for what an earlier process has left: services go on from it.
 const REPLAY_WAIT: Duration = Duration::from_secs(2);
-/// How often is looked for figures that are to be computed anew.
+/// The interval between two looks for figures that are to be computed anew.
 const UNDONE_EVERY: Duration = Duration::from_secs(10);
 /// How long the first requests wait for the figures of the past.
 const FIGURES_WAIT: Duration = Duration::from_secs(2);
@@ -37,7 +39,7 @@ pub(super) fn spool(config: &Config) -> anyhow::Result<Option<Spool>> {
 
 /// Lets the recorder write what an earlier process has left, before services are restored from the history; whether it
 /// has. A long spool is written beside everything else.
-pub(super) async fn replay(databases: &Databases, recorder: &Addr<Recorder>) -> bool {
+pub(super) async fn replay(databases: &Databases, recorder: &Handle<Recorder>) -> bool {
     // The recorder goes on when the wait is over.
     databases.history.is_prepared()
         && tokio::time::timeout(REPLAY_WAIT, recorder.send(Drain)).await.is_ok_and(|drained| drained.is_ok())
@@ -67,48 +69,58 @@ pub(super) async fn prepare_history(databases: Databases, retry: Duration) {
     }
 }
 
-/// The figures of the past are computed beside everything else, but a small installation has them before it answers.
-pub(super) async fn restore_figures(
-    (databases, recorder): (&Databases, &Addr<Recorder>),
-    engine: &Engine,
-    (restored, retry): (Vec<Restored>, Duration),
-) -> JoinHandle<()> {
-    let is_there = databases.history.is_prepared();
-    let (databases, recorder, engine) = (databases.clone(), recorder.clone(), engine.clone());
-    let (whole, are_whole) = tokio::sync::oneshot::channel();
-    let task = actix::spawn(async move {
-        // They are of the time before this start, so they can come at any time.
-        loop {
-            // What waits for the history belongs to the past as well.
-            if databases.history.is_prepared() && recorder.send(Drain).await.is_ok() {
-                match restore::figures(&databases, &engine, restored.clone()).await {
-                    Ok(()) => break,
-                    Err(error) => tracing::warn!(%error, "figures of the past cannot be read yet"),
-                }
-            }
-            tokio::time::sleep(retry).await;
+/// What the figures of the past are computed from. They are of the time before this start, so they can come at any time.
+pub(super) struct Figures {
+    pub(super) databases: Databases,
+    pub(super) recorder: Handle<Recorder>,
+    pub(super) engine: Engine,
+    pub(super) restored: Vec<Restored>,
+    pub(super) retry: Duration,
+}
+
+impl Figures {
+    /// Computes them beside everything else, but a small installation has them before it answers.
+    pub(super) async fn restore_in_background(self, supervisor: &Supervisor, kind: Kind) -> JoinHandle<()> {
+        let is_there = self.databases.history.is_prepared();
+        let (figures, whole) = (Arc::new(self), Arc::new(Notify::new()));
+        let told = Arc::clone(&whole);
+        let task = supervisor.spawn(kind, move || Arc::clone(&figures).keep(Arc::clone(&told)));
+        if is_there {
+            // The task goes on when the wait is over.
+            let _ = tokio::time::timeout(FIGURES_WAIT, whole.notified()).await;
         }
-        // Nobody waits for this task any longer than for the figures.
-        let _ = whole.send(());
+        task
+    }
+
+    /// Computes them once, says so, and computes them anew wherever the clock was set back.
+    async fn keep(self: Arc<Self>, whole: Arc<Notify>) {
+        while !self.restore().await {
+            tokio::time::sleep(self.retry).await;
+        }
+        whole.notify_one();
         loop {
             tokio::time::sleep(UNDONE_EVERY).await;
-            if let Err(error) = undone(&databases, &recorder, &engine).await {
+            if let Err(error) = self.compute_undone().await {
                 tracing::warn!(%error, "figures cannot be computed anew yet");
             }
         }
-    });
-    if !is_there {
-        return task;
     }
-    // The task goes on when the wait is over.
-    let _ = tokio::time::timeout(FIGURES_WAIT, are_whole).await;
-    task
-}
 
-/// Computes figures anew where the clock was set back, once what was recorded before is in the history.
-async fn undone(databases: &Databases, recorder: &Addr<Recorder>, engine: &Engine) -> Result<(), StoreError> {
-    if engine.undone().await.is_ok_and(|undone| !undone.is_empty()) && recorder.send(Drain).await.is_ok() {
-        restore::undone_figures(databases, engine).await?;
+    /// Computes them, if everything is there; whether it was.
+    async fn restore(&self) -> bool {
+        // What waits for the history belongs to the past as well.
+        if !self.databases.history.is_prepared() || self.recorder.send(Drain).await.is_err() {
+            return false;
+        }
+        let restored = restore::figures(&self.databases, &self.engine, &self.restored).await;
+        restored.inspect_err(|error| tracing::warn!(%error, "figures of the past cannot be read yet")).is_ok()
     }
-    Ok(())
+
+    /// Computes figures anew where the clock was set back, once what was recorded before is in the history.
+    async fn compute_undone(&self) -> Result<(), StoreError> {
+        if !self.engine.undone().is_empty() && self.recorder.send(Drain).await.is_ok() {
+            restore::undone_figures(&self.databases, &self.engine).await?;
+        }
+        Ok(())
+    }
 }

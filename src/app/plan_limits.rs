@@ -17,7 +17,7 @@ use crate::store::{Database, StoreError, organisations, services, windows};
 pub(super) async fn enforce(main: &Database, plans: &PlanTable, now: Timestamp) -> Result<(), StoreError> {
     for organisation in organisations::list(main.reader()).await? {
         if let Some(limit) = plans.limits(&organisation).services {
-            pause_beyond(main, &organisation, (limit, now)).await?;
+            pause_beyond(main, &organisation, limit, now).await?;
         }
     }
     Ok(())
@@ -26,7 +26,8 @@ pub(super) async fn enforce(main: &Database, plans: &PlanTable, now: Timestamp) 
 async fn pause_beyond(
     main: &Database,
     organisation: &Organisation,
-    (limit, now): (u32, Timestamp),
+    limit: u32,
+    now: Timestamp,
 ) -> Result<(), StoreError> {
     let transaction = main.begin().await?;
     organisations::lock(&transaction, organisation.key).await?;

@@ -40,22 +40,22 @@ pub async fn run(announcer: Announcer) {
 
 async fn once(announcer: &Announcer) -> Result<(), ReconcileError> {
     let Announcer { databases, engine, .. } = announcer;
-    let mut running: HashMap<_, _> = engine.roll().await?;
+    let mut running: HashMap<_, _> = engine.watched().await?;
     let mut after = ServiceKey::MIN;
     loop {
         let mut page = services::definitions(databases.main.reader(), after, PAGE).await?;
         let Some(last) = page.last() else { break };
         after = last.service.key;
         page.retain(|OwnedService { service, .. }| {
-            let known = running.remove(&service.id).map(|(_, revision)| revision);
+            let known = running.remove(&service.id).map(|watched| watched.revision);
             known.is_none_or(|revision| revision < service.revision) && needs_actor(service, known)
         });
         for definition in announcer.define(&page).await? {
             engine.apply(Arc::new(definition)).await?;
         }
     }
-    for (id, (key, revision)) in running {
-        engine.retire(id, key, revision).await?;
+    for (id, gone) in running {
+        engine.retire(id, gone.key, gone.revision).await?;
     }
     Ok(())
 }

@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use actix::{Addr, Arbiter};
+use actix::Arbiter;
 use anyhow::Context as _;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::time::Instant;
 
 use crate::app;
+use crate::app::recording::{RecorderParts, start_recorder};
 use crate::bench::figures::{Counts, Lateness, ON_TIME_MS};
 use crate::bench::folder::Folder;
 use crate::bench::kind::Kind;
@@ -29,6 +30,7 @@ use crate::model::service::{Service, ServiceKey, Settings};
 use crate::record::recorder::{Drain, RecordCounters, Recorder};
 use crate::store::Databases;
 use crate::store::database::sqlite_url;
+use crate::supervise::{Handle, Supervisor};
 
 /// Services that are handed to the engine at once.
 const AT_ONCE: usize = 32;
@@ -38,7 +40,7 @@ const HISTORY_FILE: &str = "history.db";
 pub(super) struct Pipeline {
     engine: Engine,
     definer: Definer,
-    recorder: Addr<Recorder>,
+    recorder: Handle<Recorder>,
     recorder_thread: Arbiter,
     recorded: Arc<RecordCounters>,
     databases: Databases,
@@ -58,23 +60,29 @@ impl Pipeline {
         let history_url = history_url.unwrap_or_else(|| sqlite_url(&folder.path().join(HISTORY_FILE)));
         let databases = Databases::open(&main_url, &history_url, &config.limits.store).await?;
         let clock = Clock::System;
-        let roster = Arc::new(app::roster(config)?);
+        let roster = Arc::new(app::locations::roster(config)?);
         let recorded = Arc::new(RecordCounters::default());
         let recorder_thread = Arbiter::new();
-        let recorder = app::start_recorder(
-            (&recorder_thread, None),
-            &databases,
-            (config, &roster),
-            (&recorded, &Arc::default()),
-        );
+        let supervisor = Supervisor::default();
+        let recorder = start_recorder(RecorderParts {
+            supervisor: &supervisor,
+            thread: &recorder_thread,
+            config,
+            databases: &databases,
+            roster: &roster,
+            counters: Arc::clone(&recorded),
+            returned: Arc::default(),
+            spool: None,
+        });
         let limits = config.limits.engine.clone();
         let engine = Engine::start(&EngineParts {
             roster: Arc::clone(&roster),
-            probers: app::toolboxes(config, &clock)?,
+            probers: app::locations::probers(config, &clock)?,
             clock,
             threads: Threads::Own(limits.shards),
             limits: limits.clone(),
-            sink: recorder.clone().recipient(),
+            sink: recorder.address().recipient(),
+            supervisor,
         });
         let definer = Definer { sealer: Sealer::new(&[0; KEY_LENGTH]), roster, limits };
         Ok(Self {

@@ -1,14 +1,25 @@
-//! `watchkeeper serve`: runs until it is told to stop.
+//! `watchkeeper serve`: runs until it is told to stop, or cannot go on.
+//!
+//! A process that cannot go on says why in one line and ends with exit code 70, so that a service manager starts it again.
 
+use std::io::Write as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::App;
 use crate::app::first_start::FirstStart;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::supervise::watchdog::Watchdog;
+use crate::supervise::{EXIT_CODE, Supervisor};
+
+/// The time between two looks of the watchdog: it counts seconds.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long an orderly end may take when the process cannot go on.
+const END_LIMIT: Duration = Duration::from_secs(5);
 
 /// Run everything: API, engine and checks
 ///
@@ -29,32 +40,97 @@ impl Arguments {
     }
 }
 
-pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
-    let base_url_is_derived = config.public_api_url.is_none();
-    let public_api_url = config.public_api_url.clone();
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let app = App::start(config, Clock::System).await?;
-    let base_url = match public_api_url {
-        Some(url) if !base_url_is_derived => url.trim_end_matches('/').to_owned(),
-        _ => format!("http://{}", app.address),
-    };
-    match &app.first_start {
-        Some(made) => print_first_start(&base_url, made),
-        None => println!("Watchkeeper answers at {base_url}"),
+/// SIGTERM and SIGINT.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}
+
+pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
+    let public_api_url = config.public_api_url.clone();
+    let mut signals = Signals::new()?;
+    let supervisor = Supervisor::default();
+    let _watchdog = Watchdog::start(supervisor.clone(), LOOK_EVERY, end_at_once)?;
+    let app = tokio::select! {
+        app = App::start(config, Clock::System, supervisor.clone()) => app?,
+        name = signals.next() => {
+            tracing::info!("{name} during the start: stopping");
+            say("Watchkeeper has stopped before it was started.");
+            return Ok(ExitCode::SUCCESS);
+        }
+        reason = supervisor.failed() => {
+            complain(&reason);
+            return Ok(ExitCode::from(EXIT_CODE));
+        }
+    };
+    greet(public_api_url.as_deref(), &app);
+    #[cfg(debug_assertions)]
+    supervisor.inject_from_environment();
     tokio::select! {
-        _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
-        _ = interrupt.recv() => tracing::info!("SIGINT: stopping"),
+        name = signals.next() => tracing::info!("{name}: stopping"),
+        reason = supervisor.failed() => return Ok(end(app, &reason).await),
     }
     app.stop().await?;
-    println!("Watchkeeper has stopped; everything measured is stored.");
+    say("Watchkeeper has stopped; everything measured is stored.");
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_first_start(base_url: &str, made: &FirstStart) {
+/// Ends a process that cannot go on: what still works stores what it has, but nobody waits for the rest.
+async fn end(app: App, reason: &str) -> ExitCode {
+    complain(reason);
+    match tokio::time::timeout(END_LIMIT, app.stop()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "the end was not orderly"),
+        Err(_) => tracing::warn!("the end was not orderly: it took too long"),
+    }
+    ExitCode::from(EXIT_CODE)
+}
+
+/// Ends a process that cannot even stop in order.
+fn end_at_once(reason: Option<&str>) {
+    if let Some(reason) = reason {
+        complain(reason);
+    }
+    std::process::exit(EXIT_CODE.into());
+}
+
+/// One line on standard error; where nobody reads it, there is nothing to be done.
+fn complain(reason: &str) {
+    let _ = writeln!(std::io::stderr(), "watchkeeper: {reason}; ending with exit code {EXIT_CODE}");
+}
+
+/// Text on standard output, which may be closed.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+fn greet(public_api_url: Option<&str>, app: &App) {
+    let base_url = match public_api_url {
+        Some(url) => url.trim_end_matches('/').to_owned(),
+        None => format!("http://{}", app.address),
+    };
+    match &app.first_start {
+        Some(made) => say(&first_start(&base_url, made)),
+        None => say(&format!("Watchkeeper answers at {base_url}")),
+    }
+}
+
+fn first_start(base_url: &str, made: &FirstStart) -> String {
     let FirstStart { token, token_file } = made;
-    println!(
+    format!(
         "Watchkeeper answers at {base_url}\n\n\
          This first start made the organisation Default and a token with every permission.\n\
          The token is shown once and kept in {}:\n\n  {token}\n\n\
@@ -64,5 +140,5 @@ fn print_first_start(base_url: &str, made: &FirstStart) {
          curl -s {base_url}/v1/services -H 'Authorization: Bearer {token}'\n\
          curl -s {base_url}/v1/services/ID/checks -H 'Authorization: Bearer {token}'\n",
         token_file.display(),
-    );
+    )
 }

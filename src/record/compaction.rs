@@ -37,6 +37,7 @@ use crate::record::compaction::segment_writer::SegmentWriter;
 use crate::store::StoreError;
 use crate::store::history::segments::SegmentId;
 use crate::store::history::{CompactionLock, History};
+use crate::supervise::{Beat, Kind, Supervised};
 use crate::telemetry::{Collect, Exposition};
 
 /// The counters of the compaction, for `/metrics`.
@@ -226,6 +227,18 @@ impl Compactor {
                 compactor.work(ctx);
             }
         }));
+    }
+}
+
+impl Supervised for Compactor {
+    const KIND: Kind = Kind::restarting("compactor");
+}
+
+impl Handler<Beat> for Compactor {
+    type Result = ();
+
+    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+        beat.answer(ctx);
     }
 }
 

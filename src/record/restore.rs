@@ -65,7 +65,7 @@ pub struct Restored {
     forgotten: Option<Arc<Definition>>,
 }
 
-/// Starts a watch for every stored service.
+/// Starts a watch for every stored service; returns them by key.
 ///
 /// # Errors
 /// When the main database fails.
@@ -204,8 +204,8 @@ async fn recall(
 
 fn memory(definition: &Definition, definer: &Definer, past: &Past, votes: &HashMap<i32, Vote>) -> Memory {
     let slot_of = |task: &Task, number: i32| {
-        let place = definer.roster.place_of(past.locations.code(number)?)?;
-        task.locations.iter().position(|known| *known == place)
+        let index = definer.roster.index_of(past.locations.code(number)?)?;
+        task.locations.iter().position(|known| *known == index)
     };
     let reported = definition.heartbeat.iter().flat_map(|_| votes.values().map(|vote| (0, *vote)));
     let votes = definition.task.iter().flat_map(|task| {
@@ -227,9 +227,8 @@ fn memory(definition: &Definition, definer: &Definer, past: &Past, votes: &HashM
 pub async fn figures(
     databases: &Databases,
     engine: &Engine,
-    mut restored: Vec<Restored>,
+    restored: &[Restored],
 ) -> Result<(), StoreError> {
-    restored.sort_unstable_by_key(|service| service.key);
     let until = engine.started_at();
     let from = window_start(until);
     let mut answered = Answered::read(&databases.history, TimeRange { from, to: until }).await?;
@@ -242,9 +241,7 @@ pub async fn figures(
                 let service = recall(databases, service, until).await?;
                 let backed_until = service.backed_until.unwrap_or(from);
                 before.merge(&availability(databases, service.key, backed_until, until).await?);
-                if engine.prime(service.id, service.key, before).await.is_err() {
-                    tracing::debug!(service = %service.id, "the engine has stopped");
-                }
+                engine.prime(service.id, service.key, &before);
                 Ok::<(), StoreError>(())
             })
             .buffer_unordered(AT_ONCE);
@@ -261,7 +258,7 @@ pub async fn figures(
 /// # Errors
 /// When a database fails.
 pub async fn undone_figures(databases: &Databases, engine: &Engine) -> Result<(), StoreError> {
-    let mut undone = engine.undone().await.unwrap_or_default();
+    let mut undone = engine.undone();
     undone.sort_unstable_by_key(|service| (service.until, service.key));
     for at_once in undone.chunk_by(|service, next| service.until == next.until) {
         let until = at_once[0].until;
@@ -274,9 +271,7 @@ pub async fn undone_figures(databases: &Databases, engine: &Engine) -> Result<()
             for service in some {
                 let mut before = answers.remove(&service.key).unwrap_or_default();
                 before.merge(&availability(databases, service.key, until, until).await?);
-                if engine.replace_past(*service, before).await.is_err() {
-                    tracing::debug!("the engine has stopped");
-                }
+                engine.replace_past(*service, &before);
             }
         }
     }

@@ -15,6 +15,7 @@ use crate::model::domain_names::DomainNames;
 use crate::probe::domain_look::look;
 use crate::probe::toolbox::Toolbox;
 use crate::store::{Databases, StoreError, custom_domains};
+use crate::supervise::{Beat, Kind, Supervised};
 
 /// The interval between two looks for due domains.
 const EVERY: Duration = Duration::from_secs(10);
@@ -57,6 +58,18 @@ impl DomainClock {
     #[must_use]
     pub const fn new(watch: DomainWatch) -> Self {
         Self { watch }
+    }
+}
+
+impl Supervised for DomainClock {
+    const KIND: Kind = Kind::restarting("domain_clock");
+}
+
+impl Handler<Beat> for DomainClock {
+    type Result = ();
+
+    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+        beat.answer(ctx);
     }
 }
 

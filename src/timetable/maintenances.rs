@@ -18,6 +18,7 @@ use crate::model::maintenance::MaintenanceKey;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::store::maintenances::{due, effect};
 use crate::store::{StoreError, organisations};
+use crate::supervise::{Beat, Kind, Supervised};
 
 /// The longest sleep; also the wait after a failure.
 const LONGEST_MS: i64 = 1_000;
@@ -136,6 +137,18 @@ struct Tick;
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Stop;
+
+impl Supervised for MaintenanceClock {
+    const KIND: Kind = Kind::restarting("maintenance_clock");
+}
+
+impl Handler<Beat> for MaintenanceClock {
+    type Result = ();
+
+    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+        beat.answer(ctx);
+    }
+}
 
 impl Actor for MaintenanceClock {
     type Context = Context<Self>;

@@ -28,6 +28,7 @@ use watchkeeper::record::restore;
 use watchkeeper::store::history::changes;
 use watchkeeper::store::history::segments::Retention;
 use watchkeeper::store::windows;
+use watchkeeper::supervise::Supervisor;
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -90,6 +91,7 @@ async fn restart_with(
         limits: EngineLimits::default(),
         threads: Threads::Current,
         sink: collector.clone().start().recipient(),
+        supervisor: Supervisor::default(),
     });
     let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
     let announcer = Announcer { databases: (*store).clone(), engine: engine.clone(), definer };
@@ -98,7 +100,7 @@ async fn restart_with(
     } else {
         restore::services_without_past(&announcer).await.unwrap()
     };
-    restore::figures(store, &engine, restored).await.unwrap();
+    restore::figures(store, &engine, &restored).await.unwrap();
     let keys: Vec<_> = known.iter().map(|service| (service.id, service.key)).collect();
     let snapshots = engine.snapshots(&keys).await.unwrap();
     engine.stop().await;
@@ -380,13 +382,14 @@ fn a_history_that_cannot_be_read_stops_no_watch(
             limits: EngineLimits::default(),
             threads: Threads::Current,
             sink: collector.start().recipient(),
+            supervisor: Supervisor::default(),
         });
         let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
         let announcer = Announcer { databases: (*store).clone(), engine: engine.clone(), definer };
         let restored = restore::services(&announcer).await.unwrap();
         assert_eq!(restored.iter().map(|one| one.id).collect::<Vec<_>>(), [service.id]);
-        assert!(engine.roll().await.unwrap().contains_key(&service.id));
-        assert!(restore::figures(&store, &engine, restored).await.is_err());
+        assert!(engine.watched().await.unwrap().contains_key(&service.id));
+        assert!(restore::figures(&store, &engine, &restored).await.is_err());
         engine.stop().await;
     });
 }

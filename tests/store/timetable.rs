@@ -11,6 +11,7 @@ use watchkeeper::clock::{Clock, DAY_MS};
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::aggregator::Batch;
 use watchkeeper::engine::definition::{Definer, Roster};
+use watchkeeper::engine::fleet::WatchedService;
 use watchkeeper::engine::location::Prober;
 use watchkeeper::engine::shard::Threads;
 use watchkeeper::engine::{Engine, EngineParts};
@@ -24,6 +25,7 @@ use watchkeeper::model::verdict::Verdict;
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::store::heartbeats;
 use watchkeeper::store::maintenances::{self, due, timeline};
+use watchkeeper::supervise::Supervisor;
 use watchkeeper::timetable::maintenances::Works;
 
 use crate::support::Backend;
@@ -68,6 +70,7 @@ fn works(store: &Store, clock: &Clock) -> Works {
         limits: EngineLimits::default(),
         threads: Threads::Current,
         sink: Deaf.start().recipient(),
+        supervisor: Supervisor::default(),
     });
     let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
     let announcer = Announcer { databases: (*store).clone(), engine, definer };
@@ -203,7 +206,10 @@ fn the_engine_is_told(#[values(Backend::Sqlite, Backend::Postgres)] backend: Bac
         for revision in [2, 3] {
             clock.set_ahead(10_000);
             assert_eq!(works.turn().await.unwrap(), 1);
-            assert_eq!(works.announcer.engine.roll().await.unwrap()[&watched.id], (watched.key, revision));
+            assert_eq!(
+                works.announcer.engine.watched().await.unwrap()[&watched.id],
+                WatchedService { key: watched.key, revision }
+            );
         }
         works.announcer.engine.stop().await;
     });
@@ -235,7 +241,7 @@ fn a_resumed_heartbeat_does_not_go_down_with_a_maintenance(
             clock.set_ahead(10_000);
             assert_eq!(works.turn().await.unwrap(), 1);
             let engine = &works.announcer.engine;
-            assert_eq!(engine.roll().await.unwrap()[&job.id], (job.key, revision));
+            assert_eq!(engine.watched().await.unwrap()[&job.id], WatchedService { key: job.key, revision });
             let snapshots = engine.snapshots(&[(job.id, job.key)]).await.unwrap();
             assert_eq!(snapshots[0].verdict, Verdict::Unknown, "no ping is missed yet");
         }

@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::app;
+use crate::app::recording::{RecorderParts, start_recorder};
 use crate::bench::history::fleet::Fleet;
 use crate::bench::history::plan::{Plan, location_code};
 use crate::bench::history::storage::{self, Sealed, Storage};
@@ -28,6 +29,7 @@ use crate::record::compaction::{Compact, Compaction, Compactor, RetentionPolicy}
 use crate::record::recorder::{Drain, RecordCounters, Recorder};
 use crate::store::Databases;
 use crate::store::history::segments::Retention;
+use crate::supervise::{Handle, Supervisor};
 
 /// Results that are handed over at once, as aggregators do.
 const BATCH_RESULTS: usize = 1_024;
@@ -50,7 +52,7 @@ const RETENTION_DAYS: u32 = 90;
 /// Recorder and compactor on databases.
 pub(super) struct Pipeline {
     databases: Databases,
-    recorder: Addr<Recorder>,
+    recorder: Handle<Recorder>,
     compactor: Addr<Compactor>,
     threads: [Arbiter; 2],
     recorded: Arc<RecordCounters>,
@@ -100,15 +102,20 @@ impl Pipeline {
         let mut config = config.clone();
         let location = |number| LocationConfig { code: location_code(number), ..LocationConfig::default() };
         config.probe.locations = (1..=plan.locations).map(location).collect();
-        let roster = app::roster(&config)?;
+        let roster = app::locations::roster(&config)?;
         let threads = [Arbiter::new(), Arbiter::new()];
         let recorded = Arc::new(RecordCounters::default());
-        let recorder = app::start_recorder(
-            (&threads[0], None),
-            &databases,
-            (&config, &roster),
-            (&recorded, &Arc::default()),
-        );
+        let supervisor = Supervisor::default();
+        let recorder = start_recorder(RecorderParts {
+            supervisor: &supervisor,
+            thread: &threads[0],
+            config: &config,
+            databases: &databases,
+            roster: &roster,
+            counters: Arc::clone(&recorded),
+            returned: Arc::default(),
+            spool: None,
+        });
         let retention = RetentionPolicy::Uniform(Retention::of_days(RETENTION_DAYS));
         let limits = config.compaction.clone();
         let compaction = Compaction::new(databases.history.clone(), retention, limits, Arc::default());

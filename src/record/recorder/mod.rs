@@ -30,9 +30,10 @@ use crate::record::spool::Spool;
 use crate::store::StoreError;
 use crate::store::history::History;
 use crate::store::history::locations::LocationNumbers;
+use crate::supervise::{Beat, Kind, Supervised};
 
 /// Batches in the mailbox before aggregators have to keep theirs.
-const MAILBOX: usize = 256;
+pub const MAILBOX: usize = 256;
 
 /// The actor. It writes the spool on its own thread: while the disk is waited for, only batches wait.
 pub struct Recorder {
@@ -283,6 +284,20 @@ impl Recorder {
         Box::pin(async move {
             let _ = receiver.await;
         })
+    }
+}
+
+/// What it holds in memory dies with it, and without it everything measured would: the process ends, and the next one goes on
+/// from what is durable.
+impl Supervised for Recorder {
+    const KIND: Kind = Kind::vital("recorder");
+}
+
+impl Handler<Beat> for Recorder {
+    type Result = ();
+
+    fn handle(&mut self, beat: Beat, ctx: &mut Context<Self>) {
+        beat.answer(ctx);
     }
 }
 

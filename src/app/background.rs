@@ -1,0 +1,112 @@
+//! What runs beside everything else: clocks, comparisons, recoveries, upkeep. All of it under supervision; each of them can be
+//! cut off and begun again anywhere.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::Arbiter;
+use tokio::task::JoinHandle;
+
+use crate::announcer::Announcer;
+use crate::app::{past, reconcile};
+use crate::clock::Clock;
+use crate::clock::guard::ClockGuard;
+use crate::config::limits::RecordLimits;
+use crate::record::recorder::Recorder;
+use crate::record::recovery::{self, Returned};
+use crate::record::restore::Restored;
+use crate::record::upkeep;
+use crate::supervise::{Handle, Kind, Placement, Supervisor};
+use crate::timetable::domains::{self, DomainClock, DomainWatch};
+use crate::timetable::maintenances::{self, MaintenanceClock, Works};
+use crate::timetable::wall_clock;
+
+/// Messages in the mailbox of a clock: it sends them to itself.
+const CLOCK_MAILBOX: usize = 16;
+
+/// The tasks; what the death of one means. None of them holds anything that is not stored.
+const FIGURES: Kind = Kind::restarting("figures_of_the_past");
+const PREPARATION: Kind = Kind::restarting("history_preparation");
+const RECOVERY: Kind = Kind::restarting("incident_recovery");
+const RECONCILIATION: Kind = Kind::restarting("reconciliation");
+const UPKEEP: Kind = Kind::restarting("upkeep");
+const WALL_CLOCK: Kind = Kind::restarting("wall_clock");
+
+/// What it is started with.
+pub(super) struct BackgroundParts<'a> {
+    pub(super) supervisor: &'a Supervisor,
+    pub(super) announcer: &'a Announcer,
+    pub(super) recorder: &'a Handle<Recorder>,
+    pub(super) returned: &'a Arc<Returned>,
+    pub(super) domains: DomainWatch,
+    pub(super) clock: &'a Clock,
+    pub(super) guard: &'a Arc<ClockGuard>,
+    pub(super) limits: &'a RecordLimits,
+    pub(super) restored: Vec<Restored>,
+}
+
+/// What runs beside everything else.
+pub(super) struct Background {
+    tasks: Vec<JoinHandle<()>>,
+    maintenances: Handle<MaintenanceClock>,
+    domains: Handle<DomainClock>,
+}
+
+impl Background {
+    /// Starts it; a small installation has the figures of the past when this returns.
+    pub(super) async fn start(parts: BackgroundParts<'_>) -> Self {
+        let BackgroundParts {
+            supervisor,
+            announcer,
+            recorder,
+            returned,
+            domains,
+            clock,
+            guard,
+            limits,
+            restored,
+        } = parts;
+        let Announcer { databases, engine, .. } = announcer;
+        let retry = Duration::from_millis(limits.retry_ms);
+        let every = Duration::from_millis(limits.upkeep_ms);
+        let figures = past::Figures {
+            databases: databases.clone(),
+            recorder: recorder.clone(),
+            engine: engine.clone(),
+            restored,
+            retry,
+        };
+        let figures = figures.restore_in_background(supervisor, FIGURES).await;
+        let prepared = databases.clone();
+        let preparation =
+            supervisor.spawn(PREPARATION, move || past::prepare_history(prepared.clone(), retry));
+        let (recovered, returned) = (databases.clone(), Arc::clone(returned));
+        let recovery = supervisor
+            .spawn(RECOVERY, move || recovery::run(recovered.clone(), Arc::clone(&returned), retry));
+        let compared = announcer.clone();
+        let reconciliation = supervisor.spawn(RECONCILIATION, move || reconcile::run(compared.clone()));
+        let (kept, upkeep_guard) = (databases.clone(), Arc::clone(guard));
+        let upkeep =
+            supervisor.spawn(UPKEEP, move || upkeep::run(kept.clone(), Arc::clone(&upkeep_guard), every));
+        let (marked, clock_guard) = (databases.clone(), Arc::clone(guard));
+        let wall_clock =
+            supervisor.spawn(WALL_CLOCK, move || wall_clock::run(marked.clone(), Arc::clone(&clock_guard)));
+        let placement = Placement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
+        let works = Works { announcer: announcer.clone(), clock: clock.clone() };
+        Self {
+            tasks: vec![figures, preparation, recovery, reconciliation, upkeep, wall_clock],
+            maintenances: supervisor.start(&placement, move || MaintenanceClock::new(works.clone())),
+            domains: supervisor.start(&placement, move || DomainClock::new(domains.clone())),
+        }
+    }
+
+    /// Stops it.
+    pub(super) async fn stop(&self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+        // They may have ended before.
+        let _ = self.domains.send(domains::Stop).await;
+        let _ = self.maintenances.send(maintenances::Stop).await;
+    }
+}

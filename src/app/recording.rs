@@ -1,0 +1,83 @@
+//! Starts what writes the history: the recorder and the compactor, each on a thread of its own.
+
+use std::sync::Arc;
+
+use actix::Arbiter;
+
+use crate::clock::guard::ClockGuard;
+use crate::config::Config;
+use crate::config::bytes::Bytes;
+use crate::config::limits::CompactionLimits;
+use crate::engine::definition::Roster;
+use crate::model::access::Organisation;
+use crate::model::location::LocationCode;
+use crate::model::plans::PlanTable;
+use crate::record::compaction::{Compaction, CompactionCounters, Compactor, RetentionPolicy};
+use crate::record::recorder::{self, RecordCounters, Recorder};
+use crate::record::recovery::Returned;
+use crate::record::spool::Spool;
+use crate::store::Databases;
+use crate::supervise::{Handle, Placement, Supervised as _, Supervisor};
+
+/// Messages in the compactor's mailbox: nobody but an operator's command asks it for anything.
+const COMPACTOR_MAILBOX: usize = 16;
+
+/// What a recorder is started with.
+pub(crate) struct RecorderParts<'a> {
+    pub(crate) supervisor: &'a Supervisor,
+    pub(crate) thread: &'a Arbiter,
+    pub(crate) config: &'a Config,
+    pub(crate) databases: &'a Databases,
+    pub(crate) roster: &'a Roster,
+    pub(crate) counters: Arc<RecordCounters>,
+    /// Who hears of services that are up again.
+    pub(crate) returned: Arc<Returned>,
+    /// For what memory does not hold.
+    pub(crate) spool: Option<Spool>,
+}
+
+/// Starts the recorder.
+pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> Handle<Recorder> {
+    let RecorderParts { supervisor, thread, config, databases, roster, counters, returned, spool } = parts;
+    let codes = roster.locations().iter().map(|location| location.code.clone());
+    let codes = codes.chain([LocationCode::push()]).collect();
+    let counted = Arc::clone(&counters);
+    let waiting = move || counted.waiting.load(std::sync::atomic::Ordering::Relaxed);
+    supervisor.kind(Recorder::KIND).watch_queue(waiting);
+    supervisor.watch_thread("the recorder", &thread.handle());
+    let recorder = Recorder::new(databases.history.clone(), codes, config.record.clone(), counters);
+    let recorder = recorder.noting(returned).spooling(spool);
+    let placement = Placement { thread: thread.handle(), mailbox: recorder::MAILBOX };
+    supervisor.start_once(&placement, recorder)
+}
+
+/// What a compactor is started with.
+pub(crate) struct CompactorParts<'a> {
+    pub(crate) supervisor: &'a Supervisor,
+    pub(crate) thread: &'a Arbiter,
+    pub(crate) config: &'a Config,
+    pub(crate) databases: &'a Databases,
+    pub(crate) guard: &'a Arc<ClockGuard>,
+}
+
+/// Starts the compactor.
+///
+/// # Errors
+/// When configured plans cannot be used.
+pub(crate) fn start_compactor(parts: &CompactorParts<'_>) -> anyhow::Result<Arc<CompactionCounters>> {
+    let CompactorParts { supervisor, thread, config, databases, guard } = *parts;
+    let plans = PlanTable::new(&config.plans)?;
+    let days = Arc::new(move |organisation: &Organisation| plans.limits(organisation).retention_days);
+    let retention = RetentionPolicy::ByPlan { main: databases.main.clone(), days };
+    let max_history_bytes = config.max_history_bytes.map(Bytes::get);
+    let limits = CompactionLimits { max_history_bytes, ..config.compaction.clone() };
+    let counters = Arc::new(CompactionCounters::default());
+    let (history, guard, counted) = (databases.history.clone(), Arc::clone(guard), Arc::clone(&counters));
+    supervisor.watch_thread("the compactor", &thread.handle());
+    let placement = Placement { thread: thread.handle(), mailbox: COMPACTOR_MAILBOX };
+    supervisor.start(&placement, move || {
+        let (history, retention, counters) = (history.clone(), retention.clone(), Arc::clone(&counted));
+        Compactor::new(Compaction::new(history, retention, limits.clone(), counters), Arc::clone(&guard))
+    });
+    Ok(counters)
+}
