@@ -11,7 +11,7 @@ use crate::cli::display_name;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::id::Id;
-use crate::model::access::{Permission, Permissions, Token};
+use crate::model::access::{Permission, Permissions, Token, UnknownPermission};
 use crate::model::token::TokenText;
 use crate::store::{organisations, tokens};
 
@@ -33,7 +33,7 @@ pub(super) struct Create {
     /// Display name
     #[arg(long, value_name = "NAME", value_parser = display_name)]
     name: String,
-    /// all, or permissions such as services.view,services.edit
+    /// all, or permissions such as services.view,services.edit; engine.view, for operators, is not in all
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = permissions)]
     permissions: Permissions,
     /// Print JSON for machines
@@ -71,17 +71,18 @@ fn parse_id(text: &str) -> Result<Id, crate::id::IdForm> {
 }
 
 fn permissions(text: &str) -> Result<Permissions, String> {
-    if text == "all" {
-        return Ok(Permissions::all());
-    }
-    let names = text.split(',').map(str::trim);
-    names
-        .map(|name| name.parse::<Permission>().map_err(|error| format!("{error}; allowed: {}", allowed())))
-        .collect()
+    text.split(',').map(str::trim).try_fold(Permissions::default(), |known, name| {
+        if name == "all" {
+            return Ok(known.and(Permissions::all()));
+        }
+        let unknown = |error: UnknownPermission| format!("{error}; allowed: all, {}", allowed());
+        let permission: Permission = name.parse().map_err(unknown)?;
+        Ok(known.and([permission].into_iter().collect()))
+    })
 }
 
 fn allowed() -> String {
-    Permission::ALL.iter().map(|permission| permission.as_str()).collect::<Vec<_>>().join(", ")
+    Permission::every().map(Permission::as_str).collect::<Vec<_>>().join(", ")
 }
 
 async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {

@@ -7,22 +7,30 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 
 macro_rules! permissions {
-    ($($variant:ident = $name:literal,)*) => {
-        /// The 18 permissions of contract 2.1. No wildcard, no implication.
+    ($($variant:ident = $name:literal,)*; operators: $($operator:ident = $operator_name:literal,)*) => {
+        /// The 18 permissions of contract 2.1, and those of operators. No wildcard, no implication.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Permission {
             $(#[doc = concat!("`", $name, "`")] $variant,)*
+            $(#[doc = concat!("`", $operator_name, "`")] $operator,)*
         }
 
         impl Permission {
             /// Every permission in the order of contract 2.1.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
+            /// The permissions of operators: they concern the process, not an organisation. A token has one only when it was
+            /// made with it by name; "all" means those of the contract.
+            pub const OPERATORS: &'static [Self] = &[$(Self::$operator,)*];
+
             /// The string that tokens carry and error texts show.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
+                match self {
+                    $(Self::$variant => $name,)*
+                    $(Self::$operator => $operator_name,)*
+                }
             }
         }
     };
@@ -47,6 +55,15 @@ permissions! {
     StatuspagesEdit = "statuspages.edit",
     StatuspagesDelete = "statuspages.delete",
     StatuspagesPublish = "statuspages.publish",
+    ; operators:
+    EngineView = "engine.view",
+}
+
+impl Permission {
+    /// Every permission: those of contract 2.1 in its order, then those of operators.
+    pub fn every() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().chain(Self::OPERATORS).copied()
+    }
 }
 
 impl fmt::Display for Permission {
@@ -64,7 +81,7 @@ impl FromStr for Permission {
     type Err = UnknownPermission;
 
     fn from_str(text: &str) -> Result<Self, UnknownPermission> {
-        Self::ALL.iter().copied().find(|p| p.as_str() == text).ok_or_else(|| UnknownPermission(text.into()))
+        Self::every().find(|p| p.as_str() == text).ok_or_else(|| UnknownPermission(text.into()))
     }
 }
 
@@ -73,7 +90,7 @@ impl FromStr for Permission {
 pub struct Permissions(u32);
 
 impl Permissions {
-    /// Every permission.
+    /// Every permission of contract 2.1.
     #[must_use]
     pub fn all() -> Self {
         Permission::ALL.iter().copied().collect()
@@ -85,9 +102,15 @@ impl Permissions {
         self.0 & (1 << permission as u32) != 0
     }
 
-    /// The permissions of the set in the order of contract 2.1.
+    /// Both sets together.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The permissions of the set in the order of contract 2.1, those of operators last.
     pub fn iter(self) -> impl Iterator<Item = Permission> {
-        Permission::ALL.iter().copied().filter(move |permission| self.contains(*permission))
+        Permission::every().filter(move |permission| self.contains(*permission))
     }
 }
 
@@ -261,9 +284,10 @@ mod tests {
     #[test]
     fn there_are_18_permissions_and_each_parses_back() {
         assert_eq!(Permission::ALL.len(), 18);
-        for permission in Permission::ALL {
-            assert_eq!(permission.as_str().parse(), Ok(*permission));
+        for permission in Permission::every() {
+            assert_eq!(permission.as_str().parse(), Ok(permission));
         }
+        assert!(!Permissions::all().contains(Permission::EngineView), "it is given by name alone");
         assert_eq!("services.*".parse::<Permission>(), Err(UnknownPermission("services.*".into())));
     }
 

@@ -15,6 +15,7 @@ mod components;
 mod custom_domains;
 mod effective_status;
 mod empty_lists;
+mod engine_view;
 mod errors;
 mod foreign_ids;
 mod heartbeat;

@@ -4,13 +4,17 @@ use serde_json::json;
 
 use crate::http::gate::route::Verb;
 use crate::http::openapi::operation::{Chapter, Operation};
-use crate::http::openapi::shape::{always_true, object, one_of, string};
+use crate::http::openapi::shape::{always_true, list_of, object, one_of, string};
 
 /// What is asked without a token, and the document itself.
 pub(in crate::http) fn chapter() -> Chapter {
     let database = || one_of(&["ok", "away"]);
     let databases = object().has("main", database()).has("history", database());
     let ready = object().has("status", one_of(&["ready", "not ready"])).has("databases", databases);
+    let ready = ready.may_have("engine", one_of(&["away"]).says("Only when it does not answer.")).may_have(
+        "warnings",
+        list_of(string()).says("Only when something is odd that keeps nobody from being served."),
+    );
     let get = |path, id, summary| Operation::new(Verb::Get, path, id, summary);
     let alive = object().has("status", one_of(&["ok"]));
     let operations = vec![
@@ -21,8 +25,8 @@ pub(in crate::http) fn chapter() -> Chapter {
             Some(json!({"status": "ok"})),
         ),
         get("/readyz", "readyz", "Can it serve?")
-            .answers(200, "Both databases answer.", ready.clone(), None)
-            .answers(503, "A database does not answer.", ready, None),
+            .answers(200, "Databases and engine answer.", ready.clone(), None)
+            .answers(503, "A database or the engine does not answer.", ready, None),
         get("/metrics", "metrics", "The process's numbers").answers_with(
             "text/plain",
             "Prometheus text format.",

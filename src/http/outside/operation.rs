@@ -16,10 +16,13 @@ pub(in crate::http) async fn healthz() -> HttpResponse {
     HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(json!({"status": "ok"}))
 }
 
-/// Ready: both databases answer. Which one does not is said, but not why: that is in the log.
+/// Ready: both databases and the engine answer. Which one does not is said, but not why: that is in the log.
 pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
-    let databases = &front.state.databases;
-    let (main, history) = futures_util::future::join(databases.main.ping(), databases.history.ping()).await;
+    let parts = &front.state;
+    let (main, history) = (parts.databases.main.ping(), parts.databases.history.ping());
+    let (main, history, is_engine_alive) =
+        futures_util::future::join3(main, history, parts.engine.is_alive()).await;
+    let is_engine_alive = is_engine_alive && parts.supervisor.failure().is_none();
     let word = |name: &str, answer: Result<(), crate::store::StoreError>| match answer {
         Ok(()) => "ok",
         Err(error) => {
@@ -28,13 +31,16 @@ pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
         }
     };
     let (main, history) = (word("main", main), word("history", history));
-    let is_ready = main == "ok" && history == "ok";
+    let is_ready = main == "ok" && history == "ok" && is_engine_alive;
     let mut response = if is_ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
     if !is_ready {
         response.insert_header((header::RETRY_AFTER, "5"));
     }
     let status = if is_ready { "ready" } else { "not ready" };
     let mut page = json!({"status": status, "databases": {"main": main, "history": history}});
+    if !is_engine_alive {
+        page["engine"] = "away".into();
+    }
     // A doubted clock keeps nobody from being served.
     if let Some(warning) = front.state.guard.state().warning() {
         page["warnings"] = json!([warning]);

@@ -8,6 +8,7 @@ pub mod check_types;
 pub(super) mod components;
 pub mod creation_times;
 pub(super) mod custom_domains;
+mod engine;
 pub(super) mod history;
 pub(super) mod incidents;
 pub(super) mod maintenances;

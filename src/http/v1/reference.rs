@@ -1,15 +1,21 @@
 //! The chapter of reference data and of the calling token (contract 4.1, 4.2, 4.17).
 
 use crate::http::openapi::operation::Chapter;
-use crate::http::v1::{check_types, me, probes};
+use crate::http::v1::{check_types, engine, me, probes};
 
 pub(in crate::http) fn chapter() -> Chapter {
-    let schemas = [me::openapi::schemas(), probes::openapi::schemas(), check_types::openapi::schemas()];
+    let schemas = [
+        engine::openapi::schemas(),
+        me::openapi::schemas(),
+        probes::openapi::schemas(),
+        check_types::openapi::schemas(),
+    ];
     Chapter {
         name: "Reference",
         about: "Who asks, from where and how can be checked.",
         schemas: schemas.into_iter().flatten().collect(),
         operations: vec![
+            engine::openapi::show_engine(),
             me::openapi::show_me(),
             probes::openapi::list_probes(),
             check_types::openapi::show_check_types(),

@@ -15,7 +15,7 @@ use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::PasswordHasher;
 use crate::http::v1::statuspages::publishing;
 use crate::http::v1::{
-    assets, check_types, components, custom_domains, incidents, maintenances, me, probes, services,
+    assets, check_types, components, custom_domains, engine, incidents, maintenances, me, probes, services,
     statuspages, tags,
 };
 use crate::model::access::Permission as May;
@@ -42,7 +42,9 @@ pub fn routes() -> Result<Routes<AppState>, RouteTableError> {
 
 fn reference() -> Vec<Route<AppState>> {
     let view = Access::needs(&[May::ServicesView]);
+    let operate = Access::needs(&[May::EngineView]);
     vec![
+        Route::get("/v1/engine", operate, engine::show_engine),
         Route::get("/v1/me", Access::any_token(), me::show_me),
         Route::get("/v1/probes", view, probes::list_probes),
         Route::get("/v1/meta/check-types", view, check_types::show_check_types),

@@ -24,6 +24,7 @@ use crate::model::service::{Service, ServiceKey};
 use crate::model::token::TokenHash;
 use crate::probe::toolbox::Toolbox;
 use crate::store::{Database, Databases, organisations, tokens};
+use crate::supervise::Supervisor;
 use crate::telemetry::Collect;
 
 /// The parts of the application.
@@ -54,6 +55,8 @@ pub struct AppState {
     pub domain_names: Arc<DomainNames>,
     /// The way to the name servers, for looks at custom domains.
     pub toolbox: Arc<Toolbox>,
+    /// Keeps the actors alive, and knows how they are.
+    pub supervisor: Supervisor,
     /// The sources of numbers for `/metrics`.
     pub collectors: Vec<Arc<dyn Collect>>,
 }

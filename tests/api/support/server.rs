@@ -169,6 +169,11 @@ impl Server {
         (self.child, self.client.address) = launch(&self.folder, &self.environment);
     }
 
+    /// Starts without this variable from now on.
+    pub(crate) fn unset(&mut self, variable: &str) {
+        self.environment.retain(|(name, _)| name != variable);
+    }
+
     /// The number of the process.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
@@ -178,6 +183,11 @@ impl Server {
     pub(crate) fn signal(&self, name: &str) {
         let order = format!("kill -{name} {}", self.process());
         assert!(Command::new("sh").args(["-c", &order]).status().unwrap().success());
+    }
+
+    /// The exit code, if the process has ended by itself.
+    pub(crate) fn try_wait(&mut self) -> Option<Option<i32>> {
+        self.child.try_wait().unwrap().map(|status| status.code())
     }
 
     /// Asks the process to stop, and gives its exit code.

@@ -118,7 +118,7 @@ fn kind() -> Shape {
 }
 
 fn permissions() -> Shape {
-    let words: Vec<&str> = Permission::ALL.iter().map(|permission| permission.as_str()).collect();
+    let words: Vec<&str> = Permission::every().map(Permission::as_str).collect();
     list_of(one_of(&words))
 }
 

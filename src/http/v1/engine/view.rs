@@ -1,0 +1,74 @@
+//! How the parts of this process are doing, as operators see it.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::openapi::shape::{Shape, one_of, timestamp};
+use crate::supervise::{ActorState, OnDeath};
+
+/// The engine of this process.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Engine)]
+pub(super) struct EngineView<'a> {
+    #[schema(schema_with = started_at)]
+    started_at: Timestamp,
+    /// Whether the engine takes commands.
+    is_alive: bool,
+    /// By name.
+    #[schema(inline)]
+    actors: Vec<ActorView<'a>>,
+}
+
+/// A kind of actors or background tasks.
+#[derive(Serialize, ToSchema)]
+struct ActorView<'a> {
+    name: &'a str,
+    /// What the death of one means.
+    #[schema(schema_with = on_death)]
+    on_death: &'static str,
+    /// How many run now.
+    #[schema(minimum = 0)]
+    alive: u64,
+    #[schema(minimum = 0)]
+    restarts: u64,
+    #[schema(minimum = 0)]
+    panics: u64,
+    /// Given up because they did not answer.
+    #[schema(minimum = 0)]
+    frozen: u64,
+    /// What waits for them; null where that is not known.
+    #[schema(required, minimum = 0)]
+    waiting: Option<u64>,
+    #[schema(required)]
+    last_error: Option<&'a str>,
+}
+
+impl<'a> EngineView<'a> {
+    pub(super) fn of(started_at: Timestamp, is_alive: bool, states: &'a [ActorState]) -> Self {
+        Self { started_at, is_alive, actors: states.iter().map(ActorView::of).collect() }
+    }
+}
+
+impl<'a> ActorView<'a> {
+    fn of(state: &'a ActorState) -> Self {
+        Self {
+            name: state.name,
+            on_death: state.on_death.as_str(),
+            alive: state.alive,
+            restarts: state.restarts,
+            panics: state.panics,
+            frozen: state.frozen,
+            waiting: state.waiting,
+            last_error: state.last_error.as_deref(),
+        }
+    }
+}
+
+fn started_at() -> Shape {
+    timestamp()
+}
+
+fn on_death() -> Shape {
+    one_of(&[OnDeath::Restart, OnDeath::EndProcess].map(OnDeath::as_str))
+}

@@ -1,0 +1,54 @@
+//! `GET /v1/engine`: how the process is doing, for operators alone. Its permission is none of contract 2.1: a token has it only
+//! when it was made with it by name.
+
+use serde_json::{Value, json};
+
+use crate::support::server::Server;
+
+#[test]
+fn only_a_token_that_was_made_with_it_sees_the_engine() {
+    let server = Server::shared();
+    let organisation = server.organisation("business");
+    for member in [server.client(), server.member(&organisation, "all")] {
+        let refused = member.get("/v1/engine").expect(403);
+        assert_eq!(refused.message(), "This token is missing the permission 'engine.view'.");
+    }
+    let operator = server.member(&organisation, "engine.view");
+    operator.get("/v1/services").expect(403);
+    let engine = operator.get("/v1/engine").expect(200).data();
+    assert_eq!(engine["is_alive"], json!(true));
+    let actor = |name: &str| {
+        let found = engine["actors"].as_array().unwrap().iter().find(|actor| actor["name"] == name);
+        found.unwrap_or_else(|| panic!("no {name}: {engine}")).clone()
+    };
+    for (name, on_death) in [
+        ("fleet", "end_process"),
+        ("recorder", "end_process"),
+        ("compactor", "restart"),
+        ("maintenance_clock", "restart"),
+        ("domain_clock", "restart"),
+        ("reconciliation", "restart"),
+    ] {
+        let actor = actor(name);
+        assert_eq!((&actor["alive"], &actor["on_death"]), (&json!(1), &json!(on_death)), "{name}");
+        assert_eq!([&actor["restarts"], &actor["panics"], &actor["frozen"]], [&json!(0); 3], "{name}");
+        assert_eq!(actor["last_error"], Value::Null, "{name}");
+    }
+    for name in ["aggregator", "location", "recorder"] {
+        assert!(actor(name)["waiting"].is_u64(), "{name}: what waits for it is known");
+    }
+}
+
+/// Contract 4.17: the permissions of the contract come in its order; that of operators stands last.
+#[test]
+fn who_it_is_shows_the_permission_of_operators_last() {
+    let server = Server::shared();
+    let organisation = server.organisation("business");
+    let operator = server.member(&organisation, "engine.view,all");
+    let permissions = operator.get("/v1/me").expect(200).json()["permissions"].clone();
+    let owner = server.member(&organisation, "all").get("/v1/me").expect(200).json()["permissions"].clone();
+    let mut expected = owner.as_array().unwrap().clone();
+    assert_eq!(expected.len(), 18);
+    expected.push(json!("engine.view"));
+    assert_eq!(permissions, Value::from(expected));
+}
