@@ -1,7 +1,9 @@
 //! Many services that are checked every second, and what the API and `/metrics` say about all of their checks.
 
 use std::collections::BTreeSet;
-use std::net::{SocketAddr, TcpListener};
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use watchkeeper::clock::{Clock, Timestamp};
@@ -27,8 +29,13 @@ pub(crate) struct Seen {
 impl Crowd {
     /// So many services, each checked once a second.
     pub(crate) fn gather(client: &Client, services: usize) -> Self {
+        Self::gather_every(client, services, 1)
+    }
+
+    /// The same with another interval, in seconds.
+    pub(crate) fn gather_every(client: &Client, services: usize, interval_seconds: u32) -> Self {
         let target = target();
-        let settings = json!({"interval_seconds": 1, "timeout_seconds": 1});
+        let settings = json!({"interval_seconds": interval_seconds, "timeout_seconds": 1});
         let body =
             json!({"name": "One", "check_type": "tcp", "target": target.to_string(), "settings": settings});
         Self { ids: (0..services).map(|_| create(client, &body)).collect() }
@@ -81,6 +88,17 @@ pub(crate) fn number(client: &Client, name: &str) -> u64 {
     let page = client.get("/metrics").expect(200).body;
     let line = page.lines().find_map(|line| line.strip_prefix(&format!("watchkeeper_{name} ")));
     line.unwrap_or_else(|| panic!("no {name}: {page}")).parse().unwrap()
+}
+
+/// The same while the server may be ending.
+pub(crate) fn try_number(client: &Client, name: &str) -> Option<u64> {
+    let mut stream = TcpStream::connect(client.address).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").ok()?;
+    let mut page = String::new();
+    stream.read_to_string(&mut page).ok()?;
+    let line = page.lines().find_map(|line| line.strip_prefix(&format!("watchkeeper_{name} ")))?;
+    line.parse().ok()
 }
 
 pub(crate) fn now() -> Timestamp {

@@ -1,4 +1,5 @@
-//! Trouble that a real server must survive: killed again and again, its history away, its disk full, its clock wrong.
+//! Trouble that a real server must survive: killed again and again, its history away, its disk full, its actors dead, its
+//! log unread, its clock wrong, told to stop in the middle of everything.
 //!
 //! Black box: a real process, real HTTP, and its numbers at `/metrics`. What needs PostgreSQL, a mount of its own or strace
 //! says loudly when it cannot run; `WATCHKEEPER_TESTS_REQUIRE_POSTGRES=1`, `…_MOUNT=1`, `…_LOOP=1` and `…_STRACE=1` make that a
@@ -6,14 +7,18 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
+mod broken_log;
 mod crowd;
+mod dead_actor;
 mod disk_full;
 mod durable_answers;
+mod ending;
 mod failing_sync;
 mod group_commit;
 mod history_away;
 mod killed;
 mod power_cut;
+mod restart;
 mod slow_clients;
 mod stored;
 #[allow(dead_code, reason = "shared with the tests of the API, which use all of it")]

@@ -11,11 +11,12 @@ use syn::visit::{self, Visit};
 use crate::source::Source;
 
 /// Circles that are there for now: all modules of a circle stand below the name. (where, why)
-const KNOWN: [(&str, &str); 5] = [
+const KNOWN: [(&str, &str); 6] = [
     ("bench", "stands and their reads are split by length, not by subject"),
     ("engine", "a service and its location send each other messages"),
     ("probe", "the toolbox holds what the probes need, and the probes take it"),
     ("stats", "a rollup and its sums are one thing in several files"),
+    ("supervise", "a supervisor, the kinds it keeps and their lives are one thing in several files"),
     ("store", "the history is read through blocks that know their rows"),
 ];
 

@@ -23,6 +23,13 @@ const CLOCK_FILE: &str = "src/clock.rs";
 /// Folders that exist on somebody's machine only, written so that this file does not hold them.
 const MACHINE_FOLDERS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
 
+/// Ways to start an actor or a task by the way, and who may: supervision itself, the checks of a location (each catches its
+/// panic and owes an answer), common commits (somebody awaits each), and what only measures.
+const UNSUPERVISED: [&[&str]; 4] =
+    [&["actix", "::", "spawn"], &["tokio", "::", "spawn"], &["spawn_local"], &["start_in_arbiter"]];
+const STARTERS: [&str; 4] =
+    ["src/supervise/", "src/engine/location.rs", "src/store/transaction.rs", "src/bench/"];
+
 /// What stands before the number of an issue.
 const ISSUE_WORDS: [&str; 5] = ["issue", "issues", "fixes", "closes", "resolves"];
 
@@ -97,6 +104,28 @@ fn a_second_reader_of_the_wall_clock_is_found() {
 }
 
 #[test]
+fn actors_and_tasks_are_started_by_supervise_alone() {
+    assert_clean(&Source::rust(), unsupervised);
+}
+
+#[test]
+fn an_actor_without_supervision_is_found() {
+    assert_tells_apart(
+        unsupervised,
+        &[
+            ("src/supervise/task.rs", "actix::spawn(task)", true),
+            ("src/engine/location.rs", "actix::spawn(run(lane, check))", true),
+            ("src/app.rs", "supervisor.spawn(UPKEEP, make); supervisor.start(&placement, make)", true),
+            ("tests/store/recorder.rs", "Recorder::start_in_arbiter(&thread, make)", true),
+            ("src/app.rs", "actix::spawn(upkeep::run())", false),
+            ("src/record/mod.rs", "tokio::task::spawn_local(task)", false),
+            ("src/engine/mod.rs", "Fleet::start_in_arbiter(&thread, make)", false),
+            ("src/timetable/mod.rs", "tokio::spawn(task)", false),
+        ],
+    );
+}
+
+#[test]
 fn no_file_names_a_machine_or_an_issue() {
     assert_clean(&Source::all(), outside_references);
 }
@@ -147,6 +176,15 @@ fn wall_clock_readers(source: &Source) -> Vec<String> {
     }
     let readers = WALL_CLOCKS.iter().flat_map(|clock| lines_with(source, &[clock, "::", "now"]));
     readers.map(|line| source.at(line, "wall time comes from `clock::Clock`")).collect()
+}
+
+fn unsupervised(source: &Source) -> Vec<String> {
+    let may_start = STARTERS.iter().any(|place| source.path.starts_with(place));
+    if may_start || !source.path.starts_with("src/") {
+        return Vec::new();
+    }
+    let found = UNSUPERVISED.iter().flat_map(|way| lines_with(source, way));
+    found.map(|line| source.at(line, "actors and tasks are started by a `Supervisor`")).collect()
 }
 
 fn outside_references(source: &Source) -> Vec<String> {
