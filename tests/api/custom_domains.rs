@@ -2,7 +2,7 @@
 //!
 //! The DNS is a server of the test's own; when domains are looked at by the clock is tested with the rules and the timetable.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -31,10 +31,15 @@ fn served() -> (Server, NameServer) {
     (server, names)
 }
 
-/// The server of all tests of this file; it lives as long as the process.
-fn shared() -> &'static (Server, NameServer) {
-    static SHARED: OnceLock<(Server, NameServer)> = OnceLock::new();
-    SHARED.get_or_init(served)
+/// The server of all tests of this file; it ends with the last one that holds it, so that none is left behind.
+fn shared() -> Arc<(Server, NameServer)> {
+    static SHARED: Mutex<Weak<(Server, NameServer)>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    shared.upgrade().unwrap_or_else(|| {
+        let served = Arc::new(served());
+        *shared = Arc::downgrade(&served);
+        served
+    })
 }
 
 fn page(client: &Client) -> String {
@@ -61,7 +66,8 @@ fn errors(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 /// Contract 4.15: 201, `Location`, the whole object; it can be read again and is in the list.
 #[test]
 fn an_attached_domain_says_which_records_it_needs() {
-    let (server, _) = shared();
+    let shared = shared();
+    let (server, _) = &*shared;
     let client = server.client();
     let page = page(&client);
     let body = json!({"hostname": " records.example.com ", "status": "active"});
@@ -97,7 +103,8 @@ fn an_attached_domain_says_which_records_it_needs() {
 /// Contract 1.4: whole collections come in one page unless paging is asked for; oldest first.
 #[test]
 fn all_domains_come_in_one_page() {
-    let client = shared().0.client();
+    let shared = shared();
+    let client = shared.0.client();
     let page = page(&client);
     let list = client.get(&format!("{page}/custom-domains")).expect(200).json();
     assert_eq!(
@@ -139,7 +146,8 @@ const TAKEN: &str = "This host name is not available.";
 #[case(json!({"hostname": "edge.example.test"}), TAKEN)]
 #[case(json!({"hostname": "a.b.edge.example.test"}), TAKEN)]
 fn a_host_name_that_cannot_be_attached_is_refused(#[case] body: Value, #[case] text: &str) {
-    let client = shared().0.client();
+    let shared = shared();
+    let client = shared.0.client();
     let page = page(&client);
     let refused = client.post(&format!("{page}/custom-domains"), &body);
     assert_eq!(refused.errors(), errors(&[("hostname", text)]));
@@ -160,7 +168,8 @@ fn the_host_of_the_api_is_reserved() {
 /// Contract 4.15: attached anywhere in the installation, verified or not; free at once when it is detached.
 #[test]
 fn a_host_name_is_attached_once() {
-    let (server, _) = shared();
+    let shared = shared();
+    let (server, _) = &*shared;
     let (client, stranger) = (server.client(), server.tenant("business"));
     let (mine, theirs) = (page(&client), page(&stranger));
     let domain = attach(&client, &mine, "once.example.com");
@@ -181,7 +190,8 @@ fn a_host_name_is_attached_once() {
 /// Contract 3.3: 403 with `upsell`; a field error comes first.
 #[test]
 fn the_plan_limits_domains_per_page() {
-    let client = shared().0.tenant("team");
+    let shared = shared();
+    let client = shared.0.tenant("team");
     let page = page(&client);
     attach(&client, &page, "first.quota.example.com");
     let list = format!("{page}/custom-domains");
@@ -196,7 +206,8 @@ fn the_plan_limits_domains_per_page() {
 /// Contract 1.5 and 2.2: other people's pages and domains do not exist; reading and changing have their permissions.
 #[test]
 fn domains_belong_to_their_page() {
-    let (server, _) = shared();
+    let shared = shared();
+    let (server, _) = &*shared;
     let (client, stranger) = (server.client(), server.tenant("business"));
     let (page_a, page_b) = (page(&client), page(&client));
     let domain = attach(&client, &page_a, "mine.example.com");
@@ -255,7 +266,8 @@ fn domains_belong_to_their_page() {
     "dnssec"
 )]
 fn a_look_says_what_is_wrong(#[case] host: &str, #[case] prepare: fn(&NameServer, &str), #[case] code: &str) {
-    let (server, names) = shared();
+    let shared = shared();
+    let (server, names) = &*shared;
     let client = server.client();
     let page = page(&client);
     let domain = attach(&client, &page, host);
@@ -281,7 +293,8 @@ fn a_look_says_what_is_wrong(#[case] host: &str, #[case] prepare: fn(&NameServer
     |names: &NameServer, host: &str| names.address_of(host, [192, 0, 2, 2])
 )]
 fn both_records_make_a_domain_active(#[case] host: &str, #[case] prepare: fn(&NameServer, &str)) {
-    let (server, names) = shared();
+    let shared = shared();
+    let (server, names) = &*shared;
     let client = server.client();
     let page = page(&client);
     let address = || client.get(&page).expect(200).data()["url"].as_str().unwrap().to_owned();
@@ -303,7 +316,8 @@ fn both_records_make_a_domain_active(#[case] host: &str, #[case] prepare: fn(&Na
 /// Contract 4.13.1: only the first-created domain gives the page its address.
 #[test]
 fn a_later_domain_does_not_give_the_address() {
-    let (server, names) = shared();
+    let shared = shared();
+    let (server, names) = &*shared;
     let client = server.client();
     let page = page(&client);
     attach(&client, &page, "first.order.example.com");
@@ -318,7 +332,8 @@ fn a_later_domain_does_not_give_the_address() {
 /// Contract 4.15: 429 within ten seconds, with the ordinary rate-limit headers; the body is ignored.
 #[test]
 fn a_domain_is_not_verified_twice_in_ten_seconds() {
-    let client = shared().0.client();
+    let shared = shared();
+    let client = shared.0.client();
     let page = page(&client);
     let domain = attach(&client, &page, "hasty.example.com");
     let verify = format!("{}/verify", path(&page, &domain));
@@ -338,7 +353,8 @@ fn a_domain_is_not_verified_twice_in_ten_seconds() {
 /// Our own trouble is no fault of the domain: what was known before stays.
 #[test]
 fn silent_name_servers_do_not_fail_a_domain() {
-    let (server, names) = shared();
+    let shared = shared();
+    let (server, names) = &*shared;
     let client = server.client();
     let page = page(&client);
     let domain = attach(&client, &page, "silent.example.com");
