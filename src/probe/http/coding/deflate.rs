@@ -9,15 +9,15 @@ use super::{Refusal, Undo};
 
 /// One of them.
 pub(super) enum Deflate {
-    /// One or more members.
-    Gzip(MultiGzDecoder<Plain>),
+    /// One or more members. Boxed: their headers are large.
+    Gzip(Box<MultiGzDecoder<Plain>>),
     Zlib(ZlibDecoder<Plain>),
     Bare(DeflateDecoder<Plain>),
 }
 
 impl Deflate {
     pub(super) fn gzip(max_bytes: usize) -> Self {
-        Self::Gzip(MultiGzDecoder::new(Plain::new(max_bytes)))
+        Self::Gzip(Box::new(MultiGzDecoder::new(Plain::new(max_bytes))))
     }
 
     /// Some servers send bare deflate data where the zlib format is meant (RFC 9110, section 8.4.1.2).
