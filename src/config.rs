@@ -5,6 +5,7 @@
 //! stands. What a value must look like is said in `rule`, how the sources become one is said in `sources`.
 
 pub mod bytes;
+pub mod choice;
 pub mod limits;
 pub mod network;
 mod rule;
@@ -17,9 +18,9 @@ use std::path::PathBuf;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use strum::{Display, EnumString};
 
 use crate::config::bytes::Bytes;
+pub use crate::config::choice::{EgressChoice, LogFormat};
 use crate::config::limits::{CompactionLimits, Limits, RecordLimits};
 use crate::config::network::Network;
 
@@ -234,28 +235,6 @@ pub struct PlanSettings(pub BTreeMap<String, BTreeMap<String, PlanValue>>);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PlanValue(#[serde(deserialize_with = "rule::text")] pub String);
-
-/// Which addresses checks may reach. Link-local and cloud metadata addresses never.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum EgressChoice {
-    /// Loopback and private addresses too: own machines may be watched.
-    PrivateAllowed,
-    /// Only public addresses.
-    PublicOnly,
-}
-
-/// Form of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// One JSON object a line.
-    Json,
-}
 
 /// `[compat]`: names that can be configured so that published clients run unchanged (contract 1.14).
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -14,8 +14,8 @@ use serde::{Deserialize, Deserializer};
 use toml::Value;
 
 use crate::config::bytes::Bytes;
+use crate::config::choice::{EgressChoice, LogFormat};
 use crate::config::network::Network;
-use crate::config::{EgressChoice, LogFormat};
 
 const HOST: &str = "a host name in lower case, perhaps with a port, such as status.example.net";
 const RATE: std::ops::RangeInclusive<u32> = 1..=1_000_000_000;

@@ -8,7 +8,7 @@ use askama::Template;
 use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::Appearance;
 use crate::pages::appearance::cookie;
-use crate::pages::show::has_own_style;
+use crate::pages::own_style::has_own_style;
 use crate::pages::view::NoticeView;
 
 /// Nothing runs, nothing is framed, nothing is sent; styles and pictures come from the page's own host.

@@ -6,6 +6,7 @@
 
 mod answer;
 mod appearance;
+mod own_style;
 mod show;
 mod view;
 mod visit;
@@ -86,7 +87,7 @@ impl Pages {
             "/robots.txt" => answer::robots(is_open && page.seo.indexable),
             _ if !is_open => answer::restricted(),
             "/" => self.show(visit, page).await?,
-            "/custom.css" if show::has_own_style(page) => answer::own_style(show::own_style(page)),
+            "/custom.css" if own_style::has_own_style(page) => answer::own_style(own_style::own_style(page)),
             path => match appearance::choice(path).filter(|_| page.allows_appearance_switch) {
                 Some(chosen) => answer::chosen(chosen),
                 None => answer::not_found(),

@@ -1,7 +1,6 @@
 //! From a stored page to what visitors see of it: everything is read from the database and the engine, once a request.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 use actix_web::HttpResponse;
 use askama::Template as _;
@@ -17,30 +16,13 @@ use crate::model::service::{Service, ServiceKey};
 use crate::model::statuspage::Statuspage;
 use crate::model::verdict::Verdict;
 use crate::pages::appearance::Look;
+use crate::pages::own_style::has_own_style;
 use crate::pages::view::{Announcement, Head, Moment, PageView, Part, Reader, Update, paragraphs};
 use crate::pages::visit::Visit;
 use crate::pages::words::Words;
 use crate::pages::{Pages, answer};
 use crate::store::announcements::{self, Announced, Announcer, TouchedService};
 use crate::store::{StoreError, assets, components, organisations, page_facts};
-
-/// Whether a page looks other than all others.
-pub(super) const fn has_own_style(page: &Statuspage) -> bool {
-    page.custom_css.is_some() || page.primary_color.is_some() || page.secondary_color.is_some()
-}
-
-/// The colours and the style sheet of one page.
-pub(super) fn own_style(page: &Statuspage) -> String {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    if let Some(colour) = &page.primary_color {
-        let _ = writeln!(text, "html {{ border-top: .35rem solid {colour}; }}");
-    }
-    if let Some(colour) = &page.secondary_color {
-        let _ = writeln!(text, "h2 {{ border-bottom: .2rem solid {colour}; padding-bottom: .25rem; }}");
-    }
-    text + page.custom_css.as_deref().unwrap_or_default()
-}
 
 impl Pages {
     /// What is measured of these services. An engine that has stopped knows nothing, and a visitor need not wait for it.

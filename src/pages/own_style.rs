@@ -1,0 +1,23 @@
+//! The look of one page alone: its colours and its style sheet, served beside those of all pages.
+
+use std::fmt::Write as _;
+
+use crate::model::statuspage::Statuspage;
+
+/// Returns true when a page looks other than all others.
+pub(super) const fn has_own_style(page: &Statuspage) -> bool {
+    page.custom_css.is_some() || page.primary_color.is_some() || page.secondary_color.is_some()
+}
+
+/// The colours and the style sheet of one page.
+pub(super) fn own_style(page: &Statuspage) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    if let Some(colour) = &page.primary_color {
+        let _ = writeln!(text, "html {{ border-top: .35rem solid {colour}; }}");
+    }
+    if let Some(colour) = &page.secondary_color {
+        let _ = writeln!(text, "h2 {{ border-bottom: .2rem solid {colour}; padding-bottom: .25rem; }}");
+    }
+    text + page.custom_css.as_deref().unwrap_or_default()
+}
