@@ -313,7 +313,7 @@ mod tests {
         }
         live.take_change(&change(2_500, MeasuredStatus::Up), Verdict::Up);
         let mut before = Window::default();
-        before.day(0).availability.up_ms = 1_000;
+        before.day(0).unwrap().availability.up_ms = 1_000;
         live.replace_past(at(7), &Window::default());
         live.replace_past(at(1_500), &before);
         assert_eq!(live.undone_from(), None);

@@ -234,7 +234,7 @@ pub async fn newest(
         ON b.service_id = n.service_id AND b.last_at = n.last_at AND b.location_id = n.location_id \
         WHERE b.batch <= $1",
         blocks = opened.blocks,
-        places = places.join(","),
+        places = parameters.join(","),
         until = width + 2
     );
     let padding = std::iter::repeat_n(last, width - services.len());
