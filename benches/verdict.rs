@@ -31,7 +31,7 @@ fn due_run_and_its_result(criterion: &mut Criterion) {
             let due = runs(&watch.wake(now));
             assert!(!due.is_empty());
             for attempt in due {
-                let effects = watch.finish(attempt, (now, up()), now);
+                let effects = watch.finish(attempt, now, up(), now);
                 assert!(matches!(effects.first(), Some(Effect::Record(_))));
             }
             assert_eq!(watch.verdict(), Verdict::Up);
