@@ -84,7 +84,8 @@ impl StoreError {
     }
 }
 
-/// SQLite's result codes for a disk that is full, fails or cannot be opened; PostgreSQL's for a full disk.
+/// SQLite's result codes for a disk that is full, fails or cannot be opened, and for a file that another process keeps locked;
+/// PostgreSQL's for a full disk.
 fn is_without_disk(error: &DbErr) -> bool {
     let (DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error))) = error
     else {
@@ -92,7 +93,7 @@ fn is_without_disk(error: &DbErr) -> bool {
     };
     let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
     let Some(code) = code else { return false };
-    // The lowest byte is the primary code: SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN.
-    let is_disk_of_sqlite = |code: u32| matches!(code & 0xff, 10 | 13 | 14);
+    // The lowest byte is the primary code: SQLITE_BUSY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN.
+    let is_disk_of_sqlite = |code: u32| matches!(code & 0xff, 5 | 10 | 13 | 14);
     code == "53100" || code.len() < 5 && code.parse().is_ok_and(is_disk_of_sqlite)
 }
