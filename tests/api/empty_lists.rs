@@ -34,11 +34,11 @@ fn told(answer: &Answer) -> (u16, Value) {
 }
 
 #[rstest]
-#[case::settings("settings", |empty| json!({"settings": empty}))]
-#[case::config("settings.config", |empty| json!({"settings": {"config": empty}}))]
-#[case::headers("settings.config.headers", |empty| json!({"settings": {"config": {"headers": empty}}}))]
-#[case::auth("settings.config.auth", |empty| json!({"settings": {"config": {"auth": empty}}}))]
-#[case::probe_roles("settings.probe_roles", |empty| json!({"settings": {"probe_roles": empty}}))]
+#[case::settings("settings", |empty: Value| json!({"settings": empty}))]
+#[case::config("settings.config", |empty: Value| json!({"settings": {"config": empty}}))]
+#[case::headers("settings.config.headers", |empty: Value| json!({"settings": {"config": {"headers": empty}}}))]
+#[case::auth("settings.config.auth", |empty: Value| json!({"settings": {"config": {"auth": empty}}}))]
+#[case::probe_roles("settings.probe_roles", |empty: Value| json!({"settings": {"probe_roles": empty}}))]
 fn in_a_change_of_a_service(#[case] path: &str, #[case] body: fn(Value) -> Value) {
     let client = tenant();
     let answers = [json!({}), json!([])].map(|empty| {
@@ -62,9 +62,9 @@ fn in_a_change_of_a_service(#[case] path: &str, #[case] body: fn(Value) -> Value
 }
 
 #[rstest]
-#[case(|empty| json!({"settings": {"interval_seconds": 3600, "config": empty}}), 201)]
-#[case(|empty| json!({"settings": {"interval_seconds": 3600, "config": {"headers": empty}, "probe_roles": empty}}), 201)]
-#[case(|empty| json!({"settings": empty}), 422)]
+#[case(|empty: Value| json!({"settings": {"interval_seconds": 3600, "config": empty}}), 201)]
+#[case(|empty: Value| json!({"settings": {"interval_seconds": 3600, "config": {"headers": empty}, "probe_roles": empty}}), 201)]
+#[case(|empty: Value| json!({"settings": empty}), 422)]
 fn in_a_new_service(#[case] fields: fn(Value) -> Value, #[case] status: u16) {
     let client = tenant();
     let answers = [json!({}), json!([])].map(|empty| {
@@ -77,9 +77,9 @@ fn in_a_new_service(#[case] fields: fn(Value) -> Value, #[case] status: u16) {
 }
 
 #[rstest]
-#[case::block(|empty| json!({"seo": empty}))]
-#[case::texts(|empty| json!({"seo": {"title": empty, "description": empty, "image_subtitle": empty}}))]
-#[case::name(|empty| json!({"name": empty}))]
+#[case::block(|empty: Value| json!({"seo": empty}))]
+#[case::texts(|empty: Value| json!({"seo": {"title": empty, "description": empty, "image_subtitle": empty}}))]
+#[case::name(|empty: Value| json!({"name": empty}))]
 fn in_a_status_page(#[case] body: fn(Value) -> Value) {
     let client = tenant();
     let page = || create_page(&client, &json!({"seo": {"title": {"en": "Shop"}}}));

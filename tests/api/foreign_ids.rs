@@ -283,11 +283,11 @@ fn draw(chance: &mut Chance) -> Blank {
             Blank { method: "POST", target: path.to_owned(), body, key }
         }
         _ => {
-            let (path, verbs) = chance.one(&PLACES);
-            let (method, rests) = chance.one(verbs);
+            let &(path, verbs) = chance.one(&PLACES);
+            let &(method, rests) = chance.one(verbs);
             let target = format!("{path}{}", chance.one(rests));
-            let body = if matches!(*method, "GET" | "DELETE") { String::new() } else { body };
-            Blank { method, target, body, key: key.filter(|_| *method == "POST") }
+            let body = if matches!(method, "GET" | "DELETE") { String::new() } else { body };
+            Blank { method, target, body, key: key.filter(|_| method == "POST") }
         }
     }
 }

@@ -269,7 +269,7 @@ async fn a_key_of_a_dead_process_is_free_soon(
 ) {
     let Some((mut server, postgres)) = server_on(backend) else { return };
     let client = server.client();
-    let claimed = format!("SELECT 1 FROM idempotency_key WHERE key = '{}'", "dead");
+    let claimed = "SELECT 1 FROM idempotency_key WHERE key = 'dead'";
     let request = raw_post(&client, "dead", &manual("Shop"));
     let mut stream = std::net::TcpStream::connect(client.address).unwrap();
     // The write is kept waiting behind a lock, so that the process dies between the claim and the effect.
@@ -277,7 +277,7 @@ async fn a_key_of_a_dead_process_is_free_soon(
         Some(postgres) => {
             let mut lock = postgres.hold("SELECT * FROM organisation FOR UPDATE");
             std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
-            eventually("the request has its key", || (postgres.ask(&claimed) == "1").then_some(())).await;
+            eventually("the request has its key", || (postgres.ask(claimed) == "1").then_some(())).await;
             server.kill();
             lock.release();
         }
@@ -289,7 +289,7 @@ async fn a_key_of_a_dead_process_is_free_soon(
             let database = sea_orm::Database::connect(url).await.unwrap();
             std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
             loop {
-                let question = sea_orm::Statement::from_string(sea_orm::DbBackend::Sqlite, claimed.clone());
+                let question = sea_orm::Statement::from_string(sea_orm::DbBackend::Sqlite, claimed);
                 let found = sea_orm::ConnectionTrait::query_all_raw(&database, question).await.unwrap();
                 if !found.is_empty() {
                     break;

@@ -162,7 +162,7 @@ fn a_group_takes_back_the_children_that_it_freed() {
     assert_eq!(ids(&after[..3]), ids(&before));
     assert_eq!(after[1], before[1]);
     let group_id = id_of(&after[0]);
-    let expected = [("One", &*one), ("Second", &two), ("Three", &three)];
+    let expected: [(&str, &str); 3] = [("One", &one), ("Second", &two), ("Three", &three)];
     assert_eq!(inside(&client, &page, &group_id), pairs(&expected), "the names are those of today");
     client.patch(&service(&one), &json!({"tags": []})).expect(200);
     assert_eq!(inside(&client, &page, &group_id), pairs(&expected[1..]));

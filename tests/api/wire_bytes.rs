@@ -25,7 +25,8 @@ impl Wire {
         let seen = Arc::clone(&requests);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                seen.lock().unwrap().extend(serve(stream));
+                let request = serve(stream);
+                seen.lock().unwrap().extend(request);
             }
         });
         Self { address, requests }
@@ -76,7 +77,13 @@ fn split(request: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// A check of this target with such a block in its configuration; the errors when it is refused.
-fn watch(client: &Client, wire: &Wire, query: &str, number: usize, config: Value) -> Result<(), Vec<String>> {
+fn watch(
+    client: &Client,
+    wire: &Wire,
+    query: &str,
+    number: usize,
+    config: &Value,
+) -> Result<(), Vec<String>> {
     let mut whole = json!({"method": "POST", "body": "END"});
     whole.as_object_mut().unwrap().extend(config.as_object().unwrap().clone());
     let answer = client.post(
@@ -102,7 +109,7 @@ async fn no_character_breaks_out_of_a_header() {
             "headers": {"X-Value": value}, "auth": {"type": "api_key", "header": "X-Credential", "value": value},
         });
         let is_control = char::from(byte).is_ascii_control() && byte != b'\t';
-        match watch(&client, &wire, "x", number, config) {
+        match watch(&client, &wire, "x", number, &config) {
             Ok(()) => {
                 assert!(!is_control, "{byte} was taken");
                 sent.push((number, value));
@@ -148,7 +155,7 @@ async fn no_character_breaks_out_of_basic_credentials() {
     for byte in 1..=u8::MAX {
         let word = format!("a{}b", char::from(byte));
         let config = json!({"auth": {"type": "basic", "username": word, "password": word}});
-        if let Err(keys) = watch(&client, &wire, "x", usize::from(byte), config) {
+        if let Err(keys) = watch(&client, &wire, "x", usize::from(byte), &config) {
             assert!(keys.iter().all(|key| key.starts_with("settings.config.auth.")), "{byte}: {keys:?}");
             continue;
         }
@@ -170,7 +177,7 @@ async fn no_character_breaks_out_of_a_target() {
     let client = server.client();
     for byte in 0..=u8::MAX {
         let query = format!("a{}b", char::from(byte));
-        if let Err(keys) = watch(&client, &wire, &query, usize::from(byte), json!({})) {
+        if let Err(keys) = watch(&client, &wire, &query, usize::from(byte), &json!({})) {
             assert_eq!(keys, ["target"], "{byte}");
             continue;
         }
@@ -197,12 +204,12 @@ async fn the_largest_headers_and_body_go_over_the_wire() {
             .into()
     };
     let body = |length: usize| format!("{}END", "b".repeat(length - 3));
-    let refused = |config: Value| watch(&client, &wire, "x", 9, config).unwrap_err();
+    let refused = |config: Value| watch(&client, &wire, "x", 9, &config).unwrap_err();
     assert_eq!(refused(json!({"headers": headers(51, 1)})), ["settings.config.headers"]);
     assert_eq!(refused(json!({"headers": headers(1, 8_193)})), ["settings.config.headers.X-Header-0"]);
     assert_eq!(refused(json!({"body": body(65_537)})), ["settings.config.body"]);
-    watch(&client, &wire, "x", 1, json!({"headers": headers(50, 100), "body": body(65_536)})).unwrap();
-    watch(&client, &wire, "x", 2, json!({"headers": headers(1, 8_192)})).unwrap();
+    watch(&client, &wire, "x", 1, &json!({"headers": headers(50, 100), "body": body(65_536)})).unwrap();
+    watch(&client, &wire, "x", 2, &json!({"headers": headers(1, 8_192)})).unwrap();
     let lines = wire.lines(1).await;
     for number in 0..50 {
         let line = format!("x-header-{number}: {}", "v".repeat(100));

@@ -19,6 +19,12 @@ const SYNC_US: &str = "delay_enter=1000000";
 /// How long a request takes at most to stand in the queue of the writers.
 const QUEUED: Duration = Duration::from_millis(200);
 
+/// Waits on a thread of the test itself.
+#[expect(clippy::disallowed_methods, reason = "there is no runtime here that it could block")]
+pub(crate) fn pause(duration: Duration) {
+    std::thread::sleep(duration);
+}
+
 /// Sends both requests so that they share a commit; `look` is called with the second answer as soon as it is there.
 fn share_a_commit(
     outsider: &Outsider,
@@ -28,12 +34,12 @@ fn share_a_commit(
     outsider.hold();
     std::thread::scope(|scope| {
         let first = scope.spawn(first);
-        std::thread::sleep(QUEUED);
+        pause(QUEUED);
         let second = scope.spawn(|| {
             let answer = second();
             look(&answer);
         });
-        std::thread::sleep(QUEUED);
+        pause(QUEUED);
         assert!(!first.is_finished() && !second.is_finished(), "both wait for the lock");
         outsider.release();
         assert!(first.join().unwrap().status < 300);
@@ -159,15 +165,15 @@ fn an_answer_is_repeated_only_when_it_is_durable() {
     std::thread::scope(|scope| {
         let first = scope.spawn(send);
         while outsider.rows("SELECT 1 FROM idempotency_key") == 0 {
-            std::thread::sleep(Duration::from_millis(1));
+            pause(Duration::from_millis(1));
         }
         outsider.hold();
-        std::thread::sleep(QUEUED);
+        pause(QUEUED);
         let second = scope.spawn(|| {
             let again = send();
             (client.get(&format!("/v1/statuspages/{}", id(&again))).status, again)
         });
-        std::thread::sleep(QUEUED);
+        pause(QUEUED);
         assert!(!first.is_finished() && !second.is_finished(), "both wait for the lock");
         outsider.release();
         let first = first.join().unwrap().expect(201);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::time::Instant;
 
+use crate::durable_answers::pause;
 use crate::support::client::Client;
 use crate::support::server::Server;
 
@@ -118,7 +119,7 @@ fn slow_clients_are_closed_and_others_are_not_kept_waiting() {
             && started.elapsed() < opened + CLOSED_WITHIN + SLACK
         {
             crowd.iter_mut().for_each(|slow| slow.tick(started));
-            std::thread::sleep(Duration::from_millis(500));
+            pause(Duration::from_millis(500));
         }
         let latest = |kind: Kind| {
             let of_kind = crowd.iter().filter(|slow| slow.kind == kind);
