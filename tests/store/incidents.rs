@@ -179,7 +179,8 @@ async fn lists_and_periods_are_filtered(#[values(Backend::Sqlite, Backend::Postg
                 .await
                 .unwrap();
         assert_eq!((foreign.len(), total), (0, 0));
-        let (rest, _) = page(store.main.reader(), owner.key, &filter, (1, 1)).await.unwrap();
+        let second = PageWindow { offset: 1, limit: 1 };
+        let (rest, _) = page(store.main.reader(), owner.key, &filter, second).await.unwrap();
         assert_eq!(rest.as_slice(), expected.get(1..2).unwrap_or_default());
     }
     let mut found = periods(store.main.reader(), owner.key, a.key, at(150)).await.unwrap();

@@ -278,7 +278,7 @@ fn the_spool_takes_results_faster_than_they_come() {
     let written = started.elapsed();
     let bytes = spool.bytes();
     let mut results = 0;
-    while let Some(batch) = spool.oldest() {
+    while let Some(batch) = spool.oldest().unwrap() {
         results += batch.checks.len();
         spool.forget();
     }
