@@ -10,8 +10,8 @@ use actix::System;
 use serde_json::{Value, json};
 use watchkeeper::app::App;
 use watchkeeper::clock::{Clock, DAY_MS, Timestamp};
-use watchkeeper::config::Config;
 use watchkeeper::config::limits::StoreLimits;
+use watchkeeper::config::{Config, PlanSettings, PlanValue};
 use watchkeeper::model::check::{CheckStatus, Measurement, Timings};
 use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
 use watchkeeper::model::history::{ChangeCause, CheckRecord, StatusChange};
@@ -20,6 +20,7 @@ use watchkeeper::store::Databases;
 use watchkeeper::store::database::sqlite_url;
 use watchkeeper::store::history::locations::LocationNumbers;
 use watchkeeper::store::history::{append, changes, segments};
+use watchkeeper::supervise::Supervisor;
 
 use crate::support::client::Client;
 
@@ -35,10 +36,12 @@ async fn start(folder: &Path, days_ahead: i64, trust_clock: bool) -> App {
         trust_clock,
         ..Config::default()
     };
-    config.plans = vec![("business".into(), vec![("retention_days".into(), "90".into())])];
+    let retention = [("retention_days".to_owned(), PlanValue("90".into()))];
+    config.plans = PlanSettings([("business".to_owned(), retention.into())].into());
     config.compaction.pass_ms = 100;
     config.record.upkeep_ms = 100;
-    App::start(config, Clock::driven(START.plus_ms(days_ahead * DAY_MS))).await.unwrap()
+    let clock = Clock::driven(START.plus_ms(days_ahead * DAY_MS));
+    App::start(config, clock, Supervisor::default()).await.unwrap()
 }
 
 async fn open(folder: &Path) -> Databases {
