@@ -27,6 +27,7 @@ impl Outsider {
     }
 
     /// How many rows the question finds.
+    #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn rows(&self, question: &str) -> usize {
         let question = Statement::from_string(DbBackend::Sqlite, question);
         self.runtime.block_on(self.database.query_all_raw(question)).unwrap().len()

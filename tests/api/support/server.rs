@@ -170,6 +170,7 @@ impl Server {
     }
 
     /// Starts without this variable from now on.
+    #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn unset(&mut self, variable: &str) {
         self.environment.retain(|(name, _)| name != variable);
     }
@@ -186,6 +187,7 @@ impl Server {
     }
 
     /// The exit code, if the process has ended by itself.
+    #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn try_wait(&mut self) -> Option<Option<i32>> {
         self.child.try_wait().unwrap().map(|status| status.code())
     }
