@@ -42,7 +42,7 @@ fn every_default_is_stored(#[case] check_type: CheckType, #[case] config: &str) 
 /// Contract 4.3.4, 5.3: every rule and its error key, on create. `interval_seconds` is 60 unless the row sends one.
 #[rstest]
 #[case(CheckType::Http, json!(7), "settings: This value must be an object.")]
-#[case(CheckType::Http, json!([]), "settings: This value must be an object.")]
+#[case(CheckType::Http, json!([]), "settings.interval_seconds: This field is required.")]
 #[case(CheckType::Manual, json!({}), "settings: Manual services have no settings.")]
 #[case(CheckType::Manual, json!("x"), "settings: Manual services have no settings.")]
 #[case(CheckType::Http, json!({"interval_seconds": null}), "settings.interval_seconds: This field must not be null.")]
@@ -63,11 +63,11 @@ fn every_default_is_stored(#[case] check_type: CheckType, #[case] config: &str) 
 #[case(CheckType::Http, json!({"assigned_probes": vec!["fra"; 51]}), "settings.assigned_probes: Send at most 50 entries.")]
 #[case(CheckType::Http, json!({"assigned_probes": ["fra", "mars", 7]}), "settings.assigned_probes.1: No active location with the code mars exists.\nsettings.assigned_probes.2: This value must be a string.")]
 #[case(CheckType::Http, json!({"assigned_probes": ["FRA"]}), "settings.assigned_probes.0: No active location with the code FRA exists.")]
-#[case(CheckType::Http, json!({"assigned_probes": ["mars"], "probe_roles": []}), "settings.assigned_probes.0: No active location with the code mars exists.\nsettings.probe_roles: This value must be an object.")]
+#[case(CheckType::Http, json!({"assigned_probes": ["mars"], "probe_roles": [1]}), "settings.assigned_probes.0: No active location with the code mars exists.\nsettings.probe_roles: This value must be an object.")]
 #[case(CheckType::Dns, json!({"config": {"dns_type": "SRV", "conditions": [{"field": "metadata.mx_count", "operator": "eq", "value": 0, "status": "down"}]}}), "settings.config.dns_type: Unknown value. Allowed: A, AAAA, MX, CNAME, TXT, NS.")]
 #[case(CheckType::Http, json!({"config": {"auth": {"type": "basic", "username": " __SERVICE_KEEP_UNCHANGED__ ", "password": "p"}}}), "settings.config.auth.username: The keep placeholder is only allowed for secret values.")]
 #[case(CheckType::Http, json!({"config": {"conditions": [{"field": "body", "operator": "contains", "value": " __SERVICE_KEEP_UNCHANGED__", "status": "down"}]}}), "settings.config.conditions.0.value: The keep placeholder is only allowed for secret values.")]
-#[case(CheckType::Http, json!({"probe_roles": []}), "settings.probe_roles: This value must be an object.")]
+#[case(CheckType::Http, json!({"probe_roles": [1]}), "settings.probe_roles: This value must be an object.")]
 #[case(CheckType::Http, json!({"probe_roles": {"fra": "half"}}), "settings.probe_roles.fra: Unknown value. Allowed: full, reachability.")]
 #[case(CheckType::Http, json!({"probe_roles": {"fra": null}}), "settings.probe_roles.fra: This field must not be null.")]
 #[case(CheckType::Http, json!({"probe_roles": {"mars": "full"}}), "settings.probe_roles.mars: This location is not assigned to the service.")]
@@ -76,7 +76,7 @@ fn every_default_is_stored(#[case] check_type: CheckType, #[case] config: &str) 
 #[case(CheckType::Http, json!({"assigned_probes": ["hel"], "probe_roles": {"fra": "full"}}), "settings.probe_roles.fra: This location is not assigned to the service.")]
 #[case(CheckType::Http, json!({"assigned_probes": ["hel"], "probe_roles": {"hel": "reachability"}}), "settings.probe_roles: At least one location must keep the role full.")]
 #[case(CheckType::Http, json!({"probe_roles": {"hel": "reachability", "fra": "reachability"}}), "settings.probe_roles: At least one location must keep the role full.")]
-#[case(CheckType::Http, json!({"config": []}), "settings.config: This value must be an object.")]
+#[case(CheckType::Http, json!({"config": [1]}), "settings.config: This value must be an object.")]
 fn settings_that_break_a_rule_are_refused(
     #[case] check_type: CheckType,
     #[case] sent: Value,
@@ -105,7 +105,7 @@ fn with_interval(mut sent: Value) -> Value {
 #[case(json!({"smart_dualstack": null}), "smart_dualstack: This field must not be null.")]
 #[case(json!({"dns_type": "A"}), "dns_type: Unknown field.")]
 #[case(json!({"Method": "GET"}), "Method: Unknown field.")]
-#[case(json!({"headers": []}), "headers: This value must be an object.")]
+#[case(json!({"headers": [1]}), "headers: This value must be an object.")]
 #[case(json!({"headers": {"": "a"}}), "headers.: This is not a valid header name.")]
 #[case(json!({"headers": {"X A": "a"}}), "headers.X A: This is not a valid header name.")]
 #[case(json!({"headers": {"X:": "a"}}), "headers.X:: This is not a valid header name.")]
@@ -346,7 +346,7 @@ fn few() -> Value {
 fn all_problems_are_told_in_the_order_of_the_tables() {
     let sent = json!({
         "config": {
-            "typo": 1, "conditions": [{"field": "body"}], "auth": {"type": "basic", "x": 1}, "headers": {"Host": "a"},
+            "typo": 1, "conditions": [{"field": "body"}], "auth": {"type": "basic", "x": 1}, "headers": {"Host": "a/b"},
             "method": "X"
         },
         "probe_roles": {"mars": "full"}, "assigned_probes": null, "retries": 9, "timeout_seconds": 0
