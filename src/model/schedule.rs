@@ -43,6 +43,14 @@ impl Schedule {
         let span_ms = self.latest(until).ms_since(self.latest(after));
         u64::try_from(span_ms / self.interval_ms).unwrap_or(0)
     }
+
+    /// Returns the number of due times that a look at `looked_at` kept from being looked at until `now`. A look between two due
+    /// times, such as the first one, stands for the due time that comes while it is under way.
+    #[must_use]
+    pub fn missed_by(&self, looked_at: Timestamp, now: Timestamp) -> u64 {
+        let passed = self.runs_between(looked_at, now);
+        if self.latest(looked_at) == looked_at { passed } else { passed.saturating_sub(1) }
+    }
 }
 
 #[cfg(test)]
@@ -80,6 +88,15 @@ mod tests {
                 .count();
             prop_assert_eq!(schedule.runs_between(start, end), walked as u64);
         }
+    }
+
+    #[test]
+    fn a_look_between_two_due_times_stands_for_the_next_one() {
+        let schedule = Schedule::new(0, 1_000, 0, 1);
+        let missed =
+            |looked_at, now| schedule.missed_by(Timestamp::from_ms(looked_at), Timestamp::from_ms(now));
+        assert_eq!([missed(990, 999), missed(990, 1_010), missed(990, 2_000)], [0, 0, 1]);
+        assert_eq!([missed(1_000, 1_999), missed(1_000, 2_000), missed(1_000, 3_000)], [0, 1, 2]);
     }
 
     #[test]

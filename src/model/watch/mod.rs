@@ -324,7 +324,7 @@ impl Watch {
     fn plan_next(&mut self, done: Attempt, now: Timestamp, effects: &mut Vec<Effect>) {
         let is_uncertain = now < self.uncertain_until && !self.is_unanimous(now);
         let slot = &mut self.slots[done.slot];
-        push_missed(slot.schedule.runs_between(done.scheduled_at, now), effects);
+        push_missed(slot.schedule.missed_by(done.scheduled_at, now), effects);
         let due = slot.schedule.next_after(now.max(done.scheduled_at));
         let hurry = (self.plan.interval_ms / UNCERTAIN_SPEED).max(self.plan.uncertain_interval_ms);
         let at = if is_uncertain { due.min(now.plus_ms(hurry)) } else { due };
