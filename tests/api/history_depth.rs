@@ -11,19 +11,33 @@ use crate::support::{create, service, until_checks};
 
 const MARGIN_MS: i64 = 3_600_000;
 
-/// A stopped server with a service, whose one own result is stored.
-async fn stopped(settings: &str) -> (Server, String) {
+/// A stopped server with a service of an organisation on a plan, whose one own result is stored.
+struct Stopped {
+    server: Server,
+    owner: Client,
+    id: String,
+}
+
+impl Stopped {
+    /// The owner, asking the process that runs now.
+    fn client(&self) -> Client {
+        Client { token: self.owner.token.clone(), ..self.server.client() }
+    }
+}
+
+async fn stopped(settings: &str) -> Stopped {
     let mut server = Server::with(settings, &[]);
+    let owner = server.tenant("business");
     let settings = json!({"interval_seconds": 604_800, "retries": 0});
     let body = json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
-    let id = create(&server.client(), &body);
-    until_checks(&server.client(), &id, 1).await;
+    let id = create(&owner, &body);
+    until_checks(&owner, &id, 1).await;
     server.kill();
-    (server, id)
+    Stopped { server, owner, id }
 }
 
 /// Imports one result for each of these times, and starts the server again.
-fn import(server: &mut Server, id: &str, times: &[Timestamp]) {
+fn import(Stopped { server, id, .. }: &mut Stopped, times: &[Timestamp]) {
     let path = server.data().join("past.csv");
     let lines = times.iter().map(|at| format!("{id},fra,{at},up,80\n"));
     let text: String =
@@ -50,17 +64,17 @@ fn texts(times: &[Timestamp]) -> Vec<Value> {
 #[case::what_the_plan_keeps("[plans.business]\nretention_days = 30\n", 30)]
 #[tokio::test]
 async fn the_history_starts_where_the_plan_or_ninety_days_say(#[case] settings: &str, #[case] days: i64) {
-    let (mut server, id) = stopped(settings).await;
+    let mut stopped = stopped(settings).await;
     let start = in_ms(-days * DAY_MS);
     let (before, after, later) = (start.plus_ms(-MARGIN_MS), start.plus_ms(MARGIN_MS), in_ms(-2 * DAY_MS));
-    import(&mut server, &id, &[before, after, later]);
-    let client = server.client();
-    assert_eq!(shown(&client, &id, ""), texts(&[later, after]));
-    assert_eq!(shown(&client, &id, "&from=1970-01-01"), texts(&[later, after]));
+    import(&mut stopped, &[before, after, later]);
+    let (client, id) = (stopped.client(), &stopped.id);
+    assert_eq!(shown(&client, id, ""), texts(&[later, after]));
+    assert_eq!(shown(&client, id, "&from=1970-01-01"), texts(&[later, after]));
     let to = format!("&to={}", start.plus_ms(-MARGIN_MS / 2));
-    assert_eq!(shown(&client, &id, &to), Vec::<Value>::new());
+    assert_eq!(shown(&client, id, &to), Vec::<Value>::new());
     if days < 90 {
-        let uptime = client.get(&format!("{}/uptime?days=90", service(&id))).expect(200).data();
+        let uptime = client.get(&format!("{}/uptime?days=90", service(id))).expect(200).data();
         let of = |at: Timestamp| {
             let date = at.to_string()[..10].to_owned();
             let days = uptime.as_array().unwrap();
@@ -74,18 +88,23 @@ async fn the_history_starts_where_the_plan_or_ninety_days_say(#[case] settings: 
 /// What was measured before the service had settings is not its history.
 #[tokio::test]
 async fn the_history_starts_with_the_first_settings() {
-    let (mut server, id) = stopped("").await;
+    let mut stopped = stopped("").await;
     let (before, after) = (in_ms(-5 * DAY_MS), in_ms(-3 * DAY_MS));
-    import(&mut server, &id, &[before, after]);
-    assert_eq!(shown(&server.client(), &id, ""), texts(&[after, before]), "an import begins the history");
-    server.kill();
+    import(&mut stopped, &[before, after]);
+    assert_eq!(
+        shown(&stopped.client(), &stopped.id, ""),
+        texts(&[after, before]),
+        "an import begins the history"
+    );
+    stopped.server.kill();
     let configured_at = in_ms(-4 * DAY_MS);
-    let url = format!("sqlite://{}", server.data().join("main.db").display());
+    let url = format!("sqlite://{}", stopped.server.data().join("main.db").display());
     let database = sea_orm::Database::connect(url).await.unwrap();
     let statement = format!("UPDATE service SET configured_at = {}", configured_at.ms());
     sea_orm::ConnectionTrait::execute_unprepared(&database, &statement).await.unwrap();
     database.close().await.unwrap();
-    server.restart();
-    assert_eq!(shown(&server.client(), &id, ""), texts(&[after]));
-    assert_eq!(shown(&server.client(), &id, "&from=1970-01-01"), texts(&[after]));
+    stopped.server.restart();
+    let (client, id) = (stopped.client(), &stopped.id);
+    assert_eq!(shown(&client, id, ""), texts(&[after]));
+    assert_eq!(shown(&client, id, "&from=1970-01-01"), texts(&[after]));
 }
