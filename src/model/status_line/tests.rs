@@ -102,7 +102,8 @@ proptest! {
         }
         let found = in_time_order(rows);
         prop_assert!(found.is_sorted_by(|before, after| before.at < after.at && before.to == after.from));
-        for (second, status) in seen {
+        // What an undone future held is not asked for before it is the present again.
+        for (second, status) in seen.into_iter().filter(|(second, _)| *second <= now) {
             let place = found.partition_point(|change| change.at <= at(second));
             prop_assert_eq!(found[place - 1].to, status, "at second {} of {:?}", second, found);
         }
