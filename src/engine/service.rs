@@ -43,6 +43,8 @@ pub struct ServiceActor {
     memory: Option<Memory>,
     sequence: u32,
     timer: Option<SpawnHandle>,
+    /// The moment for which the timer was set.
+    timer_due: Option<Instant>,
     anchor: (Timestamp, Instant),
     /// Where its checks answer to.
     address: Arc<Addr<Self>>,
@@ -89,6 +91,7 @@ impl ServiceActor {
             memory,
             sequence: 0,
             timer: None,
+            timer_due: None,
             anchor,
             address,
         }
@@ -251,25 +254,31 @@ impl ServiceActor {
         if let Some(timer) = self.timer.take() {
             ctx.cancel_future(timer);
         }
+        self.timer_due = None;
         let Some(at) = self.watching.next_wake() else { return };
         let wait_us = (at.ms() * 1_000).saturating_sub(self.shard.clock.now_us());
         let wait = Duration::from_micros(u64::try_from(wait_us).unwrap_or(0));
-        let due = Instant::now() + wait;
-        self.timer = Some(ctx.run_later(wait, move |actor, ctx| actor.wake_since(due, ctx)));
+        self.timer_due = Some(Instant::now() + wait);
+        self.timer = Some(ctx.run_later(wait, Self::wake_unless_late));
     }
 
-    /// Wakes for what was due at `due`. A timer that is late says that this process stood still: pings that came
-    /// meanwhile wait in the accept queue, and are heard before a deadline is called missed.
-    fn wake_since(&mut self, due: Instant, ctx: &mut Context<Self>) {
-        if matches!(self.watching, Watching::Reporting(_)) && due.elapsed() > STANDSTILL {
+    /// Wakes, but not at once when the process has stood still: pings that came meanwhile wait in the accept queue, and
+    /// are heard before a deadline is called missed.
+    fn wake_unless_late(&mut self, ctx: &mut Context<Self>) {
+        if matches!(self.watching, Watching::Reporting(_)) && self.has_stood_still() {
             self.timer = Some(ctx.run_later(CATCH_UP, Self::wake));
         } else {
             self.wake(ctx);
         }
     }
 
+    /// Returns true when the timer is so late that this process cannot have run.
+    fn has_stood_still(&self) -> bool {
+        self.timer_due.is_some_and(|due| due.elapsed() > STANDSTILL)
+    }
+
     fn wake(&mut self, ctx: &mut Context<Self>) {
-        self.timer = None;
+        (self.timer, self.timer_due) = (None, None);
         let now = self.now();
         self.set_suspects_aside();
         let effects = self.watching.wake(now);

@@ -186,6 +186,12 @@ impl Heartbeat {
         effects
     }
 
+    /// The process stood still until `now` and reads only now what came meanwhile: a deadline that passed is not held
+    /// against somebody who could not be heard.
+    pub fn excuse(&mut self, now: Timestamp) {
+        self.deadline = self.deadline.map(|deadline| deadline.max(now.plus_ms(1)));
+    }
+
     /// The wall clock was set ahead by `jump_ms`, or back: deadlines move with it, and so does what was seen. A ping that
     /// stayed in the future would keep every later one from counting as the newest. `now` is the new time.
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {

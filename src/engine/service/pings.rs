@@ -30,7 +30,11 @@ impl Handler<Pinged> for ServiceActor {
 
     fn handle(&mut self, Pinged(ping): Pinged, ctx: &mut Context<Self>) {
         let now = self.now();
+        let has_stood_still = self.has_stood_still();
         if let Watching::Reporting(heartbeat) = &mut self.watching {
+            if has_stood_still {
+                heartbeat.excuse(now);
+            }
             let effects: Vec<Effect> = heartbeat.ping(ping, now);
             self.act(effects, ctx);
         }
