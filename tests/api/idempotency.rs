@@ -177,7 +177,10 @@ fn server_on(backend: Backend) -> Option<(Server, Option<Postgres>)> {
 
 /// Reliability: 200 equal requests at once make one row.
 #[rstest]
-fn of_many_equal_requests_at_once_one_runs(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+#[tokio::test]
+async fn of_many_equal_requests_at_once_one_runs(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some((server, _postgres)) = server_on(backend) else { return };
     let client = server.client();
     let ask = || post_with(&client, "/v1/services", "a", &manual("Shop"));
@@ -193,9 +196,16 @@ fn of_many_equal_requests_at_once_one_runs(#[values(Backend::Sqlite, Backend::Po
             assert_eq!(answer.message(), "A request with this Idempotency-Key is still running.");
         }
     }
-    assert!(statuses.keys().all(|status| matches!(status, 201 | 409)), "{statuses:?}");
-    let created = answers.iter().filter(|answer| answer.status == 201);
-    assert_eq!(created.filter(|answer| answer.header("idempotent-replayed").is_none()).count(), 1);
+    // A machine that has other things to do may put some off (contract 5.1); whoever asks again is told the one effect.
+    assert!(statuses.keys().all(|status| matches!(status, 201 | 409 | 503)), "{statuses:?}");
+    let last = eventually("the key is answered", || {
+        let answer = ask();
+        (answer.status == 201).then_some(answer)
+    })
+    .await;
+    let created = answers.iter().chain([&last]).filter(|answer| answer.status == 201);
+    let firsts = created.filter(|answer| answer.header("idempotent-replayed").is_none()).count();
+    assert!(firsts == 1 || firsts == 0 && statuses.contains_key(&503), "{firsts} of {statuses:?}");
     assert_eq!(count(&client), 1);
 }
 
