@@ -104,7 +104,7 @@ fn a_manual_service_is_configured_and_operational() {
 #[case(json!({"name": "x", "check_type": "ssl", "target": "x:y"}), &[("target", "Enter a host name.")])]
 #[case(json!({"name": "x", "check_type": "manual", "tags": "env"}), &[("tags", "This value must be a list.")])]
 #[case(json!({"name": "x", "check_type": "manual", "settings": {"interval_seconds": 60}}), &[("settings", "Manual services have no settings.")])]
-#[case(json!({"name": "", "check_type": "tcp", "target": 1, "settings": []}), &[("name", "Use at least 1 characters."), ("target", "This value must be a string."), ("settings", "This value must be an object.")])]
+#[case(json!({"name": "", "check_type": "tcp", "target": 1, "settings": [1]}), &[("name", "Use at least 1 characters."), ("target", "This value must be a string."), ("settings", "This value must be an object.")])]
 #[case(json!({"settings": 1, "tags": 1, "target": 1, "check_type": 1, "name": 1}), &[("name", "This value must be a string."), ("check_type", "This value must be a string."), ("target", "This value must be a string."), ("tags", "This value must be a list."), ("settings", "This value must be an object.")])]
 fn a_wrong_field_is_refused(#[case] body: Value, #[case] expected: &[(&str, &str)]) {
     let answer = Server::shared_client().post("/v1/services", &body);
