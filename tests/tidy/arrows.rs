@@ -23,14 +23,14 @@ pub(crate) fn modules(source: &Source) -> Vec<Arrow> {
     let mut nesting = Nesting::at(source);
     let mut found = Vec::new();
     for at in 0..tokens.len() {
-        nesting.read(&tokens, at);
-        let root_ends = match word(&tokens, at) {
-            "crate" if before(&tokens, at, 1) == "use" || word(&tokens, at + 1) == "::" => Some(at + 1),
-            "super" => nesting.root_behind_supers(&tokens, at),
+        nesting.read(tokens, at);
+        let root_ends = match word(tokens, at) {
+            "crate" if before(tokens, at, 1) == "use" || word(tokens, at + 1) == "::" => Some(at + 1),
+            "super" => nesting.root_behind_supers(tokens, at),
             _ => None,
         };
         if let Some(end) = root_ends {
-            found.extend(first_segments(&tokens, end));
+            found.extend(first_segments(tokens, end));
         }
     }
     found
@@ -40,9 +40,9 @@ pub(crate) fn modules(source: &Source) -> Vec<Arrow> {
 pub(crate) fn crates(source: &Source) -> Vec<Arrow> {
     let tokens = source.tokens();
     let starts_path = |at: usize| {
-        let inside = before(&tokens, at, 1) == "::" && continues_path(before(&tokens, at, 2));
-        let imported = before(&tokens, at, 1) == "use" || before(&tokens, at, 2) == "extern";
-        !inside && (imported || word(&tokens, at + 1) == "::")
+        let inside = before(tokens, at, 1) == "::" && continues_path(before(tokens, at, 2));
+        let imported = before(tokens, at, 1) == "use" || before(tokens, at, 2) == "extern";
+        !inside && (imported || word(tokens, at + 1) == "::")
     };
     let starts = (0..tokens.len()).filter(|at| is_name(&tokens[*at].text) && starts_path(*at));
     starts.map(|at| Arrow { to: tokens[at].text.clone(), line: tokens[at].line }).collect()

@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 
@@ -21,6 +22,8 @@ pub(crate) struct Source {
     pub(crate) path: String,
     /// Everything in it.
     pub(crate) text: String,
+    /// Its tokens, once somebody has asked for them.
+    tokens: OnceLock<Vec<Token>>,
 }
 
 /// A word, `::`, or any other single character that is not blank.
@@ -34,7 +37,7 @@ pub(crate) struct Token {
 impl Source {
     /// A file that need not exist.
     pub(crate) fn new(path: &str, text: &str) -> Self {
-        Self { path: path.into(), text: text.into() }
+        Self { path: path.into(), text: text.into(), tokens: OnceLock::new() }
     }
 
     /// Every text file of the checkout; what is not UTF-8 is not text.
@@ -75,12 +78,14 @@ impl Source {
     }
 
     /// The code without blanks, comments and literals.
-    pub(crate) fn tokens(&self) -> Vec<Token> {
-        let stream = self.text.parse::<TokenStream>();
-        let stream = stream.unwrap_or_else(|error| panic!("{}: {error}", self.path));
-        let mut found = Vec::new();
-        flatten(stream, &mut found);
-        found
+    pub(crate) fn tokens(&self) -> &[Token] {
+        self.tokens.get_or_init(|| {
+            let stream = self.text.parse::<TokenStream>();
+            let stream = stream.unwrap_or_else(|error| panic!("{}: {error}", self.path));
+            let mut found = Vec::new();
+            flatten(stream, &mut found);
+            found
+        })
     }
 }
 
@@ -128,7 +133,7 @@ fn collect(folder: &Path, prefix: &str, found: &mut Vec<Source>) {
             collect(&entry.path(), &format!("{path}/"), found);
         } else if kind.is_file() {
             let bytes = fs::read(entry.path()).expect("a file of the checkout can be read");
-            found.extend(String::from_utf8(bytes).map(|text| Source { path, text }));
+            found.extend(String::from_utf8(bytes).map(|text| Source::new(&path, &text)));
         }
     }
 }
