@@ -75,7 +75,6 @@ async fn a_host_is_pinged_over_ipv6() {
 #[case("auto", false, UP)]
 #[case("auto", true, (CheckStatus::Degraded, Some(ErrorCode::DualstackPartial)))]
 #[case("ipv4", true, UP)]
-#[case("ipv6", false, down(ErrorCode::ConnectUnreachable))]
 fn a_dead_family_matters_only_when_both_are_watched(
     #[case] ip_version: &'static str,
     #[case] smart_dualstack: bool,
@@ -94,6 +93,18 @@ fn a_dead_family_matters_only_when_both_are_watched(
         let measured = measured(&check, &toolbox).await.unwrap();
         assert_eq!(verdict(&measured), expected);
         assert!(measured.timings.dns.is_some());
+    });
+}
+
+/// A machine without a route to any IPv6 address cannot say whether the target is alive.
+#[test]
+fn a_family_without_a_route_of_our_own_is_not_measured() {
+    if !may_open(Type::RAW) {
+        return assert_not_raw();
+    }
+    inside(|| async {
+        let outcome = run(&icmp("fd00:1::1", &json!({})), &toolbox()).await;
+        assert_eq!(outcome, Outcome::Unmeasured(Trouble::NetworkDown));
     });
 }
 

@@ -96,6 +96,7 @@ async fn every_phase_is_measured_to_two_milliseconds() {
     let names = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let server: SocketAddr = names.local_addr().unwrap();
     let mut errors: [Vec<u32>; 4] = Default::default();
+    let mut gaps: Vec<u32> = Vec::new();
     for number in 0..shots {
         let delay = Duration::from_millis(4 + number % 17);
         let web = hesitant(&authority, delay).await;
@@ -114,8 +115,12 @@ async fn every_phase_is_measured_to_two_milliseconds() {
         }
         let phases = [timings.dns, timings.connect, timings.tls, timings.ttfb, timings.transfer];
         let sum: u32 = phases.into_iter().map(phase).sum();
-        assert!(phase(timings.total).abs_diff(sum) <= GAPS_US, "{timings:?}");
+        gaps.push(phase(timings.total).abs_diff(sum));
     }
+    gaps.sort_unstable();
+    let gap = gaps[gaps.len() * share / 100];
+    println!("sum: {gap} us from the total at p{share} of {shots}");
+    assert!(gap <= GAPS_US, "the phases miss {gap} us of the total at p{share}");
     for (name, mut errors) in ["dns", "tls", "ttfb", "transfer"].into_iter().zip(errors) {
         errors.sort_unstable();
         let (median, tail) = (errors[errors.len() / 2], errors[errors.len() * share / 100]);

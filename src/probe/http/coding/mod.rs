@@ -25,8 +25,8 @@ use zstd::Zstd;
 const LAYERS_MAX: usize = 2;
 /// A window is smaller by so much than the power of two that brotli makes room for.
 const WINDOW_GAP_BYTES: usize = 16;
-/// Coded bytes between two yields: at most a millisecond of work.
-const SLICE_BYTES: usize = 4096;
+/// Coded bytes between two yields: at most a mebibyte of deflated ones, a millisecond of work.
+const SLICE_BYTES: usize = 1024;
 
 /// The reasons why a body is not decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
