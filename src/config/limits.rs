@@ -177,7 +177,7 @@ impl Default for HttpLimits {
             body_bytes: 1024 * 1024,
             head_timeout_seconds: 5,
             body_timeout_seconds: 10,
-            write_timeout_seconds: 15,
+            write_timeout_seconds: 10,
             keep_alive_seconds: 15,
             shutdown_seconds: 5,
             rate_limit_addresses: 100_000,
