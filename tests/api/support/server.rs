@@ -169,6 +169,12 @@ impl Server {
         (self.child, self.client.address) = launch(&self.folder, &self.environment);
     }
 
+    /// Starts with this variable from now on.
+    #[allow(dead_code, reason = "the tests of reliability ask")]
+    pub(crate) fn set(&mut self, variable: &str, value: &str) {
+        self.environment.push((variable.to_owned(), value.to_owned()));
+    }
+
     /// Starts without this variable from now on.
     #[allow(dead_code, reason = "the tests of reliability ask")]
     pub(crate) fn unset(&mut self, variable: &str) {
