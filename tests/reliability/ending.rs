@@ -108,7 +108,8 @@ async fn sigterm_during_the_start_does_not_wait_for_the_start() {
     command.env_clear().current_dir(folder.path());
     command.envs([("WATCHKEEPER_LISTEN", "127.0.0.1:0"), ("WATCHKEEPER_DATABASE_URL", &url)]);
     let mut child = command.arg("serve").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    silent.accept().unwrap();
+    // Held open: a database that closes would end the start by itself.
+    let _held = silent.accept().unwrap();
     let asked_at = Instant::now();
     let order = format!("kill -TERM {}", child.id());
     assert!(Command::new("sh").args(["-c", &order]).status().unwrap().success());
