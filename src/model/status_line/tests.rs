@@ -84,13 +84,19 @@ proptest! {
                 seen.insert(second, line.status());
             }
             now += passes;
+            // A second in which a step ends and the next begins has no one status.
+            seen.remove(&now);
             if let Some(jump) = jump {
                 let before = at(now);
                 now += jump;
+                seen.remove(&now);
                 if jump < 0 {
-                    changes.extend(line.set_back(before, at(now)));
-                    // The new line begins with this second, whatever an older one said of it.
-                    seen.insert(now, line.status());
+                    let closed = line.set_back(before, at(now));
+                    if !closed.is_empty() {
+                        // The new line begins with this second, whatever an older one said of it.
+                        seen.insert(now, line.status());
+                    }
+                    changes.extend(closed);
                 } else if jump > 0 {
                     // Nobody has looked at what the clock has skipped.
                     let status = line.status();
