@@ -17,7 +17,8 @@ use crate::support::server::Server;
 use crate::support::{UP, measure, spec, verdict};
 
 const NAME: &str = "timed.test";
-const TOLERANCE_US: u32 = 2_000;
+/// Without optimisation a lookup alone takes two milliseconds of our own time.
+const TOLERANCE_US: u32 = if cfg!(debug_assertions) { 5_000 } else { 2_000 };
 /// Microseconds that rounding and bookkeeping between the phases may take.
 const GAPS_US: u32 = 1_000;
 
