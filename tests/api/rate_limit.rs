@@ -116,11 +116,11 @@ fn a_trusted_proxy_names_the_client() {
 async fn a_window_ends_sixty_seconds_after_its_first_request() {
     let server = limited();
     let client = server.client();
-    let opened = tokio::time::Instant::now();
     spend(&client);
     let refused = client.get("/v1/me").expect(429);
+    let refused_at = tokio::time::Instant::now();
     let (wait, ends_at) = (number(&refused, "retry-after"), number(&refused, "x-ratelimit-reset"));
-    let until = |seconds: u64| tokio::time::sleep_until(opened + std::time::Duration::from_secs(seconds));
+    let until = |seconds: u64| tokio::time::sleep_until(refused_at + std::time::Duration::from_secs(seconds));
     until(u64::from(wait) - 2).await;
     let late = client.get("/v1/me").expect(429);
     assert_eq!(number(&late, "x-ratelimit-reset"), ends_at, "refusals do not prolong it");
