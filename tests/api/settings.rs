@@ -153,7 +153,7 @@ fn conditions_follow_the_record_type() {
 #[case(json!({"interval_seconds": 60, "assigned_probes": ["local", "mars"]}), "settings.assigned_probes.1", "No active location with the code mars exists.")]
 #[case(json!({"interval_seconds": 60, "probe_roles": {"local": "reachability"}}), "settings.probe_roles", "At least one location must keep the role full.")]
 #[case(json!({"interval_seconds": 60, "probe_roles": {"mars": "full"}}), "settings.probe_roles.mars", "This location is not assigned to the service.")]
-#[case(json!({"interval_seconds": 60, "config": []}), "settings.config", "This value must be an object.")]
+#[case(json!({"interval_seconds": 60, "config": ["GET"]}), "settings.config", "This value must be an object.")]
 fn a_wrong_setting_is_refused(#[case] settings: Value, #[case] key: &str, #[case] text: &str) {
     assert_eq!(post_http(&settings).errors(), [(key.to_owned(), text.to_owned())]);
 }
