@@ -50,7 +50,7 @@ fn in_a_change_of_a_service(#[case] path: &str, #[case] body: fn(Value) -> Value
     match path {
         "settings.config.headers" => assert_eq!(settings["config"]["headers"], json!({})),
         "settings.config.auth" => {
-            assert_eq!(answers[1].1["errors"]["settings.config.auth.type"][0], "This field is required.")
+            assert_eq!(answers[1].1["errors"]["settings.config.auth.type"][0], "This field is required.");
         }
         "settings.probe_roles" => assert_eq!(settings["probe_roles"], json!({})),
         _ => assert_eq!(

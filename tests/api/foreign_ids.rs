@@ -200,8 +200,11 @@ const BODIES: [&str; 12] = [
     r#"{"key": "x", "value": "y", "hostname": "Not a host"}"#,
 ];
 
+/// A method, and what may follow a path with it.
+type Verb = (&'static str, &'static [&'static str]);
+
 /// The path of something that an organisation has, with blanks.
-const PLACES: [(&str, &[(&str, &[&str])]); 6] = [
+const PLACES: [(&str, &[Verb]); 6] = [
     ("/v1/services/{service}", &VERBS),
     ("/v1/tags/{tag}", &[("GET", &[""]), ("PATCH", &[""]), ("DELETE", &[""])]),
     (
