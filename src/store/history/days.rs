@@ -16,7 +16,7 @@ const BUCKETS_AT_ONCE: i16 = 16;
 pub struct DayAnswers {
     /// The service.
     pub service: ServiceKey,
-    /// The day, as of [`Timestamp::day`].
+    /// The day, as of [`crate::clock::Timestamp::day`].
     pub day: i64,
     /// Their number.
     pub answered: i64,
