@@ -78,6 +78,8 @@ async fn restarts(services: usize, limit: Duration) {
     })
     .await;
     let took = started.elapsed();
+    // An unoptimised build takes several times as long to start, and runs beside other tests.
+    let limit = if cfg!(debug_assertions) { limit * 5 } else { limit };
     assert!(took <= limit, "{took:?}");
     tokio::time::sleep(Duration::from_secs(15)).await;
     let (peak, steady) = (memory_kib(&server, "VmHWM:"), memory_kib(&server, "VmRSS:"));

@@ -19,8 +19,9 @@ const CLOSED_WITHIN: Duration = Duration::from_secs(15);
 const SLACK: Duration = Duration::from_secs(3);
 /// Ordinary requests that are timed before and meanwhile.
 const ASKED: usize = 400;
-/// What a busy machine may add to the slowest of them.
+/// What a busy machine may add to the slowest of them; the quick form runs beside other tests.
 const NOISE: Duration = Duration::from_millis(25);
+const NOISE_BESIDE_TESTS: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -138,5 +139,6 @@ fn slow_clients_are_closed_and_others_are_not_kept_waiting() {
         asking.join().unwrap()
     });
     println!("p99 of ordinary requests: {before:?} alone, {meanwhile:?} among slow clients");
-    assert!(meanwhile <= before * 2 + NOISE, "{before:?} became {meanwhile:?}");
+    let noise = if crate::endures() { NOISE } else { NOISE_BESIDE_TESTS };
+    assert!(meanwhile <= before * 2 + noise, "{before:?} became {meanwhile:?}");
 }
