@@ -3,8 +3,13 @@
 //! Hashing takes tens of milliseconds and about 19 MiB on purpose; callers run it beside their event loop and bound how
 //! many run at once.
 
+use std::ops::RangeInclusive;
+
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _, phc::PasswordHash};
+
+/// Characters of a password.
+pub const PASSWORD_LENGTH: RangeInclusive<usize> = 8..=255;
 
 /// A password could not be hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,12 +5,23 @@
 pub mod seo;
 pub mod word;
 
+use std::ops::RangeInclusive;
+
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::statuspage::seo::Seo;
 use crate::model::statuspage::word::{AccessType, Appearance, LogoSize, SubscriberChannel};
 use crate::model::translated::Translated;
+
+/// Characters of a name, per language.
+pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
+/// Characters of a style sheet.
+pub const CSS_LENGTH: RangeInclusive<usize> = 0..=10_000;
+/// Characters of the address of an imprint or a privacy policy.
+pub const URL_LENGTH: RangeInclusive<usize> = 0..=500;
+/// Most addresses that may see a page.
+pub const WHITELIST_MAX: usize = 500;
 
 /// A status page.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use serde_json::Value;
 
 /// One text per language, in the alphabetical order of the languages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Translated(BTreeMap<String, String>);
 
 /// A stored text is no object of texts by language, or an empty one.

@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 use serde_json::Value;
 use utoipa::PartialSchema;
 use utoipa::openapi::schema::{
-    AdditionalProperties, AnyOfBuilder, Array, Object, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat,
-    SchemaType, Type,
+    AdditionalProperties, AllOf, AnyOfBuilder, Array, Object, ObjectBuilder, OneOfBuilder, Schema,
+    SchemaFormat, SchemaType, Type,
 };
 use utoipa::openapi::{ArrayBuilder, Ref, RefOr};
 
@@ -111,9 +111,25 @@ pub(in crate::http) fn either(shapes: impl IntoIterator<Item = Shape>) -> Shape 
     Shape(RefOr::T(Schema::OneOf(builder.build())))
 }
 
-/// The declaration of a view.
+/// The declaration of a view. The members of views that are flattened into it come first, as in an answer.
 pub(in crate::http) fn view<V: PartialSchema>() -> Shape {
-    Shape(V::schema())
+    match V::schema() {
+        RefOr::T(Schema::AllOf(parts)) => Shape(merged(parts).into()),
+        schema => Shape(schema),
+    }
+}
+
+/// One object with the members of all parts.
+fn merged(parts: AllOf) -> Object {
+    let mut whole = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Object)).build();
+    for part in parts.items {
+        if let RefOr::T(Schema::Object(part)) = part {
+            whole.required.extend(part.required);
+            whole.properties.extend(part.properties);
+        }
+    }
+    whole.description = parts.description;
+    whole
 }
 
 /// A string of which the length lies in this range.
@@ -153,9 +169,10 @@ pub(in crate::http) fn any_of(shapes: impl IntoIterator<Item = Shape>) -> Shape 
 }
 
 /// A translatable text as a client sends it (contract 1.11).
-pub(in crate::http) fn translatable(min: usize, max: usize) -> Shape {
-    let translations = map_of(string().length(None, max)).edit(|object| object.min_properties = Some(1));
-    either([text(min, max), translations])
+pub(in crate::http) fn translatable(length: &RangeInclusive<usize>) -> Shape {
+    let each = string().length(None, *length.end());
+    let translations = map_of(each).edit(|object| object.min_properties = Some(1));
+    either([text_in(length), translations])
         .says("A text in the organisation's default language, or an object with one text per language.")
 }
 
@@ -340,7 +357,9 @@ fn or_null(kind: &mut SchemaType) {
 
 #[cfg(test)]
 mod tests {
+    use serde::Serialize;
     use serde_json::json;
+    use utoipa::ToSchema;
 
     use super::*;
 
@@ -365,5 +384,28 @@ mod tests {
         let shape = object().has("b", string()).may_have("a", boolean()).closed();
         let text = r#"{"type":"object","required":["b"],"properties":{"b":{"type":"string"},"a":{"type":"boolean"}},"additionalProperties":false}"#;
         assert_eq!(serde_json::to_string(&shape.into_schema()).unwrap(), text);
+    }
+
+    /// An inner view.
+    #[derive(Serialize, ToSchema)]
+    struct Inner {
+        a: bool,
+    }
+
+    /// An outer view.
+    #[derive(Serialize, ToSchema)]
+    struct Outer {
+        #[serde(flatten)]
+        #[schema(inline)]
+        inner: Inner,
+        b: bool,
+    }
+
+    #[test]
+    fn a_flattened_view_is_a_part_of_its_view() {
+        let text = r#"{"type":"object","description":"An outer view.","required":["a","b"],"properties":{"a":{"type":"boolean"},"b":{"type":"boolean"}}}"#;
+        assert_eq!(serde_json::to_string(&view::<Outer>().into_schema()).unwrap(), text);
+        let shown = serde_json::to_string(&Outer { inner: Inner { a: true }, b: false }).unwrap();
+        assert_eq!(shown, r#"{"a":true,"b":false}"#);
     }
 }

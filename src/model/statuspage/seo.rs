@@ -2,10 +2,19 @@
 //!
 //! The block is written as a whole: what a client leaves out goes back to its default.
 
+use std::ops::RangeInclusive;
+
 use serde_json::{Value, json};
 
 use crate::model::statuspage::word::ImageAppearance;
 use crate::model::translated::Translated;
+
+/// Characters of the title, per language.
+pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=70;
+/// Characters of the description, per language.
+pub const DESCRIPTION_LENGTH: RangeInclusive<usize> = 1..=160;
+/// Characters of the second line of the preview image, per language.
+pub const IMAGE_SUBTITLE_LENGTH: RangeInclusive<usize> = 1..=90;
 
 /// The `seo` block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +55,7 @@ impl Default for Seo {
 pub struct UnreadableSeo;
 
 impl Seo {
-    /// How it is shown and how it is stored.
+    /// How it is stored.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let texts = |text: &Option<Translated>| text.as_ref().map_or_else(|| json!({}), Translated::to_json);

@@ -25,7 +25,7 @@ use crate::http::v1::assets::picture::size_limit;
 use crate::http::v1::assets::upload::{Upload, read_file};
 use crate::http::v1::page_in_path;
 use crate::http::v1::state::AppState;
-use crate::http::v1::statuspages::view::PageView;
+use crate::http::v1::statuspages::viewer::PageViewer;
 use crate::model::asset::AssetKind;
 use crate::store::assets::{self, NewAsset};
 
@@ -81,8 +81,8 @@ async fn upload(studio: &Studio, call: Call<AppState>, kind: AssetKind) -> Resul
     };
     assets::replace(&*write, asset).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
-    let reply = Reply::data(view.bare(&*write, &page).await?);
+    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
+    let reply = Reply::data(viewer.bare(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }
 
@@ -93,8 +93,8 @@ async fn delete(call: Call<AppState>, kind: AssetKind) -> Result<Committed, ApiE
     let page = page_in_path::find_for_update(&write, &caller, id).await?;
     assets::delete(&*write, page.key, kind).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
-    let reply = Reply::data(view.bare(&*write, &page).await?);
+    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
+    let reply = Reply::data(viewer.bare(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }
 

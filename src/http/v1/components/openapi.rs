@@ -87,8 +87,8 @@ fn write() -> Shape {
         "sync_new_visible",
     ];
     object()
-        .may_have("name", translatable(1, 255))
-        .may_have("description", translatable(0, 500).nullable())
+        .may_have("name", translatable(&(1..=255)))
+        .may_have("description", translatable(&(0..=500)).nullable())
         .may_have_all(&flags, &boolean())
         .may_have("service_id", id().nullable().says("Null: none. Not on a group."))
         .may_have("parent_id", id().nullable().says("A group of the same page; null: top level."))

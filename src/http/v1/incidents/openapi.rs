@@ -165,7 +165,7 @@ fn service_impact() -> Shape {
 /// Members that create and update share.
 fn write() -> Shape {
     object()
-        .may_have("title", translatable(1, 255))
+        .may_have("title", translatable(&(1..=255)))
         .may_have("severity", one_of(&SEVERITIES).says("Always `minor` for a notice."))
         .may_have("is_published", boolean())
         .may_have("sla_counts_as_downtime", boolean())
@@ -178,7 +178,7 @@ fn create() -> Shape {
     write()
         .may_have(
             "message",
-            translatable(1, 10_000).says("The first timeline entry: a text, or one text per language."),
+            translatable(&(1..=10_000)).says("The first timeline entry: a text, or one text per language."),
         )
         .may_have("status", one_of(&STATUSES).default_value("investigating"))
         .may_have("kind", one_of(&["standard", "notice"]).default_value("standard"))
@@ -200,13 +200,13 @@ fn change() -> Shape {
 fn entry() -> Shape {
     object()
         .has("status", one_of(&STATUSES))
-        .has("message", translatable(1, 10_000))
+        .has("message", translatable(&(1..=10_000)))
         .may_have("notify_subscribers", boolean().default_value(true))
 }
 
 fn resolve() -> Shape {
     object()
-        .has("message", translatable(1, 10_000))
+        .has("message", translatable(&(1..=10_000)))
         .may_have("notify_subscribers", boolean().default_value(true))
         .may_have("resolved_at", instant().nullable())
 }

@@ -130,7 +130,7 @@ fn update() -> Shape {
 /// Members that create and update share.
 fn write() -> Shape {
     object()
-        .may_have("title", translatable(1, 255))
+        .may_have("title", translatable(&(1..=255)))
         .may_have("type", one_of(&TYPES))
         .may_have("scheduled_start", instant())
         .may_have("scheduled_end", instant().nullable().says("Later than the start; null: open end."))
@@ -142,7 +142,7 @@ fn write() -> Shape {
 }
 
 fn create() -> Shape {
-    let message = translatable(1, 10_000).nullable();
+    let message = translatable(&(1..=10_000)).nullable();
     write()
         .may_have("message", message.says("The first timeline entry; generated when left out."))
         .may_have("notify_announcement", boolean().default_value(true).says("Tell subscribers now."))
@@ -159,7 +159,7 @@ fn extend() -> Shape {
     object()
         .has("scheduled_end", instant().nullable().says("Later than the start and than now; null: open end."))
         .may_have("scheduled_start", instant().nullable().says("Null: unchanged."))
-        .may_have("message", translatable(1, 10_000).nullable())
+        .may_have("message", translatable(&(1..=10_000)).nullable())
         .may_have("notify_subscribers", boolean().default_value(false))
 }
 

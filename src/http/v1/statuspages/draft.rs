@@ -15,20 +15,11 @@ use crate::http::v1::statuspages::seo::read_seo;
 use crate::model::access::Organisation;
 use crate::model::css::sanitise;
 use crate::model::email::is_address;
-use crate::model::password::Password;
+use crate::model::password::{PASSWORD_LENGTH, Password};
 use crate::model::slug::{SLUG_LENGTH, is_slug};
 use crate::model::statuspage::word::{AccessType, Appearance, LogoSize, SubscriberChannel};
-use crate::model::statuspage::{Statuspage, used_locale};
+use crate::model::statuspage::{CSS_LENGTH, NAME_LENGTH, Statuspage, URL_LENGTH, WHITELIST_MAX, used_locale};
 use crate::model::translated::Translated;
-
-/// Most addresses of a page.
-const WHITELIST_MAX: usize = 500;
-/// Most ways to subscribe.
-const CHANNELS_MAX: usize = 6;
-/// Most characters of a style sheet.
-const CSS_LENGTH: usize = 10_000;
-/// Most characters of an address.
-const URL_LENGTH: usize = 500;
 
 /// For whom a page is written.
 pub(super) struct Draft<'a> {
@@ -86,7 +77,7 @@ impl Draft<'_> {
     }
 
     fn read_name(&self, field: &Field<'_>) -> Option<Translated> {
-        read_translated(field, 1..=255, self.organisation)
+        read_translated(field, NAME_LENGTH, self.organisation)
     }
 
     /// Everything behind the name.
@@ -182,7 +173,7 @@ fn read_access(fields: &Fields<'_>, page: &mut Statuspage) -> Option<Password> {
         Given::Value(field) if field.value().as_str() == Some("") => Given::Null,
         given => given.read(|field| {
             let text = field.string()?;
-            field.check_length(text, &(8..=255))?;
+            field.check_length(text, &PASSWORD_LENGTH)?;
             Some(Password::new(text.to_owned()))
         }),
     };
@@ -224,7 +215,7 @@ fn read_whitelist(field: &Field<'_>) -> Option<Vec<String>> {
 }
 
 fn read_channels(field: &Field<'_>) -> Option<Vec<SubscriberChannel>> {
-    let entries = field.list(CHANNELS_MAX)?;
+    let entries = field.list(SubscriberChannel::WORDS.len())?;
     if entries.is_empty() {
         return field.refuse(FieldRule::MinItems(1));
     }
@@ -245,14 +236,14 @@ fn read_color(fields: &Fields<'_>, name: &str) -> Given<String> {
 }
 
 fn read_css(fields: &Fields<'_>) -> Given<String> {
-    match fields.nullable_text("custom_css", 0..=CSS_LENGTH).read(|sheet| Some(sanitise(&sheet))) {
+    match fields.nullable_text("custom_css", CSS_LENGTH).read(|sheet| Some(sanitise(&sheet))) {
         Given::Value(sheet) if sheet.is_empty() => Given::Null,
         given => given,
     }
 }
 
 fn read_url(fields: &Fields<'_>, name: &str) -> Given<String> {
-    fields.nullable_text(name, 0..=URL_LENGTH).read(|text| {
+    fields.nullable_text(name, URL_LENGTH).read(|text| {
         if !is_url(&text) {
             fields.refuse(name, FieldRule::Url);
             return None;

@@ -1,6 +1,6 @@
 //! `/v1/statuspages` (contract 4.13): list, read, create, change, delete, publish, withdraw.
 //!
-//! Reading a body is in `draft`, the object that clients see in `view`, the components in `components`. Passwords are hashed
+//! Reading a body is in `draft`, the object that clients see in `view` and `viewer`, the components in `components`. Passwords are hashed
 //! before a write begins, so that nobody waits for that in a transaction.
 
 pub(in crate::http) mod asset_urls;
@@ -9,7 +9,8 @@ mod hashing;
 pub(in crate::http) mod openapi;
 pub(in crate::http) mod publishing;
 mod seo;
-pub(in crate::http) mod view;
+mod view;
+pub(in crate::http) mod viewer;
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::page_in_path::{find, find_for_update};
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::draft::{Draft, Drafted, asked_slug};
-use crate::http::v1::statuspages::view::PageView;
+use crate::http::v1::statuspages::viewer::PageViewer;
 use crate::model::slug;
 use crate::model::statuspage::Statuspage;
 use crate::store::statuspages::slugs;
@@ -47,8 +48,8 @@ pub(super) async fn list_statuspages(call: Call<AppState>) -> Result<Reply, ApiE
     let listed = statuspages::list(main, caller.organisation.key, slug, request.window()).await;
     let (pages, total) = listed.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
-    let rows = view.rows(main, &pages).await?;
+    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
+    let rows = viewer.rows(main, &pages).await?;
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
 }
@@ -57,8 +58,8 @@ pub(super) async fn show_statuspage(call: Call<AppState>) -> Result<Reply, ApiEr
     let page = find(&call).await?;
     let Call { state, caller, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
-    let shown = view.whole(state.databases.main.reader(), &page).await?;
+    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
+    let shown = viewer.whole(state.databases.main.reader(), &page).await?;
     Ok(Reply::data(shown).in_language(&languages))
 }
 
@@ -80,9 +81,9 @@ pub(super) async fn create_statuspage(
     page.is_published = publish && publishing::may_publish_now(&write, &caller).await?;
     let page = insert((&state, &caller.organisation.default_locale), &write, page).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
+    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
     let location = format!("{}/v1/statuspages/{}", state.base_url, page.id);
-    let reply = Reply::created(view.whole(&*write, &page).await?, &location);
+    let reply = Reply::created(viewer.whole(&*write, &page).await?, &location);
     write.commit(reply.in_language(&languages)).await
 }
 
@@ -108,9 +109,9 @@ pub(super) async fn update_statuspage(
         changed.password_hash = new_hash;
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
+    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
     if changed == stored {
-        let reply = Reply::data(view.whole(&*write, &stored).await?);
+        let reply = Reply::data(viewer.whole(&*write, &stored).await?);
         return write.commit(reply.in_language(&languages)).await;
     }
     changed.updated_at = state.now();
@@ -120,7 +121,7 @@ pub(super) async fn update_statuspage(
     {
         return Err(slug_taken());
     }
-    let reply = Reply::data(view.whole(&*write, &changed).await?);
+    let reply = Reply::data(viewer.whole(&*write, &changed).await?);
     write.commit(reply.in_language(&languages)).await
 }
 

@@ -1,19 +1,26 @@
 //! `/v1/statuspages` (contract 4.13) and the files of a page (4.16).
 
+use std::ops::RangeInclusive;
+
 use serde_json::{Map, Value, json};
 
 use crate::http::gate::route::Verb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{
-    Shape, anything, boolean, color, id, integer, list_of, map_of, named, object, one_of, string, text,
-    timestamp, translatable, translations, url,
+    Shape, anything, boolean, list_of, map_of, named, object, string, text, text_in, translatable, view,
 };
-use crate::model::statuspage::word::Appearance;
+use crate::http::v1::statuspages::view::{
+    SeoView, StatuspageFilesView, StatuspageRowView, StatuspageView, access_type, appearance, color_or_null,
+    image_appearance, logo_size, slug, subscriber_channels,
+};
+use crate::model::password::PASSWORD_LENGTH;
+use crate::model::statuspage::seo::{DESCRIPTION_LENGTH, IMAGE_SUBTITLE_LENGTH, TITLE_LENGTH};
+use crate::model::statuspage::word::{Appearance, SubscriberChannel};
+use crate::model::statuspage::{CSS_LENGTH, NAME_LENGTH, URL_LENGTH, WHITELIST_MAX};
 
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/statuspages/{id}";
-const CHANNELS: [&str; 6] = ["email", "webhook", "slack", "teams", "discord", "telegram"];
 const FLAGS: [&str; 5] = [
     "show_logo",
     "show_affected_services",
@@ -21,9 +28,8 @@ const FLAGS: [&str; 5] = [
     "show_incident_history",
     "status_json_includes_hidden",
 ];
-const ACCESS: [&str; 3] = ["public", "password", "email_whitelist"];
-const SIZES: [&str; 3] = ["small", "medium", "large"];
-const SEO_TEXTS: [(&str, usize); 3] = [("title", 70), ("description", 160), ("image_subtitle", 90)];
+const SEO_TEXTS: [(&str, RangeInclusive<usize>); 3] =
+    [("title", TITLE_LENGTH), ("description", DESCRIPTION_LENGTH), ("image_subtitle", IMAGE_SUBTITLE_LENGTH)];
 const SEO_FLAGS: [&str; 3] = ["indexable", "live_status", "event_images"];
 
 /// A file of a page: its path, the ids and summaries of both operations, and what may be uploaded.
@@ -59,15 +65,12 @@ const ICON: &str = "ICO, PNG or SVG, at most 1 MiB.";
 
 /// `extra` are the constant members that the operator has configured.
 pub(in crate::http) fn chapter(extra: &Map<String, Value>) -> Chapter {
-    let row = || extra.keys().fold(row(), |shape, name| shape.has(name, anything()));
-    let counted =
-        || row().has("components_count", integer().at_least(0).says("Groups and children included."));
-    let components = list_of(named("Component")).says("Flat, parents before children.");
+    let extended = |shown: Shape| extra.keys().fold(shown, |shape, name| shape.has(name, anything()));
     let schemas = vec![
-        ("Statuspage", counted().has("components", components)),
-        ("StatuspageRow", counted()),
-        ("StatuspageFiles", row()),
-        ("Seo", seo()),
+        ("Statuspage", extended(view::<StatuspageView<'_>>())),
+        ("StatuspageRow", extended(view::<StatuspageRowView<'_>>())),
+        ("StatuspageFiles", extended(view::<StatuspageFilesView<'_>>())),
+        ("Seo", view::<SeoView<'_>>()),
         ("SentSeo", sent_seo()),
         ("CreateStatuspage", create()),
         ("UpdateStatuspage", write()),
@@ -141,55 +144,9 @@ fn files(file: &File) -> [Operation; 2] {
     ]
 }
 
-fn row() -> Shape {
-    let locales = || list_of(string());
-    object()
-        .has("id", id())
-        .has("name", string())
-        .has("name_translations", translations())
-        .has("slug", slug())
-        .has("url", url().says("Public address; it answers 404 until the page is published."))
-        .has("is_published", boolean())
-        .has("theme", string())
-        .has("supported_locales", locales().nullable().says("Null: those of the organisation."))
-        .has("default_locale", string().nullable())
-        .has("effective_supported_locales", locales())
-        .has("effective_default_locale", string())
-        .has_all(&["primary_color", "secondary_color"], &color().nullable())
-        .has_all(&["custom_css", "imprint_url", "privacy_policy_url"], &string().nullable())
-        .has_all(&FLAGS, &boolean())
-        .has("logo_size", one_of(&SIZES))
-        .has("seo", named("Seo"))
-        .has_all(&["logo_url", "logo_dark_url", "favicon_url"], &url().nullable())
-        .has("access_type", one_of(&ACCESS))
-        .has("has_password", boolean().says("The password itself is never shown."))
-        .has("email_whitelist", list_of(string()))
-        .has("appearance", one_of(Appearance::WORDS))
-        .has("allow_appearance_switch", boolean())
-        .has("subscriber_channels", list_of(one_of(&CHANNELS)))
-        .has("created_at", timestamp())
-        .has("updated_at", timestamp())
-}
-
-fn slug() -> Shape {
-    text(1, 63).pattern("^[a-z0-9]+(-[a-z0-9]+)*$")
-}
-
-fn image_appearance() -> Shape {
-    one_of(&["auto", "light", "dark"]).default_value("auto")
-}
-
-fn seo() -> Shape {
-    let texts = SEO_TEXTS.map(|(name, _)| name);
-    object()
-        .has_all(&texts, &translations())
-        .has("image_appearance", image_appearance())
-        .has_all(&SEO_FLAGS, &boolean())
-}
-
 fn sent_seo() -> Shape {
-    let texts = SEO_TEXTS.iter().fold(object().says("Replaces the whole block."), |shape, (name, most)| {
-        shape.may_have(name, map_of(text(0, *most)))
+    let texts = SEO_TEXTS.iter().fold(object().says("Replaces the whole block."), |shape, (name, length)| {
+        shape.may_have(name, map_of(text(0, *length.end())))
     });
     let flags = boolean().default_value(true);
     texts.may_have("image_appearance", image_appearance()).may_have_all(&SEO_FLAGS, &flags).closed()
@@ -197,22 +154,22 @@ fn sent_seo() -> Shape {
 
 /// Members that create and update share.
 fn write() -> Shape {
-    let address = || text(0, 500).nullable().says("`http://`, `https://` or `mailto:`.");
+    let address = || text_in(&URL_LENGTH).nullable().says("`http://`, `https://` or `mailto:`.");
     let locales = list_of(string()).items(1, 100).nullable();
     object()
-        .may_have("name", translatable(1, 255))
+        .may_have("name", translatable(&NAME_LENGTH))
         .may_have("slug", slug().nullable().says("Null on create: derived from the name."))
-        .may_have_all(&["primary_color", "secondary_color"], &color().nullable())
-        .may_have("custom_css", text(0, 10_000).nullable().says("Dangerous parts are removed."))
+        .may_have_all(&["primary_color", "secondary_color"], &color_or_null())
+        .may_have("custom_css", text_in(&CSS_LENGTH).nullable().says("Dangerous parts are removed."))
         .may_have_all(&["imprint_url", "privacy_policy_url"], &address())
         .may_have_all(&FLAGS, &boolean())
-        .may_have("logo_size", one_of(&SIZES))
-        .may_have("access_type", one_of(&ACCESS))
-        .may_have("password", text(8, 255).nullable().says("Write-only; null removes it."))
-        .may_have("email_whitelist", list_of(string()).items(0, 500).nullable())
-        .may_have("appearance", one_of(Appearance::WORDS).default_value("system"))
+        .may_have("logo_size", logo_size())
+        .may_have("access_type", access_type())
+        .may_have("password", text_in(&PASSWORD_LENGTH).nullable().says("Write-only; null removes it."))
+        .may_have("email_whitelist", list_of(string()).items(0, WHITELIST_MAX).nullable())
+        .may_have("appearance", appearance().default_value(Appearance::System.as_str()))
         .may_have("allow_appearance_switch", boolean().default_value(true))
-        .may_have("subscriber_channels", list_of(one_of(&CHANNELS)).items(1, 6))
+        .may_have("subscriber_channels", subscriber_channels().items(1, SubscriberChannel::WORDS.len()))
         .may_have("supported_locales", locales.says("Null: those of the organisation."))
         .may_have("default_locale", string().nullable())
         .may_have("seo", named("SentSeo"))

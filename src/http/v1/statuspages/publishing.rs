@@ -13,7 +13,7 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::page_in_path::{find, find_for_update};
 use crate::http::v1::state::AppState;
-use crate::http::v1::statuspages::view::PageView;
+use crate::http::v1::statuspages::viewer::PageViewer;
 use crate::model::access::Permission;
 use crate::model::statuspage::Statuspage;
 use crate::store::{Transaction, organisations, statuspages};
@@ -40,8 +40,8 @@ async fn set_published(call: Call<AppState>, is_published: bool) -> Result<Commi
         statuspages::update(&*write, &page).await.or_unavailable()?;
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
-    let reply = Reply::data(view.whole(&*write, &page).await?);
+    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
+    let reply = Reply::data(viewer.whole(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }
 

@@ -7,7 +7,7 @@ use crate::http::kit::field::Field;
 use crate::http::kit::fields::Fields;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::{TextLanguages, read_texts};
-use crate::model::statuspage::seo::Seo;
+use crate::model::statuspage::seo::{DESCRIPTION_LENGTH, IMAGE_SUBTITLE_LENGTH, Seo, TITLE_LENGTH};
 use crate::model::statuspage::word::ImageAppearance;
 use crate::model::translated::Translated;
 
@@ -26,8 +26,8 @@ const KEYS: [&str; 7] = [
 pub(super) fn read_seo(field: &Field<'_>, languages: TextLanguages<'_>) -> Option<Seo> {
     let fields = field.object()?;
     let text = |name, length| read_text(&fields, name, length, languages);
-    let (title, description) = (text("title", 1..=70), text("description", 1..=160));
-    let image_subtitle = text("image_subtitle", 1..=90);
+    let (title, description) = (text("title", TITLE_LENGTH), text("description", DESCRIPTION_LENGTH));
+    let image_subtitle = text("image_subtitle", IMAGE_SUBTITLE_LENGTH);
     let appearance = fields.optional("image_appearance").and_then(|field| field.word(ImageAppearance::WORDS));
     let flag = |name| fields.optional(name).and_then(|field| field.boolean()).unwrap_or(true);
     let (indexable, live_status, event_images) =

@@ -1,147 +1,257 @@
 //! Status pages as clients see them (contract 4.13.1), in the order of its example.
 //!
-//! A list shows how many components a page has, a single page shows them, the answer about a file neither. What other tables
-//! add is asked once for all pages of a list.
+//! A list shows how many components a page has, a single page shows them, the answer about a file neither.
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
-use crate::http::kit::error::ApiError;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
 use crate::http::kit::languages::Languages;
-use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::components::view::PageComponents;
-use crate::http::v1::state::AppState;
+use crate::http::openapi::shape::{
+    Shape, color, id, integer, list_of, named, one_of, string_or_null, text, timestamp, translations, url,
+    url_or_null,
+};
 use crate::http::v1::statuspages::asset_urls::AssetUrls;
+use crate::id::Id;
 use crate::model::access::Organisation;
+use crate::model::slug::SLUG_LENGTH;
 use crate::model::statuspage::Statuspage;
-use crate::store::Connection;
-use crate::store::statuspages::shown::{Shown, of_pages};
+use crate::model::statuspage::seo::Seo;
+use crate::model::statuspage::word::{AccessType, Appearance, ImageAppearance, LogoSize, SubscriberChannel};
+use crate::model::translated::Translated;
 
-/// For whom pages are shown.
-pub(in crate::http) struct PageView<'a> {
-    /// Addresses and the engine.
-    pub(in crate::http) state: &'a AppState,
-    /// Whose pages.
-    pub(in crate::http) organisation: &'a Organisation,
-    /// In which language.
-    pub(in crate::http) languages: &'a Languages,
+/// A status page by itself.
+#[derive(Serialize, ToSchema)]
+pub(super) struct StatuspageView<'a> {
+    #[serde(flatten)]
+    #[schema(inline)]
+    pub(super) page: PageView<'a>,
+    #[schema(schema_with = components_count)]
+    pub(super) components_count: usize,
+    #[schema(schema_with = components)]
+    pub(super) components: Vec<Value>,
+    #[schema(schema_with = timestamp)]
+    pub(super) created_at: Timestamp,
+    #[schema(schema_with = timestamp)]
+    pub(super) updated_at: Timestamp,
 }
 
-impl PageView<'_> {
-    /// The rows of a list: without `components`.
-    ///
-    /// # Errors
-    /// 503, 500.
-    pub(super) async fn rows(
-        &self,
-        connection: &impl Connection,
-        pages: &[Statuspage],
-    ) -> Result<Vec<Value>, ApiError> {
-        let keys: Vec<i64> = pages.iter().map(|page| page.key).collect();
-        let mut shown = of_pages(connection, &keys).await.or_unavailable()?;
-        let row = |page: &Statuspage| {
-            let shown = shown.remove(&page.key).unwrap_or_default();
-            self.finish(
-                page,
-                self.page(page, &shown),
-                vec![("components_count", json!(shown.components_count))],
-            )
-        };
-        Ok(pages.iter().map(row).collect())
-    }
+/// A status page in a list.
+#[derive(Serialize, ToSchema)]
+pub(super) struct StatuspageRowView<'a> {
+    #[serde(flatten)]
+    #[schema(inline)]
+    pub(super) page: PageView<'a>,
+    #[schema(schema_with = components_count)]
+    pub(super) components_count: u64,
+    #[schema(schema_with = timestamp)]
+    pub(super) created_at: Timestamp,
+    #[schema(schema_with = timestamp)]
+    pub(super) updated_at: Timestamp,
+}
 
-    /// One page with its components.
-    ///
-    /// # Errors
-    /// 503, 500.
-    pub(in crate::http) async fn whole(
-        &self,
-        connection: &impl Connection,
-        page: &Statuspage,
-    ) -> Result<Value, ApiError> {
-        let shown = self.shown(connection, page).await?;
-        let components = PageComponents::load(self.state, connection, page).await?;
-        let components = components.all(self.languages);
-        let further = vec![("components_count", json!(components.len())), ("components", components.into())];
-        Ok(self.finish(page, self.page(page, &shown), further))
-    }
+/// A status page of which a file was changed.
+#[derive(Serialize, ToSchema)]
+pub(super) struct StatuspageFilesView<'a> {
+    #[serde(flatten)]
+    #[schema(inline)]
+    pub(super) page: PageView<'a>,
+    #[schema(schema_with = timestamp)]
+    pub(super) created_at: Timestamp,
+    #[schema(schema_with = timestamp)]
+    pub(super) updated_at: Timestamp,
+}
 
-    /// One page without `components` and `components_count`: the answer about a file (contract 4.16).
-    ///
-    /// # Errors
-    /// 503, 500.
-    pub(in crate::http) async fn bare(
-        &self,
-        connection: &impl Connection,
-        page: &Statuspage,
-    ) -> Result<Value, ApiError> {
-        let shown = self.shown(connection, page).await?;
-        Ok(self.finish(page, self.page(page, &shown), Vec::new()))
-    }
+/// What every answer shows of a page.
+#[derive(Serialize, ToSchema)]
+pub(super) struct PageView<'a> {
+    #[schema(schema_with = id)]
+    id: Id,
+    name: &'a str,
+    #[schema(schema_with = translations)]
+    name_translations: &'a Translated,
+    #[schema(schema_with = slug)]
+    slug: &'a str,
+    #[schema(schema_with = public_url)]
+    url: String,
+    is_published: bool,
+    theme: &'static str,
+    /// Null: those of the organisation.
+    #[schema(required)]
+    supported_locales: Option<&'a [String]>,
+    #[schema(required)]
+    default_locale: Option<&'a str>,
+    effective_supported_locales: Vec<String>,
+    effective_default_locale: String,
+    #[schema(schema_with = color_or_null, required)]
+    primary_color: Option<&'a str>,
+    #[schema(schema_with = color_or_null, required)]
+    secondary_color: Option<&'a str>,
+    #[schema(schema_with = string_or_null, required)]
+    custom_css: Option<&'a str>,
+    #[schema(schema_with = string_or_null, required)]
+    imprint_url: Option<&'a str>,
+    #[schema(schema_with = string_or_null, required)]
+    privacy_policy_url: Option<&'a str>,
+    show_logo: bool,
+    #[schema(schema_with = logo_size)]
+    logo_size: &'static str,
+    show_affected_services: bool,
+    show_unlinked_services: bool,
+    show_incident_history: bool,
+    status_json_includes_hidden: bool,
+    seo: SeoView<'a>,
+    #[schema(schema_with = url_or_null, required)]
+    logo_url: Option<String>,
+    #[schema(schema_with = url_or_null, required)]
+    logo_dark_url: Option<String>,
+    #[schema(schema_with = url_or_null, required)]
+    favicon_url: Option<String>,
+    #[schema(schema_with = access_type)]
+    access_type: &'static str,
+    /// The password itself is never shown.
+    has_password: bool,
+    email_whitelist: &'a [String],
+    #[schema(schema_with = appearance)]
+    appearance: &'static str,
+    allow_appearance_switch: bool,
+    #[schema(schema_with = subscriber_channels)]
+    subscriber_channels: Vec<&'static str>,
+}
 
-    async fn shown(&self, connection: &impl Connection, page: &Statuspage) -> Result<Shown, ApiError> {
-        let mut shown = of_pages(connection, &[page.key]).await.or_unavailable()?;
-        Ok(shown.remove(&page.key).unwrap_or_default())
-    }
+/// What search engines and link previews see of a page; a text without any language is an empty object.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Seo)]
+pub(super) struct SeoView<'a> {
+    #[schema(schema_with = translations)]
+    title: BTreeMap<&'a str, &'a str>,
+    #[schema(schema_with = translations)]
+    description: BTreeMap<&'a str, &'a str>,
+    #[schema(schema_with = translations)]
+    image_subtitle: BTreeMap<&'a str, &'a str>,
+    #[schema(schema_with = image_appearance)]
+    image_appearance: &'static str,
+    indexable: bool,
+    live_status: bool,
+    event_images: bool,
+}
 
-    fn page(&self, page: &Statuspage, shown: &Shown) -> Value {
-        let files = AssetUrls::of(&self.state.base_url, &shown.files);
-        let channels: Vec<&str> = page.subscriber_channels.iter().map(|channel| channel.as_str()).collect();
-        json!({
-            "id": page.id.as_str(),
-            "name": self.languages.text(&page.name),
-            "name_translations": page.name.to_json(),
-            "slug": page.slug,
-            "url": self.url(page, shown),
-            "is_published": page.is_published,
-            "theme": "default",
-            "supported_locales": page.supported_locales,
-            "default_locale": page.default_locale,
-            "effective_supported_locales": page.effective_locales(self.organisation),
-            "effective_default_locale": page.effective_default_locale(self.organisation),
-            "primary_color": page.primary_color,
-            "secondary_color": page.secondary_color,
-            "custom_css": page.custom_css,
-            "imprint_url": page.imprint_url,
-            "privacy_policy_url": page.privacy_policy_url,
-            "show_logo": page.shows.logo,
-            "logo_size": page.logo_size.as_str(),
-            "show_affected_services": page.shows.affected_services,
-            "show_unlinked_services": page.shows.unlinked_services,
-            "show_incident_history": page.shows.incident_history,
-            "status_json_includes_hidden": page.shows.hidden_in_json,
-            "seo": page.seo.to_json(),
-            "logo_url": files.logo,
-            "logo_dark_url": files.logo_dark,
-            "favicon_url": files.favicon,
-            "access_type": page.access_type.as_str(),
-            "has_password": page.password_hash.is_some(),
-            "email_whitelist": page.email_whitelist,
-            "appearance": page.appearance.as_str(),
-            "allow_appearance_switch": page.allows_appearance_switch,
-            "subscriber_channels": channels,
-        })
-    }
+/// What is shown of a page beside its own row.
+pub(super) struct ShownBeside {
+    /// The addresses of its files.
+    pub(super) files: AssetUrls,
+    /// Its public address.
+    pub(super) url: String,
+}
 
-    /// The public address (specification 2.6).
-    fn url(&self, page: &Statuspage, shown: &Shown) -> String {
-        match &shown.active_hostname {
-            Some(hostname) => format!("https://{hostname}"),
-            None => self.state.config.statuspage_url(&page.slug),
+impl<'a> PageView<'a> {
+    /// The view of a page of this organisation.
+    pub(super) fn of(
+        page: &'a Statuspage,
+        beside: ShownBeside,
+        organisation: &Organisation,
+        languages: &Languages,
+    ) -> Self {
+        let ShownBeside { files, url } = beside;
+        Self {
+            id: page.id,
+            name: languages.text(&page.name),
+            name_translations: &page.name,
+            slug: &page.slug,
+            url,
+            is_published: page.is_published,
+            theme: "default",
+            supported_locales: page.supported_locales.as_deref(),
+            default_locale: page.default_locale.as_deref(),
+            effective_supported_locales: page.effective_locales(organisation),
+            effective_default_locale: page.effective_default_locale(organisation),
+            primary_color: page.primary_color.as_deref(),
+            secondary_color: page.secondary_color.as_deref(),
+            custom_css: page.custom_css.as_deref(),
+            imprint_url: page.imprint_url.as_deref(),
+            privacy_policy_url: page.privacy_policy_url.as_deref(),
+            show_logo: page.shows.logo,
+            logo_size: page.logo_size.as_str(),
+            show_affected_services: page.shows.affected_services,
+            show_unlinked_services: page.shows.unlinked_services,
+            show_incident_history: page.shows.incident_history,
+            status_json_includes_hidden: page.shows.hidden_in_json,
+            seo: SeoView::of(&page.seo),
+            logo_url: files.logo,
+            logo_dark_url: files.logo_dark,
+            favicon_url: files.favicon,
+            access_type: page.access_type.as_str(),
+            has_password: page.password_hash.is_some(),
+            email_whitelist: &page.email_whitelist,
+            appearance: page.appearance.as_str(),
+            allow_appearance_switch: page.allows_appearance_switch,
+            subscriber_channels: page.subscriber_channels.iter().map(|channel| channel.as_str()).collect(),
         }
     }
+}
 
-    /// The object with its last members; the operator's constant ones (contract 1.14) never replace one of ours.
-    fn finish(&self, page: &Statuspage, mut object: Value, further: Vec<(&str, Value)>) -> Value {
-        for (name, value) in further {
-            object[name] = value;
+impl<'a> SeoView<'a> {
+    /// The view of this block.
+    fn of(seo: &'a Seo) -> Self {
+        let texts = |text: &'a Option<Translated>| text.iter().flat_map(Translated::iter).collect();
+        Self {
+            title: texts(&seo.title),
+            description: texts(&seo.description),
+            image_subtitle: texts(&seo.image_subtitle),
+            image_appearance: seo.image_appearance.as_str(),
+            indexable: seo.indexable,
+            live_status: seo.live_status,
+            event_images: seo.event_images,
         }
-        object["created_at"] = page.created_at.to_string().into();
-        object["updated_at"] = page.updated_at.to_string().into();
-        if let Value::Object(members) = &mut object {
-            for (name, value) in &self.state.config.compat.extra_statuspage_fields {
-                members.entry(name.clone()).or_insert_with(|| value.clone());
-            }
-        }
-        object
     }
+}
+
+/// A slug.
+pub(super) fn slug() -> Shape {
+    text(1, SLUG_LENGTH).pattern("^[a-z0-9]+(-[a-z0-9]+)*$")
+}
+
+/// The size of the logo.
+pub(super) fn logo_size() -> Shape {
+    one_of(LogoSize::WORDS)
+}
+
+/// Who may see a page.
+pub(super) fn access_type() -> Shape {
+    one_of(AccessType::WORDS)
+}
+
+/// The colour scheme of a page.
+pub(super) fn appearance() -> Shape {
+    one_of(Appearance::WORDS)
+}
+
+/// How visitors may subscribe.
+pub(super) fn subscriber_channels() -> Shape {
+    list_of(one_of(SubscriberChannel::WORDS))
+}
+
+/// The colours of the preview image.
+pub(super) fn image_appearance() -> Shape {
+    one_of(ImageAppearance::WORDS).default_value(ImageAppearance::Auto.as_str())
+}
+
+/// A colour or null.
+pub(super) fn color_or_null() -> Shape {
+    color().nullable()
+}
+
+fn public_url() -> Shape {
+    url().says("Public address; it answers 404 until the page is published.")
+}
+
+fn components_count() -> Shape {
+    integer().at_least(0).says("Groups and children included.")
+}
+
+fn components() -> Shape {
+    list_of(named("Component")).says("Flat, parents before children.")
 }

@@ -1,0 +1,125 @@
+//! Reading what is shown of status pages: what other tables add is asked once for all pages of a list.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::http::kit::error::ApiError;
+use crate::http::kit::languages::Languages;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::kit::view::to_json;
+use crate::http::v1::components::view::PageComponents;
+use crate::http::v1::state::AppState;
+use crate::http::v1::statuspages::asset_urls::AssetUrls;
+use crate::http::v1::statuspages::view::{
+    PageView, ShownBeside, StatuspageFilesView, StatuspageRowView, StatuspageView,
+};
+use crate::model::access::Organisation;
+use crate::model::statuspage::Statuspage;
+use crate::store::Connection;
+use crate::store::statuspages::shown::{Shown, of_pages};
+
+/// For whom pages are shown.
+pub(in crate::http) struct PageViewer<'a> {
+    /// Addresses and the engine.
+    pub(in crate::http) state: &'a AppState,
+    /// Whose pages.
+    pub(in crate::http) organisation: &'a Organisation,
+    /// In which language.
+    pub(in crate::http) languages: &'a Languages,
+}
+
+impl PageViewer<'_> {
+    /// The rows of a list: without `components`.
+    ///
+    /// # Errors
+    /// 503, 500.
+    pub(super) async fn rows(
+        &self,
+        connection: &impl Connection,
+        pages: &[Statuspage],
+    ) -> Result<Vec<Value>, ApiError> {
+        let keys: Vec<i64> = pages.iter().map(|page| page.key).collect();
+        let mut shown = of_pages(connection, &keys).await.or_unavailable()?;
+        let row = |page: &Statuspage| {
+            let shown = shown.remove(&page.key).unwrap_or_default();
+            let components_count = shown.components_count;
+            self.finish(&StatuspageRowView {
+                page: self.page(page, shown),
+                components_count,
+                created_at: page.created_at,
+                updated_at: page.updated_at,
+            })
+        };
+        Ok(pages.iter().map(row).collect())
+    }
+
+    /// One page with its components.
+    ///
+    /// # Errors
+    /// 503, 500.
+    pub(in crate::http) async fn whole(
+        &self,
+        connection: &impl Connection,
+        page: &Statuspage,
+    ) -> Result<Value, ApiError> {
+        let shown = self.shown(connection, page).await?;
+        let components = PageComponents::load(self.state, connection, page).await?;
+        let components = components.all(self.languages);
+        Ok(self.finish(&StatuspageView {
+            page: self.page(page, shown),
+            components_count: components.len(),
+            components,
+            created_at: page.created_at,
+            updated_at: page.updated_at,
+        }))
+    }
+
+    /// One page without `components` and `components_count`: the answer about a file (contract 4.16).
+    ///
+    /// # Errors
+    /// 503, 500.
+    pub(in crate::http) async fn bare(
+        &self,
+        connection: &impl Connection,
+        page: &Statuspage,
+    ) -> Result<Value, ApiError> {
+        let shown = self.shown(connection, page).await?;
+        Ok(self.finish(&StatuspageFilesView {
+            page: self.page(page, shown),
+            created_at: page.created_at,
+            updated_at: page.updated_at,
+        }))
+    }
+
+    async fn shown(&self, connection: &impl Connection, page: &Statuspage) -> Result<Shown, ApiError> {
+        let mut shown = of_pages(connection, &[page.key]).await.or_unavailable()?;
+        Ok(shown.remove(&page.key).unwrap_or_default())
+    }
+
+    fn page<'p>(&'p self, page: &'p Statuspage, shown: Shown) -> PageView<'p> {
+        let beside = ShownBeside {
+            files: AssetUrls::of(&self.state.base_url, &shown.files),
+            url: self.url(page, shown.active_hostname),
+        };
+        PageView::of(page, beside, self.organisation, self.languages)
+    }
+
+    /// The public address (specification 2.6).
+    fn url(&self, page: &Statuspage, active_hostname: Option<String>) -> String {
+        match active_hostname {
+            Some(hostname) => format!("https://{hostname}"),
+            None => self.state.config.statuspage_url(&page.slug),
+        }
+    }
+
+    /// The view with the operator's constant members (contract 1.14), which never replace one of ours.
+    fn finish(&self, view: &impl Serialize) -> Value {
+        let mut shown = to_json(view);
+        if let Value::Object(members) = &mut shown {
+            for (name, value) in &self.state.config.compat.extra_statuspage_fields {
+                members.entry(name.clone()).or_insert_with(|| value.clone());
+            }
+        }
+        shown
+    }
+}
