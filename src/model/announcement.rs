@@ -1,6 +1,11 @@
 //! Which status pages announce an incident or a maintenance (contract 4.10.2, 4.11.2): those that were chosen for it, or
 //! else every page with a visible component of a service that it names.
 
+/// Most services that an announcement names.
+pub const SERVICES_MAX: usize = 500;
+/// Most pages that are chosen for an announcement.
+pub const STATUSPAGES_MAX: usize = 100;
+
 /// What the pages that were chosen for an announcement mean to one page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChosenPages {

@@ -3,12 +3,18 @@
 //! An [`Incident`] is open until it is resolved. A [`WholeIncident`] is one with everything that hangs on it; its methods
 //! do what a change, a timeline entry and a resolution do, and nothing else. What may be asked for is decided elsewhere.
 
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::{ServiceKey, UnknownWord};
 use crate::model::translated::Translated;
+
+/// Characters of a title, per language.
+pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;
+/// Characters of an entry of the timeline, per language.
+pub const MESSAGE_LENGTH: RangeInclusive<usize> = 1..=10_000;
 
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $variant:ident = $word:literal,)* }) => {

@@ -13,7 +13,7 @@ use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 
 /// Most ids in one `service_ids` filter.
-const MAX_FILTER_IDS: usize = 100;
+pub const FILTER_IDS_MAX: usize = 100;
 
 /// Ids of a body with their places in the list, without repetitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,8 +80,8 @@ pub fn read_id(field: &Field<'_>) -> Option<Id> {
 /// The filter `service_ids`: `None` when it was not sent, `Some` of nothing when it selects nothing.
 pub fn read_service_filter(query: &Query, errors: &mut FieldErrors) -> Option<Vec<Id>> {
     let items = query.list("service_ids")?;
-    if items.len() > MAX_FILTER_IDS {
-        errors.add("service_ids", FieldRule::MaxItems(MAX_FILTER_IDS));
+    if items.len() > FILTER_IDS_MAX {
+        errors.add("service_ids", FieldRule::MaxItems(FILTER_IDS_MAX));
         return None;
     }
     let mut ids = Vec::new();

@@ -311,6 +311,11 @@ impl Shape {
         })
     }
 
+    /// The same, of which this member is told more closely.
+    pub(in crate::http) fn narrowed(self, name: &str, shape: Self) -> Self {
+        self.may_have(name, shape)
+    }
+
     /// Several members of one shape that are always there.
     pub(in crate::http) fn has_all(self, names: &[&str], shape: &Self) -> Self {
         names.iter().fold(self, |object, name| object.has(name, shape.clone()))

@@ -3,6 +3,7 @@
 //!
 //! [`routes`] is the whole API on one page.
 
+mod announcement;
 pub mod assets;
 pub mod check_types;
 pub(super) mod components;
@@ -13,6 +14,7 @@ pub(super) mod history;
 pub(super) mod incidents;
 pub(super) mod maintenances;
 mod me;
+mod named;
 mod page_in_path;
 mod probes;
 pub(super) mod reference;

@@ -20,23 +20,21 @@ use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::translated::read_translated;
 use crate::id::Id;
 use crate::model::access::Organisation;
+use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
 use crate::model::incident::{
-    Author, ChosenPage, Incident, IncidentKind, IncidentStatus, Severity, TimelineEntry, WholeIncident,
+    Author, ChosenPage, Incident, IncidentKind, IncidentStatus, MESSAGE_LENGTH, Severity, TITLE_LENGTH,
+    TimelineEntry, WholeIncident,
 };
 use crate::model::translated::Translated;
 use crate::store::Transaction;
 use crate::store::linked::{self, LinkedPage, LinkedService};
 
-/// Most services of an incident.
-const SERVICES_MAX: usize = 500;
-/// Most pages chosen for an incident.
-const STATUSPAGES_MAX: usize = 100;
 /// Clocks differ: a time this little ahead is not in the future (contract 1.6).
 const AHEAD_MS: i64 = 60_000;
 /// The kinds that a client can create.
-const KINDS: [&str; 2] = [IncidentKind::Standard.as_str(), IncidentKind::Notice.as_str()];
+pub(super) const KINDS: [&str; 2] = [IncidentKind::Standard.as_str(), IncidentKind::Notice.as_str()];
 /// The statuses that a change can set.
-const OPEN_STATUSES: [&str; 3] = [
+pub(super) const OPEN_STATUSES: [&str; 3] = [
     IncidentStatus::Investigating.as_str(),
     IncidentStatus::Identified.as_str(),
     IncidentStatus::Monitoring.as_str(),
@@ -245,7 +243,7 @@ pub(super) fn states_open(body: &Map<String, Value>) -> bool {
 
 /// `message`, which every entry of a timeline has.
 pub(super) fn read_message(fields: &Fields<'_>, organisation: &Organisation) -> Option<Translated> {
-    fields.required("message").and_then(|field| read_translated(&field, 1..=10_000, organisation))
+    fields.required("message").and_then(|field| read_translated(&field, MESSAGE_LENGTH, organisation))
 }
 
 /// A boolean that may be left out.
@@ -272,7 +270,7 @@ fn not_ahead(field: &Field<'_>, at: Timestamp, now: Timestamp) -> Option<Timesta
 }
 
 fn read_title(field: &Field<'_>, organisation: &Organisation) -> Option<Translated> {
-    read_translated(field, 1..=255, organisation)
+    read_translated(field, TITLE_LENGTH, organisation)
 }
 
 fn optional_word<T: FromStr>(fields: &Fields<'_>, name: &str, words: &[&str]) -> Option<T> {

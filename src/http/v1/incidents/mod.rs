@@ -19,10 +19,12 @@ use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
+use crate::http::kit::view::to_json;
 use crate::http::v1::incidents::draft::{Draft, Links, states_open};
+use crate::http::v1::incidents::view::{IncidentRowView, IncidentView};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
-use crate::model::incident::{Incident, WholeIncident};
+use crate::model::incident::{Affected, Incident, WholeIncident};
 use crate::store::incidents;
 
 pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
@@ -34,7 +36,10 @@ pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiErr
     let (rows, total) =
         incidents::list::page(reader, caller.organisation.key, &filter, window).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let rows = rows.iter().map(|(incident, services)| view::row(incident, services, &languages)).collect();
+    let row = |(incident, services): &(Incident, Vec<Affected>)| {
+        to_json(&IncidentRowView::of(incident, services, &languages))
+    };
+    let rows = rows.iter().map(row).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
 }
@@ -44,7 +49,7 @@ pub(super) async fn show_incident(call: Call<AppState>) -> Result<Reply, ApiErro
     let Call { state, caller, headers, .. } = call;
     let whole = incidents::whole(state.databases.main.reader(), incident).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    Ok(Reply::data(view::whole(&whole, &languages)).in_language(&languages))
+    Ok(Reply::data(to_json(&IncidentView::of(&whole, &languages))).in_language(&languages))
 }
 
 pub(super) async fn create_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
@@ -56,7 +61,8 @@ pub(super) async fn create_incident(call: Call<AppState>) -> Result<Committed, A
     let mut made = draft.create(&body).map_err(ApiError::Fields)?;
     incidents::insert(&*write, &mut made).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let reply = Reply::created(view::whole(&made, &languages), &address(&state, made.incident.id));
+    let reply =
+        Reply::created(to_json(&IncidentView::of(&made, &languages)), &address(&state, made.incident.id));
     write.commit(reply.in_language(&languages)).await
 }
 
@@ -76,12 +82,12 @@ pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, A
     let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     if changed == stored {
-        let reply = Reply::data(view::whole(&stored, &languages)).in_language(&languages);
+        let reply = Reply::data(to_json(&IncidentView::of(&stored, &languages))).in_language(&languages);
         return write.commit(reply).await;
     }
     changed.incident.updated_at = now;
     incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
-    let reply = Reply::data(view::whole(&changed, &languages));
+    let reply = Reply::data(to_json(&IncidentView::of(&changed, &languages)));
     write.commit(reply.in_language(&languages)).await
 }
 

@@ -1,18 +1,17 @@
 //! `GET /v1/services/{id}/incidents` (contract 4.9): the incidents that concern one service, and how they hit it.
 
-use serde_json::Value;
-
 use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::incidents::{filters, view};
+use crate::http::kit::view::to_json;
+use crate::http::v1::incidents::filters;
+use crate::http::v1::incidents::view::ServiceIncidentView;
 use crate::http::v1::services::find as find_service;
 use crate::http::v1::state::AppState;
 use crate::model::incident::{Affected, Incident};
-use crate::model::service::ServiceKey;
 use crate::store::incidents::list::{self, IncidentFilter};
 
 pub(in crate::http) async fn list_service_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
@@ -26,18 +25,10 @@ pub(in crate::http) async fn list_service_incidents(call: Call<AppState>) -> Res
     let (rows, total) =
         list::page(reader, caller.organisation.key, &filter, window).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let rows = rows.iter().map(|row| with_impact(row, service, &languages)).collect();
+    let row = |(incident, services): &(Incident, Vec<Affected>)| {
+        to_json(&ServiceIncidentView::of(incident, services, service, &languages))
+    };
+    let rows = rows.iter().map(row).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
-}
-
-fn with_impact(
-    (incident, services): &(Incident, Vec<Affected>),
-    service: ServiceKey,
-    languages: &Languages,
-) -> Value {
-    let mut seen = view::row(incident, services, languages);
-    let affected = services.iter().find(|affected| affected.service == service);
-    seen["service_impact"] = affected.map(view::impact).into();
-    seen
 }

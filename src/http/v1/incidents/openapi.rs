@@ -3,40 +3,41 @@
 use serde_json::{Value, json};
 
 use crate::http::gate::route::Verb;
+use crate::http::kit::linked::FILTER_IDS_MAX;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
-use crate::http::openapi::shape::{
-    Shape, boolean, id, instant, integer, list_of, named, object, one_of, string, timestamp, translatable,
-    translations, url,
+use crate::http::openapi::shape::{Shape, boolean, id, instant, list_of, object, one_of, translatable, view};
+use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
+use crate::http::v1::incidents::draft::{KINDS, OPEN_STATUSES};
+use crate::http::v1::incidents::view::{
+    IncidentRowView, IncidentView, ServiceIncidentView, kind, severity, status,
 };
+use crate::http::v1::named::NamedView;
+use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
+use crate::model::incident::{IncidentKind, IncidentStatus, MESSAGE_LENGTH, TITLE_LENGTH};
 
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/incidents/{id}";
-const STATUSES: [&str; 4] = ["investigating", "identified", "monitoring", "resolved"];
-const SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
-const KINDS: [&str; 3] = ["standard", "agent_liveness", "notice"];
 
 pub(in crate::http) fn chapter() -> Chapter {
     let schemas = vec![
-        ("Incident", row().has("statuspages", list_of(named("Named")).says(PAGES)).has("updates", updates())),
-        ("IncidentRow", row()),
-        ("ServiceIncident", row().has("service_impact", service_impact())),
-        ("IncidentUpdate", update()),
+        ("Incident", view::<IncidentView<'_>>()),
+        ("IncidentRow", view::<IncidentRowView<'_>>()),
+        ("ServiceIncident", view::<ServiceIncidentView<'_>>()),
+        ("IncidentUpdate", view::<EntryView<'_>>().narrowed("status", status())),
         ("CreateIncident", create()),
         ("UpdateIncident", change()),
         ("CreateIncidentUpdate", entry()),
         ("ResolveIncident", resolve()),
-        ("Named", object().has("id", id()).has("name", string())),
-        ("Author", author()),
-        ("Attachment", attachment()),
+        ("Named", view::<NamedView<'_>>()),
+        ("Author", view::<AuthorView<'_>>()),
+        ("Attachment", view::<AttachmentView>()),
     ];
     let mut operations = collection();
     operations.extend(timeline());
     let about = "What went wrong, what is done about it, and who is told.";
     Chapter { name: "Incidents", about, schemas, operations }
 }
-
-const PAGES: &str = "The pages that were chosen explicitly.";
 
 fn collection() -> Vec<Operation> {
     let incident = example(EXAMPLE);
@@ -111,62 +112,11 @@ fn row_example() -> Value {
     row
 }
 
-fn row() -> Shape {
-    let counts = boolean().says("Whether it counts as downtime for SLA targets.");
-    object()
-        .has("id", id())
-        .has("title", string())
-        .has("title_translations", translations())
-        .has("kind", one_of(&KINDS))
-        .has("status", one_of(&STATUSES))
-        .has("severity", one_of(&SEVERITIES))
-        .has("is_published", boolean().says("False: internal."))
-        .has("started_at", timestamp())
-        .has("resolved_at", timestamp().nullable().says("Null exactly while it is open."))
-        .has("created_at", timestamp())
-        .has("created_by", named("Author").nullable().says("Null: opened by the server."))
-        .has("services", list_of(named("Named")))
-        .has("attachments", list_of(named("Attachment")))
-        .has("sla_counts_as_downtime", counts)
-}
-
-/// Who made something.
-fn author() -> Shape {
-    object().has("id", id()).has("name", string()).has("avatar_url", string().says("Empty for tokens."))
-}
-
-fn attachment() -> Shape {
-    let shape = object().has("id", id()).has("name", string());
-    shape.has("size", integer().at_least(0)).has("url", url())
-}
-
-fn updates() -> Shape {
-    list_of(named("IncidentUpdate")).says("The timeline, the oldest entry first.")
-}
-
-fn update() -> Shape {
-    object()
-        .has("id", id())
-        .has("status", one_of(&STATUSES))
-        .has("message", string())
-        .has("message_translations", translations())
-        .has("notify_subscribers", boolean())
-        .has("created_at", timestamp())
-}
-
-fn service_impact() -> Shape {
-    object()
-        .has("impact", one_of(&["degraded", "partial_outage", "major_outage"]).nullable())
-        .has("is_recovered", boolean())
-        .has("added_at", timestamp())
-        .has("recovered_at", timestamp().nullable())
-}
-
 /// Members that create and update share.
 fn write() -> Shape {
     object()
-        .may_have("title", translatable(&(1..=255)))
-        .may_have("severity", one_of(&SEVERITIES).says("Always `minor` for a notice."))
+        .may_have("title", translatable(&TITLE_LENGTH))
+        .may_have("severity", severity().says("Always `minor` for a notice."))
         .may_have("is_published", boolean())
         .may_have("sla_counts_as_downtime", boolean())
         .may_have("service_ids", service_ids())
@@ -178,10 +128,10 @@ fn create() -> Shape {
     write()
         .may_have(
             "message",
-            translatable(&(1..=10_000)).says("The first timeline entry: a text, or one text per language."),
+            translatable(&MESSAGE_LENGTH).says("The first timeline entry: a text, or one text per language."),
         )
-        .may_have("status", one_of(&STATUSES).default_value("investigating"))
-        .may_have("kind", one_of(&["standard", "notice"]).default_value("standard"))
+        .may_have("status", status().default_value(IncidentStatus::Investigating.as_str()))
+        .may_have("kind", one_of(&KINDS).default_value(IncidentKind::Standard.as_str()))
         .may_have("started_at", instant().nullable())
         .may_have("resolved_at", instant().nullable().says(only))
         .may_have("notify_subscribers", boolean().default_value(true))
@@ -191,35 +141,35 @@ fn create() -> Shape {
 fn change() -> Shape {
     let words = "Only `investigating`, `identified` or `monitoring`; resolving has an operation of its own.";
     write()
-        .may_have("status", one_of(&STATUSES[..3]).says(words))
-        .may_have("kind", one_of(&KINDS).says("Cannot be changed after creation."))
+        .may_have("status", one_of(&OPEN_STATUSES).says(words))
+        .may_have("kind", kind().says("Cannot be changed after creation."))
         .may_have("started_at", instant().nullable())
         .may_have("resolved_at", instant())
 }
 
 fn entry() -> Shape {
     object()
-        .has("status", one_of(&STATUSES))
-        .has("message", translatable(&(1..=10_000)))
+        .has("status", status())
+        .has("message", translatable(&MESSAGE_LENGTH))
         .may_have("notify_subscribers", boolean().default_value(true))
 }
 
 fn resolve() -> Shape {
     object()
-        .has("message", translatable(&(1..=10_000)))
+        .has("message", translatable(&MESSAGE_LENGTH))
         .may_have("notify_subscribers", boolean().default_value(true))
         .may_have("resolved_at", instant().nullable())
 }
 
 /// `service_ids` in a body.
 pub(in crate::http::v1) fn service_ids() -> Shape {
-    list_of(id()).items(0, 500).says("Services of the organisation; replaces the list.")
+    list_of(id()).items(0, SERVICES_MAX).says("Services of the organisation; replaces the list.")
 }
 
 /// `statuspage_ids` in a body.
 pub(in crate::http::v1) fn statuspage_ids() -> Shape {
     list_of(id().nullable())
-        .items(0, 100)
+        .items(0, STATUSPAGES_MAX)
         .says("Pages that show it; empty: every page with an affected component.")
 }
 
@@ -237,7 +187,7 @@ impl Operation {
                 boolean(),
                 "`true`: published ones, `false`: internal ones; `1` and `0` do as well.",
             )
-            .asks("kind", one_of(&KINDS), "Only incidents of this kind.")
+            .asks("kind", kind(), "Only incidents of this kind.")
             .period(from, to)
             .paged(DEFAULT_PER_PAGE)
             .refuses(&[422])
@@ -246,6 +196,6 @@ impl Operation {
     /// `service_ids` in the query string.
     pub(in crate::http::v1) fn service_filter(self) -> Self {
         let words = "Only what concerns one of these services, at most 100; unknown ids are ignored. Sent empty: nothing.";
-        self.asks_list("service_ids", list_of(id()).items(0, 100), words)
+        self.asks_list("service_ids", list_of(id()).items(0, FILTER_IDS_MAX), words)
     }
 }

@@ -11,8 +11,10 @@ use crate::http::kit::fields::{Errors, Fields, Given};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::store_access::StoreResult as _;
+use crate::http::kit::view::to_json;
 use crate::http::v1::incidents::draft::{read_end, read_flag, read_message, read_word};
-use crate::http::v1::incidents::{address, find, find_for_update, view};
+use crate::http::v1::incidents::view::IncidentView;
+use crate::http::v1::incidents::{address, find, find_for_update};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::access::{Organisation, Permission};
@@ -35,7 +37,7 @@ pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Resul
     changed.incident.updated_at = now;
     incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let reply = Reply::created(view::whole(&changed, &languages), &address(&state, id));
+    let reply = Reply::created(to_json(&IncidentView::of(&changed, &languages)), &address(&state, id));
     write.commit(reply.in_language(&languages)).await
 }
 
@@ -56,7 +58,7 @@ pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Co
     changed.incident.updated_at = now;
     incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    write.commit(Reply::data(view::whole(&changed, &languages)).in_language(&languages)).await
+    write.commit(Reply::data(to_json(&IncidentView::of(&changed, &languages))).in_language(&languages)).await
 }
 
 /// The body of a timeline entry.

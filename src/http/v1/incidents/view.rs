@@ -1,73 +1,191 @@
 //! Incidents as clients see them (contract 4.10.1, 4.9).
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::kit::languages::Languages;
-use crate::model::incident::{Affected, Author, ChosenPage, Impact, Incident, TimelineEntry, WholeIncident};
-
-/// An incident in a list.
-pub(super) fn row(incident: &Incident, services: &[Affected], languages: &Languages) -> Value {
-    json!({
-        "id": incident.id.as_str(),
-        "title": languages.text(&incident.title),
-        "title_translations": incident.title.to_json(),
-        "kind": incident.kind.as_str(),
-        "status": incident.status.as_str(),
-        "severity": incident.severity.as_str(),
-        "is_published": incident.is_published,
-        "started_at": incident.started_at.to_string(),
-        "resolved_at": moment(incident.resolved_at),
-        "created_at": incident.created_at.to_string(),
-        "created_by": incident.created_by.as_ref().map(author),
-        "services": services.iter().map(service).collect::<Vec<_>>(),
-        "attachments": [],
-        "sla_counts_as_downtime": incident.sla_counts_as_downtime,
-    })
-}
+use crate::http::openapi::shape::{
+    Shape, id, list_of, named, one_of, timestamp, timestamp_or_null, translations, view,
+};
+use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
+use crate::http::v1::named::NamedView;
+use crate::id::Id;
+use crate::model::incident::{
+    Affected, Impact, Incident, IncidentKind, IncidentStatus, Severity, TimelineEntry, WholeIncident,
+};
+use crate::model::service::ServiceKey;
+use crate::model::translated::Translated;
 
 /// An incident by itself.
-pub(super) fn whole(whole: &WholeIncident, languages: &Languages) -> Value {
-    let mut seen = row(&whole.incident, &whole.services, languages);
-    let pages = whole.statuspages.iter().map(|chosen| page(chosen, languages));
-    seen["statuspages"] = pages.collect();
-    seen["updates"] = whole.updates.iter().map(|update| entry(update, languages)).collect();
-    seen
+#[derive(Serialize, ToSchema)]
+pub(super) struct IncidentView<'a> {
+    #[serde(flatten)]
+    #[schema(inline)]
+    row: IncidentRowView<'a>,
+    /// The pages that were chosen explicitly.
+    statuspages: Vec<NamedView<'a>>,
+    #[schema(schema_with = updates)]
+    updates: Vec<EntryView<'a>>,
 }
 
-/// `service_impact`: how an incident hits one service.
-pub(super) fn impact(affected: &Affected) -> Value {
-    json!({
-        "impact": affected.impact.map(Impact::as_str),
-        "is_recovered": affected.recovered_at.is_some(),
-        "added_at": affected.added_at.to_string(),
-        "recovered_at": moment(affected.recovered_at),
-    })
+/// An incident in a list.
+#[derive(Serialize, ToSchema)]
+pub(super) struct IncidentRowView<'a> {
+    #[schema(schema_with = id)]
+    id: Id,
+    title: &'a str,
+    #[schema(schema_with = translations)]
+    title_translations: &'a Translated,
+    #[schema(schema_with = kind)]
+    kind: &'static str,
+    #[schema(schema_with = status)]
+    status: &'static str,
+    #[schema(schema_with = severity)]
+    severity: &'static str,
+    /// False: internal.
+    is_published: bool,
+    #[schema(schema_with = timestamp)]
+    started_at: Timestamp,
+    #[schema(schema_with = resolved_at, required)]
+    resolved_at: Option<Timestamp>,
+    #[schema(schema_with = timestamp)]
+    created_at: Timestamp,
+    #[schema(schema_with = created_by, required)]
+    created_by: Option<AuthorView<'a>>,
+    services: Vec<NamedView<'a>>,
+    attachments: Vec<AttachmentView>,
+    /// Whether it counts as downtime for SLA targets.
+    sla_counts_as_downtime: bool,
 }
 
-fn moment(at: Option<Timestamp>) -> Value {
-    at.map(|at| at.to_string()).into()
+/// An incident of a service, and how it hits that service.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ServiceIncidentView<'a> {
+    #[serde(flatten)]
+    #[schema(inline)]
+    row: IncidentRowView<'a>,
+    #[schema(schema_with = service_impact, required)]
+    service_impact: Option<ImpactView>,
 }
 
-fn author(author: &Author) -> Value {
-    json!({"id": author.id.as_str(), "name": author.name, "avatar_url": ""})
+/// How an incident hits a service.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ImpactView {
+    #[schema(schema_with = impact, required)]
+    impact: Option<&'static str>,
+    is_recovered: bool,
+    #[schema(schema_with = timestamp)]
+    added_at: Timestamp,
+    #[schema(schema_with = timestamp_or_null, required)]
+    recovered_at: Option<Timestamp>,
 }
 
-fn service(affected: &Affected) -> Value {
-    json!({"id": affected.id.as_str(), "name": affected.name})
+impl<'a> IncidentView<'a> {
+    /// The view of an incident with everything that hangs on it.
+    pub(super) fn of(whole: &'a WholeIncident, languages: &Languages) -> Self {
+        let pages = whole.statuspages.iter();
+        Self {
+            row: IncidentRowView::of(&whole.incident, &whole.services, languages),
+            statuspages: pages.map(|page| NamedView::new(page.id, languages.text(&page.name))).collect(),
+            updates: whole.updates.iter().map(|entry| entry_view(entry, languages)).collect(),
+        }
+    }
 }
 
-fn page(chosen: &ChosenPage, languages: &Languages) -> Value {
-    json!({"id": chosen.id.as_str(), "name": languages.text(&chosen.name)})
+impl<'a> IncidentRowView<'a> {
+    /// The view of an incident that affects these services.
+    pub(super) fn of(incident: &'a Incident, services: &'a [Affected], languages: &Languages) -> Self {
+        let author = incident.created_by.as_ref();
+        Self {
+            id: incident.id,
+            title: languages.text(&incident.title),
+            title_translations: &incident.title,
+            kind: incident.kind.as_str(),
+            status: incident.status.as_str(),
+            severity: incident.severity.as_str(),
+            is_published: incident.is_published,
+            started_at: incident.started_at,
+            resolved_at: incident.resolved_at,
+            created_at: incident.created_at,
+            created_by: author.map(|author| AuthorView::of_token(author.id, &author.name)),
+            services: services.iter().map(|service| NamedView::new(service.id, &service.name)).collect(),
+            attachments: Vec::new(),
+            sla_counts_as_downtime: incident.sla_counts_as_downtime,
+        }
+    }
 }
 
-fn entry(entry: &TimelineEntry, languages: &Languages) -> Value {
-    json!({
-        "id": entry.id.as_str(),
-        "status": entry.status.as_str(),
-        "message": languages.text(&entry.message),
-        "message_translations": entry.message.to_json(),
-        "notify_subscribers": entry.notify_subscribers,
-        "created_at": entry.created_at.to_string(),
-    })
+impl<'a> ServiceIncidentView<'a> {
+    /// The view of an incident that affects these services, for one of them.
+    pub(super) fn of(
+        incident: &'a Incident,
+        services: &'a [Affected],
+        service: ServiceKey,
+        languages: &Languages,
+    ) -> Self {
+        let affected = services.iter().find(|affected| affected.service == service);
+        Self {
+            row: IncidentRowView::of(incident, services, languages),
+            service_impact: affected.map(ImpactView::of),
+        }
+    }
+}
+
+impl ImpactView {
+    /// The view of how this service is hit.
+    fn of(affected: &Affected) -> Self {
+        Self {
+            impact: affected.impact.map(Impact::as_str),
+            is_recovered: affected.recovered_at.is_some(),
+            added_at: affected.added_at,
+            recovered_at: affected.recovered_at,
+        }
+    }
+}
+
+fn entry_view<'a>(entry: &'a TimelineEntry, languages: &Languages) -> EntryView<'a> {
+    EntryView {
+        id: entry.id,
+        status: entry.status.as_str(),
+        message: languages.text(&entry.message),
+        message_translations: &entry.message,
+        notify_subscribers: entry.notify_subscribers,
+        created_at: entry.created_at,
+    }
+}
+
+/// What sort of incident it is.
+pub(super) fn kind() -> Shape {
+    one_of(IncidentKind::WORDS)
+}
+
+/// How far people have come.
+pub(super) fn status() -> Shape {
+    one_of(IncidentStatus::WORDS)
+}
+
+/// How bad it is.
+pub(super) fn severity() -> Shape {
+    one_of(Severity::WORDS)
+}
+
+fn impact() -> Shape {
+    one_of(Impact::WORDS).nullable()
+}
+
+fn created_by() -> Shape {
+    named("Author").nullable().says("Null: opened by the server.")
+}
+
+fn service_impact() -> Shape {
+    view::<ImpactView>().nullable().says("Null: the incident has let go of the service in this very moment.")
+}
+
+fn resolved_at() -> Shape {
+    timestamp_or_null().says("Null exactly while it is open.")
+}
+
+fn updates() -> Shape {
+    list_of(named("IncidentUpdate")).says("The timeline, the oldest entry first.")
 }

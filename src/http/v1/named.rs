@@ -1,0 +1,24 @@
+//! What others show of a thing that has an id and a name: the services and pages that an incident names, the service of a
+//! component.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::openapi::shape::id;
+use crate::id::Id;
+
+/// Something by its id and its name.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Named)]
+pub(super) struct NamedView<'a> {
+    #[schema(schema_with = id)]
+    id: Id,
+    name: &'a str,
+}
+
+impl<'a> NamedView<'a> {
+    /// The view of what has this id and this name.
+    pub(super) const fn new(id: Id, name: &'a str) -> Self {
+        Self { id, name }
+    }
+}
