@@ -7,12 +7,18 @@ pub mod step;
 mod texts;
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::UnknownWord;
 use crate::model::translated::Translated;
+
+/// Characters of a title, per language.
+pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;
+/// Characters of an entry of the timeline, per language.
+pub const MESSAGE_LENGTH: RangeInclusive<usize> = 1..=10_000;
 
 /// Database key of a maintenance.
 pub type MaintenanceKey = i64;

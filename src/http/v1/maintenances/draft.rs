@@ -18,19 +18,15 @@ use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::timestamp;
 use crate::http::kit::translated::{read_nullable_translated, read_translated};
 use crate::id::Id;
+use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
 use crate::model::maintenance::step::Announcement;
 use crate::model::maintenance::{
-    Creator, Maintenance, MaintenanceKind, MaintenanceStatus, Notices, Schedule,
+    Creator, MESSAGE_LENGTH, Maintenance, MaintenanceKind, MaintenanceStatus, Notices, Schedule, TITLE_LENGTH,
 };
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 use crate::store::maintenances::effect as effects;
 use crate::store::{Connection, linked};
-
-/// Most services of a maintenance.
-const SERVICES_MAX: usize = 500;
-/// Most pages chosen for a maintenance.
-const STATUSPAGES_MAX: usize = 100;
 
 /// Which of the ids in a body exist in the organisation.
 #[derive(Debug, Default)]
@@ -110,8 +106,9 @@ impl Draft<'_> {
         let errors = Errors::default();
         let fields = Fields::new(body, "", &errors);
         let organisation = &self.caller.organisation;
-        let title = fields.required("title").and_then(|field| read_translated(&field, 1..=255, organisation));
-        let message = read_nullable_translated(fields.nullable("message"), 1..=10_000, organisation);
+        let title =
+            fields.required("title").and_then(|field| read_translated(&field, TITLE_LENGTH, organisation));
+        let message = read_nullable_translated(fields.nullable("message"), MESSAGE_LENGTH, organisation);
         let kind = read_kind(&fields);
         let start = fields.required("scheduled_start").and_then(|field| field.timestamp());
         let end = self.read_end(&fields, start, None);
@@ -157,7 +154,8 @@ impl Draft<'_> {
         let errors = Errors::default();
         let fields = Fields::new(body, "", &errors);
         let organisation = &self.caller.organisation;
-        let title = fields.optional("title").and_then(|field| read_translated(&field, 1..=255, organisation));
+        let title =
+            fields.optional("title").and_then(|field| read_translated(&field, TITLE_LENGTH, organisation));
         let kind = read_kind(&fields);
         let start = fields.optional("scheduled_start");
         let start = start.map_or(Some(stored.schedule.start), |field| field.timestamp());

@@ -8,8 +8,8 @@ use crate::http::kit::fields::{Errors, Fields, Given};
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::read_nullable_translated;
 use crate::model::access::Organisation;
-use crate::model::maintenance::Schedule;
 use crate::model::maintenance::step::Extension;
+use crate::model::maintenance::{MESSAGE_LENGTH, Schedule};
 
 /// Reads what is asked for over the present window.
 pub(super) fn read(
@@ -37,7 +37,7 @@ pub(super) fn read(
         if end <= now { field.refuse(FieldRule::NotPast) } else { Some(end) }
     });
     errors.extend(later);
-    let message = read_nullable_translated(fields.nullable("message"), 1..=10_000, organisation);
+    let message = read_nullable_translated(fields.nullable("message"), MESSAGE_LENGTH, organisation);
     let notifies = fields.optional("notify_subscribers").and_then(|field| field.boolean());
     let schedule = Schedule { start, end: end.or_stored(None) };
     let message = match message {

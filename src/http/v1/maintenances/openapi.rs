@@ -5,25 +5,21 @@ use serde_json::{Value, json};
 use crate::http::gate::route::Verb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
-use crate::http::openapi::shape::{
-    Shape, boolean, id, instant, list_of, named, object, one_of, string, timestamp, translatable,
-    translations,
-};
+use crate::http::openapi::shape::{Shape, boolean, instant, list_of, object, translatable, view};
+use crate::http::v1::announcement::EntryView;
 use crate::http::v1::incidents::openapi::{service_ids, statuspage_ids};
+use crate::http::v1::maintenances::view::{MaintenanceRowView, MaintenanceView, kind, status};
+use crate::model::maintenance::{MESSAGE_LENGTH, TITLE_LENGTH};
 
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/maintenances/{id}";
-const STATUSES: [&str; 4] = ["scheduled", "in_progress", "completed", "cancelled"];
-const TYPES: [&str; 2] = ["planned", "emergency"];
 const NOTICES: [&str; 4] = ["notify_24h", "notify_1h", "notify_start", "notify_complete"];
 
 pub(in crate::http) fn chapter() -> Chapter {
-    let pages = list_of(named("Named")).says("The pages that were chosen explicitly.");
-    let updates = list_of(named("MaintenanceUpdate")).says("The timeline, the oldest entry first.");
     let schemas = vec![
-        ("Maintenance", row().has("statuspages", pages).has("updates", updates)),
-        ("MaintenanceRow", row()),
-        ("MaintenanceUpdate", update()),
+        ("Maintenance", view::<MaintenanceView<'_>>()),
+        ("MaintenanceRow", view::<MaintenanceRowView<'_>>()),
+        ("MaintenanceUpdate", view::<EntryView<'_>>().narrowed("status", status())),
         ("CreateMaintenance", create()),
         ("UpdateMaintenance", change()),
         ("ExtendMaintenance", extend()),
@@ -97,41 +93,11 @@ fn row_example() -> Value {
     row
 }
 
-fn row() -> Shape {
-    object()
-        .has("id", id())
-        .has("title", string())
-        .has("title_translations", translations())
-        .has("type", one_of(&TYPES).says("`planned` is left out of uptime, `emergency` is not."))
-        .has("status", one_of(&STATUSES))
-        .has("scheduled_start", timestamp())
-        .has("scheduled_end", timestamp().nullable().says("Null: open end."))
-        .has("actual_start", timestamp().nullable())
-        .has("actual_end", timestamp().nullable())
-        .has("auto_start", boolean())
-        .has("auto_complete", boolean())
-        .has_all(&NOTICES, &boolean())
-        .has("created_at", timestamp())
-        .has("created_by", named("Author").nullable().says("Null: made by the server."))
-        .has("services", list_of(named("Named")))
-        .has("attachments", list_of(named("Attachment")))
-}
-
-fn update() -> Shape {
-    object()
-        .has("id", id())
-        .has("status", one_of(&STATUSES))
-        .has("message", string())
-        .has("message_translations", translations())
-        .has("notify_subscribers", boolean())
-        .has("created_at", timestamp())
-}
-
 /// Members that create and update share.
 fn write() -> Shape {
     object()
-        .may_have("title", translatable(&(1..=255)))
-        .may_have("type", one_of(&TYPES))
+        .may_have("title", translatable(&TITLE_LENGTH))
+        .may_have("type", kind())
         .may_have("scheduled_start", instant())
         .may_have("scheduled_end", instant().nullable().says("Later than the start; null: open end."))
         .may_have("auto_start", boolean())
@@ -142,7 +108,7 @@ fn write() -> Shape {
 }
 
 fn create() -> Shape {
-    let message = translatable(&(1..=10_000)).nullable();
+    let message = translatable(&MESSAGE_LENGTH).nullable();
     write()
         .may_have("message", message.says("The first timeline entry; generated when left out."))
         .may_have("notify_announcement", boolean().default_value(true).says("Tell subscribers now."))
@@ -159,14 +125,14 @@ fn extend() -> Shape {
     object()
         .has("scheduled_end", instant().nullable().says("Later than the start and than now; null: open end."))
         .may_have("scheduled_start", instant().nullable().says("Null: unchanged."))
-        .may_have("message", translatable(&(1..=10_000)).nullable())
+        .may_have("message", translatable(&MESSAGE_LENGTH).nullable())
         .may_have("notify_subscribers", boolean().default_value(false))
 }
 
 impl Operation {
     /// The filters of maintenances (contract 4.11.4).
     fn maintenance_filters(self) -> Self {
-        let statuses = list_of(one_of(&STATUSES));
+        let statuses = list_of(status());
         let (from, to) =
             ("Only those that end at or after this time.", "Only those that start before this time.");
         self.service_filter()

@@ -2,16 +2,120 @@
 //!
 //! Lists leave out pages and timeline; whatever they hold, they make one query for the services of all rows.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::store_access::StoreResult as _;
-use crate::model::maintenance::{Creator, Entry, Maintenance};
+use crate::http::kit::view::to_json;
+use crate::http::openapi::shape::{
+    Shape, id, list_of, named, one_of, timestamp, timestamp_or_null, translations,
+};
+use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
+use crate::http::v1::named::NamedView;
+use crate::id::Id;
+use crate::model::maintenance::{Entry, Maintenance, MaintenanceKind, MaintenanceStatus};
+use crate::model::translated::Translated;
 use crate::store::Connection;
 use crate::store::maintenances::links::{self, NamedPage, NamedService};
 use crate::store::maintenances::timeline;
+
+/// A maintenance by itself.
+#[derive(Serialize, ToSchema)]
+pub(super) struct MaintenanceView<'a> {
+    #[serde(flatten)]
+    #[schema(inline)]
+    row: MaintenanceRowView<'a>,
+    /// The pages that were chosen explicitly.
+    statuspages: Vec<NamedView<'a>>,
+    #[schema(schema_with = updates)]
+    updates: Vec<EntryView<'a>>,
+}
+
+/// A maintenance in a list.
+#[derive(Serialize, ToSchema)]
+pub(super) struct MaintenanceRowView<'a> {
+    #[schema(schema_with = id)]
+    id: Id,
+    title: &'a str,
+    #[schema(schema_with = translations)]
+    title_translations: &'a Translated,
+    #[schema(schema_with = shown_kind)]
+    r#type: &'static str,
+    #[schema(schema_with = status)]
+    status: &'static str,
+    #[schema(schema_with = timestamp)]
+    scheduled_start: Timestamp,
+    #[schema(schema_with = scheduled_end, required)]
+    scheduled_end: Option<Timestamp>,
+    #[schema(schema_with = timestamp_or_null, required)]
+    actual_start: Option<Timestamp>,
+    #[schema(schema_with = timestamp_or_null, required)]
+    actual_end: Option<Timestamp>,
+    auto_start: bool,
+    auto_complete: bool,
+    notify_24h: bool,
+    notify_1h: bool,
+    notify_start: bool,
+    notify_complete: bool,
+    #[schema(schema_with = timestamp)]
+    created_at: Timestamp,
+    #[schema(schema_with = created_by, required)]
+    created_by: Option<AuthorView<'a>>,
+    services: Vec<NamedView<'a>>,
+    attachments: Vec<AttachmentView>,
+}
+
+impl<'a> MaintenanceView<'a> {
+    /// The view of a maintenance with its pages and its timeline.
+    fn of(
+        row: MaintenanceRowView<'a>,
+        pages: &'a [NamedPage],
+        entries: &'a [Entry],
+        languages: &Languages,
+    ) -> Self {
+        Self {
+            row,
+            statuspages: pages
+                .iter()
+                .map(|page| NamedView::new(page.id, languages.text(&page.name)))
+                .collect(),
+            updates: entries.iter().map(|entry| entry_view(entry, languages)).collect(),
+        }
+    }
+}
+
+impl<'a> MaintenanceRowView<'a> {
+    /// The view of a maintenance that covers these services.
+    fn of(maintenance: &'a Maintenance, services: &'a [NamedService], languages: &Languages) -> Self {
+        let Maintenance { schedule, notices, .. } = maintenance;
+        let creator = maintenance.created_by.as_ref();
+        Self {
+            id: maintenance.id,
+            title: languages.text(&maintenance.title),
+            title_translations: &maintenance.title,
+            r#type: maintenance.kind.as_str(),
+            status: maintenance.status.as_str(),
+            scheduled_start: schedule.start,
+            scheduled_end: schedule.end,
+            actual_start: maintenance.actual_start,
+            actual_end: maintenance.actual_end,
+            auto_start: maintenance.auto_start,
+            auto_complete: maintenance.auto_complete,
+            notify_24h: notices.day_before,
+            notify_1h: notices.hour_before,
+            notify_start: notices.start,
+            notify_complete: notices.complete,
+            created_at: maintenance.created_at,
+            created_by: creator.map(|creator| AuthorView::of_token(creator.id, &creator.name)),
+            services: services.iter().map(|service| NamedView::new(service.id, &service.name)).collect(),
+            attachments: Vec::new(),
+        }
+    }
+}
 
 /// The rows of a list.
 pub(super) async fn rows(
@@ -21,9 +125,11 @@ pub(super) async fn rows(
 ) -> Result<Vec<Value>, ApiError> {
     let keys: Vec<_> = maintenances.iter().map(|maintenance| maintenance.key).collect();
     let services = links::services_of(connection, &keys).await.or_unavailable()?;
-    let of =
-        |maintenance: &Maintenance| services.get(&maintenance.key).map(Vec::as_slice).unwrap_or_default();
-    Ok(maintenances.iter().map(|maintenance| row(maintenance, of(maintenance), languages)).collect())
+    let row = |maintenance: &Maintenance| {
+        let services = services.get(&maintenance.key).map(Vec::as_slice).unwrap_or_default();
+        to_json(&MaintenanceRowView::of(maintenance, services, languages))
+    };
+    Ok(maintenances.iter().map(row).collect())
 }
 
 /// One maintenance with pages and timeline.
@@ -32,59 +138,47 @@ pub(super) async fn one(
     maintenance: &Maintenance,
     languages: &Languages,
 ) -> Result<Value, ApiError> {
-    let mut shown = rows(connection, std::slice::from_ref(maintenance), languages).await?;
-    let mut shown = shown.pop().ok_or(ApiError::NotFound)?;
+    let services = links::services_of(connection, &[maintenance.key]).await.or_unavailable()?;
+    let services = services.get(&maintenance.key).map(Vec::as_slice).unwrap_or_default();
     let pages = links::statuspages_of(connection, maintenance.key).await.or_unavailable()?;
     let entries = timeline::of(connection, maintenance.key).await.or_unavailable()?;
-    shown["statuspages"] = pages.iter().map(|page| page_json(page, languages)).collect();
-    shown["updates"] = entries.iter().map(|entry| entry_json(entry, languages)).collect();
-    Ok(shown)
+    let row = MaintenanceRowView::of(maintenance, services, languages);
+    Ok(to_json(&MaintenanceView::of(row, &pages, &entries, languages)))
 }
 
-fn row(maintenance: &Maintenance, services: &[NamedService], languages: &Languages) -> Value {
-    let moment = |at: Option<Timestamp>| at.map(|at| at.to_string());
-    json!({
-        "id": maintenance.id.as_str(),
-        "title": languages.text(&maintenance.title),
-        "title_translations": maintenance.title.to_json(),
-        "type": maintenance.kind.as_str(),
-        "status": maintenance.status.as_str(),
-        "scheduled_start": maintenance.schedule.start.to_string(),
-        "scheduled_end": moment(maintenance.schedule.end),
-        "actual_start": moment(maintenance.actual_start),
-        "actual_end": moment(maintenance.actual_end),
-        "auto_start": maintenance.auto_start,
-        "auto_complete": maintenance.auto_complete,
-        "notify_24h": maintenance.notices.day_before,
-        "notify_1h": maintenance.notices.hour_before,
-        "notify_start": maintenance.notices.start,
-        "notify_complete": maintenance.notices.complete,
-        "created_at": maintenance.created_at.to_string(),
-        "created_by": maintenance.created_by.as_ref().map(creator_json),
-        "services": services.iter().map(service_json).collect::<Vec<_>>(),
-        "attachments": [],
-    })
+fn entry_view<'a>(entry: &'a Entry, languages: &Languages) -> EntryView<'a> {
+    EntryView {
+        id: entry.id,
+        status: entry.status.as_str(),
+        message: languages.text(&entry.message),
+        message_translations: &entry.message,
+        notify_subscribers: entry.notify_subscribers,
+        created_at: entry.created_at,
+    }
 }
 
-fn creator_json(creator: &Creator) -> Value {
-    json!({"id": creator.id.as_str(), "name": creator.name, "avatar_url": ""})
+/// The states of a maintenance.
+pub(super) fn status() -> Shape {
+    one_of(&MaintenanceStatus::ALL.map(MaintenanceStatus::as_str))
 }
 
-fn service_json(service: &NamedService) -> Value {
-    json!({"id": service.id.as_str(), "name": service.name})
+/// Whether the work was planned.
+pub(super) fn kind() -> Shape {
+    one_of(&MaintenanceKind::ALL.map(MaintenanceKind::as_str))
 }
 
-fn page_json(page: &NamedPage, languages: &Languages) -> Value {
-    json!({"id": page.id.as_str(), "name": languages.text(&page.name)})
+fn shown_kind() -> Shape {
+    kind().says("`planned` is left out of uptime, `emergency` is not.")
 }
 
-fn entry_json(entry: &Entry, languages: &Languages) -> Value {
-    json!({
-        "id": entry.id.as_str(),
-        "status": entry.status.as_str(),
-        "message": languages.text(&entry.message),
-        "message_translations": entry.message.to_json(),
-        "notify_subscribers": entry.notify_subscribers,
-        "created_at": entry.created_at.to_string(),
-    })
+fn created_by() -> Shape {
+    named("Author").nullable().says("Null: made by the server.")
+}
+
+fn scheduled_end() -> Shape {
+    timestamp_or_null().says("Null: open end.")
+}
+
+fn updates() -> Shape {
+    list_of(named("MaintenanceUpdate")).says("The timeline, the oldest entry first.")
 }
