@@ -6,6 +6,8 @@ pub mod status;
 pub mod sync;
 pub mod tree;
 
+use std::ops::RangeInclusive;
+
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::ServiceKey;
@@ -14,6 +16,10 @@ use crate::model::translated::Translated;
 /// Database key of a component.
 pub type ComponentKey = i64;
 
+/// Characters of a name, per language.
+pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
+/// Characters of a description, per language.
+pub const DESCRIPTION_LENGTH: RangeInclusive<usize> = 0..=500;
 /// Largest `display_order`.
 pub const ORDER_MAX: i32 = 10_000;
 /// How many groups may lie in one another.

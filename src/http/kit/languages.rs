@@ -4,7 +4,6 @@
 //! met is answered in the default language.
 
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use serde_json::Value;
 
 use crate::model::access::Organisation;
 use crate::model::language::choose;
@@ -44,12 +43,6 @@ impl Languages {
     #[must_use]
     pub fn text<'t>(&self, text: &'t Translated) -> &'t str {
         text.text(&self.chosen, &self.default)
-    }
-
-    /// A text that may be missing, as JSON.
-    #[must_use]
-    pub fn optional(&self, text: Option<&Translated>) -> Value {
-        text.map(|text| self.text(text)).into()
     }
 
     /// `Content-Language` and `Vary` of an answer with translatable fields.

@@ -33,6 +33,16 @@ pub enum ComponentStatus {
 }
 
 impl ComponentStatus {
+    /// All of them in the order of the contract.
+    pub const ALL: [Self; 6] = [
+        Self::Operational,
+        Self::Degraded,
+        Self::PartialOutage,
+        Self::MajorOutage,
+        Self::UnderMaintenance,
+        Self::Unknown,
+    ];
+
     /// The word that the API uses.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -16,7 +16,9 @@ use crate::http::kit::translated::{read_nullable_translated, read_translated};
 use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::component::tree::Tree;
-use crate::model::component::{Component, ComponentKey, DEPTH_MAX, ORDER_MAX, order_behind};
+use crate::model::component::{
+    Component, ComponentKey, DEPTH_MAX, DESCRIPTION_LENGTH, NAME_LENGTH, ORDER_MAX, order_behind,
+};
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 
@@ -81,13 +83,13 @@ impl Draft<'_> {
     }
 
     fn read_name(&self, field: &Field<'_>) -> Option<Translated> {
-        read_translated(field, 1..=255, self.organisation)
+        read_translated(field, NAME_LENGTH, self.organisation)
     }
 
     /// Everything behind the name.
     fn read(&self, fields: &Fields<'_>, component: &mut Component) {
         let description =
-            read_nullable_translated(fields.nullable("description"), 0..=500, self.organisation);
+            read_nullable_translated(fields.nullable("description"), DESCRIPTION_LENGTH, self.organisation);
         component.description = description.or_stored(component.description.take());
         self.read_is_group(fields, component);
         self.read_service(fields, component);

@@ -4,6 +4,7 @@
 //! right whoever else writes.
 
 mod draft;
+pub(super) mod of_page;
 pub(in crate::http) mod openapi;
 pub(super) mod view;
 
@@ -22,8 +23,9 @@ use crate::http::kit::quota::{Quota, demand_room};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::store_access::StoreResult as _;
+use crate::http::kit::view::to_json;
 use crate::http::v1::components::draft::{Draft, Links};
-use crate::http::v1::components::view::PageComponents;
+use crate::http::v1::components::of_page::PageComponents;
 use crate::http::v1::page_in_path::{find, find_for_update};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
@@ -40,7 +42,8 @@ pub(in crate::http) async fn list_components(call: Call<AppState>) -> Result<Rep
     let total = u64::try_from(rows.len()).unwrap_or(u64::MAX);
     let request = PageRequest::read_whole(&query, total);
     let path = format!("{}{canonical_path}", state.base_url);
-    let envelope = Page { request, total, path: &path, query: &query }.envelope(request.cut(rows));
+    let rows = request.cut(rows).iter().map(to_json).collect();
+    let envelope = Page { request, total, path: &path, query: &query }.envelope(rows);
     Ok(Reply::ok(envelope).in_language(&languages))
 }
 
@@ -50,7 +53,7 @@ pub(in crate::http) async fn show_component(call: Call<AppState>) -> Result<Repl
     let Call { state, caller, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let found = PageComponents::load(&state, state.databases.main.reader(), &page).await?;
-    Ok(Reply::data(found.one(id, &languages)?).in_language(&languages))
+    Ok(Reply::data(to_json(&found.one(id, &languages)?)).in_language(&languages))
 }
 
 pub(in crate::http) async fn create_component(call: Call<AppState>) -> Result<Committed, ApiError> {
@@ -70,7 +73,8 @@ pub(in crate::http) async fn create_component(call: Call<AppState>) -> Result<Co
         followed.await.or_unavailable()?;
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let shown = PageComponents::load(&state, &*write, &page).await?.one(component.id, &languages)?;
+    let found = PageComponents::load(&state, &*write, &page).await?;
+    let shown = to_json(&found.one(component.id, &languages)?);
     let location = format!("{}/v1/statuspages/{}/components/{}", state.base_url, page.id, component.id);
     write.commit(Reply::created(shown, &location).in_language(&languages)).await
 }
@@ -95,7 +99,8 @@ pub(in crate::http) async fn update_component(call: Call<AppState>) -> Result<Co
         }
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let shown = PageComponents::load(&state, &*write, &page).await?.one(id, &languages)?;
+    let found = PageComponents::load(&state, &*write, &page).await?;
+    let shown = to_json(&found.one(id, &languages)?);
     write.commit(Reply::data(shown).in_language(&languages)).await
 }
 

@@ -4,20 +4,18 @@ use serde_json::json;
 
 use crate::http::gate::route::Verb;
 use crate::http::openapi::operation::{Chapter, Operation, example};
-use crate::http::openapi::shape::{
-    Shape, boolean, id, integer, map_of, object, one_of, string, translatable, translations,
-};
+use crate::http::openapi::shape::{Shape, boolean, id, object, translatable, view};
+use crate::http::v1::components::view::{ComponentView, display_order};
+use crate::model::component::{DESCRIPTION_LENGTH, NAME_LENGTH};
 
 const COMPONENT: &str = include_str!("example.json");
 
 const COMPONENTS: &str = "/v1/statuspages/{id}/components";
 const ONE_COMPONENT: &str = "/v1/statuspages/{id}/components/{component}";
-const STATUSES: [&str; 6] =
-    ["operational", "degraded", "partial_outage", "major_outage", "under_maintenance", "unknown"];
 
 pub(in crate::http) fn chapter() -> Chapter {
     let schemas = vec![
-        ("Component", component()),
+        ("Component", view::<ComponentView<'_>>()),
         ("CreateComponent", write().needs(&["name"])),
         ("UpdateComponent", write()),
     ];
@@ -54,29 +52,6 @@ fn component_operations() -> Vec<Operation> {
     ]
 }
 
-fn component() -> Shape {
-    let linked = object().has("id", id()).has("name", string());
-    object()
-        .has("id", id())
-        .has("name", string())
-        .has("name_translations", translations())
-        .has("description", string().nullable())
-        .has("description_translations", map_of(string()).nullable())
-        .has("status", one_of(&STATUSES).says("Stored; visitors do not see it."))
-        .has("effective_status", one_of(&STATUSES).nullable().says("What visitors see; null when hidden."))
-        .has("is_group", boolean())
-        .has("is_visible", boolean())
-        .has("display_order", integer().range(0, 10_000))
-        .has("parent_id", id().nullable().says("The group that it stands in."))
-        .has("service", linked.nullable().says("Written as `service_id`."))
-        .has("show_uptime_bars", boolean())
-        .has("hide_operational_children", boolean())
-        .has("default_open", boolean())
-        .has("sync_tag_id", id().nullable().says("On a group: services with this tag fill it."))
-        .has("sync_new_visible", boolean())
-        .has("is_sync_managed", boolean().says("Made by a synced group."))
-}
-
 fn write() -> Shape {
     let flags = [
         "is_group",
@@ -87,11 +62,11 @@ fn write() -> Shape {
         "sync_new_visible",
     ];
     object()
-        .may_have("name", translatable(&(1..=255)))
-        .may_have("description", translatable(&(0..=500)).nullable())
+        .may_have("name", translatable(&NAME_LENGTH))
+        .may_have("description", translatable(&DESCRIPTION_LENGTH).nullable())
         .may_have_all(&flags, &boolean())
         .may_have("service_id", id().nullable().says("Null: none. Not on a group."))
         .may_have("parent_id", id().nullable().says("A group of the same page; null: top level."))
-        .may_have("display_order", integer().range(0, 10_000))
+        .may_have("display_order", display_order())
         .may_have("sync_tag_id", id().nullable().says("Only on a group; null ends the synchronisation."))
 }

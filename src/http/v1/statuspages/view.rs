@@ -5,15 +5,15 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::kit::languages::Languages;
 use crate::http::openapi::shape::{
-    Shape, color, id, integer, list_of, named, one_of, string_or_null, text, timestamp, translations, url,
+    Shape, color, id, integer, list_of, one_of, string_or_null, text, timestamp, translations, url,
     url_or_null,
 };
+use crate::http::v1::components::view::ComponentView;
 use crate::http::v1::statuspages::asset_urls::AssetUrls;
 use crate::id::Id;
 use crate::model::access::Organisation;
@@ -31,8 +31,8 @@ pub(super) struct StatuspageView<'a> {
     pub(super) page: PageView<'a>,
     #[schema(schema_with = components_count)]
     pub(super) components_count: usize,
-    #[schema(schema_with = components)]
-    pub(super) components: Vec<Value>,
+    /// Flat, parents before children.
+    pub(super) components: Vec<ComponentView<'a>>,
     #[schema(schema_with = timestamp)]
     pub(super) created_at: Timestamp,
     #[schema(schema_with = timestamp)]
@@ -250,8 +250,4 @@ fn public_url() -> Shape {
 
 fn components_count() -> Shape {
     integer().at_least(0).says("Groups and children included.")
-}
-
-fn components() -> Shape {
-    list_of(named("Component")).says("Flat, parents before children.")
 }

@@ -7,7 +7,7 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::view::to_json;
-use crate::http::v1::components::view::PageComponents;
+use crate::http::v1::components::of_page::PageComponents;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::asset_urls::AssetUrls;
 use crate::http::v1::statuspages::view::{

@@ -1,0 +1,84 @@
+//! All components of a page, read at once, with everything that they show.
+
+use std::collections::HashMap;
+
+use crate::http::kit::error::ApiError;
+use crate::http::kit::languages::Languages;
+use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::components::view::{ComponentView, ShownBeside};
+use crate::http::v1::state::AppState;
+use crate::id::Id;
+use crate::model::component::status::{Derived, statuses};
+use crate::model::component::tree::Tree;
+use crate::model::component::{Component, ComponentKey};
+use crate::model::service::{Service, ServiceKey};
+use crate::model::statuspage::Statuspage;
+use crate::store::{Connection, components, page_facts};
+
+/// All components of one page with everything that they show.
+pub(in crate::http::v1) struct PageComponents {
+    components: Vec<Component>,
+    services: HashMap<ServiceKey, Service>,
+    tags: HashMap<i64, Id>,
+    derived: HashMap<ComponentKey, Derived>,
+}
+
+impl PageComponents {
+    /// Reads them: a constant number of questions to the database and one to the engine.
+    ///
+    /// # Errors
+    /// 503, 500.
+    pub(in crate::http::v1) async fn load(
+        state: &AppState,
+        connection: &impl Connection,
+        page: &Statuspage,
+    ) -> Result<Self, ApiError> {
+        let components = components::of_page(connection, page.key).await.or_unavailable()?;
+        let facts = page_facts::gather(connection, page.organisation, page.key).await.or_unavailable()?;
+        let snapshots = state.snapshots(&facts.services).await?;
+        let verdicts = facts.services.iter().zip(&snapshots);
+        let verdicts = verdicts.map(|(service, snapshot)| (service.key, snapshot.verdict)).collect();
+        let derived = statuses(&components, &facts, &verdicts);
+        let has_tags = components.iter().any(|component| component.sync_tag.is_some());
+        let tags = if has_tags {
+            components::sync_tags(connection, page.key).await.or_unavailable()?
+        } else {
+            HashMap::new()
+        };
+        let services = facts.services.into_iter().map(|service| (service.key, service)).collect();
+        Ok(Self { components, services, tags, derived })
+    }
+
+    /// Every component, depth first.
+    pub(in crate::http::v1) fn all(&self, languages: &Languages) -> Vec<ComponentView<'_>> {
+        let ids = self.components.iter().map(|component| (component.key, component.id)).collect();
+        let ordered = Tree::of(&self.components).depth_first();
+        ordered.into_iter().map(|component| self.view(component, &ids, languages)).collect()
+    }
+
+    /// The component with this id.
+    ///
+    /// # Errors
+    /// 404 when it has gone meanwhile.
+    pub(super) fn one(&self, id: Id, languages: &Languages) -> Result<ComponentView<'_>, ApiError> {
+        let component = self.components.iter().find(|component| component.id == id);
+        let component = component.ok_or(ApiError::NotFound)?;
+        let ids = self.components.iter().map(|component| (component.key, component.id)).collect();
+        Ok(self.view(component, &ids, languages))
+    }
+
+    fn view<'a>(
+        &'a self,
+        component: &'a Component,
+        ids: &HashMap<ComponentKey, Id>,
+        languages: &Languages,
+    ) -> ComponentView<'a> {
+        let beside = ShownBeside {
+            derived: self.derived.get(&component.key),
+            service: component.service.and_then(|service| self.services.get(&service)),
+            parent: component.parent.and_then(|parent| ids.get(&parent)).copied(),
+            sync_tag: component.sync_tag.and_then(|tag| self.tags.get(&tag)).copied(),
+        };
+        ComponentView::of(component, beside, languages)
+    }
+}
