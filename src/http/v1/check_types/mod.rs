@@ -1,20 +1,20 @@
 //! `GET /v1/meta/check-types` (contract 4.2): the catalogue as JSON.
 //!
 //! The same definitions validate what clients send, so what is shown here is what is accepted. Only shapes are
-//! decided here.
+//! decided here, in `view`.
 
 pub(super) mod openapi;
+mod view;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::Reply;
-use crate::http::v1::services::settings::check_config::default_of;
+use crate::http::kit::view::to_json;
+use crate::http::v1::check_types::view::CheckTypeView;
 use crate::model::check::CheckType;
-use crate::probe::catalogue::{
-    BySubtype, ConditionField, ConditionKind, Definition, Field, FieldKind, default_conditions, definition,
-};
+use crate::probe::catalogue::definition;
 
 /// Answers `GET /v1/meta/check-types`.
 ///
@@ -29,115 +29,15 @@ pub async fn show_check_types<S>(_: Call<S>) -> Result<Reply, ApiError> {
 pub fn check_types() -> Value {
     let entries = CheckType::ALL.into_iter().map(|check_type| {
         let slug = check_type.as_str().to_owned();
-        (slug, entry(definition(check_type)))
+        (slug, to_json(&CheckTypeView::of(definition(check_type))))
     });
     Value::Object(entries.collect())
-}
-
-fn entry(definition: &Definition) -> Value {
-    let mut entry = json!({
-        "key": definition.check_type.as_str(),
-        "label": definition.label,
-        "description": definition.description,
-        "target_required": definition.target_required,
-        "fields": definition.fields.iter().map(field).collect::<Value>(),
-        "conditions": conditions(definition),
-    });
-    if let Some(bounds) = definition.interval {
-        entry["interval"] = json!({"default": bounds.default, "min": bounds.min, "max": bounds.max});
-    }
-    entry
-}
-
-fn field(field: &Field) -> Value {
-    let mut record = json!({
-        "name": field.name,
-        "type": type_of(field.kind),
-        "label": field.label,
-        "required": field.required,
-        "secret": field.secret,
-    });
-    if let FieldKind::Select { options, .. } = field.kind {
-        record["options"] = options.iter().copied().collect();
-    }
-    record["default"] = default_of(field.kind);
-    if let Some(help) = field.help {
-        record["help"] = help.into();
-    }
-    record
-}
-
-const fn type_of(kind: FieldKind) -> &'static str {
-    match kind {
-        FieldKind::Select { .. } => "select",
-        FieldKind::KeyValueArray { .. } => "key_value_array",
-        FieldKind::Auth => "auth",
-        FieldKind::Textarea { .. } => "textarea",
-        FieldKind::Boolean { .. } => "boolean",
-        FieldKind::Number { .. } => "number",
-    }
-}
-
-fn conditions(definition: &Definition) -> Value {
-    let mut conditions = json!({
-        "fields": definition.condition_fields.iter().map(condition_field).collect::<Value>(),
-        "defaults": default_conditions(definition.check_type, None),
-    });
-    if let Some(limits) = definition.by_subtype {
-        conditions["by_subtype"] = by_subtype(definition.check_type, limits);
-    }
-    conditions
-}
-
-fn condition_field(field: &ConditionField) -> Value {
-    let mut record = json!({
-        "field": field.field,
-        "label": field.label,
-        "type": condition_type(field.kind),
-    });
-    if let Some(unit) = field.unit {
-        record["unit"] = unit.into();
-    }
-    record["operators"] = field.operators.iter().map(|operator| operator.as_str()).collect();
-    if let Some(parametric) = &field.parametric {
-        record["parametric"] = true.into();
-        record["prefix"] = parametric.prefix.into();
-        record["key_label"] = parametric.key_label.into();
-        record["key_placeholder"] = parametric.key_placeholder.into();
-        record["key_help"] = parametric.key_help.into();
-    }
-    record
-}
-
-const fn condition_type(kind: ConditionKind) -> &'static str {
-    match kind {
-        ConditionKind::Number => "number",
-        ConditionKind::String => "string",
-        ConditionKind::Array => "array",
-        ConditionKind::Json => "json",
-        ConditionKind::Header => "header",
-    }
-}
-
-fn by_subtype(check_type: CheckType, limits: &BySubtype) -> Value {
-    let fields = limits.fields.iter().map(|(subtype, fields)| {
-        let fields: Value = fields.iter().copied().collect();
-        ((*subtype).to_owned(), fields)
-    });
-    let defaults = limits.defaults.iter().map(|(subtype, _)| {
-        let defaults = default_conditions(check_type, Some(subtype));
-        ((*subtype).to_owned(), Value::from(defaults))
-    });
-    json!({
-        "field": limits.field,
-        "map": fields.collect::<Map<_, _>>(),
-        "defaults": defaults.collect::<Map<_, _>>(),
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
+    use serde_json::json;
 
     use super::*;
 

@@ -1,0 +1,250 @@
+//! Check types as clients see them (contract 4.2).
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::http::openapi::shape::{
+    Shape, always_true, anything, integer, list_of, map_of, named, one_of, string, view,
+};
+use crate::http::v1::services::settings::check_config::default_of;
+use crate::http::v1::services::view::check_type;
+use crate::model::check::CheckType;
+use crate::probe::catalogue::{
+    BySubtype, ConditionField, ConditionKind, Definition, Field, FieldKind, IntervalBounds,
+    default_conditions,
+};
+
+/// A check type.
+#[derive(Serialize, ToSchema)]
+pub(super) struct CheckTypeView {
+    #[schema(schema_with = check_type)]
+    key: &'static str,
+    label: &'static str,
+    description: &'static str,
+    target_required: bool,
+    fields: Vec<ConfigFieldView>,
+    #[schema(inline)]
+    conditions: ConditionsView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = interval)]
+    interval: Option<IntervalView>,
+}
+
+/// A key of `settings.config`.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ConfigField)]
+pub(super) struct ConfigFieldView {
+    name: &'static str,
+    #[schema(schema_with = field_type)]
+    r#type: &'static str,
+    label: &'static str,
+    required: bool,
+    secret: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = strings)]
+    options: Option<&'static [&'static str]>,
+    #[schema(schema_with = anything)]
+    default: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = string)]
+    help: Option<&'static str>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ConditionsView {
+    fields: Vec<ConditionFieldView>,
+    #[schema(schema_with = conditions)]
+    defaults: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = by_subtype)]
+    by_subtype: Option<BySubtypeView>,
+}
+
+/// A field that a condition may test.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ConditionField)]
+pub(super) struct ConditionFieldView {
+    field: &'static str,
+    label: &'static str,
+    #[schema(schema_with = condition_type)]
+    r#type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = string)]
+    unit: Option<&'static str>,
+    operators: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = always_true)]
+    parametric: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = string)]
+    prefix: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = string)]
+    key_label: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = string)]
+    key_placeholder: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = string)]
+    key_help: Option<&'static str>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct BySubtypeView {
+    field: &'static str,
+    #[schema(schema_with = strings_by_subtype)]
+    map: Map<String, Value>,
+    #[schema(schema_with = conditions_by_subtype)]
+    defaults: Map<String, Value>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct IntervalView {
+    #[schema(schema_with = seconds)]
+    default: u32,
+    #[schema(schema_with = seconds)]
+    min: u32,
+    #[schema(schema_with = seconds)]
+    max: u32,
+}
+
+impl CheckTypeView {
+    /// The view of a type of the catalogue.
+    pub(super) fn of(definition: &'static Definition) -> Self {
+        Self {
+            key: definition.check_type.as_str(),
+            label: definition.label,
+            description: definition.description,
+            target_required: definition.target_required,
+            fields: definition.fields.iter().map(ConfigFieldView::of).collect(),
+            conditions: ConditionsView::of(definition),
+            interval: definition.interval.map(IntervalView::of),
+        }
+    }
+}
+
+impl ConfigFieldView {
+    fn of(field: &'static Field) -> Self {
+        let options = match field.kind {
+            FieldKind::Select { options, .. } => Some(options),
+            _ => None,
+        };
+        Self {
+            name: field.name,
+            r#type: type_of(field.kind),
+            label: field.label,
+            required: field.required,
+            secret: field.secret,
+            options,
+            default: default_of(field.kind),
+            help: field.help,
+        }
+    }
+}
+
+impl ConditionsView {
+    fn of(definition: &'static Definition) -> Self {
+        let by_subtype = |limits| BySubtypeView::of(definition.check_type, limits);
+        Self {
+            fields: definition.condition_fields.iter().map(ConditionFieldView::of).collect(),
+            defaults: default_conditions(definition.check_type, None),
+            by_subtype: definition.by_subtype.map(by_subtype),
+        }
+    }
+}
+
+impl ConditionFieldView {
+    fn of(field: &'static ConditionField) -> Self {
+        let parametric = field.parametric.as_ref();
+        Self {
+            field: field.field,
+            label: field.label,
+            r#type: condition_type_of(field.kind),
+            unit: field.unit,
+            operators: field.operators.iter().map(|operator| operator.as_str()).collect(),
+            parametric: parametric.map(|_| true),
+            prefix: parametric.map(|parametric| parametric.prefix),
+            key_label: parametric.map(|parametric| parametric.key_label),
+            key_placeholder: parametric.map(|parametric| parametric.key_placeholder),
+            key_help: parametric.map(|parametric| parametric.key_help),
+        }
+    }
+}
+
+impl BySubtypeView {
+    fn of(check_type: CheckType, limits: &'static BySubtype) -> Self {
+        let fields = limits.fields.iter().map(|(subtype, fields)| {
+            let fields: Value = fields.iter().copied().collect();
+            ((*subtype).to_owned(), fields)
+        });
+        let defaults = limits.defaults.iter().map(|(subtype, _)| {
+            let defaults = default_conditions(check_type, Some(subtype));
+            ((*subtype).to_owned(), Value::from(defaults))
+        });
+        Self { field: limits.field, map: fields.collect(), defaults: defaults.collect() }
+    }
+}
+
+impl IntervalView {
+    const fn of(IntervalBounds { default, min, max }: IntervalBounds) -> Self {
+        Self { default, min, max }
+    }
+}
+
+const fn type_of(kind: FieldKind) -> &'static str {
+    match kind {
+        FieldKind::Select { .. } => "select",
+        FieldKind::KeyValueArray { .. } => "key_value_array",
+        FieldKind::Auth => "auth",
+        FieldKind::Textarea { .. } => "textarea",
+        FieldKind::Boolean { .. } => "boolean",
+        FieldKind::Number { .. } => "number",
+    }
+}
+
+const fn condition_type_of(kind: ConditionKind) -> &'static str {
+    match kind {
+        ConditionKind::Number => "number",
+        ConditionKind::String => "string",
+        ConditionKind::Array => "array",
+        ConditionKind::Json => "json",
+        ConditionKind::Header => "header",
+    }
+}
+
+fn field_type() -> Shape {
+    one_of(&["select", "key_value_array", "auth", "textarea", "boolean", "number"])
+}
+
+fn condition_type() -> Shape {
+    one_of(&["number", "string", "array", "json", "header"])
+}
+
+fn interval() -> Shape {
+    view::<IntervalView>()
+}
+
+fn by_subtype() -> Shape {
+    view::<BySubtypeView>()
+}
+
+fn strings() -> Shape {
+    list_of(string())
+}
+
+fn conditions() -> Shape {
+    list_of(named("Condition"))
+}
+
+fn strings_by_subtype() -> Shape {
+    map_of(strings())
+}
+
+fn conditions_by_subtype() -> Shape {
+    map_of(conditions())
+}
+
+fn seconds() -> Shape {
+    integer().at_least(1)
+}
