@@ -4,9 +4,9 @@
 //! read by key from SQLite behind the same web framework, in the same run: machines are noisy, ratios are less so.
 
 pub(in crate::bench) mod crowd;
+mod fixture;
 mod plan;
 mod report;
-mod stand;
 
 pub mod floor;
 
@@ -15,8 +15,8 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::bench::api::fixture::Fixture;
 use crate::bench::api::plan::Plan;
-use crate::bench::api::stand::Stand;
 use crate::config::Config;
 
 /// `watchkeeper bench api` and its flags.
@@ -32,14 +32,14 @@ pub fn command() -> Command {
 pub async fn run(arguments: &ArgMatches, config: &Config) -> anyhow::Result<ExitCode> {
     let plan = Plan::of(arguments);
     let bar = progress(&plan);
-    let stand = Stand::build(&plan, config, &bar).await?;
+    let fixture = Fixture::build(&plan, config, &bar).await?;
     let mut measured = Vec::new();
     for question in plan.questions() {
         bar.set_message(question.as_str());
-        measured.push(stand.measure(question, &plan).await?);
+        measured.push(fixture.measure(question, &plan).await?);
         bar.inc(u64::from(plan.seconds));
     }
-    let checks = stand.checks_per_second().await?;
+    let checks = fixture.checks_per_second().await?;
     bar.finish_and_clear();
     if plan.as_json {
         println!("{}", report::object(&measured, checks));

@@ -6,6 +6,7 @@
 //! `--curve` shows the cost of a check as the history grows. The reads are those of a real `watchkeeper serve`.
 
 mod curve;
+mod fixture;
 mod fleet;
 mod ingest;
 mod plain;
@@ -13,7 +14,6 @@ mod plan;
 mod plot;
 mod reads;
 mod report;
-mod stand;
 mod storage;
 
 pub mod generator;

@@ -47,8 +47,8 @@ pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitC
         println!("{}", report::head());
     }
     for kind in &plan.kinds {
-        let stand = Stand::build(*kind, &plan, config.clone())?;
-        let figures = stand.measure(&plan, measured.is_empty()).await?;
+        let fixture = Fixture::build(*kind, &plan, config.clone())?;
+        let figures = fixture.measure(&plan, measured.is_empty()).await?;
         if !plan.as_json {
             println!("{}", report::line(&figures));
         }
@@ -63,7 +63,7 @@ pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitC
 }
 
 /// Everything that one kind needs; taken down when dropped.
-struct Stand {
+struct Fixture {
     kind: Kind,
     config: Config,
     targets: Vec<String>,
@@ -73,7 +73,7 @@ struct Stand {
     _folder: Folder,
 }
 
-impl Stand {
+impl Fixture {
     fn build(kind: Kind, plan: &Plan, mut config: Config) -> anyhow::Result<Self> {
         let folder = Folder::new()?;
         let is_own = plan.targets.is_empty();

@@ -6,8 +6,8 @@ use hdrhistogram::Histogram;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
+use crate::bench::history::fixture::Fixture;
 use crate::bench::history::plan::Plan;
-use crate::bench::history::stand::Stand;
 use crate::config::Config;
 
 /// What is asked.
@@ -162,18 +162,18 @@ pub(super) struct Reads {
 
 /// Fills a history, serves it, and asks.
 pub(super) async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<Reads> {
-    let stand = Stand::build(plan, config, bar).await?;
-    let before = stand.written().await?;
+    let fixture = Fixture::build(plan, config, bar).await?;
+    let before = fixture.written().await?;
     let started = tokio::time::Instant::now();
     let mut figures = Vec::new();
     for question in Question::ALL {
-        let seen = stand.ask(question, plan.repetitions).await?;
+        let seen = fixture.ask(question, plan.repetitions).await?;
         figures.push(Figures::of(question, &seen));
     }
-    let written = stand.written().await? - before;
+    let written = fixture.written().await? - before;
     Ok(Reads {
         figures,
-        results: stand.results,
+        results: fixture.results,
         written_per_second: written / started.elapsed().as_secs_f64(),
     })
 }

@@ -27,7 +27,7 @@ const PINGS_PER_SECOND: u32 = 200;
 const CHANGES_PER_SECOND: u32 = 50;
 
 /// Everything that is measured; taken down when dropped.
-pub(super) struct Stand {
+pub(super) struct Fixture {
     server: Process,
     address: SocketAddr,
     token: String,
@@ -41,7 +41,7 @@ pub(super) struct Stand {
     _folder: Folder,
 }
 
-impl Stand {
+impl Fixture {
     /// Starts everything and fills the database.
     pub(super) async fn build(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<Self> {
         let folder = Folder::new()?;
@@ -53,7 +53,7 @@ impl Stand {
         let mut server = serve(address, &data.display().to_string(), config)?;
         until_ready(&mut server, address).await?;
         let token = std::fs::read_to_string(data.join("token")).context("the server has made no token")?;
-        let mut stand = Self {
+        let mut fixture = Self {
             server,
             address,
             token: token.trim().to_owned(),
@@ -65,8 +65,8 @@ impl Stand {
             _target: target,
             _folder: folder,
         };
-        stand.fill(plan, bar).await?;
-        Ok(stand)
+        fixture.fill(plan, bar).await?;
+        Ok(fixture)
     }
 
     /// Makes the services through the API, as a client would.

@@ -34,7 +34,7 @@ const FAR_PAGES: usize = 16;
 const NEWEST_DAYS: i64 = 3;
 
 /// A running server.
-pub(super) struct Stand {
+pub(super) struct Fixture {
     /// Results of the service that is read.
     pub(super) results: u64,
     address: SocketAddr,
@@ -46,7 +46,7 @@ pub(super) struct Stand {
     _folder: Folder,
 }
 
-impl Stand {
+impl Fixture {
     /// Fills a history and serves it.
     pub(super) async fn build(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<Self> {
         let folder = Folder::new()?;
