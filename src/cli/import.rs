@@ -3,10 +3,10 @@
 //! Here are the words: flags, files, lines, what is shown. The work is `record::import`. A line that is bad ends the
 //! import, with everything before it stored, unless bad lines are to be skipped.
 
+mod chunk;
 mod column;
 mod directory;
 mod line;
-mod parcel;
 mod reader;
 mod source;
 mod summary;
@@ -23,8 +23,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::mpsc;
 
 use crate::app::{Foundation, first_start};
+use crate::cli::import::chunk::{Chunk, Packer};
 use crate::cli::import::directory::{Directory, Wanted};
-use crate::cli::import::parcel::{Packer, Parcel};
 use crate::cli::import::reader::Format;
 use crate::cli::import::source::Source;
 use crate::cli::import::summary::Summary;
@@ -235,9 +235,9 @@ impl Run {
         Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Stores parcel by parcel; whether the file has come to its end.
+    /// Stores chunk by chunk; whether the file has come to its end.
     async fn take_in(&mut self, source: Source, bar: &ProgressBar) -> anyhow::Result<bool> {
-        let (sender, mut parcels) = mpsc::channel(PARCELS_AHEAD);
+        let (sender, mut chunks) = mpsc::channel(PARCELS_AHEAD);
         let reached = self.import.reached().await?;
         let directory = Arc::clone(&self.directory);
         let (location, format) = (self.arguments.default_location.clone(), self.format);
@@ -249,18 +249,18 @@ impl Run {
             packer.pack(source, &sender)
         });
         let mut is_complete = true;
-        while let Some(parcel) = parcels.recv().await {
-            is_complete &= !parcel.stops;
-            let end = parcel.end;
-            self.take(parcel).await?;
+        while let Some(chunk) = chunks.recv().await {
+            is_complete &= !chunk.stops;
+            let end = chunk.end;
+            self.take(chunk).await?;
             bar.set_position(end);
         }
         packing.await??;
         Ok(is_complete)
     }
 
-    async fn take(&mut self, parcel: Parcel) -> anyhow::Result<()> {
-        let Parcel { records, before, lines, end, too_old, problems, .. } = parcel;
+    async fn take(&mut self, chunk: Chunk) -> anyhow::Result<()> {
+        let Chunk { records, before, lines, end, too_old, problems, .. } = chunk;
         self.summary.read += lines;
         self.summary.too_old += too_old;
         problems.into_iter().for_each(|problem| self.summary.complain(problem));

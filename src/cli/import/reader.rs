@@ -1,6 +1,6 @@
 //! The lines of a file, one after the other: CSV with a header (RFC 4180) or one JSON object a line.
 //!
-//! Every line comes with its number and with the place where it ends, so that an import can say what is wrong where, and go
+//! Every line comes with its number and with the position where it ends, so that an import can say what is wrong where, and go
 //! on later. A line that cannot be read is no end: the next one is read all the same.
 
 use std::borrow::Cow;
@@ -24,7 +24,7 @@ pub(super) enum Format {
 
 /// Where a line is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Position {
     /// From 1; of a record of several lines the first.
     pub(super) line: u64,
     /// Bytes from the start of the file to the end of the line.
@@ -39,7 +39,7 @@ pub(super) fn read(
     format: Format,
     file: impl Read,
     ignores_unknown: bool,
-    mut each: impl FnMut(Place, Result<&Fields<'_>, String>) -> bool,
+    mut each: impl FnMut(Position, Result<&Fields<'_>, String>) -> bool,
 ) -> anyhow::Result<()> {
     match format {
         Format::Csv => read_csv(file, ignores_unknown, &mut each),
@@ -47,7 +47,7 @@ pub(super) fn read(
     }
 }
 
-type Each<'a> = &'a mut dyn FnMut(Place, Result<&Fields<'_>, String>) -> bool;
+type Each<'a> = &'a mut dyn FnMut(Position, Result<&Fields<'_>, String>) -> bool;
 
 fn read_csv(file: impl Read, ignores_unknown: bool, each: Each<'_>) -> anyhow::Result<()> {
     let mut reader = ReaderBuilder::new()
@@ -60,9 +60,9 @@ fn read_csv(file: impl Read, ignores_unknown: bool, each: Each<'_>) -> anyhow::R
     let mut record = ByteRecord::new();
     while reader.read_byte_record(&mut record)? {
         let line = record.position().map_or(0, csv::Position::line);
-        let place = Place { line, end: reader.position().byte() };
+        let position = Position { line, end: reader.position().byte() };
         let fields = csv_fields(&columns, &record);
-        if !each(place, fields.as_ref().map_err(String::clone)) {
+        if !each(position, fields.as_ref().map_err(String::clone)) {
             break;
         }
     }
@@ -105,7 +105,7 @@ fn csv_fields<'a>(columns: &[Option<Column>], record: &'a ByteRecord) -> Result<
 }
 
 fn read_json_lines(mut file: impl BufRead, ignores_unknown: bool, each: Each<'_>) -> anyhow::Result<()> {
-    let mut place = Place::default();
+    let mut position = Position::default();
     let mut text = Vec::new();
     loop {
         text.clear();
@@ -115,7 +115,7 @@ fn read_json_lines(mut file: impl BufRead, ignores_unknown: bool, each: Each<'_>
         }
         let is_cut = length == LINE_MAX_BYTES && text.last() != Some(&b'\n');
         let rest = if is_cut { skip_line(&mut file)? } else { 0 };
-        place = Place { line: place.line + 1, end: place.end + length + rest };
+        position = Position { line: position.line + 1, end: position.end + length + rest };
         if text.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
@@ -124,7 +124,7 @@ fn read_json_lines(mut file: impl BufRead, ignores_unknown: bool, each: Each<'_>
         } else {
             json_fields(&text, ignores_unknown)
         };
-        if !each(place, fields.as_ref().map_err(String::clone)) {
+        if !each(position, fields.as_ref().map_err(String::clone)) {
             return Ok(());
         }
     }
@@ -178,7 +178,7 @@ mod tests {
     /// `line-end: service|time|status|error_message` of every line, or what is wrong.
     fn lines(format: Format, text: &str, ignores_unknown: bool) -> Result<Vec<String>, String> {
         let mut seen = Vec::new();
-        let each = |place: Place, fields: Result<&Fields<'_>, String>| {
+        let each = |position: Position, fields: Result<&Fields<'_>, String>| {
             let said = fields.map_or_else(
                 |problem| problem,
                 |fields| {
@@ -186,7 +186,7 @@ mod tests {
                     columns.map(|column| fields.get(column).unwrap_or("-").to_owned()).join("|")
                 },
             );
-            seen.push(format!("{}-{}: {said}", place.line, place.end));
+            seen.push(format!("{}-{}: {said}", position.line, position.end));
             true
         };
         read(format, text.as_bytes(), ignores_unknown, each).map_err(|error| error.to_string())?;

@@ -1,23 +1,23 @@
-//! From a file to parcels of results, on a thread of its own, a few parcels ahead of the database.
+//! From a file to chunks of results, on a thread of its own, a few chunks ahead of the database.
 
 use tokio::sync::mpsc;
 
 use crate::cli::import::column::{Column, Fields};
 use crate::cli::import::directory::Directory;
 use crate::cli::import::line::Line;
-use crate::cli::import::reader::{self, Format, Place};
+use crate::cli::import::reader::{self, Format, Position};
 use crate::cli::import::source::Source;
 use crate::clock::Timestamp;
 use crate::model::check::CheckType;
 use crate::model::history::CheckRecord;
 use crate::model::location::{LocationCode, PUSH};
 
-/// Lines of a parcel: what is stored with one commit.
-const PARCEL_LINES: u64 = 32_768;
+/// Lines of a chunk: what is stored with one commit.
+const CHUNK_LINES: u64 = 32_768;
 
 /// Lines that follow each other.
 #[derive(Debug, Default)]
-pub(super) struct Parcel {
+pub(super) struct Chunk {
     /// Their results.
     pub(super) records: Vec<CheckRecord>,
     /// Results among them that an earlier run has stored; they come first.
@@ -53,44 +53,44 @@ enum Read {
 }
 
 impl Packer<'_> {
-    /// Reads everything, until the file ends, a line is bad, or nobody takes parcels any more.
+    /// Reads everything, until the file ends, a line is bad, or nobody takes chunks any more.
     ///
     /// # Errors
     /// When the file cannot be read, or its header is unfit.
-    pub(super) fn pack(&self, source: Source, parcels: &mpsc::Sender<Parcel>) -> anyhow::Result<()> {
-        let mut parcel = Parcel::default();
-        reader::read(self.format, source.into_read(), self.ignores_unknown, |place, fields| {
-            self.add(&mut parcel, place, fields.and_then(|fields| self.read(fields)));
-            if parcel.stops || parcel.lines >= PARCEL_LINES {
-                let stops = parcel.stops;
-                let sent = parcels.blocking_send(std::mem::take(&mut parcel));
+    pub(super) fn pack(&self, source: Source, chunks: &mpsc::Sender<Chunk>) -> anyhow::Result<()> {
+        let mut chunk = Chunk::default();
+        reader::read(self.format, source.into_read(), self.ignores_unknown, |position, fields| {
+            self.add(&mut chunk, position, fields.and_then(|fields| self.read(fields)));
+            if chunk.stops || chunk.lines >= CHUNK_LINES {
+                let stops = chunk.stops;
+                let sent = chunks.blocking_send(std::mem::take(&mut chunk));
                 return sent.is_ok() && !stops;
             }
             true
         })?;
-        if parcel.lines > 0 {
-            // Whoever takes no parcels any more has failed, and says so.
-            let _ = parcels.blocking_send(parcel);
+        if chunk.lines > 0 {
+            // Whoever takes no chunks any more has failed, and says so.
+            let _ = chunks.blocking_send(chunk);
         }
         Ok(())
     }
 
-    fn add(&self, parcel: &mut Parcel, place: Place, read: Result<Read, String>) {
-        parcel.lines += 1;
+    fn add(&self, chunk: &mut Chunk, position: Position, read: Result<Read, String>) {
+        chunk.lines += 1;
         match read {
             Ok(Read::Result(record)) => {
-                parcel.before += usize::from(place.end <= self.reached);
-                parcel.records.push(*record);
+                chunk.before += usize::from(position.end <= self.reached);
+                chunk.records.push(*record);
             }
-            Ok(Read::TooOld) => parcel.too_old += 1,
+            Ok(Read::TooOld) => chunk.too_old += 1,
             Err(problem) => {
-                parcel.problems.push(format!("line {}: {problem}", place.line));
-                parcel.stops = !self.skips_bad;
+                chunk.problems.push(format!("line {}: {problem}", position.line));
+                chunk.stops = !self.skips_bad;
             }
         }
         // What is before a bad line is done, the line is not.
-        if !parcel.stops {
-            parcel.end = place.end;
+        if !chunk.stops {
+            chunk.end = position.end;
         }
     }
 
