@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::http::gate::call::Call;
 use crate::http::gate::route::{Access, Route, RouteTableError, Routes};
-use crate::http::v1::assets::Studio;
+use crate::http::v1::assets::ImageDecoder;
 use crate::http::v1::custom_domains::Cooldowns;
 use crate::http::v1::history::{checks, metrics, response_times, uptime};
 use crate::http::v1::incidents::{of_service, timeline};
@@ -189,14 +189,14 @@ fn of_custom_domains() -> Vec<Route<AppState>> {
 }
 
 fn of_assets() -> Vec<Route<AppState>> {
-    let studio = Arc::new(Studio::default());
+    let decoder = Arc::new(ImageDecoder::default());
     let edit = Access::needs(&[May::StatuspagesEdit]);
     vec![
-        Route::post("/v1/statuspages/{id}/assets/logo", edit, with(&studio, assets::upload_logo)),
+        Route::post("/v1/statuspages/{id}/assets/logo", edit, with(&decoder, assets::upload_logo)),
         Route::delete("/v1/statuspages/{id}/assets/logo", edit, assets::delete_logo),
-        Route::post("/v1/statuspages/{id}/assets/logo-dark", edit, with(&studio, assets::upload_dark_logo)),
+        Route::post("/v1/statuspages/{id}/assets/logo-dark", edit, with(&decoder, assets::upload_dark_logo)),
         Route::delete("/v1/statuspages/{id}/assets/logo-dark", edit, assets::delete_dark_logo),
-        Route::post("/v1/statuspages/{id}/assets/favicon", edit, with(&studio, assets::upload_favicon)),
+        Route::post("/v1/statuspages/{id}/assets/favicon", edit, with(&decoder, assets::upload_favicon)),
         Route::delete("/v1/statuspages/{id}/assets/favicon", edit, assets::delete_favicon),
     ]
 }

@@ -3,9 +3,9 @@
 //! A file is stored as it was made harmless (`picture`, `svg`); its address is the hash of its content. What the
 //! answers show is the page, without its components.
 
+mod decoder;
 mod icon;
 pub mod picture;
-mod studio;
 pub mod svg;
 mod upload;
 
@@ -29,21 +29,27 @@ use crate::http::v1::statuspages::viewer::PageViewer;
 use crate::model::asset::AssetKind;
 use crate::store::assets::{self, NewAsset};
 
-pub(super) use studio::Studio;
+pub(super) use decoder::ImageDecoder;
 
-pub(super) async fn upload_logo(studio: Arc<Studio>, call: Call<AppState>) -> Result<Committed, ApiError> {
-    upload(&studio, call, AssetKind::Logo).await
+pub(super) async fn upload_logo(
+    decoder: Arc<ImageDecoder>,
+    call: Call<AppState>,
+) -> Result<Committed, ApiError> {
+    upload(&decoder, call, AssetKind::Logo).await
 }
 
 pub(super) async fn upload_dark_logo(
-    studio: Arc<Studio>,
+    decoder: Arc<ImageDecoder>,
     call: Call<AppState>,
 ) -> Result<Committed, ApiError> {
-    upload(&studio, call, AssetKind::LogoDark).await
+    upload(&decoder, call, AssetKind::LogoDark).await
 }
 
-pub(super) async fn upload_favicon(studio: Arc<Studio>, call: Call<AppState>) -> Result<Committed, ApiError> {
-    upload(&studio, call, AssetKind::Favicon).await
+pub(super) async fn upload_favicon(
+    decoder: Arc<ImageDecoder>,
+    call: Call<AppState>,
+) -> Result<Committed, ApiError> {
+    upload(&decoder, call, AssetKind::Favicon).await
 }
 
 pub(super) async fn delete_logo(call: Call<AppState>) -> Result<Committed, ApiError> {
@@ -58,7 +64,11 @@ pub(super) async fn delete_favicon(call: Call<AppState>) -> Result<Committed, Ap
     delete(call, AssetKind::Favicon).await
 }
 
-async fn upload(studio: &Studio, call: Call<AppState>, kind: AssetKind) -> Result<Committed, ApiError> {
+async fn upload(
+    decoder: &ImageDecoder,
+    call: Call<AppState>,
+    kind: AssetKind,
+) -> Result<Committed, ApiError> {
     let id = page_in_path::find(&call).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let (most, mebibytes) = size_limit(kind);
@@ -68,7 +78,7 @@ async fn upload(studio: &Studio, call: Call<AppState>, kind: AssetKind) -> Resul
         Upload::TooLarge => return Err(refused(FieldRule::FileSize(mebibytes))),
         Upload::Missing => return Err(refused(FieldRule::Required)),
     };
-    let picture = studio.develop(kind, bytes).await?.map_err(refused)?;
+    let picture = decoder.decode(kind, bytes).await?.map_err(refused)?;
     let write = effect.begin(&state.databases.main).await?;
     let page = page_in_path::find_for_update(&write, &caller, id).await?;
     let asset = NewAsset {

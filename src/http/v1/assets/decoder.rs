@@ -1,4 +1,4 @@
-//! Where pictures are developed: on threads of their own, and few at a time, because each may take a lot of memory.
+//! Where pictures are decoded: on threads of their own, and few at a time, because each may take a lot of memory.
 
 use tokio::sync::Semaphore;
 
@@ -12,27 +12,27 @@ const AT_A_TIME: usize = 2;
 
 /// Decodes uploaded files.
 #[derive(Debug)]
-pub(in crate::http::v1) struct Studio {
-    places: Semaphore,
+pub(in crate::http::v1) struct ImageDecoder {
+    permits: Semaphore,
 }
 
-impl Default for Studio {
+impl Default for ImageDecoder {
     fn default() -> Self {
-        Self { places: Semaphore::new(AT_A_TIME) }
+        Self { permits: Semaphore::new(AT_A_TIME) }
     }
 }
 
-impl Studio {
+impl ImageDecoder {
     /// The file as it is kept, or the rule that it breaks.
     ///
     /// # Errors
     /// 500 when a decoder panics; 503 when the process is stopping.
-    pub(super) async fn develop(
+    pub(super) async fn decode(
         &self,
         kind: AssetKind,
         bytes: Vec<u8>,
     ) -> Result<Result<Picture, FieldRule>, ApiError> {
-        let _place = self.places.acquire().await.map_err(|_| ApiError::Unavailable)?;
+        let _permit = self.permits.acquire().await.map_err(|_| ApiError::Unavailable)?;
         let work = tokio::task::spawn_blocking(move || accept(kind, bytes));
         work.await.map_err(|error| ApiError::Internal(error.into()))
     }
