@@ -119,6 +119,6 @@ fn read_small(members: &Fields<'_>, name: &str, bounds: &RangeInclusive<u8>, kep
 }
 
 #[cfg(test)]
-mod bench;
+mod fixture;
 #[cfg(test)]
 mod tests;

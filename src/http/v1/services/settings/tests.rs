@@ -4,7 +4,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
-use crate::http::v1::services::settings::bench::{ALL_DEFAULTS, Bench, texts};
+use crate::http::v1::services::settings::fixture::{ALL_DEFAULTS, Fixture, texts};
 
 mod secret_tests;
 
@@ -25,17 +25,17 @@ mod secret_tests;
     r#"{"ip_version":"auto","smart_dualstack":false,"conditions":[{"field":"metadata.days_until_expiry","operator":"lt","value":14,"status":"degraded"}]}"#
 )]
 fn every_default_is_stored(#[case] check_type: CheckType, #[case] config: &str) {
-    let bench = Bench::new(check_type);
+    let fixture = Fixture::new(check_type);
     for sent in [
         json!({"interval_seconds": 3600}),
         json!({"interval_seconds": 3600.0, "config": null, "unknown": 1, "assigned_probes": null}),
         json!({"interval_seconds": 3600, "config": {"conditions": []}, "probe_roles": null}),
     ] {
-        let settings = bench.create(&sent);
+        let settings = fixture.create(&sent);
         let expected = format!(
             r#"{{"interval_seconds":3600,"timeout_seconds":10,"retries":2,"assigned_probes":null,"probe_roles":null,"config":{config}}}"#
         );
-        assert_eq!(bench.shown(&settings).to_string(), expected);
+        assert_eq!(fixture.shown(&settings).to_string(), expected);
     }
 }
 
@@ -82,8 +82,8 @@ fn settings_that_break_a_rule_are_refused(
     #[case] sent: Value,
     #[case] expected: &str,
 ) {
-    let bench = Bench::new(check_type);
-    assert_eq!(bench.refusal(&with_interval(sent), None), expected);
+    let fixture = Fixture::new(check_type);
+    assert_eq!(fixture.refusal(&with_interval(sent), None), expected);
 }
 
 fn with_interval(mut sent: Value) -> Value {
@@ -146,7 +146,7 @@ fn with_interval(mut sent: Value) -> Value {
 #[case(json!({"auth": {"type": "none", "realm": null}}), "auth.realm: Unknown field.")]
 fn a_configuration_that_breaks_a_rule_is_refused(#[case] config: Value, #[case] expected: &str) {
     let sent = json!({"interval_seconds": 60, "config": config});
-    assert_eq!(Bench::new(CheckType::Http).refusal(&sent, None), format!("settings.config.{expected}"));
+    assert_eq!(Fixture::new(CheckType::Http).refusal(&sent, None), format!("settings.config.{expected}"));
 }
 
 /// Contract 4.2.4: every rule of a condition and its error key below `settings.config.conditions`.
@@ -169,7 +169,7 @@ fn a_configuration_that_breaks_a_rule_is_refused(#[case] config: Value, #[case] 
 fn a_condition_that_breaks_a_rule_is_refused(#[case] conditions: Value, #[case] expected: &str) {
     let sent = json!({"interval_seconds": 60, "config": {"conditions": conditions}});
     assert_eq!(
-        Bench::new(CheckType::Http).refusal(&sent, None),
+        Fixture::new(CheckType::Http).refusal(&sent, None),
         format!("settings.config.conditions{expected}")
     );
 }
@@ -188,15 +188,15 @@ fn a_condition_that_breaks_a_rule_is_refused(#[case] conditions: Value, #[case] 
     {"field": "body", "operator": "contains", "value": "b", "status": "down"}
 ]))]
 fn conditions_are_read_back_as_they_were_written(#[case] conditions: Value) {
-    let bench = Bench::new(CheckType::Http);
-    let settings = bench.create(&json!({"interval_seconds": 60, "config": {"conditions": conditions}}));
-    assert_eq!(bench.shown(&settings)["config"]["conditions"].to_string(), conditions.to_string());
+    let fixture = Fixture::new(CheckType::Http);
+    let settings = fixture.create(&json!({"interval_seconds": 60, "config": {"conditions": conditions}}));
+    assert_eq!(fixture.shown(&settings)["config"]["conditions"].to_string(), conditions.to_string());
 }
 
 #[test]
 fn other_values_are_read_back_as_they_were_written() {
-    let bench = Bench::new(CheckType::Http);
-    let settings = bench.create(&json!({
+    let fixture = Fixture::new(CheckType::Http);
+    let settings = fixture.create(&json!({
         "interval_seconds": 60.0, "timeout_seconds": 5, "retries": 0,
         "assigned_probes": [" hel ", "fra", "hel"], "probe_roles": {"hel": "reachability", "fra": "full"},
         "config": {
@@ -205,7 +205,7 @@ fn other_values_are_read_back_as_they_were_written() {
             "conditions": [{"field": "body", "operator": "contains", "value": " ok ", "status": "down"}]
         }
     }));
-    let keep = bench.keep();
+    let keep = fixture.keep();
     let expected = json!({
         "interval_seconds": 60, "timeout_seconds": 5, "retries": 0,
         "assigned_probes": ["hel", "fra"], "probe_roles": {"hel": "reachability", "fra": "full"},
@@ -217,7 +217,7 @@ fn other_values_are_read_back_as_they_were_written() {
             "conditions": [{"field": "body", "operator": "contains", "value": "ok", "status": "down"}]
         }
     });
-    assert_eq!(bench.shown(&settings).to_string(), expected.to_string());
+    assert_eq!(fixture.shown(&settings).to_string(), expected.to_string());
 }
 
 /// Contract 4.3.4, partial update: (sent, what changes in the answer).
@@ -244,8 +244,8 @@ fn other_values_are_read_back_as_they_were_written() {
     json!({"config": {"conditions": [{"field": "status_code", "operator": "gte", "value": 400, "status": "down"}]}})
 )]
 fn what_is_not_sent_is_kept(#[case] sent: Value, #[case] changes: Value) {
-    let bench = Bench::new(CheckType::Http);
-    let stored = bench.create(&json!({
+    let fixture = Fixture::new(CheckType::Http);
+    let stored = fixture.create(&json!({
         "interval_seconds": 60, "timeout_seconds": 20, "retries": 1, "assigned_probes": ["fra", "hel"],
         "probe_roles": {"hel": "reachability"},
         "config": {
@@ -253,15 +253,15 @@ fn what_is_not_sent_is_kept(#[case] sent: Value, #[case] changes: Value) {
             "conditions": [{"field": "body", "operator": "contains", "value": "no", "status": "down"}]
         }
     }));
-    let mut expected = bench.shown(&stored);
+    let mut expected = fixture.shown(&stored);
     for (key, value) in changes.as_object().unwrap() {
         match value.as_object().filter(|_| key == "config") {
             Some(members) => members.iter().for_each(|(key, value)| expected["config"][key] = value.clone()),
             None => expected[key] = value.clone(),
         }
     }
-    let updated = bench.read(&sent, Some(&stored)).unwrap();
-    assert_eq!(bench.shown(&updated), expected);
+    let updated = fixture.read(&sent, Some(&stored)).unwrap();
+    assert_eq!(fixture.shown(&updated), expected);
 }
 
 #[rstest]
@@ -270,21 +270,21 @@ fn what_is_not_sent_is_kept(#[case] sent: Value, #[case] changes: Value) {
 #[case(json!({"interval_seconds": null}), "settings.interval_seconds: This field must not be null.")]
 #[case(json!({"interval_seconds": 10}), "settings.interval_seconds: The smallest allowed value is 30.")]
 fn an_update_must_leave_valid_settings(#[case] sent: Value, #[case] expected: &str) {
-    let bench = Bench::new(CheckType::Http);
-    let stored = bench.create(&json!({
+    let fixture = Fixture::new(CheckType::Http);
+    let stored = fixture.create(&json!({
         "interval_seconds": 60, "assigned_probes": ["fra", "hel"], "probe_roles": {"hel": "reachability"}
     }));
-    assert_eq!(bench.refusal(&sent, Some(&stored)), expected);
+    assert_eq!(fixture.refusal(&sent, Some(&stored)), expected);
 }
 
 #[test]
 fn a_location_that_was_switched_off_does_not_stand_in_the_way() {
-    let mut bench = Bench::new(CheckType::Http);
-    let stored = bench.create(&json!({
+    let mut fixture = Fixture::new(CheckType::Http);
+    let stored = fixture.create(&json!({
         "interval_seconds": 60, "assigned_probes": ["fra", "hel"], "probe_roles": {"hel": "reachability"}
     }));
-    bench.active = vec!["hel".into()];
-    let updated = bench.read(&json!({"retries": 0}), Some(&stored)).unwrap();
+    fixture.active = vec!["hel".into()];
+    let updated = fixture.read(&json!({"retries": 0}), Some(&stored)).unwrap();
     assert_eq!(updated, Settings { retries: 0, ..stored });
 }
 
@@ -319,8 +319,8 @@ fn conditions_follow_the_record_type(
     #[case] sent: Value,
     #[case] expected: Result<Value, &str>,
 ) {
-    let bench = Bench::new(CheckType::Dns);
-    let stored = bench.create(&json!({"interval_seconds": 60, "config": stored}));
+    let fixture = Fixture::new(CheckType::Dns);
+    let stored = fixture.create(&json!({"interval_seconds": 60, "config": stored}));
     let conditions = |settings: Settings| {
         let conditions = settings.config["conditions"].as_array().unwrap().iter();
         let short = |condition: &Value| {
@@ -329,7 +329,7 @@ fn conditions_follow_the_record_type(
         };
         conditions.map(short).collect::<Value>()
     };
-    let result = bench.read(&json!({"config": sent}), Some(&stored));
+    let result = fixture.read(&json!({"config": sent}), Some(&stored));
     assert_eq!(result.map(conditions).map_err(|errors| texts(&errors)), expected.map_err(str::to_owned));
 }
 
@@ -351,7 +351,7 @@ fn all_problems_are_told_in_the_order_of_the_tables() {
         },
         "probe_roles": {"mars": "full"}, "assigned_probes": null, "retries": 9, "timeout_seconds": 0
     });
-    let refusal = Bench::new(CheckType::Http).refusal(&sent, None);
+    let refusal = Fixture::new(CheckType::Http).refusal(&sent, None);
     let keys: Vec<&str> = refusal.lines().map(|line| line.split_once(": ").unwrap().0).collect();
     assert_eq!(
         keys,

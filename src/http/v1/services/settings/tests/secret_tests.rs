@@ -4,21 +4,21 @@ use proptest::prelude::*;
 use rstest::rstest;
 use serde_json::{Map, Value, json};
 
-use crate::http::v1::services::settings::bench::{Bench, KEEP, texts};
+use crate::http::v1::services::settings::fixture::{Fixture, KEEP, texts};
 use crate::model::check::CheckType;
 use crate::model::service::Settings;
 
-fn stored(bench: &Bench, config: &Value) -> Settings {
-    bench.create(&json!({"interval_seconds": 60, "config": config}))
+fn stored(fixture: &Fixture, config: &Value) -> Settings {
+    fixture.create(&json!({"interval_seconds": 60, "config": config}))
 }
 
 /// Both blocks in clear after an update, or what is wrong (below `settings.config`).
 fn update(stored_config: &Value, sent: &Value) -> Result<(Value, Value), String> {
-    let bench = Bench::new(CheckType::Http);
-    let before = stored(&bench, stored_config);
-    let updated = bench.read(&json!({ "config": sent }), Some(&before));
-    let opened =
-        updated.map(|settings| (bench.opened_headers(&settings.config), bench.opened_auth(&settings.config)));
+    let fixture = Fixture::new(CheckType::Http);
+    let before = stored(&fixture, stored_config);
+    let updated = fixture.read(&json!({ "config": sent }), Some(&before));
+    let opened = updated
+        .map(|settings| (fixture.opened_headers(&settings.config), fixture.opened_auth(&settings.config)));
     opened.map_err(|errors| texts(&errors).replace("settings.config.", ""))
 }
 
@@ -104,7 +104,7 @@ fn without_settings_there_is_nothing_to_keep() {
     let config = json!({"headers": {"X-Key": KEEP}, "auth": {"type": "bearer", "token": KEEP}});
     let sent = json!({"interval_seconds": 60, "config": config});
     assert_eq!(
-        Bench::new(CheckType::Http).refusal(&sent, None),
+        Fixture::new(CheckType::Http).refusal(&sent, None),
         format!("settings.config.headers.X-Key: {MISSING}\nsettings.config.auth.token: {MISSING}")
     );
 }
@@ -112,31 +112,31 @@ fn without_settings_there_is_nothing_to_keep() {
 /// Contract 4.3.5: the whole configuration sent back unchanged changes nothing, not even a sealed text.
 #[test]
 fn what_was_read_can_be_sent_back() {
-    let bench = Bench::new(CheckType::Http);
+    let fixture = Fixture::new(CheckType::Http);
     let before = stored(
-        &bench,
+        &fixture,
         &json!({
             "method": "POST", "headers": {"X-Key": "k", "x-Other": ""},
             "auth": {"type": "basic", "username": "u", "password": "p"},
             "conditions": [{"field": "status_code", "operator": "in", "value": [500, 502.5], "status": "down"}]
         }),
     );
-    let shown = bench.shown(&before);
-    assert_eq!(bench.read(&shown, Some(&before)), Ok(before));
+    let shown = fixture.shown(&before);
+    assert_eq!(fixture.read(&shown, Some(&before)), Ok(before));
 }
 
 /// Contract 5.3: a text never repeats a submitted secret; what is shown and what is stored hold none either.
 #[test]
 fn secrets_appear_nowhere_in_clear() {
     let marker = "s3cret-marker";
-    let bench = Bench::new(CheckType::Http);
+    let fixture = Fixture::new(CheckType::Http);
     let valid = stored(
-        &bench,
+        &fixture,
         &json!({
             "headers": {"X-Key": marker}, "auth": {"type": "api_key", "header": "X-A", "value": marker}
         }),
     );
-    assert!(!format!("{valid:?} {}", bench.shown(&valid)).contains(marker));
+    assert!(!format!("{valid:?} {}", fixture.shown(&valid)).contains(marker));
     let long = marker.repeat(700);
     for config in [
         json!({"headers": {"X-Key": long}, "auth": {"type": "bearer", "token": long}}),
@@ -144,7 +144,7 @@ fn secrets_appear_nowhere_in_clear() {
         json!({"headers": {"Host": marker}, "auth": {"type": "basic", "username": "", "password": long}}),
         json!({"headers": [marker], "auth": {"type": "none", "password": marker}}),
     ] {
-        let refusal = bench.refusal(&json!({"interval_seconds": 60, "config": config}), None);
+        let refusal = fixture.refusal(&json!({"interval_seconds": 60, "config": config}), None);
         assert!(refusal.lines().count() >= 2 && !refusal.contains(marker), "{refusal}");
     }
 }

@@ -16,7 +16,7 @@ pub(super) const KEEP: &str = "__SERVICE_KEEP_UNCHANGED__";
 
 pub(super) const ALL_DEFAULTS: &str = r#"{"method":"GET","headers":{},"auth":{"type":"none"},"body":"","follow_redirects":true,"verify_ssl":true,"ip_version":"auto","smart_dualstack":false,"conditions":[{"field":"status_code","operator":"gte","value":400,"status":"down"}]}"#;
 
-pub(super) struct Bench {
+pub(super) struct Fixture {
     check_type: CheckType,
     pub(super) active: Vec<String>,
     sealer: Sealer,
@@ -24,7 +24,7 @@ pub(super) struct Bench {
     service: Id,
 }
 
-impl Bench {
+impl Fixture {
     pub(super) fn new(check_type: CheckType) -> Self {
         Self {
             check_type,
