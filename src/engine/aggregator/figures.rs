@@ -77,8 +77,8 @@ impl Figures {
         let now = self.now(&mut state);
         let live = state.live(definition.key, now);
         if let Some(KnownStatus { status, verdict, last_result_at }) = known {
-            live.go_on(status, verdict, last_result_at);
-            live.back_until(definition.heartbeat.and_then(|plan| plan.deadline()));
+            live.resume(status, verdict, last_result_at);
+            live.extend_coverage(definition.heartbeat.and_then(|plan| plan.deadline()));
         }
         let is_left_out = definition.is_paused || definition.in_planned_maintenance;
         live.take_decision(definition.revision, (is_left_out, definition.stated), now);

@@ -86,7 +86,7 @@ impl Live {
     }
 
     /// Goes on where an earlier process stopped.
-    pub(super) fn go_on(
+    pub(super) fn resume(
         &mut self,
         status: MeasuredStatus,
         verdict: Verdict,
@@ -98,7 +98,7 @@ impl Live {
     }
 
     /// The status that goes on is backed until `deadline`, if nothing else comes.
-    pub(super) fn back_until(&mut self, deadline: Option<Timestamp>) {
+    pub(super) fn extend_coverage(&mut self, deadline: Option<Timestamp>) {
         self.measured_until = deadline.map_or(self.measured_until, |at| at.max(self.measured_until));
     }
 
