@@ -178,7 +178,7 @@ impl Watch {
                 continue;
             }
             let Next { scheduled_at, attempt, .. } = slot.next;
-            let missed = if attempt == 1 { slot.schedule.runs_between(scheduled_at, now) } else { 0 };
+            let missed = if attempt == 1 { slot.schedule.missed_by(scheduled_at, now) } else { 0 };
             let scheduled_at = if missed > 0 { slot.schedule.latest(now) } else { scheduled_at };
             let attempt = Attempt { slot: place, scheduled_at, attempt };
             slot.running = Some(attempt);

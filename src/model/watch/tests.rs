@@ -300,3 +300,26 @@ fn the_vote_of_a_suspect_is_set_aside_unless_it_is_the_only_one() {
     assert_eq!(see(1, CheckStatus::Down), (Verdict::Up, Some(true)));
     assert_eq!(see(1, CheckStatus::Up), (Verdict::Up, Some(false)));
 }
+
+/// A machine that has much to do wakes it a moment late: the look stands for the due time that has come meanwhile.
+#[test]
+fn a_first_look_that_comes_late_misses_no_run() {
+    let planned = Timestamp::from_ms(START - 10);
+    let plan = WatchPlan {
+        hash: 0,
+        interval_ms: 60_000,
+        timeout_ms: 10_000,
+        attempts: 1,
+        backoff_ms: 200,
+        backoff_max_ms: 1_000,
+        uncertain_interval_ms: 1_000,
+        roles: vec![ProbeRole::Full].into(),
+    };
+    let (mut watch, _) = Watch::begin(plan, Memory::default(), planned);
+    let attempt = Attempt { slot: 0, scheduled_at: planned, attempt: 1 };
+    assert_eq!(watch.wake(Timestamp::from_ms(START + 5)), vec![Effect::Run(attempt)]);
+    let ended = Timestamp::from_ms(START + 20);
+    let effects = watch.finish(attempt, ended, Outcome::Measured(measurement(CheckStatus::Up)), ended);
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Missed(_))), "{effects:?}");
+    assert_eq!(watch.next_wake(), Some(Timestamp::from_ms(START + 60_000)));
+}
