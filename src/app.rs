@@ -27,7 +27,9 @@ pub use crate::app::locations::toolbox;
 use crate::announcer::Announcer;
 use crate::app::background::{Background, BackgroundParts};
 use crate::app::first_start::{FirstStart, FolderLock};
-use crate::app::recording::{CompactorParts, RecorderParts, start_compactor, start_recorder};
+use crate::app::recording::{
+    CompactorParts, RecorderParts, StartedCompactor, start_compactor, start_recorder,
+};
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::config::Config;
@@ -39,7 +41,7 @@ use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::plans::PlanTable;
-use crate::record::compaction::CompactionCounters;
+use crate::record::compaction::{self, CompactionCounters, Compactor};
 use crate::record::recorder::{RecordCounters, Recorder, Stop};
 use crate::record::recovery::Returned;
 use crate::store::Databases;
@@ -69,6 +71,7 @@ pub struct App {
 struct Recording {
     recorder: Handle<Recorder>,
     recorder_thread: Arbiter,
+    compactor: Handle<Compactor>,
     compactor_thread: Arbiter,
     recorded: Arc<RecordCounters>,
     compacted: Arc<CompactionCounters>,
@@ -165,7 +168,8 @@ impl App {
             self.engine.stop().await;
             self.recording.recorder.send(Stop).await.context("the recorder had stopped before")?;
             self.recording.recorder_thread.stop();
-            // A pass may be cut off anywhere.
+            // It ends before its thread does: connections that are dropped with a pass need the thread's runtime.
+            let _ = self.recording.compactor.send(compaction::Stop).await;
             self.recording.compactor_thread.stop();
             self.databases.main.close().await;
             self.databases.history.close().await;
@@ -226,6 +230,6 @@ fn start_recording(
         spool: past::spool(config)?,
     });
     let compactor = CompactorParts { supervisor, thread: &compactor_thread, config, databases, guard };
-    let compacted = start_compactor(&compactor)?;
-    Ok(Recording { recorder, recorder_thread, compactor_thread, recorded, compacted, returned })
+    let StartedCompactor { compactor, counters: compacted } = start_compactor(&compactor)?;
+    Ok(Recording { recorder, recorder_thread, compactor, compactor_thread, recorded, compacted, returned })
 }

@@ -60,11 +60,17 @@ pub(crate) struct CompactorParts<'a> {
     pub(crate) guard: &'a Arc<ClockGuard>,
 }
 
+/// A compactor that runs, and what it counts.
+pub(crate) struct StartedCompactor {
+    pub(crate) compactor: Handle<Compactor>,
+    pub(crate) counters: Arc<CompactionCounters>,
+}
+
 /// Starts the compactor.
 ///
 /// # Errors
 /// When configured plans cannot be used.
-pub(crate) fn start_compactor(parts: &CompactorParts<'_>) -> anyhow::Result<Arc<CompactionCounters>> {
+pub(crate) fn start_compactor(parts: &CompactorParts<'_>) -> anyhow::Result<StartedCompactor> {
     let CompactorParts { supervisor, thread, config, databases, guard } = *parts;
     let plans = PlanTable::new(&config.plans)?;
     let days = Arc::new(move |organisation: &Organisation| plans.limits(organisation).retention_days);
@@ -75,9 +81,9 @@ pub(crate) fn start_compactor(parts: &CompactorParts<'_>) -> anyhow::Result<Arc<
     let (history, guard, counted) = (databases.history.clone(), Arc::clone(guard), Arc::clone(&counters));
     supervisor.watch_thread("the compactor", &thread.handle());
     let placement = Placement { thread: thread.handle(), mailbox: COMPACTOR_MAILBOX };
-    supervisor.start(&placement, move || {
+    let compactor = supervisor.start(&placement, move || {
         let (history, retention, counters) = (history.clone(), retention.clone(), Arc::clone(&counted));
         Compactor::new(Compaction::new(history, retention, limits.clone(), counters), Arc::clone(&guard))
     });
-    Ok(counters)
+    Ok(StartedCompactor { compactor, counters })
 }

@@ -22,7 +22,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use actix::{Actor, ActorFutureExt as _, AsyncContext, Context, Handler, Message, WrapFuture as _};
+use actix::{
+    Actor, ActorContext as _, ActorFutureExt as _, AsyncContext, Context, Handler, Message, WrapFuture as _,
+};
 use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -190,6 +192,11 @@ pub struct Compactor {
 #[rtype(result = "bool")]
 pub struct Compact;
 
+/// Ends the actor on its own thread; a pass under way is cut off, which it may be anywhere.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Stop;
+
 impl Compactor {
     /// An actor that does a pass every so often.
     #[must_use]
@@ -258,5 +265,13 @@ impl Handler<Compact> for Compactor {
         self.asked.push(sender);
         self.work(ctx);
         Box::pin(async move { receiver.await.unwrap_or(false) })
+    }
+}
+
+impl Handler<Stop> for Compactor {
+    type Result = ();
+
+    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) {
+        ctx.stop();
     }
 }
