@@ -18,7 +18,7 @@ pub mod quota;
 pub mod reply;
 pub mod request_id;
 pub mod rule;
-pub mod store_access;
+mod store_error;
 pub mod timestamp;
 pub mod translated;
 pub mod view;

@@ -48,11 +48,14 @@ impl Quota {
 ///
 /// # Errors
 /// 402 or 403 with `upsell`, and those of `usage`.
-pub async fn demand_room<E: From<QuotaExceeded>>(
+pub async fn demand_room<C, E>(
     quota: Quota,
     limit: Option<u32>,
-    usage: impl Future<Output = Result<u64, E>>,
-) -> Result<(), E> {
+    usage: impl Future<Output = Result<u64, C>>,
+) -> Result<(), E>
+where
+    E: From<QuotaExceeded> + From<C>,
+{
     let Some(limit) = limit else { return Ok(()) };
     let usage = usage.await?;
     if usage < u64::from(limit) { Ok(()) } else { Err(QuotaExceeded { quota, limit, usage }.into()) }

@@ -3,7 +3,6 @@
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::statuspage::Statuspage;
@@ -16,7 +15,7 @@ use crate::store::{Transaction, statuspages};
 pub(super) async fn find(call: &Call<AppState>) -> Result<Statuspage, ApiError> {
     let id = call.path.id(0)?;
     let main = call.state.databases.main.reader();
-    let found = statuspages::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
+    let found = statuspages::find(main, call.caller.organisation.key, id).await?;
     found.ok_or(ApiError::NotFound)
 }
 
@@ -29,7 +28,6 @@ pub(super) async fn find_for_update(
     caller: &Caller,
     id: Id,
 ) -> Result<Statuspage, ApiError> {
-    let found =
-        statuspages::find_for_update(transaction, caller.organisation.key, id).await.or_unavailable()?;
+    let found = statuspages::find_for_update(transaction, caller.organisation.key, id).await?;
     found.ok_or(ApiError::NotFound)
 }

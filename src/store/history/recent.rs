@@ -15,7 +15,7 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Vote;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::blocks::{Body, Wanted};
 use crate::store::history::fresh::{BUCKETS, bucket_of};
 use crate::store::history::sealed::{self, BlockSummary, Series};
@@ -63,7 +63,7 @@ pub struct Within {
 pub async fn all_within(
     connection: &impl ConnectionTrait,
     Within { since, until }: Within,
-) -> Result<LatestVotes, StoreError> {
+) -> Result<LatestVotes, HistoryError> {
     let mut votes = LatestVotes::new();
     for first in (0..BUCKETS).step_by(usize::from(BUCKETS_AT_ONCE.unsigned_abs())) {
         // One short range a bucket, not one long one over whatever lies in between.
@@ -81,7 +81,7 @@ pub async fn all_within(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, StoreError> {
+pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, HistoryError> {
     let mut last = None;
     for bucket in 0..BUCKETS {
         // The end of one range of the key; all buckets in one statement would be read whole.
@@ -101,7 +101,7 @@ pub async fn complete(
     votes: &mut LatestVotes,
     expected: &[Expected],
     looked: Within,
-) -> Result<(), StoreError> {
+) -> Result<(), HistoryError> {
     let reader = history.reader();
     let lacking = expected.iter().filter(|service| service.lacks_rows(votes, looked.since));
     let lacking: Vec<ServiceKey> = lacking.map(|service| service.service).collect();
@@ -153,7 +153,7 @@ async fn rows_of(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     until: Timestamp,
-) -> Result<Vec<Row>, StoreError> {
+) -> Result<Vec<Row>, HistoryError> {
     let query = columns()
         .filter(Column::Bucket.eq(bucket_of(service)))
         .filter(Column::ServiceId.eq(service))
@@ -169,7 +169,7 @@ async fn add_sealed(
     (opened, segment): (&SegmentConnection, &Segment),
     newest: &[BlockSummary],
     until: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), HistoryError> {
     let mut mixed: Vec<BlockSummary> = Vec::new();
     for summary in newest {
         match only_status(summary).filter(|_| summary.last_at <= until) {

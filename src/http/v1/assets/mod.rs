@@ -20,7 +20,6 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::assets::picture::size_limit;
 use crate::http::v1::assets::upload::{Upload, read_file};
 use crate::http::v1::page_in_path;
@@ -79,7 +78,7 @@ async fn upload(studio: &Studio, call: Call<AppState>, kind: AssetKind) -> Resul
         bytes: picture.bytes,
         created_at: state.now(),
     };
-    assets::replace(&*write, asset).await.or_unavailable()?;
+    assets::replace(&*write, asset).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
     let reply = Reply::data(view.bare(&*write, &page).await?);
@@ -91,7 +90,7 @@ async fn delete(call: Call<AppState>, kind: AssetKind) -> Result<Committed, ApiE
     let Call { state, caller, headers, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let page = page_in_path::find_for_update(&write, &caller, id).await?;
-    assets::delete(&*write, page.key, kind).await.or_unavailable()?;
+    assets::delete(&*write, page.key, kind).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
     let reply = Reply::data(view.bare(&*write, &page).await?);

@@ -18,10 +18,9 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{Page, PageRequest};
-use crate::http::kit::quota::{Quota, demand_room};
+use crate::http::kit::quota::{Quota, QuotaExceeded, demand_room};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::components::draft::{Draft, Links};
 use crate::http::v1::components::view::PageComponents;
 use crate::http::v1::page_in_path::{find, find_for_update};
@@ -59,15 +58,15 @@ pub(in crate::http) async fn create_component(call: Call<AppState>) -> Result<Co
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
-    let stored = components::of_page(&*write, page.key).await.or_unavailable()?;
+    let stored = components::of_page(&*write, page.key).await?;
     let links = links(&write, &caller, &body).await?;
     let draft = Draft { organisation: &caller.organisation, components: &stored, links };
     let component = draft.create(&body, page.key, state.created_at()).map_err(ApiError::Fields)?;
     take_slot(&caller, &stored).await?;
-    let component = components::insert(&*write, component).await.or_unavailable()?;
+    let component = components::insert(&*write, component).await?;
     if component.sync_tag.is_some() {
         let followed = synced_groups::follow_group(&*write, &caller.organisation, &component, state.now());
-        followed.await.or_unavailable()?;
+        followed.await?;
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let shown = PageComponents::load(&state, &*write, &page).await?.one(component.id, &languages)?;
@@ -82,16 +81,16 @@ pub(in crate::http) async fn update_component(call: Call<AppState>) -> Result<Co
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
-    let stored = components::of_page(&*write, page.key).await.or_unavailable()?;
+    let stored = components::of_page(&*write, page.key).await?;
     let before = stored.iter().find(|component| component.id == id).ok_or(ApiError::NotFound)?;
     let links = links(&write, &caller, &body).await?;
     let draft = Draft { organisation: &caller.organisation, components: &stored, links };
     let changed = draft.update(&body, before).map_err(ApiError::Fields)?;
     if changed != *before {
-        components::update(&*write, &changed).await.or_unavailable()?;
+        components::update(&*write, &changed).await?;
         if changed.sync_tag != before.sync_tag {
             let followed = synced_groups::follow_group(&*write, &caller.organisation, &changed, state.now());
-            followed.await.or_unavailable()?;
+            followed.await?;
         }
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
@@ -105,12 +104,12 @@ pub(in crate::http) async fn delete_component(call: Call<AppState>) -> Result<Co
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
-    let found = components::find(&*write, page.key, id).await.or_unavailable()?;
+    let found = components::find(&*write, page.key, id).await?;
     let component = found.ok_or(ApiError::NotFound)?;
     if component.is_sync_managed {
         return Err(ApiError::Fields(FieldErrors::of("component", FieldRule::Managed)));
     }
-    components::delete(&*write, component.key).await.or_unavailable()?;
+    components::delete(&*write, component.key).await?;
     write.commit(Reply::deleted(id)).await
 }
 
@@ -118,13 +117,13 @@ pub(in crate::http) async fn delete_component(call: Call<AppState>) -> Result<Co
 async fn find_component(call: &Call<AppState>, page: &Statuspage) -> Result<Component, ApiError> {
     let id = call.path.id(1)?;
     let main = call.state.databases.main.reader();
-    components::find(main, page.key, id).await.or_unavailable()?.ok_or(ApiError::NotFound)
+    components::find(main, page.key, id).await?.ok_or(ApiError::NotFound)
 }
 
 /// Keeps the organisation and then the page from others until the transaction ends.
 async fn lock(write: &Write, caller: &Caller, page: Id) -> Result<Statuspage, ApiError> {
     let transaction: &Transaction = write;
-    organisations::lock(transaction, caller.organisation.key).await.or_unavailable()?;
+    organisations::lock(transaction, caller.organisation.key).await?;
     find_for_update(transaction, caller, page).await
 }
 
@@ -135,14 +134,14 @@ async fn links(write: &Write, caller: &Caller, body: &Map<String, Value>) -> Res
     let id = |name: &str| body.get(name).and_then(Value::as_str).and_then(|text| text.trim().parse().ok());
     let mut links = Links::default();
     if let Some(id) = id("service_id") {
-        let found = services::find(transaction, organisation, id).await.or_unavailable()?;
+        let found = services::find(transaction, organisation, id).await?;
         links.service = found.map(|service| service.key);
     }
     if let Some(id) = id("sync_tag_id") {
-        links.tag = components::find_tag(transaction, organisation, id).await.or_unavailable()?;
+        links.tag = components::find_tag(transaction, organisation, id).await?;
     }
     if let Some(id) = id("parent_id") {
-        links.parent_exists = components::exists(transaction, organisation, id).await.or_unavailable()?;
+        links.parent_exists = components::exists(transaction, organisation, id).await?;
     }
     Ok(links)
 }
@@ -151,5 +150,5 @@ async fn links(write: &Write, caller: &Caller, body: &Map<String, Value>) -> Res
 async fn take_slot(caller: &Caller, stored: &[Component]) -> Result<(), ApiError> {
     let counted = stored.iter().filter(|component| !component.is_sync_managed).count();
     let usage = u64::try_from(counted).unwrap_or(u64::MAX);
-    demand_room(Quota::Components, caller.limits.components, ready(Ok(usage))).await
+    demand_room(Quota::Components, caller.limits.components, ready(Ok::<_, QuotaExceeded>(usage))).await
 }

@@ -19,7 +19,6 @@ use crate::http::kit::page::{Page, PageRequest};
 use crate::http::kit::quota::{Quota, demand_room};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::view::to_json;
 use crate::http::v1::custom_domains::view::{DomainView, HOSTNAME_LENGTH};
 use crate::http::v1::page_in_path;
@@ -37,7 +36,7 @@ pub(super) async fn list_domains(call: Call<AppState>) -> Result<Reply, ApiError
     let page = page_in_path::find(&call).await?;
     let Call { state, query, canonical_path, .. } = call;
     let main = state.databases.main.reader();
-    let domains = custom_domains::list(main, page.key).await.or_unavailable()?;
+    let domains = custom_domains::list(main, page.key).await?;
     let total = u64::try_from(domains.len()).unwrap_or(u64::MAX);
     let request = PageRequest::read_whole(&query, total);
     let rows = request.cut(domains).iter().map(|domain| shown(&state, &page, domain)).collect();
@@ -67,16 +66,16 @@ pub(super) async fn attach_domain(call: Call<AppState>) -> Result<Committed, Api
     });
     let hostname = errors.into_inner().into_result(hostname.unwrap_or_default())?;
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
+    organisations::lock(&*write, caller.organisation.key).await?;
     let page = page_in_path::find_for_update(&write, &caller, id).await?;
-    if custom_domains::is_attached(&*write, &hostname).await.or_unavailable()? {
+    if custom_domains::is_attached(&*write, &hostname).await? {
         return Err(taken());
     }
     take_slot(&write, &page, caller.limits.custom_domains).await?;
     // A clock that is behind must not let the week be over before it has begun.
     let created_at = state.created_at().max(state.guard.judged_now().best);
     let domain = Domain::attached(page.key, hostname, created_at);
-    let inserted = custom_domains::insert(&*write, domain).await.or_unavailable()?;
+    let inserted = custom_domains::insert(&*write, domain).await?;
     let domain = inserted.ok_or_else(taken)?;
     let location = format!("{}/v1/statuspages/{}/custom-domains/{}", state.base_url, page.id, domain.id);
     write.commit(Reply::created(shown(&state, &page, &domain), &location)).await
@@ -87,7 +86,7 @@ pub(super) async fn detach_domain(call: Call<AppState>) -> Result<Committed, Api
     let Call { state, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let domain = find_for_update(&write, &page, domain.id).await?;
-    custom_domains::delete(&*write, domain.key).await.or_unavailable()?;
+    custom_domains::delete(&*write, domain.key).await?;
     write.commit(Reply::deleted(domain.id)).await
 }
 
@@ -105,7 +104,7 @@ pub(super) async fn verify_domain(
     // Somebody else may have looked meanwhile, or taken the domain away.
     let stored = find_for_update(&write, &page, domain.id).await?;
     let changed = Domain { asked_at: Some(asked_at), ..stored.looked_at(sight, state.guard.judged_now()) };
-    custom_domains::update(&*write, &changed).await.or_unavailable()?;
+    custom_domains::update(&*write, &changed).await?;
     write.commit(Reply::data(shown(&state, &page, &changed))).await
 }
 
@@ -114,13 +113,13 @@ async fn find(call: &Call<AppState>) -> Result<(Statuspage, Domain), ApiError> {
     let page = page_in_path::find(call).await?;
     let id = call.path.id(1)?;
     let main = call.state.databases.main.reader();
-    let found = custom_domains::find(main, page.key, id).await.or_unavailable()?;
+    let found = custom_domains::find(main, page.key, id).await?;
     Ok((page, found.ok_or(ApiError::NotFound)?))
 }
 
 /// The domain again, kept from others until the transaction ends.
 async fn find_for_update(transaction: &Transaction, page: &Statuspage, id: Id) -> Result<Domain, ApiError> {
-    let found = custom_domains::find_for_update(transaction, page.key, id).await.or_unavailable()?;
+    let found = custom_domains::find_for_update(transaction, page.key, id).await?;
     found.ok_or(ApiError::NotFound)
 }
 
@@ -137,7 +136,7 @@ fn taken() -> ApiError {
 
 /// Passes when the plan has room for one more domain of this page (step 13).
 async fn take_slot(transaction: &Transaction, page: &Statuspage, limit: Option<u32>) -> Result<(), ApiError> {
-    let usage = async { custom_domains::count(transaction, page.key).await.or_unavailable() };
+    let usage = custom_domains::count(transaction, page.key);
     demand_room(Quota::CustomDomains, limit, usage).await
 }
 

@@ -11,7 +11,6 @@ use crate::http::kit::page::read_per_page;
 use crate::http::kit::query::Query;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::view::to_json;
 use crate::http::v1::history::cursor::Walk;
 use crate::http::v1::history::history_start;
@@ -37,7 +36,7 @@ pub(in crate::http) async fn list_checks(call: Call<AppState>) -> Result<Reply, 
     let mut rows = if start.is_none() {
         Vec::new()
     } else {
-        page(&state.databases.history, service.key, &filter, per_page + 1).await.or_unmeasured()?
+        page(&state.databases.history, service.key, &filter, per_page + 1).await?
     };
     let has_older = rows.len() as u64 > per_page;
     rows.truncate(usize::try_from(per_page).unwrap_or(usize::MAX));

@@ -9,7 +9,6 @@ use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::reply::Reply;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::view::to_json;
 use crate::http::v1::history::view::ResponseTimeView;
 use crate::http::v1::history::{checks, history_start, read_range, sums};
@@ -29,7 +28,7 @@ pub(in crate::http) async fn list_response_times(call: Call<AppState>) -> Result
     let from = range.start(now).max(history_start(now, &caller.limits));
     let locations = match probes {
         Some(codes) => {
-            let known = LocationNumbers::read(state.databases.history.reader()).await.or_unmeasured()?;
+            let known = LocationNumbers::read(state.databases.history.reader()).await?;
             Some(known.numbers(&codes))
         }
         None => None,

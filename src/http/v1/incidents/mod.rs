@@ -18,7 +18,6 @@ use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::incidents::draft::{Draft, Links, states_open};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
@@ -31,8 +30,7 @@ pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiErr
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let reader = state.databases.main.reader();
     let window = request.window();
-    let (rows, total) =
-        incidents::list::page(reader, caller.organisation.key, &filter, window).await.or_unavailable()?;
+    let (rows, total) = incidents::list::page(reader, caller.organisation.key, &filter, window).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let rows = rows.iter().map(|(incident, services)| view::row(incident, services, &languages)).collect();
     let path = format!("{}{canonical_path}", state.base_url);
@@ -42,7 +40,7 @@ pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiErr
 pub(super) async fn show_incident(call: Call<AppState>) -> Result<Reply, ApiError> {
     let incident = find(&call).await?;
     let Call { state, caller, headers, .. } = call;
-    let whole = incidents::whole(state.databases.main.reader(), incident).await.or_unavailable()?;
+    let whole = incidents::whole(state.databases.main.reader(), incident).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     Ok(Reply::data(view::whole(&whole, &languages)).in_language(&languages))
 }
@@ -54,7 +52,7 @@ pub(super) async fn create_incident(call: Call<AppState>) -> Result<Committed, A
     let links = Links::find(&write, caller.organisation.key, &body).await?;
     let draft = Draft { caller: &caller, links: &links, now: state.created_at() };
     let mut made = draft.create(&body).map_err(ApiError::Fields)?;
-    incidents::insert(&*write, &mut made).await.or_unavailable()?;
+    incidents::insert(&*write, &mut made).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let reply = Reply::created(view::whole(&made, &languages), &address(&state, made.incident.id));
     write.commit(reply.in_language(&languages)).await
@@ -80,7 +78,7 @@ pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, A
         return write.commit(reply).await;
     }
     changed.incident.updated_at = now;
-    incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
+    incidents::save(&*write, &stored, &changed).await?;
     let reply = Reply::data(view::whole(&changed, &languages));
     write.commit(reply.in_language(&languages)).await
 }
@@ -89,7 +87,7 @@ pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, A
     let id = find(&call).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    if !incidents::delete(&*write, caller.organisation.key, id).await.or_unavailable()? {
+    if !incidents::delete(&*write, caller.organisation.key, id).await? {
         return Err(ApiError::NotFound);
     }
     write.commit(Reply::deleted(id)).await
@@ -102,13 +100,13 @@ pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, A
 async fn find(call: &Call<AppState>) -> Result<Incident, ApiError> {
     let id = call.path.id(0)?;
     let main = call.state.databases.main.reader();
-    let found = incidents::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
+    let found = incidents::find(main, call.caller.organisation.key, id).await?;
     found.ok_or(ApiError::NotFound)
 }
 
 /// The incident again with everything that hangs on it, kept from others until the transaction ends.
 async fn find_for_update(write: &Write, caller: &Caller, id: Id) -> Result<WholeIncident, ApiError> {
-    let found = incidents::find_for_update(&**write, caller.organisation.key, id).await.or_unavailable()?;
+    let found = incidents::find_for_update(&**write, caller.organisation.key, id).await?;
     found.ok_or(ApiError::NotFound)
 }
 

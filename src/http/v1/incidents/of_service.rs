@@ -7,7 +7,6 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::incidents::{filters, view};
 use crate::http::v1::services::find as find_service;
 use crate::http::v1::state::AppState;
@@ -23,8 +22,7 @@ pub(in crate::http) async fn list_service_incidents(call: Call<AppState>) -> Res
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let reader = state.databases.main.reader();
     let window = request.window();
-    let (rows, total) =
-        list::page(reader, caller.organisation.key, &filter, window).await.or_unavailable()?;
+    let (rows, total) = list::page(reader, caller.organisation.key, &filter, window).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let rows = rows.iter().map(|row| with_impact(row, service, &languages)).collect();
     let path = format!("{}{canonical_path}", state.base_url);

@@ -10,7 +10,6 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields, Given};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::incidents::draft::{read_end, read_flag, read_message, read_word};
 use crate::http::v1::incidents::{address, find, find_for_update, view};
 use crate::http::v1::state::AppState;
@@ -33,7 +32,7 @@ pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Resul
     let mut changed = stored.clone();
     changed.post(entry);
     changed.incident.updated_at = now;
-    incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
+    incidents::save(&*write, &stored, &changed).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let reply = Reply::created(view::whole(&changed, &languages), &address(&state, id));
     write.commit(reply.in_language(&languages)).await
@@ -54,7 +53,7 @@ pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Co
     let mut changed = stored.clone();
     changed.resolve(entry, resolved_at);
     changed.incident.updated_at = now;
-    incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
+    incidents::save(&*write, &stored, &changed).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     write.commit(Reply::data(view::whole(&changed, &languages)).in_language(&languages)).await
 }

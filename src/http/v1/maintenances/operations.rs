@@ -7,7 +7,6 @@ use crate::http::gate::call::Call;
 use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::languages::Languages;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::maintenances::{extension, find, find_for_update, shown, stamp, tell_engine};
 use crate::http::v1::state::AppState;
 use crate::model::maintenance::step::{Stamp, Step};
@@ -63,7 +62,7 @@ async fn finish(
     let now = state.now();
     let after = Maintenance { updated_at: now, ..step.after };
     let step = Step { after, entries: step.entries };
-    let touched = effects::carry_out(&*write, &step, now).await.or_unavailable()?;
+    let touched = effects::carry_out(&*write, &step, now).await?;
     let reply = shown(&*write, &step.after, languages).await?;
     let reply = write.commit(reply).await?;
     tell_engine(state, caller, &touched).await;

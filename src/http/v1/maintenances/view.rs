@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::clock::Timestamp;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::model::maintenance::{Creator, Entry, Maintenance};
 use crate::store::Connection;
 use crate::store::maintenances::links::{self, NamedPage, NamedService};
@@ -20,7 +19,7 @@ pub(super) async fn rows(
     languages: &Languages,
 ) -> Result<Vec<Value>, ApiError> {
     let keys: Vec<_> = maintenances.iter().map(|maintenance| maintenance.key).collect();
-    let services = links::services_of(connection, &keys).await.or_unavailable()?;
+    let services = links::services_of(connection, &keys).await?;
     let of =
         |maintenance: &Maintenance| services.get(&maintenance.key).map(Vec::as_slice).unwrap_or_default();
     Ok(maintenances.iter().map(|maintenance| row(maintenance, of(maintenance), languages)).collect())
@@ -34,8 +33,8 @@ pub(super) async fn one(
 ) -> Result<Value, ApiError> {
     let mut shown = rows(connection, std::slice::from_ref(maintenance), languages).await?;
     let mut shown = shown.pop().ok_or(ApiError::NotFound)?;
-    let pages = links::statuspages_of(connection, maintenance.key).await.or_unavailable()?;
-    let entries = timeline::of(connection, maintenance.key).await.or_unavailable()?;
+    let pages = links::statuspages_of(connection, maintenance.key).await?;
+    let entries = timeline::of(connection, maintenance.key).await?;
     shown["statuspages"] = pages.iter().map(|page| page_json(page, languages)).collect();
     shown["updates"] = entries.iter().map(|entry| entry_json(entry, languages)).collect();
     Ok(shown)

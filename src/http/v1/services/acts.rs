@@ -10,7 +10,6 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::services::heartbeat::new_secret;
 use crate::http::v1::services::reading::Viewer;
 use crate::http::v1::services::{find, find_for_update, take_slot};
@@ -29,7 +28,7 @@ pub(in crate::http) async fn pause_service(call: Call<AppState>) -> Result<Commi
     let now = state.now();
     let at = stored.pause.map_or(now, |pause| pause.at);
     if stored.pause.is_none() {
-        windows::open(&*write, stored.key, WindowKind::Pause, at).await.or_unavailable()?;
+        windows::open(&*write, stored.key, WindowKind::Pause, at).await?;
     }
     let pause = Some(Pause { reason: PauseReason::Manual, at });
     let changed = Service { pause, ..stored.clone() };
@@ -40,13 +39,13 @@ pub(in crate::http) async fn resume_service(call: Call<AppState>) -> Result<Comm
     let id = find(&call).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
+    organisations::lock(&*write, caller.organisation.key).await?;
     let stored = find_for_update(&write, &caller, id).await?;
     if stored.pause.is_some() {
         take_slot(&write, &caller).await?;
         let now = state.now();
-        windows::close_pause(&*write, stored.key, now).await.or_unavailable()?;
-        heartbeats::count_from(&*write, stored.key, now).await.or_unavailable()?;
+        windows::close_pause(&*write, stored.key, now).await?;
+        heartbeats::count_from(&*write, stored.key, now).await?;
     }
     let changed = Service { pause: None, ..stored.clone() };
     finish(Viewer { state: &state, caller: &caller }, write, &stored, changed).await
@@ -68,7 +67,7 @@ pub(in crate::http) async fn set_status_override(call: Call<AppState>) -> Result
     let write = effect.begin(&state.databases.main).await?;
     let stored = find_for_update(&write, &caller, id).await?;
     let at = state.now();
-    windows::open(&*write, stored.key, WindowKind::Override(status), at).await.or_unavailable()?;
+    windows::open(&*write, stored.key, WindowKind::Override(status), at).await?;
     let stated = StatusOverride { status, reason, at, by: caller.token.name.clone() };
     let changed = Service { status_override: Some(stated), ..stored.clone() };
     finish(Viewer { state: &state, caller: &caller }, write, &stored, changed).await
@@ -79,7 +78,7 @@ pub(in crate::http) async fn remove_status_override(call: Call<AppState>) -> Res
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let stored = find_for_update(&write, &caller, id).await?;
-    windows::close_override(&*write, stored.key, state.now()).await.or_unavailable()?;
+    windows::close_override(&*write, stored.key, state.now()).await?;
     let changed = Service { status_override: None, ..stored.clone() };
     finish(Viewer { state: &state, caller: &caller }, write, &stored, changed).await
 }
@@ -94,10 +93,10 @@ pub(in crate::http) async fn rotate_heartbeat(call: Call<AppState>) -> Result<Co
         return Err(ApiError::Fields(FieldErrors::of("check_type", rule)));
     }
     let secret = new_secret(&state, &caller, stored.id)?;
-    heartbeats::rotate(&*write, stored.key, secret).await.or_unavailable()?;
+    heartbeats::rotate(&*write, stored.key, secret).await?;
     let service = Service { updated_at: state.now(), ..stored };
     write.concerns(Scope::Service(service.key));
-    let service = services::update(&*write, service).await.or_unavailable()?;
+    let service = services::update(&*write, service).await?;
     let reply = Reply::data(Viewer { state: &state, caller: &caller }.one(&*write, &service).await?);
     let reply = write.commit(reply).await?;
     state.tell_engine(&service, caller.organisation.id).await;
@@ -117,7 +116,7 @@ async fn finish(
     }
     let changed = Service { updated_at: viewer.state.now(), ..changed };
     write.concerns(Scope::Service(changed.key));
-    let service = services::update(&*write, changed).await.or_unavailable()?;
+    let service = services::update(&*write, changed).await?;
     let reply = Reply::data(viewer.changed(&*write, stored, &service).await?);
     let reply = write.commit(reply).await?;
     viewer.state.tell_engine(&service, viewer.caller.organisation.id).await;

@@ -23,7 +23,6 @@ use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::quota::{Quota, demand_room};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::page_in_path::{find, find_for_update};
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::draft::{Draft, Drafted, asked_slug};
@@ -45,7 +44,7 @@ pub(super) async fn list_statuspages(call: Call<AppState>) -> Result<Reply, ApiE
     // No page has an empty or malformed slug, so such a filter selects nothing. A database may not even take it.
     let slug = slug.map(|slug| if slug::is_slug(slug) { slug } else { "" });
     let listed = statuspages::list(main, caller.organisation.key, slug, request.window()).await;
-    let (pages, total) = listed.or_unavailable()?;
+    let (pages, total) = listed?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
     let rows = view.rows(main, &pages).await?;
@@ -75,7 +74,7 @@ pub(super) async fn create_statuspage(
         page.password_hash = Some(hasher.hash(password).await?);
     }
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
+    organisations::lock(&*write, caller.organisation.key).await?;
     take_slot(&write, &caller).await?;
     page.is_published = publish && publishing::may_publish_now(&write, &caller).await?;
     let page = insert((&state, &caller.organisation.default_locale), &write, page).await?;
@@ -114,9 +113,9 @@ pub(super) async fn update_statuspage(
         return write.commit(reply.in_language(&languages)).await;
     }
     changed.updated_at = state.now();
-    statuspages::update(&*write, &changed).await.or_unavailable()?;
+    statuspages::update(&*write, &changed).await?;
     if changed.slug != stored.slug
-        && !slugs::rename(&*write, &stored, &changed.slug, state.guard.judged_now()).await.or_unavailable()?
+        && !slugs::rename(&*write, &stored, &changed.slug, state.guard.judged_now()).await?
     {
         return Err(slug_taken());
     }
@@ -128,9 +127,9 @@ pub(super) async fn delete_statuspage(call: Call<AppState>) -> Result<Committed,
     let id = find(&call).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
+    organisations::lock(&*write, caller.organisation.key).await?;
     let page = find_for_update(&write, &caller, id).await?;
-    statuspages::delete(&*write, &page, state.guard.judged_now().best).await.or_unavailable()?;
+    statuspages::delete(&*write, &page, state.guard.judged_now().best).await?;
     write.commit(Reply::deleted(id)).await
 }
 
@@ -145,9 +144,7 @@ async fn unavailable_slug(
         return Ok(Some(slug));
     }
     let main = state.databases.main.reader();
-    let taken = slugs::is_taken(main, caller.organisation.key, &slug, state.guard.judged_now())
-        .await
-        .or_unavailable()?;
+    let taken = slugs::is_taken(main, caller.organisation.key, &slug, state.guard.judged_now()).await?;
     Ok(taken.then_some(slug))
 }
 
@@ -159,19 +156,18 @@ async fn insert(
 ) -> Result<Statuspage, ApiError> {
     let now = state.guard.judged_now();
     if !page.slug.is_empty() {
-        let stored = slugs::insert(&**write, page, now).await.or_unavailable()?;
+        let stored = slugs::insert(&**write, page, now).await?;
         return stored.ok_or_else(slug_taken);
     }
     let base = slug::derived(page.name.text(default_locale, default_locale));
     loop {
-        let taken =
-            slugs::taken(&**write, page.organisation, slug::stem(&base), now).await.or_unavailable()?;
+        let taken = slugs::taken(&**write, page.organisation, slug::stem(&base), now).await?;
         let reserved = &state.config.reserved_slugs;
         let slug =
             slug::first_free(&base, |slug| taken.contains(slug) || reserved.iter().any(|word| word == slug));
         let named = Statuspage { slug, ..page.clone() };
         // Somebody else may have taken it meanwhile; then they are seen now.
-        if let Some(stored) = slugs::insert(&**write, named, now).await.or_unavailable()? {
+        if let Some(stored) = slugs::insert(&**write, named, now).await? {
             return Ok(stored);
         }
     }
@@ -183,6 +179,6 @@ fn slug_taken() -> ApiError {
 
 /// Passes when the plan has room for one more page (step 13). The organisation is locked.
 async fn take_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
-    let usage = async { statuspages::count(transaction, caller.organisation.key).await.or_unavailable() };
+    let usage = statuspages::count(transaction, caller.organisation.key);
     demand_room(Quota::Statuspages, caller.limits.statuspages, usage).await
 }

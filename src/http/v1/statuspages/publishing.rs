@@ -10,7 +10,6 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::page_in_path::{find, find_for_update};
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::view::PageView;
@@ -30,14 +29,14 @@ async fn set_published(call: Call<AppState>, is_published: bool) -> Result<Commi
     let id = find(&call).await?.id;
     let Call { state, caller, headers, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
+    organisations::lock(&*write, caller.organisation.key).await?;
     let mut page = find_for_update(&write, &caller, id).await?;
     if page.is_published != is_published {
         if is_published && let Err(exceeded) = published_slot(&write, &caller).await? {
             return Err(ApiError::Fields(FieldErrors::of("is_published", exceeded)));
         }
         page = Statuspage { is_published, updated_at: state.now(), ..page };
-        statuspages::update(&*write, &page).await.or_unavailable()?;
+        statuspages::update(&*write, &page).await?;
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
@@ -60,6 +59,6 @@ async fn published_slot(
     caller: &Caller,
 ) -> Result<Result<(), FieldRule>, ApiError> {
     let Some(limit) = caller.limits.published_statuspages else { return Ok(Ok(())) };
-    let usage = statuspages::count_published(transaction, caller.organisation.key).await.or_unavailable()?;
+    let usage = statuspages::count_published(transaction, caller.organisation.key).await?;
     Ok(if usage < u64::from(limit) { Ok(()) } else { Err(FieldRule::PublishQuota { limit, usage }) })
 }

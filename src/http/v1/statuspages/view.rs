@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::components::view::PageComponents;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::asset_urls::AssetUrls;
@@ -37,7 +36,7 @@ impl PageView<'_> {
         pages: &[Statuspage],
     ) -> Result<Vec<Value>, ApiError> {
         let keys: Vec<i64> = pages.iter().map(|page| page.key).collect();
-        let mut shown = of_pages(connection, &keys).await.or_unavailable()?;
+        let mut shown = of_pages(connection, &keys).await?;
         let row = |page: &Statuspage| {
             let shown = shown.remove(&page.key).unwrap_or_default();
             self.finish(
@@ -79,7 +78,7 @@ impl PageView<'_> {
     }
 
     async fn shown(&self, connection: &impl Connection, page: &Statuspage) -> Result<Shown, ApiError> {
-        let mut shown = of_pages(connection, &[page.key]).await.or_unavailable()?;
+        let mut shown = of_pages(connection, &[page.key]).await?;
         Ok(shown.remove(&page.key).unwrap_or_default())
     }
 
