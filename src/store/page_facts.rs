@@ -14,7 +14,7 @@ use crate::model::announcement::ChosenPages;
 use crate::model::component::status::{ComponentStatus, OpenIncident, PageFacts};
 use crate::model::incident::{Impact, IncidentKind, Severity};
 use crate::model::maintenance::MaintenanceStatus;
-use crate::model::service::{ServiceKey, UnknownWord};
+use crate::model::service::ServiceKey;
 use crate::store::{MainError, services};
 
 /// Kinds of incidents that say something about services.
@@ -105,7 +105,8 @@ async fn incidents(
     let mut incidents: HashMap<i64, OpenIncident> = HashMap::new();
     for row in affected {
         let Some(severity) = severities.get(&row.incident_id) else { continue };
-        let corrupt = |error: UnknownWord| MainError::corrupt("incident_service", &row.incident_id, &error);
+        let corrupt =
+            |error: strum::ParseError| MainError::corrupt("incident_service", &row.incident_id, &error);
         let impact = row.impact.as_deref().map(str::parse::<Impact>).transpose().map_err(corrupt)?;
         let claim = ComponentStatus::claimed(impact, *severity);
         let incident = incidents.entry(row.incident_id).or_insert_with(|| {
@@ -131,7 +132,7 @@ async fn severities(
     let severity = |(key, word): (i64, String)| {
         let severity = word
             .parse::<Severity>()
-            .map_err(|error: UnknownWord| MainError::corrupt("incident", &key, &error));
+            .map_err(|error: strum::ParseError| MainError::corrupt("incident", &key, &error));
         Ok((key, severity?))
     };
     rows.into_iter().map(severity).collect()

@@ -94,7 +94,7 @@ fn statuses_of(query: &Query, errors: &mut FieldErrors) -> Vec<CheckStatus> {
     for item in query.list("status").into_iter().flatten() {
         match words.into_iter().find(|status| status.as_str() == item.text) {
             Some(status) => statuses.push(status),
-            None => errors.add(item.path("status"), FieldRule::unknown_word(words.map(CheckStatus::as_str))),
+            None => errors.add(item.path("status"), FieldRule::unknown_word(&words.map(CheckStatus::as_str))),
         }
     }
     statuses

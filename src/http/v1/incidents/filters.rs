@@ -41,7 +41,7 @@ pub(super) async fn read(
 fn read_kind(query: &Query, errors: &mut FieldErrors) -> Option<IncidentKind> {
     let kind = query.narrowing("kind", errors)?.parse().ok();
     if kind.is_none() {
-        errors.add("kind", FieldRule::unknown_word(IncidentKind::WORDS.iter().copied()));
+        errors.add("kind", FieldRule::unknown_word(IncidentKind::WORDS));
     }
     kind
 }

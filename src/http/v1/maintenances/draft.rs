@@ -229,8 +229,7 @@ const ALL_NOTICES: Notices =
     Notices { announcement: true, day_before: true, hour_before: true, start: true, complete: true };
 
 fn read_kind(fields: &Fields<'_>) -> Option<MaintenanceKind> {
-    let words = MaintenanceKind::ALL.map(MaintenanceKind::as_str);
-    fields.optional("type")?.word(&words)?.parse().ok()
+    fields.optional("type")?.word(MaintenanceKind::WORDS)?.parse().ok()
 }
 
 /// A boolean that may be left out, but not be null.

@@ -50,8 +50,7 @@ fn read_statuses(query: &Query, errors: &mut FieldErrors) -> Vec<MaintenanceStat
         match item.text.parse() {
             Ok(status) => statuses.push(status),
             Err(_) => {
-                let words = MaintenanceStatus::ALL.map(MaintenanceStatus::as_str);
-                errors.add(item.path("status"), FieldRule::unknown_word(words));
+                errors.add(item.path("status"), FieldRule::unknown_word(MaintenanceStatus::WORDS));
             }
         }
     }

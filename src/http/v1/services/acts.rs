@@ -57,9 +57,8 @@ pub(in crate::http) async fn set_status_override(call: Call<AppState>) -> Result
     let body = body.read_object(&headers).await?;
     let errors = Errors::default();
     let fields = Fields::new(&body, "", &errors);
-    let words = OverrideStatus::ALL.map(OverrideStatus::as_str);
-    let status =
-        fields.required("status").and_then(|field| field.word(&words)).and_then(|word| word.parse().ok());
+    let word = fields.required("status").and_then(|field| field.word(OverrideStatus::WORDS));
+    let status = word.and_then(|word| word.parse().ok());
     let reason = fields.required("reason").and_then(|field| field.text(REASON_LENGTH));
     let (Some(status), Some(reason)) = (status, reason) else {
         return Err(ApiError::Fields(errors.into_inner()));
