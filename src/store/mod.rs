@@ -34,6 +34,8 @@ pub use database::{Database, Databases};
 pub use error::{CorruptRow, HistoryError, MainError, StoreError};
 /// What reads and writes run on: a connection, a pool or a transaction.
 pub use sea_orm::ConnectionTrait as Connection;
+/// What only reads run on.
+pub use sea_orm::DatabaseConnection as Reader;
 pub use transaction::Transaction;
 
 /// The rows of one page of a list.

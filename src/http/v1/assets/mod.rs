@@ -22,11 +22,12 @@ use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::assets::picture::size_limit;
 use crate::http::v1::assets::upload::{Upload, read_file};
-use crate::http::v1::page_in_path;
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::view::PageView;
 use crate::model::asset::AssetKind;
 use crate::store::assets::{self, NewAsset};
+use crate::store::statuspages;
 
 pub(super) use studio::Studio;
 
@@ -58,7 +59,7 @@ pub(super) async fn delete_favicon(call: Call<AppState>) -> Result<Committed, Ap
 }
 
 async fn upload(studio: &Studio, call: Call<AppState>, kind: AssetKind) -> Result<Committed, ApiError> {
-    let id = page_in_path::find(&call).await?.id;
+    let id = in_path::find(&call, statuspages::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let (most, mebibytes) = size_limit(kind);
     let refused = |rule| ApiError::Fields(FieldErrors::of("file", rule));
@@ -69,7 +70,7 @@ async fn upload(studio: &Studio, call: Call<AppState>, kind: AssetKind) -> Resul
     };
     let picture = studio.develop(kind, bytes).await?.map_err(refused)?;
     let write = effect.begin(&state.databases.main).await?;
-    let page = page_in_path::find_for_update(&write, &caller, id).await?;
+    let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
     let asset = NewAsset {
         statuspage: page.key,
         kind,
@@ -86,10 +87,10 @@ async fn upload(studio: &Studio, call: Call<AppState>, kind: AssetKind) -> Resul
 }
 
 async fn delete(call: Call<AppState>, kind: AssetKind) -> Result<Committed, ApiError> {
-    let id = page_in_path::find(&call).await?.id;
+    let id = in_path::find(&call, statuspages::find).await?.id;
     let Call { state, caller, headers, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    let page = page_in_path::find_for_update(&write, &caller, id).await?;
+    let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
     assets::delete(&*write, page.key, kind).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };

@@ -23,15 +23,15 @@ use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::components::draft::{Draft, Links};
 use crate::http::v1::components::view::PageComponents;
-use crate::http::v1::page_in_path::{find, find_for_update};
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::component::Component;
 use crate::model::statuspage::Statuspage;
-use crate::store::{Transaction, components, organisations, services, synced_groups};
+use crate::store::{Transaction, components, organisations, services, statuspages, synced_groups};
 
 pub(in crate::http) async fn list_components(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let page = find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let Call { state, caller, query, canonical_path, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let found = PageComponents::load(&state, state.databases.main.reader(), &page).await?;
@@ -44,7 +44,7 @@ pub(in crate::http) async fn list_components(call: Call<AppState>) -> Result<Rep
 }
 
 pub(in crate::http) async fn show_component(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let page = find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let id = find_component(&call, &page).await?.id;
     let Call { state, caller, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
@@ -53,7 +53,7 @@ pub(in crate::http) async fn show_component(call: Call<AppState>) -> Result<Repl
 }
 
 pub(in crate::http) async fn create_component(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let page = find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
@@ -75,7 +75,7 @@ pub(in crate::http) async fn create_component(call: Call<AppState>) -> Result<Co
 }
 
 pub(in crate::http) async fn update_component(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let page = find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let id = find_component(&call, &page).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
@@ -99,7 +99,7 @@ pub(in crate::http) async fn update_component(call: Call<AppState>) -> Result<Co
 }
 
 pub(in crate::http) async fn delete_component(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let page = find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let id = find_component(&call, &page).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
@@ -124,7 +124,7 @@ async fn find_component(call: &Call<AppState>, page: &Statuspage) -> Result<Comp
 async fn lock(write: &Write, caller: &Caller, page: Id) -> Result<Statuspage, ApiError> {
     let transaction: &Transaction = write;
     organisations::lock(transaction, caller.organisation.key).await?;
-    find_for_update(transaction, caller, page).await
+    in_path::find_for_update(transaction, caller, page, statuspages::find_for_update).await
 }
 
 /// What the ids in a body name.

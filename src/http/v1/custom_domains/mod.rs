@@ -21,19 +21,19 @@ use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
 use crate::http::v1::custom_domains::view::{DomainView, HOSTNAME_LENGTH};
-use crate::http::v1::page_in_path;
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::domain::{Domain, DomainStatus};
 use crate::model::domain_names::is_hostname;
 use crate::model::statuspage::Statuspage;
 use crate::probe::domain_look::look;
-use crate::store::{Transaction, custom_domains, organisations};
+use crate::store::{Transaction, custom_domains, organisations, statuspages};
 
 pub(super) use cooldown::Cooldowns;
 
 pub(super) async fn list_domains(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let page = page_in_path::find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let Call { state, query, canonical_path, .. } = call;
     let main = state.databases.main.reader();
     let domains = custom_domains::list(main, page.key).await?;
@@ -50,7 +50,7 @@ pub(super) async fn show_domain(call: Call<AppState>) -> Result<Reply, ApiError>
 }
 
 pub(super) async fn attach_domain(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = page_in_path::find(&call).await?.id;
+    let id = in_path::find(&call, statuspages::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let errors = Errors::default();
@@ -67,7 +67,7 @@ pub(super) async fn attach_domain(call: Call<AppState>) -> Result<Committed, Api
     let hostname = errors.into_inner().into_result(hostname.unwrap_or_default())?;
     let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await?;
-    let page = page_in_path::find_for_update(&write, &caller, id).await?;
+    let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
     if custom_domains::is_attached(&*write, &hostname).await? {
         return Err(taken());
     }
@@ -110,7 +110,7 @@ pub(super) async fn verify_domain(
 
 /// Page and domain in the path (step 8 of contract 1.8).
 async fn find(call: &Call<AppState>) -> Result<(Statuspage, Domain), ApiError> {
-    let page = page_in_path::find(call).await?;
+    let page = in_path::find(call, statuspages::find).await?;
     let id = call.path.id(1)?;
     let main = call.state.databases.main.reader();
     let found = custom_domains::find(main, page.key, id).await?;

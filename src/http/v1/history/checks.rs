@@ -15,17 +15,18 @@ use crate::http::kit::view::to_json;
 use crate::http::v1::history::cursor::Walk;
 use crate::http::v1::history::history_start;
 use crate::http::v1::history::view::CheckView;
-use crate::http::v1::services::find;
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::model::check::{CheckStatus, CheckType};
 use crate::model::location::CODE_MAX_LENGTH;
 use crate::model::service::Service;
 use crate::store::history::checks::{CheckFilter, Position, StoredCheck, page};
+use crate::store::services;
 
 const DEFAULT_PER_PAGE: u64 = 50;
 
 pub(in crate::http) async fn list_checks(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = find(&call).await?;
+    let service = in_path::find(&call, services::find).await?;
     let Call { state, caller, query, canonical_path, .. } = call;
     let walk =
         Walk { sealer: &state.definer.sealer, organisation: caller.organisation.id, service: service.id };

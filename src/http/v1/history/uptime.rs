@@ -14,16 +14,17 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
 use crate::http::v1::history::view::UptimeDayView;
 use crate::http::v1::history::{SHOWN_DAYS, history_start, timeline};
-use crate::http::v1::services::find;
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::model::incident::open_within;
 use crate::stats::uptime::{Availability, per_day};
 use crate::store::incidents::list;
+use crate::store::services;
 
 const DEFAULT_DAYS: i64 = 30;
 
 pub(in crate::http) async fn list_uptime(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = find(&call).await?;
+    let service = in_path::find(&call, services::find).await?;
     let days = read_days(&call.query)?;
     let Call { state, caller, .. } = call;
     let now = state.now();

@@ -11,17 +11,16 @@ pub(in crate::http) mod openapi;
 pub(super) mod timeline;
 mod view;
 
-use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::{Committed, Write};
+use crate::http::gate::write::Committed;
 use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
+use crate::http::v1::in_path;
 use crate::http::v1::incidents::draft::{Draft, Links, states_open};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
-use crate::model::incident::{Incident, WholeIncident};
 use crate::store::incidents;
 
 pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
@@ -38,7 +37,7 @@ pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiErr
 }
 
 pub(super) async fn show_incident(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let incident = find(&call).await?;
+    let incident = in_path::find(&call, incidents::find).await?;
     let Call { state, caller, headers, .. } = call;
     let whole = incidents::whole(state.databases.main.reader(), incident).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
@@ -59,13 +58,13 @@ pub(super) async fn create_incident(call: Call<AppState>) -> Result<Committed, A
 }
 
 pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     // Services before incidents: the order in which a deleted service takes its locks.
     let links = Links::find(&write, caller.organisation.key, &body).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     if stored.incident.is_resolved() && states_open(&body) {
         return Err(Conflict::IncidentResolved.into());
     }
@@ -84,30 +83,13 @@ pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, A
 }
 
 pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     if !incidents::delete(&*write, caller.organisation.key, id).await? {
         return Err(ApiError::NotFound);
     }
     write.commit(Reply::deleted(id)).await
-}
-
-/// The incident in the path (step 8 of contract 1.8).
-///
-/// # Errors
-/// 404, 503, 500.
-async fn find(call: &Call<AppState>) -> Result<Incident, ApiError> {
-    let id = call.path.id(0)?;
-    let main = call.state.databases.main.reader();
-    let found = incidents::find(main, call.caller.organisation.key, id).await?;
-    found.ok_or(ApiError::NotFound)
-}
-
-/// The incident again with everything that hangs on it, kept from others until the transaction ends.
-async fn find_for_update(write: &Write, caller: &Caller, id: Id) -> Result<WholeIncident, ApiError> {
-    let found = incidents::find_for_update(&**write, caller.organisation.key, id).await?;
-    found.ok_or(ApiError::NotFound)
 }
 
 /// Where an incident is.

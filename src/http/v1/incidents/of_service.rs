@@ -7,15 +7,16 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
+use crate::http::v1::in_path;
 use crate::http::v1::incidents::{filters, view};
-use crate::http::v1::services::find as find_service;
 use crate::http::v1::state::AppState;
 use crate::model::incident::{Affected, Incident};
 use crate::model::service::ServiceKey;
 use crate::store::incidents::list::{self, IncidentFilter};
+use crate::store::services;
 
 pub(in crate::http) async fn list_service_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = find_service(&call).await?.key;
+    let service = in_path::find(&call, services::find).await?.key;
     let Call { state, caller, query, headers, canonical_path, .. } = call;
     let filter = filters::read(&state, &caller, &query).await?;
     let filter = IncidentFilter { of_service: Some(service), ..filter };

@@ -10,8 +10,9 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields, Given};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
+use crate::http::v1::in_path;
 use crate::http::v1::incidents::draft::{read_end, read_flag, read_message, read_word};
-use crate::http::v1::incidents::{address, find, find_for_update, view};
+use crate::http::v1::incidents::{address, view};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::access::{Organisation, Permission};
@@ -19,7 +20,7 @@ use crate::model::incident::{Incident, IncidentStatus, TimelineEntry};
 use crate::store::incidents;
 
 pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     if body.get("status").and_then(Value::as_str) == Some(IncidentStatus::Resolved.as_str()) {
@@ -28,7 +29,7 @@ pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Resul
     let now = state.now();
     let entry = read_entry(&body, &caller.organisation, now).map_err(ApiError::Fields)?;
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     let mut changed = stored.clone();
     changed.post(entry);
     changed.incident.updated_at = now;
@@ -39,11 +40,11 @@ pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Resul
 }
 
 pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     if stored.incident.is_resolved() {
         return Err(Conflict::IncidentResolved.into());
     }

@@ -10,9 +10,10 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
+use crate::http::v1::in_path;
 use crate::http::v1::services::heartbeat::new_secret;
 use crate::http::v1::services::reading::Viewer;
-use crate::http::v1::services::{find, find_for_update, take_slot};
+use crate::http::v1::services::take_slot;
 use crate::http::v1::state::AppState;
 use crate::model::check::CheckType;
 use crate::model::service::{OverrideStatus, Pause, PauseReason, REASON_LENGTH, Service, StatusOverride};
@@ -21,10 +22,10 @@ use crate::store::changes::Scope;
 use crate::store::{heartbeats, organisations, services, windows};
 
 pub(in crate::http) async fn pause_service(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let now = state.now();
     let at = stored.pause.map_or(now, |pause| pause.at);
     if stored.pause.is_none() {
@@ -36,11 +37,11 @@ pub(in crate::http) async fn pause_service(call: Call<AppState>) -> Result<Commi
 }
 
 pub(in crate::http) async fn resume_service(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     if stored.pause.is_some() {
         take_slot(&write, &caller).await?;
         let now = state.now();
@@ -52,7 +53,7 @@ pub(in crate::http) async fn resume_service(call: Call<AppState>) -> Result<Comm
 }
 
 pub(in crate::http) async fn set_status_override(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let errors = Errors::default();
@@ -64,7 +65,7 @@ pub(in crate::http) async fn set_status_override(call: Call<AppState>) -> Result
         return Err(ApiError::Fields(errors.into_inner()));
     };
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let at = state.now();
     windows::open(&*write, stored.key, WindowKind::Override(status), at).await?;
     let stated = StatusOverride { status, reason, at, by: caller.token.name.clone() };
@@ -73,20 +74,20 @@ pub(in crate::http) async fn set_status_override(call: Call<AppState>) -> Result
 }
 
 pub(in crate::http) async fn remove_status_override(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     windows::close_override(&*write, stored.key, state.now()).await?;
     let changed = Service { status_override: None, ..stored.clone() };
     finish(Viewer { state: &state, caller: &caller }, write, &stored, changed).await
 }
 
 pub(in crate::http) async fn rotate_heartbeat(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     if stored.check_type != CheckType::Heartbeat {
         let rule = FieldRule::CheckTypeHeartbeat;
         return Err(ApiError::Fields(FieldErrors::of("check_type", rule)));

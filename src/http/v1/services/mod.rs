@@ -29,6 +29,7 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::quota::{Quota, demand_room};
 use crate::http::kit::reply::Reply;
+use crate::http::v1::in_path;
 use crate::http::v1::services::draft::Draft;
 use crate::http::v1::services::heartbeat::new_secret;
 use crate::http::v1::services::kept::PageKey;
@@ -90,13 +91,13 @@ pub(super) async fn create_service(call: Call<AppState>) -> Result<Committed, Ap
 }
 
 pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let viewer = Viewer { state: &state, caller: &caller };
     let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let tagging = Tagging::read(&body, &write, &caller, Some(stored.key)).await?;
     let draft = Draft { state: &state, caller: &caller, id, tagging: &tagging };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
@@ -123,7 +124,7 @@ pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, Ap
 }
 
 pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Service { id, key, .. } = find(&call).await?;
+    let Service { id, key, .. } = in_path::find(&call, services::find).await?;
     let Call { state, caller, query, effect, .. } = call;
     let mut errors = FieldErrors::default();
     for flag in [DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES] {
@@ -133,7 +134,7 @@ pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, Ap
     let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await?;
     maintenances::cleanup::lock_of(&*write, key).await?;
-    let service = find_for_update(&write, &caller, id).await?;
+    let service = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let incidents = departure::leave_incidents(&state, &write, (&caller, &query), service.key).await?;
     let delete_orphaned = query.is_true(DELETE_ORPHANED_MAINTENANCES);
     let left = maintenances::cleanup::detach(&*write, service.key, delete_orphaned, state.now()).await?;
@@ -153,23 +154,6 @@ pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, Ap
         tracing::warn!(service = %service.id, "the engine has stopped");
     }
     Ok(reply)
-}
-
-/// The service in the path (step 8 of contract 1.8).
-///
-/// # Errors
-/// 404, 503, 500.
-pub(super) async fn find(call: &Call<AppState>) -> Result<Service, ApiError> {
-    let id = call.path.id(0)?;
-    let main = call.state.databases.main.reader();
-    let found = services::find(main, call.caller.organisation.key, id).await?;
-    found.ok_or(ApiError::NotFound)
-}
-
-/// The service again, kept from others until the transaction ends.
-async fn find_for_update(transaction: &Transaction, caller: &Caller, id: Id) -> Result<Service, ApiError> {
-    let found = services::find_for_update(transaction, caller.organisation.key, id).await?;
-    found.ok_or(ApiError::NotFound)
 }
 
 /// Lets the groups of status pages that follow a tag follow this service (contract 4.14.4). The organisation is locked before

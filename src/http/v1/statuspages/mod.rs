@@ -23,7 +23,7 @@ use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::quota::{Quota, demand_room};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::page_in_path::{find, find_for_update};
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::draft::{Draft, Drafted, asked_slug};
 use crate::http::v1::statuspages::view::PageView;
@@ -53,7 +53,7 @@ pub(super) async fn list_statuspages(call: Call<AppState>) -> Result<Reply, ApiE
 }
 
 pub(super) async fn show_statuspage(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let page = find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let Call { state, caller, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
@@ -89,7 +89,7 @@ pub(super) async fn update_statuspage(
     hasher: Arc<PasswordHasher>,
     call: Call<AppState>,
 ) -> Result<Committed, ApiError> {
-    let seen = find(&call).await?;
+    let seen = in_path::find(&call, statuspages::find).await?;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let asked = asked_slug(&body).filter(|slug| *slug != seen.slug);
@@ -101,7 +101,7 @@ pub(super) async fn update_statuspage(
         None => None,
     };
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, seen.id).await?;
+    let stored = in_path::find_for_update(&write, &caller, seen.id, statuspages::find_for_update).await?;
     let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?.page;
     if new_hash.is_some() {
         changed.password_hash = new_hash;
@@ -124,11 +124,11 @@ pub(super) async fn update_statuspage(
 }
 
 pub(super) async fn delete_statuspage(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, statuspages::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await?;
-    let page = find_for_update(&write, &caller, id).await?;
+    let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
     statuspages::delete(&*write, &page, state.guard.judged_now().best).await?;
     write.commit(Reply::deleted(id)).await
 }

@@ -10,7 +10,7 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::page_in_path::{find, find_for_update};
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::view::PageView;
 use crate::model::access::Permission;
@@ -26,11 +26,11 @@ pub(in crate::http) async fn unpublish_statuspage(call: Call<AppState>) -> Resul
 }
 
 async fn set_published(call: Call<AppState>, is_published: bool) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, statuspages::find).await?.id;
     let Call { state, caller, headers, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await?;
-    let mut page = find_for_update(&write, &caller, id).await?;
+    let mut page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
     if page.is_published != is_published {
         if is_published && let Err(exceeded) = published_slot(&write, &caller).await? {
             return Err(ApiError::Fields(FieldErrors::of("is_published", exceeded)));

@@ -21,6 +21,7 @@ use crate::http::kit::query::Query;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::http::v1::tags::draft::Draft;
 use crate::http::v1::tags::view::TagView;
@@ -47,7 +48,7 @@ pub(super) async fn list_tags(call: Call<AppState>) -> Result<Reply, ApiError> {
 }
 
 pub(super) async fn show_tag(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let tag = find(&call).await?;
+    let tag = in_path::find(&call, tags::find).await?;
     let main = call.state.databases.main.reader();
     Ok(Reply::data(counted_one(main, &tag).await?))
 }
@@ -79,7 +80,7 @@ pub(super) async fn ensure_tag(call: Call<AppState>) -> Result<Committed, ApiErr
 }
 
 pub(super) async fn update_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, tags::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = begin_locked(&state, &caller, effect).await?;
@@ -98,7 +99,7 @@ pub(super) async fn update_tag(call: Call<AppState>) -> Result<Committed, ApiErr
 }
 
 pub(super) async fn delete_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, tags::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = begin_locked(&state, &caller, effect).await?;
     let Caller { organisation, .. } = &caller;
@@ -112,14 +113,6 @@ pub(super) async fn delete_tag(call: Call<AppState>) -> Result<Committed, ApiErr
     }
     tags::delete(&*write, tag.row).await?;
     write.commit(Reply::deleted(tag.id)).await
-}
-
-/// The tag in the path (step 8 of contract 1.8).
-async fn find(call: &Call<AppState>) -> Result<Tag, ApiError> {
-    let id = call.path.id(0)?;
-    let main = call.state.databases.main.reader();
-    let found = tags::find(main, call.caller.organisation.key, id).await?;
-    found.ok_or(ApiError::NotFound)
 }
 
 /// A write during which nobody else changes the tags of the organisation.
