@@ -18,6 +18,7 @@ pub mod quota;
 pub mod reply;
 pub mod request_id;
 pub mod rule;
+pub mod slot;
 mod store_error;
 pub mod timestamp;
 pub mod translated;

@@ -18,9 +18,10 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{Page, PageRequest};
-use crate::http::kit::quota::{Quota, QuotaExceeded, demand_room};
+use crate::http::kit::quota::Quota;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
+use crate::http::kit::slot::take_slot;
 use crate::http::v1::components::draft::{Draft, Links};
 use crate::http::v1::components::view::PageComponents;
 use crate::http::v1::in_path;
@@ -62,7 +63,8 @@ pub(in crate::http) async fn create_component(call: Call<AppState>) -> Result<Co
     let links = links(&write, &caller, &body).await?;
     let draft = Draft { organisation: &caller.organisation, components: &stored, links };
     let component = draft.create(&body, page.key, state.created_at()).map_err(ApiError::Fields)?;
-    take_slot(&caller, &stored).await?;
+    let usage = ready(Ok::<_, ApiError>(counted(&stored)));
+    take_slot(Quota::Components, caller.limits.components, usage).await?;
     let component = components::insert(&*write, component).await?;
     if component.sync_tag.is_some() {
         let followed = synced_groups::follow_group(&*write, &caller.organisation, &component, state.now());
@@ -146,9 +148,8 @@ async fn links(write: &Write, caller: &Caller, body: &Map<String, Value>) -> Res
     Ok(links)
 }
 
-/// Passes when the plan has room for one more component on the page; what the synchronisation made does not count.
-async fn take_slot(caller: &Caller, stored: &[Component]) -> Result<(), ApiError> {
+/// The components that the plan counts: what the synchronisation made does not.
+fn counted(stored: &[Component]) -> u64 {
     let counted = stored.iter().filter(|component| !component.is_sync_managed).count();
-    let usage = u64::try_from(counted).unwrap_or(u64::MAX);
-    demand_room(Quota::Components, caller.limits.components, ready(Ok::<_, QuotaExceeded>(usage))).await
+    u64::try_from(counted).unwrap_or(u64::MAX)
 }

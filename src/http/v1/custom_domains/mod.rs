@@ -16,9 +16,10 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::page::{Page, PageRequest};
-use crate::http::kit::quota::{Quota, demand_room};
+use crate::http::kit::quota::Quota;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
+use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
 use crate::http::v1::custom_domains::view::{DomainView, HOSTNAME_LENGTH};
 use crate::http::v1::in_path;
@@ -71,7 +72,8 @@ pub(super) async fn attach_domain(call: Call<AppState>) -> Result<Committed, Api
     if custom_domains::is_attached(&*write, &hostname).await? {
         return Err(taken());
     }
-    take_slot(&write, &page, caller.limits.custom_domains).await?;
+    let usage = custom_domains::count(&*write, page.key);
+    take_slot(Quota::CustomDomains, caller.limits.custom_domains, usage).await?;
     // A clock that is behind must not let the week be over before it has begun.
     let created_at = state.created_at().max(state.guard.judged_now().best);
     let domain = Domain::attached(page.key, hostname, created_at);
@@ -132,12 +134,6 @@ fn demand_waiting(domain: &Domain) -> Result<(), ApiError> {
 
 fn taken() -> ApiError {
     FieldErrors::of("hostname", FieldRule::HostnameTaken).into()
-}
-
-/// Passes when the plan has room for one more domain of this page (step 13).
-async fn take_slot(transaction: &Transaction, page: &Statuspage, limit: Option<u32>) -> Result<(), ApiError> {
-    let usage = custom_domains::count(transaction, page.key);
-    demand_room(Quota::CustomDomains, limit, usage).await
 }
 
 fn shown(state: &AppState, page: &Statuspage, domain: &Domain) -> Value {

@@ -13,7 +13,7 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::v1::in_path;
 use crate::http::v1::services::heartbeat::new_secret;
 use crate::http::v1::services::reading::Viewer;
-use crate::http::v1::services::take_slot;
+use crate::http::v1::services::take_active_slot;
 use crate::http::v1::state::AppState;
 use crate::model::check::CheckType;
 use crate::model::service::{OverrideStatus, Pause, PauseReason, REASON_LENGTH, Service, StatusOverride};
@@ -43,7 +43,7 @@ pub(in crate::http) async fn resume_service(call: Call<AppState>) -> Result<Comm
     organisations::lock(&*write, caller.organisation.key).await?;
     let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     if stored.pause.is_some() {
-        take_slot(&write, &caller).await?;
+        take_active_slot(&write, &caller).await?;
         let now = state.now();
         windows::close_pause(&*write, stored.key, now).await?;
         heartbeats::count_from(&*write, stored.key, now).await?;

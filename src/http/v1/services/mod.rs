@@ -27,8 +27,9 @@ use crate::http::gate::write::Committed;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::quota::{Quota, demand_room};
+use crate::http::kit::quota::Quota;
 use crate::http::kit::reply::Reply;
+use crate::http::kit::slot::take_slot;
 use crate::http::v1::in_path;
 use crate::http::v1::services::draft::Draft;
 use crate::http::v1::services::heartbeat::new_secret;
@@ -75,7 +76,7 @@ pub(super) async fn create_service(call: Call<AppState>) -> Result<Committed, Ap
     let tagging = Tagging::read(&body, &write, &caller, None).await?;
     let draft = Draft { state: &state, caller: &caller, id: Id::random(), tagging: &tagging };
     let service = draft.create(&body).map_err(ApiError::Fields)?;
-    take_slot(&write, &caller).await?;
+    take_active_slot(&write, &caller).await?;
     let service = services::insert(&*write, service).await?;
     tagging.store(&write, &caller, (service.key, service.created_at)).await?;
     if service.check_type == CheckType::Heartbeat {
@@ -165,9 +166,9 @@ async fn follow(transaction: &Transaction, caller: &Caller, service: &Service) -
 
 /// Passes when the plan has room for one more active service (step 13). The organisation stays locked until the
 /// transaction ends, so that two requests cannot take the same slot.
-async fn take_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
+async fn take_active_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
     let organisation = caller.organisation.key;
     organisations::lock(transaction, organisation).await?;
     let usage = services::count_active(transaction, organisation);
-    demand_room(Quota::Services, caller.limits.services, usage).await
+    take_slot(Quota::Services, caller.limits.services, usage).await
 }

@@ -20,9 +20,10 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::quota::{Quota, demand_room};
+use crate::http::kit::quota::Quota;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
+use crate::http::kit::slot::take_slot;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::draft::{Draft, Drafted, asked_slug};
@@ -30,7 +31,7 @@ use crate::http::v1::statuspages::view::PageView;
 use crate::model::slug;
 use crate::model::statuspage::Statuspage;
 use crate::store::statuspages::slugs;
-use crate::store::{Transaction, organisations, statuspages};
+use crate::store::{organisations, statuspages};
 
 pub(super) use hashing::PasswordHasher;
 
@@ -75,7 +76,8 @@ pub(super) async fn create_statuspage(
     }
     let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await?;
-    take_slot(&write, &caller).await?;
+    let usage = statuspages::count(&*write, caller.organisation.key);
+    take_slot(Quota::Statuspages, caller.limits.statuspages, usage).await?;
     page.is_published = publish && publishing::may_publish_now(&write, &caller).await?;
     let page = insert((&state, &caller.organisation.default_locale), &write, page).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
@@ -175,10 +177,4 @@ async fn insert(
 
 fn slug_taken() -> ApiError {
     ApiError::Fields(FieldErrors::of("slug", FieldRule::SlugTaken))
-}
-
-/// Passes when the plan has room for one more page (step 13). The organisation is locked.
-async fn take_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
-    let usage = statuspages::count(transaction, caller.organisation.key);
-    demand_room(Quota::Statuspages, caller.limits.statuspages, usage).await
 }
