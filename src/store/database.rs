@@ -175,7 +175,7 @@ impl<E: From<DbErr>> Database<E> {
         let refused = |source| OpenError::Connect { url: shown.clone(), source };
         let is_prepared = Arc::new(AtomicBool::new(true));
         if !url.starts_with("sqlite:") {
-            let pool = connect_pool(url, (limits.postgres_connections, 0), limits).await.map_err(refused)?;
+            let pool = connect_pool(url, limits.postgres_connections, 0, limits).await.map_err(refused)?;
             return Ok(Self {
                 writer: pool.clone(),
                 reader: pool,
@@ -187,13 +187,13 @@ impl<E: From<DbErr>> Database<E> {
                 error: PhantomData,
             });
         }
-        let writer = connect_pool(url, (1, WRITER_CACHE_KIB), limits).await.map_err(refused)?;
+        let writer = connect_pool(url, 1, WRITER_CACHE_KIB, limits).await.map_err(refused)?;
         let version = sqlite_version(&writer).await.map_err(refused)?;
         if !is_sound_sqlite(&version) {
             return Err(OpenError::OldSqlite(version));
         }
         let reader =
-            connect_pool(url, (limits.sqlite_readers, READER_CACHE_KIB), limits).await.map_err(refused)?;
+            connect_pool(url, limits.sqlite_readers, READER_CACHE_KIB, limits).await.map_err(refused)?;
         let changes = Arc::new(Changes::default());
         let turn = Some(Arc::new(Mutex::new(Group::marking(Arc::clone(&changes)))));
         Ok(Self { writer, reader, url: shown, turn, changes, patience, is_prepared, error: PhantomData })
@@ -272,7 +272,8 @@ impl<E> Clone for Database<E> {
 
 async fn connect_pool(
     url: &str,
-    (connections, cache_kib): (u32, u32),
+    connections: u32,
+    cache_kib: u32,
     limits: &StoreLimits,
 ) -> Result<DatabaseConnection, DbErr> {
     let busy = Duration::from_secs(limits.acquire_timeout_seconds);

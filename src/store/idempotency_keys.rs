@@ -111,7 +111,7 @@ pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result
     match known {
         // It was freed between the two statements: whoever comes next will have it.
         None => Ok(Claimed::Running),
-        Some(known) if is_over(&known, (now, lease_ms)) => {
+        Some(known) if is_over(&known, now, lease_ms) => {
             Entity::update(row).exec(connection).await?;
             Ok(Claimed::Mine)
         }
@@ -120,7 +120,7 @@ pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result
 }
 
 /// Whether a new run may take the key: a lease that has lapsed, or an answer that is no longer remembered.
-const fn is_over(row: &Model, (now, lease_ms): (JudgedTime, i64)) -> bool {
+const fn is_over(row: &Model, now: JudgedTime, lease_ms: i64) -> bool {
     let now_ms = now.at.ms();
     match row.status {
         // A lease that ends later than any does was given before the clock was set back.

@@ -81,7 +81,7 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
     whole.incident.key = key;
     links::add_updates(connection, key, &whole.updates).await?;
     links::add_services(connection, key, whole.services.iter()).await?;
-    links::set_pages(connection, key, (&[], &whole.statuspages)).await
+    links::set_pages(connection, key, &[], &whole.statuspages).await
 }
 
 /// Stores what has changed from `before` to `after`.
@@ -100,8 +100,8 @@ pub async fn save(
     // A timeline only grows.
     links::add_updates(connection, key, after.updates.get(before.updates.len()..).unwrap_or_default())
         .await?;
-    links::set_services(connection, key, (&before.services, &after.services)).await?;
-    links::set_pages(connection, key, (&before.statuspages, &after.statuspages)).await
+    links::set_services(connection, key, &before.services, &after.services).await?;
+    links::set_pages(connection, key, &before.statuspages, &after.statuspages).await
 }
 
 /// Deletes the incident with everything that hangs on it. `false` when there is no such incident.

@@ -52,7 +52,7 @@ pub async fn checks(
         for (key, record) in chunk {
             push_check(&mut values, *key, record);
         }
-        let text = insert_text(backend, "fresh_check", CHECK_COLUMNS, (chunk.len(), CHECK_WIDTH));
+        let text = insert_text(backend, "fresh_check", CHECK_COLUMNS, chunk.len(), CHECK_WIDTH);
         let done = connection.execute_raw(Statement::from_sql_and_values(backend, text, values)).await?;
         stored += done.rows_affected();
     }
@@ -133,7 +133,7 @@ pub async fn changes(
                 ]
             })
             .collect();
-        let text = insert_text(backend, "status_change", CHANGE_COLUMNS, (chunk.len(), CHANGE_WIDTH));
+        let text = insert_text(backend, "status_change", CHANGE_COLUMNS, chunk.len(), CHANGE_WIDTH);
         connection.execute_raw(Statement::from_sql_and_values(backend, text, values)).await?;
     }
     Ok(())

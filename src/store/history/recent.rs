@@ -114,7 +114,7 @@ pub async fn complete(
     // After the rows: what is sealed in between is found in blocks.
     let sealed = progress::sealing(reader).await?;
     for segment in segments::visible(reader).await? {
-        let lacking = expected.iter().filter(|service| service.lacks_blocks(votes, (sealed, &segment)));
+        let lacking = expected.iter().filter(|service| service.lacks_blocks(votes, sealed, &segment));
         let lacking: Vec<ServiceKey> = lacking.map(|service| service.service).collect();
         if lacking.is_empty() {
             continue;
@@ -122,7 +122,7 @@ pub async fn complete(
         let opened = history.storage().connect(segment.id).await?;
         for services in lacking.chunks(SERVICES_AT_ONCE) {
             let newest = sealed::newest(&opened, &segment, services, looked.until).await?;
-            add_sealed(votes, (&opened, &segment), &newest, looked.until).await?;
+            add_sealed(votes, &opened, &segment, &newest, looked.until).await?;
         }
     }
     Ok(())
@@ -136,7 +136,7 @@ impl Expected {
 
     /// Returns true when this segment may hold something newer than what is known, `sealed` being the end of what was
     /// ever sealed.
-    fn lacks_blocks(&self, votes: &LatestVotes, (sealed, segment): (Timestamp, &Segment)) -> bool {
+    fn lacks_blocks(&self, votes: &LatestVotes, sealed: Timestamp, segment: &Segment) -> bool {
         let Some(known) = votes.get(&self.service) else { return true };
         let end = sealed.min(segment.purpose.to);
         let is_newest = known.values().all(|vote| vote.checked_at >= end);
@@ -166,7 +166,8 @@ async fn rows_of(
 /// The last checks of these blocks that are not later than `until`.
 async fn add_sealed(
     votes: &mut LatestVotes,
-    (opened, segment): (&SegmentConnection, &Segment),
+    opened: &SegmentConnection,
+    segment: &Segment,
     newest: &[BlockSummary],
     until: Timestamp,
 ) -> Result<(), HistoryError> {

@@ -120,7 +120,7 @@ pub async fn write(opened: &SegmentConnection, batch: BatchKey, sealed: &Sealed)
     let backend = connection.get_database_backend();
     for chunk in chunks(&sealed.blocks, CHUNK_MAX_ROWS) {
         let values = chunk.iter().flat_map(|(series, block)| block_values(batch, *series, block));
-        let text = insert_text(backend, &opened.blocks, BLOCK_COLUMNS, (chunk.len(), BLOCK_WIDTH));
+        let text = insert_text(backend, &opened.blocks, BLOCK_COLUMNS, chunk.len(), BLOCK_WIDTH);
         let statement = Statement::from_sql_and_values(backend, text, values.collect::<Vec<_>>());
         connection.execute_raw(statement).await?;
     }
@@ -136,7 +136,7 @@ pub async fn write(opened: &SegmentConnection, batch: BatchKey, sealed: &Sealed)
             ];
             key.into_iter().chain([Value::from(rollup.body.clone())])
         });
-        let text = insert_text(backend, &opened.rollups, ROLLUP_COLUMNS, (chunk.len(), ROLLUP_WIDTH));
+        let text = insert_text(backend, &opened.rollups, ROLLUP_COLUMNS, chunk.len(), ROLLUP_WIDTH);
         let statement = Statement::from_sql_and_values(backend, text, values.collect::<Vec<_>>());
         connection.execute_raw(statement).await?;
     }

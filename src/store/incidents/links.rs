@@ -164,7 +164,8 @@ pub(super) async fn add_services(
 pub(super) async fn set_services(
     connection: &impl ConnectionTrait,
     incident: i64,
-    (before, after): (&[Affected], &[Affected]),
+    before: &[Affected],
+    after: &[Affected],
 ) -> Result<(), MainError> {
     let known: HashMap<ServiceKey, &Affected> = before.iter().map(|row| (row.service, row)).collect();
     let kept: HashMap<ServiceKey, &Affected> = after.iter().map(|row| (row.service, row)).collect();
@@ -199,7 +200,8 @@ fn of_incident<Q: QueryFilter>(statement: Q, incident: i64, services: Vec<Servic
 pub(super) async fn set_pages(
     connection: &impl ConnectionTrait,
     incident: i64,
-    (before, after): (&[ChosenPage], &[ChosenPage]),
+    before: &[ChosenPage],
+    after: &[ChosenPage],
 ) -> Result<(), MainError> {
     if before == after {
         return Ok(());

@@ -79,7 +79,7 @@ pub(super) async fn create_statuspage(
     let usage = statuspages::count(&*write, caller.organisation.key);
     take_slot(Quota::Statuspages, caller.limits.statuspages, usage).await?;
     page.is_published = publish && publishing::may_publish_now(&write, &caller).await?;
-    let page = insert((&state, &caller.organisation.default_locale), &write, page).await?;
+    let page = insert(&state, &caller.organisation.default_locale, &write, page).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let view = PageView { state: &state, organisation: &caller.organisation, languages: &languages };
     let location = format!("{}/v1/statuspages/{}", state.base_url, page.id);
@@ -152,7 +152,8 @@ async fn unavailable_slug(
 
 /// Stores a new page under the slug that it asks for, or the first free one of those that its name gives.
 async fn insert(
-    (state, default_locale): (&AppState, &str),
+    state: &AppState,
+    default_locale: &str,
     write: &Write,
     page: Statuspage,
 ) -> Result<Statuspage, ApiError> {
