@@ -14,7 +14,7 @@ use crate::model::check::CheckType;
 use crate::model::service::{Service, ServiceKey};
 use crate::store::heartbeats::{self, StoredHeartbeat};
 use crate::store::services::OwnedService;
-use crate::store::{Databases, StoreError};
+use crate::store::{Databases, MainError};
 
 /// Tells the engine about stored services. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl Announcer {
     ///
     /// # Errors
     /// When the main database fails.
-    pub async fn define(&self, services: &[OwnedService]) -> Result<Vec<Definition>, StoreError> {
+    pub async fn define(&self, services: &[OwnedService]) -> Result<Vec<Definition>, MainError> {
         let heartbeats = self.heartbeats_of(services).await?;
         let definition = |owned: &OwnedService| {
             let OwnedService { service, organisation } = owned;
@@ -67,7 +67,7 @@ impl Announcer {
     async fn heartbeats_of(
         &self,
         services: &[OwnedService],
-    ) -> Result<HashMap<ServiceKey, StoredHeartbeat>, StoreError> {
+    ) -> Result<HashMap<ServiceKey, StoredHeartbeat>, MainError> {
         let reporting = services.iter().filter(|owned| owned.service.check_type == CheckType::Heartbeat);
         let keys: Vec<ServiceKey> = reporting.map(|owned| owned.service.key).collect();
         heartbeats::of_services(self.databases.main.reader(), &keys).await

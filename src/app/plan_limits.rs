@@ -8,13 +8,13 @@ use crate::model::access::Organisation;
 use crate::model::plans::PlanTable;
 use crate::model::service::{Pause, PauseReason, Service};
 use crate::model::window::WindowKind;
-use crate::store::{Database, StoreError, organisations, services, windows};
+use crate::store::{Database, MainError, organisations, services, windows};
 
 /// Pauses what is too much in every organisation.
 ///
 /// # Errors
 /// When the database fails; then nothing has changed in the organisation that it failed in.
-pub(super) async fn enforce(main: &Database, plans: &PlanTable, now: Timestamp) -> Result<(), StoreError> {
+pub(super) async fn enforce(main: &Database, plans: &PlanTable, now: Timestamp) -> Result<(), MainError> {
     for organisation in organisations::list(main.reader()).await? {
         if let Some(limit) = plans.limits(&organisation).services {
             pause_beyond(main, &organisation, limit, now).await?;
@@ -28,7 +28,7 @@ async fn pause_beyond(
     organisation: &Organisation,
     limit: u32,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     let transaction = main.begin().await?;
     organisations::lock(&transaction, organisation.key).await?;
     let too_many = services::active_beyond(&transaction, organisation.key, limit).await?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::announcer::Announcer;
 use crate::engine::EngineStopped;
 use crate::model::service::{Service, ServiceKey};
-use crate::store::StoreError;
+use crate::store::MainError;
 use crate::store::services::{self, OwnedService};
 
 /// How often.
@@ -21,7 +21,7 @@ const PAGE: u64 = 1_000;
 #[derive(Debug, thiserror::Error)]
 enum ReconcileError {
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] MainError),
     #[error(transparent)]
     Engine(#[from] EngineStopped),
 }

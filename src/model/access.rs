@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
+use crate::model::word::words;
 
 macro_rules! permissions {
     ($($variant:ident = $name:literal,)*; operators: $($operator:ident = $operator_name:literal,)*) => {
@@ -120,34 +121,22 @@ impl FromIterator<Permission> for Permissions {
     }
 }
 
-/// The plans of contract 3.1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Plan {
-    /// No API access.
-    Free,
-    /// No API access.
-    Solo,
-    /// With API access.
-    Team,
-    /// With API access; the plan of a self-hosted installation.
-    Business,
+words! {
+    /// The plans of contract 3.1.
+    #[strum(parse_err_ty = UnknownPlan, parse_err_fn = UnknownPlan::of)]
+    pub enum Plan {
+        /// No API access.
+        Free,
+        /// No API access.
+        Solo,
+        /// With API access.
+        Team,
+        /// With API access; the plan of a self-hosted installation.
+        Business,
+    }
 }
 
 impl Plan {
-    /// All plans, smallest first.
-    pub const ALL: [Self; 4] = [Self::Free, Self::Solo, Self::Team, Self::Business];
-
-    /// The word that the API, the configuration and the database use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Free => "free",
-            Self::Solo => "solo",
-            Self::Team => "team",
-            Self::Business => "business",
-        }
-    }
-
     /// The numbers of contract 3.1, unless configured otherwise.
     #[must_use]
     pub const fn default_limits(self) -> PlanLimits {
@@ -177,22 +166,14 @@ impl Plan {
     }
 }
 
-impl fmt::Display for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 /// The text names no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown plan '{0}'; allowed: free, solo, team, business")]
 pub struct UnknownPlan(pub String);
 
-impl FromStr for Plan {
-    type Err = UnknownPlan;
-
-    fn from_str(text: &str) -> Result<Self, UnknownPlan> {
-        Self::ALL.into_iter().find(|plan| plan.as_str() == text).ok_or_else(|| UnknownPlan(text.into()))
+impl UnknownPlan {
+    fn of(text: &str) -> Self {
+        Self(text.into())
     }
 }
 

@@ -3,48 +3,31 @@
 //! A failing target is data: a check ends in an [`Outcome`], never in an error. What went wrong on our own
 //! side is [`Trouble`]; it is counted and leaves a gap, but is never held against the target.
 
-use std::fmt;
 use std::num::NonZeroU32;
-use std::str::FromStr;
 
-/// The kinds of services (contract 4.2.1), in the order of the catalogue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CheckType {
-    /// One HTTP request and its redirects.
-    Http,
-    /// A TCP connection.
-    Tcp,
-    /// One question to a name server.
-    Dns,
-    /// Echo requests.
-    Icmp,
-    /// The certificate chain of a TLS server.
-    Ssl,
-    /// Not checked at all; people set its status.
-    Manual,
-    /// Reports itself by pings.
-    Heartbeat,
+use crate::model::word::words;
+
+words! {
+    /// The kinds of services (contract 4.2.1), in the order of the catalogue.
+    pub enum CheckType {
+        /// One HTTP request and its redirects.
+        Http,
+        /// A TCP connection.
+        Tcp,
+        /// One question to a name server.
+        Dns,
+        /// Echo requests.
+        Icmp,
+        /// The certificate chain of a TLS server.
+        Ssl,
+        /// Not checked at all; people set its status.
+        Manual,
+        /// Reports itself by pings.
+        Heartbeat,
+    }
 }
 
 impl CheckType {
-    /// All types in the order of the catalogue.
-    pub const ALL: [Self; 7] =
-        [Self::Http, Self::Tcp, Self::Dns, Self::Icmp, Self::Ssl, Self::Manual, Self::Heartbeat];
-
-    /// The slug that the API uses.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Tcp => "tcp",
-            Self::Dns => "dns",
-            Self::Icmp => "icmp",
-            Self::Ssl => "ssl",
-            Self::Manual => "manual",
-            Self::Heartbeat => "heartbeat",
-        }
-    }
-
     /// Whether locations check services of this type once they have settings.
     #[must_use]
     pub const fn is_probed(self) -> bool {
@@ -52,51 +35,21 @@ impl CheckType {
     }
 }
 
-impl fmt::Display for CheckType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// What one check says about its target; ordered from best to worst.
+    #[derive(PartialOrd, Ord, strum::FromRepr)]
+    #[repr(u8)]
+    pub enum CheckStatus {
+        /// Everything as expected.
+        Up = 0,
+        /// It answers, but not as it should.
+        Degraded = 1,
+        /// It does not answer, or answers wrongly.
+        Down = 2,
     }
-}
-
-/// The text names no check type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown check type")]
-pub struct UnknownCheckType;
-
-impl FromStr for CheckType {
-    type Err = UnknownCheckType;
-
-    fn from_str(text: &str) -> Result<Self, UnknownCheckType> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or(UnknownCheckType)
-    }
-}
-
-/// What one check says about its target; ordered from best to worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum CheckStatus {
-    /// Everything as expected.
-    Up = 0,
-    /// It answers, but not as it should.
-    Degraded = 1,
-    /// It does not answer, or answers wrongly.
-    Down = 2,
 }
 
 impl CheckStatus {
-    /// All statuses, best first.
-    pub const ALL: [Self; 3] = [Self::Up, Self::Degraded, Self::Down];
-
-    /// The word that the API uses.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Up => "up",
-            Self::Degraded => "degraded",
-            Self::Down => "down",
-        }
-    }
-
     /// The number that stands for it in the database.
     #[must_use]
     pub const fn code(self) -> i16 {
@@ -106,7 +59,7 @@ impl CheckStatus {
     /// The status with this database number.
     #[must_use]
     pub fn from_code(code: i16) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.code() == code)
+        u8::try_from(code).ok().and_then(Self::from_repr)
     }
 }
 
@@ -156,116 +109,61 @@ impl Measurement {
     }
 }
 
-/// Why a check is not `up`: contract 4.8's stable codes, and two more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum ErrorCode {
-    /// The name does not exist.
-    DnsNxdomain = 1,
-    /// The name server failed or refused.
-    DnsServfail = 2,
-    /// The name server is alive but did not answer this question in time.
-    DnsTimeout = 3,
-    /// The name exists, but has no record of the type asked for.
-    DnsNoRecords = 4,
-    /// Nobody listens.
-    ConnectRefused = 5,
-    /// No answer to the connection attempt.
-    ConnectTimeout = 6,
-    /// The peer reset the connection.
-    ConnectReset = 7,
-    /// No route to the host or network.
-    ConnectUnreachable = 8,
-    /// The certificate is expired or not valid yet.
-    TlsExpired = 9,
-    /// The chain does not end at a trusted authority.
-    TlsUntrusted = 10,
-    /// The certificate is for another name.
-    TlsHostname = 11,
-    /// The handshake failed.
-    TlsHandshake = 12,
-    /// The server offers only TLS 1.1 or older, or only suites without forward secrecy (addition).
-    TlsLegacy = 13,
-    /// Connected, but no complete response in time.
-    HttpTimeout = 14,
-    /// What came back is not a proper HTTP response.
-    HttpProtocol = 15,
-    /// More redirects than allowed, or a redirect in a circle.
-    HttpRedirectLoop = 16,
-    /// No echo reply.
-    IcmpNoReply = 17,
-    /// A condition of the service matched.
-    ConditionFailed = 18,
-    /// The egress policy of this installation forbids the address.
-    TargetBlocked = 19,
-    /// With `smart_dualstack`: one address family does not answer (addition).
-    DualstackPartial = 20,
-    /// A ping did not come in time.
-    HeartbeatMissed = 21,
-    /// A ping reported a failure.
-    HeartbeatFail = 22,
-    /// An error of the probe itself that was nevertheless recorded.
-    Internal = 23,
+words! {
+    /// Why a check is not `up`: contract 4.8's stable codes, and two more.
+    #[derive(strum::FromRepr)]
+    #[repr(u8)]
+    pub enum ErrorCode {
+        /// The name does not exist.
+        DnsNxdomain = 1,
+        /// The name server failed or refused.
+        DnsServfail = 2,
+        /// The name server is alive but did not answer this question in time.
+        DnsTimeout = 3,
+        /// The name exists, but has no record of the type asked for.
+        DnsNoRecords = 4,
+        /// Nobody listens.
+        ConnectRefused = 5,
+        /// No answer to the connection attempt.
+        ConnectTimeout = 6,
+        /// The peer reset the connection.
+        ConnectReset = 7,
+        /// No route to the host or network.
+        ConnectUnreachable = 8,
+        /// The certificate is expired or not valid yet.
+        TlsExpired = 9,
+        /// The chain does not end at a trusted authority.
+        TlsUntrusted = 10,
+        /// The certificate is for another name.
+        TlsHostname = 11,
+        /// The handshake failed.
+        TlsHandshake = 12,
+        /// The server offers only TLS 1.1 or older, or only suites without forward secrecy (addition).
+        TlsLegacy = 13,
+        /// Connected, but no complete response in time.
+        HttpTimeout = 14,
+        /// What came back is not a proper HTTP response.
+        HttpProtocol = 15,
+        /// More redirects than allowed, or a redirect in a circle.
+        HttpRedirectLoop = 16,
+        /// No echo reply.
+        IcmpNoReply = 17,
+        /// A condition of the service matched.
+        ConditionFailed = 18,
+        /// The egress policy of this installation forbids the address.
+        TargetBlocked = 19,
+        /// With `smart_dualstack`: one address family does not answer (addition).
+        DualstackPartial = 20,
+        /// A ping did not come in time.
+        HeartbeatMissed = 21,
+        /// A ping reported a failure.
+        HeartbeatFail = 22,
+        /// An error of the probe itself that was nevertheless recorded.
+        Internal = 23,
+    }
 }
 
 impl ErrorCode {
-    /// Every code.
-    pub const ALL: [Self; 23] = [
-        Self::DnsNxdomain,
-        Self::DnsServfail,
-        Self::DnsTimeout,
-        Self::DnsNoRecords,
-        Self::ConnectRefused,
-        Self::ConnectTimeout,
-        Self::ConnectReset,
-        Self::ConnectUnreachable,
-        Self::TlsExpired,
-        Self::TlsUntrusted,
-        Self::TlsHostname,
-        Self::TlsHandshake,
-        Self::TlsLegacy,
-        Self::HttpTimeout,
-        Self::HttpProtocol,
-        Self::HttpRedirectLoop,
-        Self::IcmpNoReply,
-        Self::ConditionFailed,
-        Self::TargetBlocked,
-        Self::DualstackPartial,
-        Self::HeartbeatMissed,
-        Self::HeartbeatFail,
-        Self::Internal,
-    ];
-
-    /// The word that the API uses.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::DnsNxdomain => "dns_nxdomain",
-            Self::DnsServfail => "dns_servfail",
-            Self::DnsTimeout => "dns_timeout",
-            Self::DnsNoRecords => "dns_no_records",
-            Self::ConnectRefused => "connect_refused",
-            Self::ConnectTimeout => "connect_timeout",
-            Self::ConnectReset => "connect_reset",
-            Self::ConnectUnreachable => "connect_unreachable",
-            Self::TlsExpired => "tls_expired",
-            Self::TlsUntrusted => "tls_untrusted",
-            Self::TlsHostname => "tls_hostname",
-            Self::TlsHandshake => "tls_handshake",
-            Self::TlsLegacy => "tls_legacy",
-            Self::HttpTimeout => "http_timeout",
-            Self::HttpProtocol => "http_protocol",
-            Self::HttpRedirectLoop => "http_redirect_loop",
-            Self::IcmpNoReply => "icmp_no_reply",
-            Self::ConditionFailed => "condition_failed",
-            Self::TargetBlocked => "target_blocked",
-            Self::DualstackPartial => "dualstack_partial",
-            Self::HeartbeatMissed => "heartbeat_missed",
-            Self::HeartbeatFail => "heartbeat_fail",
-            Self::Internal => "internal",
-        }
-    }
-
     /// The number that stands for it in the database.
     #[must_use]
     pub const fn code(self) -> i16 {
@@ -275,7 +173,7 @@ impl ErrorCode {
     /// The code with this database number.
     #[must_use]
     pub fn from_code(code: i16) -> Option<Self> {
-        Self::ALL.into_iter().find(|error| error.code() == code)
+        u8::try_from(code).ok().and_then(Self::from_repr)
     }
 }
 
@@ -328,58 +226,29 @@ impl Measurement {
     }
 }
 
-/// What kept us from looking. Never the target's fault, never `down`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Trouble {
-    /// This process has no file descriptors left.
-    NoDescriptors = 0,
-    /// No local port is free (`EADDRNOTAVAIL`).
-    NoPorts,
-    /// The kernel has no memory or buffers left.
-    NoMemory,
-    /// Our own network is down.
-    NetworkDown,
-    /// No name server answers any question.
-    ResolverUnavailable,
-    /// This process may not do that here (ICMP without the privilege).
-    NotPermitted,
-    /// The check did not end by itself within its time and was cut off.
-    Overrun,
-    /// The code of the check panicked.
-    Panicked,
-    /// The location's queue was full.
-    QueueFull,
-}
-
-impl Trouble {
-    /// Every kind of trouble, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
-        Self::NoDescriptors,
-        Self::NoPorts,
-        Self::NoMemory,
-        Self::NetworkDown,
-        Self::ResolverUnavailable,
-        Self::NotPermitted,
-        Self::Overrun,
-        Self::Panicked,
-        Self::QueueFull,
-    ];
-
-    /// The label in metrics and logs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::NoDescriptors => "no_descriptors",
-            Self::NoPorts => "no_ports",
-            Self::NoMemory => "no_memory",
-            Self::NetworkDown => "network_down",
-            Self::ResolverUnavailable => "resolver_unavailable",
-            Self::NotPermitted => "not_permitted",
-            Self::Overrun => "overrun",
-            Self::Panicked => "panicked",
-            Self::QueueFull => "queue_full",
-        }
+words! {
+    /// What kept us from looking. Never the target's fault, never `down`.
+    #[derive(PartialOrd, Ord)]
+    #[repr(u8)]
+    pub enum Trouble {
+        /// This process has no file descriptors left.
+        NoDescriptors = 0,
+        /// No local port is free (`EADDRNOTAVAIL`).
+        NoPorts,
+        /// The kernel has no memory or buffers left.
+        NoMemory,
+        /// Our own network is down.
+        NetworkDown,
+        /// No name server answers any question.
+        ResolverUnavailable,
+        /// This process may not do that here (ICMP without the privilege).
+        NotPermitted,
+        /// The check did not end by itself within its time and was cut off.
+        Overrun,
+        /// The code of the check panicked.
+        Panicked,
+        /// The location's queue was full.
+        QueueFull,
     }
 }
 

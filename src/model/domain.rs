@@ -2,12 +2,10 @@
 //!
 //! A look that could not see anything changes nothing but the time of the next one: our own trouble never fails a domain.
 
-use std::str::FromStr;
-
 use crate::clock::guard::JudgedTime;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::id::Id;
-use crate::model::service::UnknownWord;
+use crate::model::word::words;
 
 /// Characters of the value of a TXT record.
 pub const TXT_VALUE_LENGTH: usize = 40;
@@ -25,85 +23,33 @@ const COOLDOWN_MS: i64 = 10_000;
 
 const TXT_ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// The state of a domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DomainStatus {
-    /// Its records have not been seen.
-    PendingVerification,
-    /// It is served.
-    Active,
-    /// Given up.
-    Failed,
-}
-
-impl DomainStatus {
-    const ALL: [Self; 3] = [Self::PendingVerification, Self::Active, Self::Failed];
-
-    /// The word of the API and the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::PendingVerification => "pending_verification",
-            Self::Active => "active",
-            Self::Failed => "failed",
-        }
+words! {
+    /// The state of a domain.
+    pub enum DomainStatus {
+        /// Its records have not been seen.
+        PendingVerification,
+        /// It is served.
+        Active,
+        /// Given up.
+        Failed,
     }
 }
 
-impl FromStr for DomainStatus {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or(UnknownWord)
-    }
-}
-
-/// A fault of a domain's records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DomainProblem {
-    /// The host name does not resolve.
-    NoRecords,
-    /// It resolves to something else.
-    WrongTarget,
-    /// The TXT record is absent or different.
-    OwnershipMissing,
-    /// DNSSEC validation fails.
-    Dnssec,
-    /// Never right within a week.
-    VerificationTimeout,
-    /// Wrong for a week after it had been right.
-    StaleTimeout,
-}
-
-impl DomainProblem {
-    const ALL: [Self; 6] = [
-        Self::NoRecords,
-        Self::WrongTarget,
-        Self::OwnershipMissing,
-        Self::Dnssec,
-        Self::VerificationTimeout,
-        Self::StaleTimeout,
-    ];
-
-    /// The word of the API and the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::NoRecords => "no_records",
-            Self::WrongTarget => "wrong_target",
-            Self::OwnershipMissing => "ownership_missing",
-            Self::Dnssec => "dnssec",
-            Self::VerificationTimeout => "verification_timeout",
-            Self::StaleTimeout => "stale_timeout",
-        }
-    }
-}
-
-impl FromStr for DomainProblem {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        Self::ALL.into_iter().find(|problem| problem.as_str() == text).ok_or(UnknownWord)
+words! {
+    /// A fault of a domain's records.
+    pub enum DomainProblem {
+        /// The host name does not resolve.
+        NoRecords,
+        /// It resolves to something else.
+        WrongTarget,
+        /// The TXT record is absent or different.
+        OwnershipMissing,
+        /// DNSSEC validation fails.
+        Dnssec,
+        /// Never right within a week.
+        VerificationTimeout,
+        /// Wrong for a week after it had been right.
+        StaleTimeout,
     }
 }
 

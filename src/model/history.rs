@@ -5,6 +5,7 @@ use crate::model::check::Measurement;
 use crate::model::location::LocationCode;
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::model::verdict::Verdict;
+use crate::model::word::words;
 
 /// One finished check of one location (contract 4.8): its deciding attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,27 +39,26 @@ pub struct Sample {
     pub response_us: Option<u32>,
 }
 
-/// The measured status as it is kept over time. Only `Up`, `Degraded` and `Down` are measured time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum MeasuredStatus {
-    /// Not known yet: just configured, resumed, or without fresh results.
-    #[default]
-    Unknown = 0,
-    /// The verdict was up.
-    Up = 1,
-    /// The verdict was degraded.
-    Degraded = 2,
-    /// The verdict was down.
-    Down = 3,
-    /// We did not look (our own downtime, or every location failed to look).
-    NoData = 4,
+words! {
+    /// The measured status as it is kept over time. Only `Up`, `Degraded` and `Down` are measured time.
+    #[derive(Default, strum::FromRepr)]
+    #[repr(u8)]
+    pub enum MeasuredStatus {
+        /// Not known yet: just configured, resumed, or without fresh results.
+        #[default]
+        Unknown = 0,
+        /// The verdict was up.
+        Up = 1,
+        /// The verdict was degraded.
+        Degraded = 2,
+        /// The verdict was down.
+        Down = 3,
+        /// We did not look (our own downtime, or every location failed to look).
+        NoData = 4,
+    }
 }
 
 impl MeasuredStatus {
-    /// Every value.
-    pub const ALL: [Self; 5] = [Self::Unknown, Self::Up, Self::Degraded, Self::Down, Self::NoData];
-
     /// The number that stands for it in the database.
     #[must_use]
     pub const fn code(self) -> i16 {
@@ -68,19 +68,7 @@ impl MeasuredStatus {
     /// The status with this database number.
     #[must_use]
     pub fn from_code(code: i16) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.code() == code)
-    }
-
-    /// The word in logs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Up => "up",
-            Self::Degraded => "degraded",
-            Self::Down => "down",
-            Self::NoData => "no_data",
-        }
+        u8::try_from(code).ok().and_then(Self::from_repr)
     }
 
     /// The verdict that this status stands for.
@@ -106,31 +94,29 @@ impl From<Verdict> for MeasuredStatus {
     }
 }
 
-/// Why the measured status changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum ChangeCause {
-    /// The votes of the locations.
-    Votes = 0,
-    /// No result came when one was due: the time since is no data.
-    Gap = 1,
-    /// All results became too old to count.
-    Stale = 2,
-    /// The service was paused or removed from checking.
-    Paused = 3,
-    /// Target or settings changed: older results say nothing any more.
-    Reconfigured = 4,
-    /// Results of another tool were imported, and this is what they say.
-    Imported = 5,
-    /// The wall clock was set back: what was recorded in the time undone ends, and the status goes on from the present.
-    Clock = 6,
+words! {
+    /// Why the measured status changed.
+    #[derive(strum::FromRepr)]
+    #[repr(u8)]
+    pub enum ChangeCause {
+        /// The votes of the locations.
+        Votes = 0,
+        /// No result came when one was due: the time since is no data.
+        Gap = 1,
+        /// All results became too old to count.
+        Stale = 2,
+        /// The service was paused or removed from checking.
+        Paused = 3,
+        /// Target or settings changed: older results say nothing any more.
+        Reconfigured = 4,
+        /// Results of another tool were imported, and this is what they say.
+        Imported = 5,
+        /// The wall clock was set back: what was recorded in the time undone ends, and the status goes on from the present.
+        Clock = 6,
+    }
 }
 
 impl ChangeCause {
-    /// Every value.
-    pub const ALL: [Self; 7] =
-        [Self::Votes, Self::Gap, Self::Stale, Self::Paused, Self::Reconfigured, Self::Imported, Self::Clock];
-
     /// The number that stands for it in the database.
     #[must_use]
     pub const fn code(self) -> i16 {
@@ -140,21 +126,7 @@ impl ChangeCause {
     /// The cause with this database number.
     #[must_use]
     pub fn from_code(code: i16) -> Option<Self> {
-        Self::ALL.into_iter().find(|cause| cause.code() == code)
-    }
-
-    /// The word in logs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Votes => "votes",
-            Self::Gap => "gap",
-            Self::Stale => "stale",
-            Self::Paused => "paused",
-            Self::Reconfigured => "reconfigured",
-            Self::Imported => "imported",
-            Self::Clock => "clock",
-        }
+        u8::try_from(code).ok().and_then(Self::from_repr)
     }
 }
 

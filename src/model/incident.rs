@@ -4,97 +4,69 @@
 //! do what a change, a timeline entry and a resolution do, and nothing else. What may be asked for is decided elsewhere.
 
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::service::{ServiceKey, UnknownWord};
+use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
+use crate::model::word::words;
 
 /// Characters of a title, per language.
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Characters of an entry of the timeline, per language.
 pub const MESSAGE_LENGTH: RangeInclusive<usize> = 1..=10_000;
 
-macro_rules! words {
-    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $name {
-            $($(#[$what])* $variant,)*
-        }
-
-        impl $name {
-            /// Every value in the order of the contract.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// Their words.
-            pub const WORDS: &'static [&'static str] = &[$($word,)*];
-
-            /// The word that the API and the database use.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = UnknownWord;
-
-            fn from_str(text: &str) -> Result<Self, UnknownWord> {
-                Self::ALL.iter().copied().find(|value| value.as_str() == text).ok_or(UnknownWord)
-            }
-        }
-    };
-}
-
 words! {
     /// What sort of incident it is; fixed at creation.
-    IncidentKind {
+    #[derive(PartialOrd, Ord)]
+    pub enum IncidentKind {
         /// Something is wrong.
-        Standard = "standard",
+        Standard,
         /// The server agent of a machine is silent; made by the server.
-        AgentLiveness = "agent_liveness",
+        AgentLiveness,
         /// Somebody has something to say; it affects nothing.
-        Notice = "notice",
+        Notice,
     }
 }
 
 words! {
     /// How far people have come.
-    IncidentStatus {
+    #[derive(PartialOrd, Ord)]
+    pub enum IncidentStatus {
         /// Open: the cause is not known yet.
-        Investigating = "investigating",
+        Investigating,
         /// Open: the cause is known.
-        Identified = "identified",
+        Identified,
         /// Open: mended, and watched.
-        Monitoring = "monitoring",
+        Monitoring,
         /// Over.
-        Resolved = "resolved",
+        Resolved,
     }
 }
 
 words! {
     /// How bad it is.
-    Severity {
+    #[derive(PartialOrd, Ord)]
+    pub enum Severity {
         /// The weakest claim.
-        Minor = "minor",
+        Minor,
         /// Parts do not work.
-        Major = "major",
+        Major,
         /// Nothing works.
-        Critical = "critical",
+        Critical,
     }
 }
 
 words! {
     /// How strongly one service is hit.
-    Impact {
+    #[derive(PartialOrd, Ord)]
+    pub enum Impact {
         /// It works, but badly.
-        Degraded = "degraded",
+        Degraded,
         /// Parts of it do not work.
-        PartialOutage = "partial_outage",
+        PartialOutage,
         /// It does not work.
-        MajorOutage = "major_outage",
+        MajorOutage,
     }
 }
 

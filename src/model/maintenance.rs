@@ -6,14 +6,12 @@
 pub mod step;
 mod texts;
 
-use std::fmt;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::service::UnknownWord;
 use crate::model::translated::Translated;
+use crate::model::word::words;
 
 /// Characters of a title, per language.
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;
@@ -23,77 +21,27 @@ pub const MESSAGE_LENGTH: RangeInclusive<usize> = 1..=10_000;
 /// Database key of a maintenance.
 pub type MaintenanceKey = i64;
 
-/// Whether the work was planned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MaintenanceKind {
-    /// Its time is left out of uptime.
-    Planned,
-    /// Its time is measured as any other.
-    Emergency,
-}
-
-impl MaintenanceKind {
-    /// Both, in the order of the contract.
-    pub const ALL: [Self; 2] = [Self::Planned, Self::Emergency];
-
-    /// The word that the API and the database use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Planned => "planned",
-            Self::Emergency => "emergency",
-        }
+words! {
+    /// Whether the work was planned.
+    pub enum MaintenanceKind {
+        /// Its time is left out of uptime.
+        Planned,
+        /// Its time is measured as any other.
+        Emergency,
     }
 }
 
-impl FromStr for MaintenanceKind {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or(UnknownWord)
-    }
-}
-
-/// The state of a maintenance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MaintenanceStatus {
-    /// It has not begun.
-    Scheduled,
-    /// It has an effect.
-    InProgress,
-    /// It has ended.
-    Completed,
-    /// It was called off.
-    Cancelled,
-}
-
-impl MaintenanceStatus {
-    /// All states in the order of the contract.
-    pub const ALL: [Self; 4] = [Self::Scheduled, Self::InProgress, Self::Completed, Self::Cancelled];
-
-    /// The word that the API and the database use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Scheduled => "scheduled",
-            Self::InProgress => "in_progress",
-            Self::Completed => "completed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
-impl FromStr for MaintenanceStatus {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or(UnknownWord)
-    }
-}
-
-impl fmt::Display for MaintenanceStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// The state of a maintenance.
+    pub enum MaintenanceStatus {
+        /// It has not begun.
+        Scheduled,
+        /// It has an effect.
+        InProgress,
+        /// It has ended.
+        Completed,
+        /// It was called off.
+        Cancelled,
     }
 }
 

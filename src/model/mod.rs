@@ -41,3 +41,4 @@ pub mod vault;
 pub mod verdict;
 pub mod watch;
 pub mod window;
+pub(crate) mod word;

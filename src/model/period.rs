@@ -1,41 +1,32 @@
 //! The periods over which figures are read: `range` of contract 4.5 and 4.6 with its buckets.
 
-use std::str::FromStr;
-
 use crate::clock::Timestamp;
+use crate::model::word::words;
 
-/// A range of the metrics endpoints, ending now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Range {
-    /// The last hour.
-    Hour1,
-    /// The last six hours.
-    Hours6,
-    /// The last 24 hours.
-    #[default]
-    Hours24,
-    /// The last seven days.
-    Days7,
-    /// The last thirty days.
-    Days30,
+words! {
+    /// A range of the metrics endpoints, ending now.
+    #[derive(Default)]
+    pub enum Range {
+        /// The last hour.
+        #[strum(serialize = "1h")]
+        Hour1,
+        /// The last six hours.
+        #[strum(serialize = "6h")]
+        Hours6,
+        /// The last 24 hours.
+        #[default]
+        #[strum(serialize = "24h")]
+        Hours24,
+        /// The last seven days.
+        #[strum(serialize = "7d")]
+        Days7,
+        /// The last thirty days.
+        #[strum(serialize = "30d")]
+        Days30,
+    }
 }
 
 impl Range {
-    /// All ranges in the order of the contract.
-    pub const ALL: [Self; 5] = [Self::Hour1, Self::Hours6, Self::Hours24, Self::Days7, Self::Days30];
-
-    /// The word that the API uses.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Hour1 => "1h",
-            Self::Hours6 => "6h",
-            Self::Hours24 => "24h",
-            Self::Days7 => "7d",
-            Self::Days30 => "30d",
-        }
-    }
-
     /// Length of the range in seconds.
     #[must_use]
     pub const fn seconds(self) -> i64 {
@@ -64,18 +55,5 @@ impl Range {
     #[must_use]
     pub const fn start(self, now: Timestamp) -> Timestamp {
         now.plus_ms(-self.seconds() * 1_000)
-    }
-}
-
-/// The text names no range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown range")]
-pub struct UnknownRange;
-
-impl FromStr for Range {
-    type Err = UnknownRange;
-
-    fn from_str(text: &str) -> Result<Self, UnknownRange> {
-        Self::ALL.into_iter().find(|range| range.as_str() == text).ok_or(UnknownRange)
     }
 }

@@ -1,8 +1,6 @@
 //! A monitored service: what is stored about it and what people see of it (contract 4.3).
 
-use std::fmt;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
@@ -10,6 +8,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::verdict::Verdict;
+use crate::model::word::words;
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
@@ -86,20 +85,19 @@ impl Settings {
     }
 }
 
-/// What a location's results count for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum ProbeRole {
-    /// Verdict, uptime and response times.
-    Full = 0,
-    /// The verdict alone.
-    Reachability = 1,
+words! {
+    /// What a location's results count for.
+    #[derive(strum::FromRepr)]
+    #[repr(u8)]
+    pub enum ProbeRole {
+        /// Verdict, uptime and response times.
+        Full = 0,
+        /// The verdict alone.
+        Reachability = 1,
+    }
 }
 
 impl ProbeRole {
-    /// Every value.
-    pub const ALL: [Self; 2] = [Self::Full, Self::Reachability];
-
     /// The number that stands for it in the database and in facts.
     #[must_use]
     pub const fn code(self) -> u8 {
@@ -109,16 +107,7 @@ impl ProbeRole {
     /// The role with this number.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.code() == code)
-    }
-
-    /// The word that the API uses.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Reachability => "reachability",
-        }
+        Self::from_repr(code)
     }
 }
 
@@ -131,23 +120,13 @@ pub struct Pause {
     pub at: Timestamp,
 }
 
-/// Who paused a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PauseReason {
-    /// A client.
-    Manual,
-    /// The server, because the plan allows fewer services.
-    PlanLimit,
-}
-
-impl PauseReason {
-    /// The word that the API and the database use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Manual => "manual",
-            Self::PlanLimit => "plan_limit",
-        }
+words! {
+    /// Who paused a service.
+    pub enum PauseReason {
+        /// A client.
+        Manual,
+        /// The server, because the plan allows fewer services.
+        PlanLimit,
     }
 }
 
@@ -164,98 +143,41 @@ pub struct StatusOverride {
     pub by: String,
 }
 
-/// The statuses that an override can claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OverrideStatus {
-    /// Counts as up.
-    Up,
-    /// Counts as down.
-    Down,
-    /// Counts as up.
-    Degraded,
-    /// Left out of uptime.
-    Maintenance,
-}
-
-impl OverrideStatus {
-    /// All values in the order of the contract.
-    pub const ALL: [Self; 4] = [Self::Up, Self::Down, Self::Degraded, Self::Maintenance];
-
-    /// The word that the API and the database use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Up => "up",
-            Self::Down => "down",
-            Self::Degraded => "degraded",
-            Self::Maintenance => "maintenance",
-        }
+words! {
+    /// The statuses that an override can claim.
+    pub enum OverrideStatus {
+        /// Counts as up.
+        Up,
+        /// Counts as down.
+        Down,
+        /// Counts as up.
+        Degraded,
+        /// Left out of uptime.
+        Maintenance,
     }
 }
 
-/// A stored or received word is none of the allowed ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown word")]
-pub struct UnknownWord;
-
-impl FromStr for OverrideStatus {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or(UnknownWord)
+words! {
+    /// `status` and `effective_status` of the API (contract 4.3.1, 4.3.7).
+    pub enum ServiceStatus {
+        /// Nothing is known.
+        Unknown,
+        /// Measured or stated up.
+        Up,
+        /// Measured or stated down.
+        Down,
+        /// Measured or stated degraded.
+        Degraded,
+        /// Not checked at the moment.
+        Paused,
+        /// `effective_status` only: planned work or an override says so.
+        Maintenance,
+        /// `effective_status` only: a manual service of which nothing bad is known.
+        Operational,
     }
-}
-
-impl FromStr for PauseReason {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        [Self::Manual, Self::PlanLimit].into_iter().find(|reason| reason.as_str() == text).ok_or(UnknownWord)
-    }
-}
-
-impl FromStr for ProbeRole {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        [Self::Full, Self::Reachability].into_iter().find(|role| role.as_str() == text).ok_or(UnknownWord)
-    }
-}
-
-/// `status` and `effective_status` of the API (contract 4.3.1, 4.3.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ServiceStatus {
-    /// Nothing is known.
-    Unknown,
-    /// Measured or stated up.
-    Up,
-    /// Measured or stated down.
-    Down,
-    /// Measured or stated degraded.
-    Degraded,
-    /// Not checked at the moment.
-    Paused,
-    /// `effective_status` only: planned work or an override says so.
-    Maintenance,
-    /// `effective_status` only: a manual service of which nothing bad is known.
-    Operational,
 }
 
 impl ServiceStatus {
-    /// The word that the API uses.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Up => "up",
-            Self::Down => "down",
-            Self::Degraded => "degraded",
-            Self::Paused => "paused",
-            Self::Maintenance => "maintenance",
-            Self::Operational => "operational",
-        }
-    }
-
     /// The measured status: `paused` while paused, `unknown` for manual services, else the verdict.
     #[must_use]
     pub fn measured(service: &Service, verdict: Verdict) -> Self {
@@ -289,12 +211,6 @@ impl From<OverrideStatus> for ServiceStatus {
             OverrideStatus::Degraded => Self::Degraded,
             OverrideStatus::Maintenance => Self::Maintenance,
         }
-    }
-}
-
-impl fmt::Display for ServiceStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

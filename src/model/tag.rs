@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::clock::Timestamp;
 use crate::id::{ID_LENGTH, Id};
+use crate::model::word::words;
 
 /// Most characters of a key.
 pub const KEY_MAX_LENGTH: usize = 50;
@@ -56,36 +57,13 @@ impl Tag {
     }
 }
 
-/// Who set a tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TagSource {
-    /// People, through the API.
-    User,
-    /// The server agent.
-    System,
-}
-
-impl TagSource {
-    /// The word that the API and the database use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::System => "system",
-        }
-    }
-}
-
-/// The text names no source of tags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown tag source")]
-pub struct UnknownTagSource;
-
-impl FromStr for TagSource {
-    type Err = UnknownTagSource;
-
-    fn from_str(text: &str) -> Result<Self, UnknownTagSource> {
-        [Self::User, Self::System].into_iter().find(|source| source.as_str() == text).ok_or(UnknownTagSource)
+words! {
+    /// Who set a tag.
+    pub enum TagSource {
+        /// People, through the API.
+        User,
+        /// The server agent.
+        System,
     }
 }
 

@@ -5,38 +5,30 @@
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
+use crate::model::word::words;
 
 /// Results younger than this always count as fresh.
 pub const FRESH_AT_LEAST_MS: i64 = 300_000;
 /// Results older than this many intervals are stale (unless younger than [`FRESH_AT_LEAST_MS`]).
 pub const FRESH_INTERVALS: i64 = 3;
 
-/// The state of a service according to its measurements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// No fresh result at all.
-    #[default]
-    Unknown,
-    /// Most locations see it up.
-    Up,
-    /// At least half of the locations see trouble.
-    Degraded,
-    /// More than half of the locations see it down.
-    Down,
+words! {
+    /// The state of a service according to its measurements.
+    #[derive(Default)]
+    pub enum Verdict {
+        /// No fresh result at all.
+        #[default]
+        Unknown,
+        /// Most locations see it up.
+        Up,
+        /// At least half of the locations see trouble.
+        Degraded,
+        /// More than half of the locations see it down.
+        Down,
+    }
 }
 
 impl Verdict {
-    /// The word that the API uses.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Up => "up",
-            Self::Degraded => "degraded",
-            Self::Down => "down",
-        }
-    }
-
     /// The vote that a single location would need to cast to produce this verdict.
     #[must_use]
     pub const fn as_check(self) -> Option<CheckStatus> {

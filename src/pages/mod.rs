@@ -26,7 +26,7 @@ use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::AccessType;
 use crate::pages::visit::{Host, Visit};
 use crate::store::statuspages::visitors;
-use crate::store::{Databases, StoreError};
+use crate::store::{Databases, MainError};
 
 /// What pages are made from.
 #[derive(Clone)]
@@ -76,7 +76,7 @@ impl Pages {
     }
 
     /// A published page.
-    async fn open(&self, visit: &Visit, page: &Statuspage) -> Result<HttpResponse, StoreError> {
+    async fn open(&self, visit: &Visit, page: &Statuspage) -> Result<HttpResponse, MainError> {
         if visit.method != Method::GET && visit.method != Method::HEAD {
             return Ok(answer::wrong_method());
         }

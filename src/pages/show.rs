@@ -22,7 +22,7 @@ use crate::pages::visit::Visit;
 use crate::pages::words::Words;
 use crate::pages::{Pages, answer};
 use crate::store::announcements::{self, Announced, Announcer, TouchedService};
-use crate::store::{StoreError, assets, components, organisations, page_facts};
+use crate::store::{MainError, assets, components, organisations, page_facts};
 
 impl Pages {
     /// What is measured of these services. An engine that has stopped knows nothing, and a visitor need not wait for it.
@@ -33,7 +33,7 @@ impl Pages {
     }
 
     /// The page in the language of the visitor.
-    pub(super) async fn show(&self, visit: &Visit, page: &Statuspage) -> Result<HttpResponse, StoreError> {
+    pub(super) async fn show(&self, visit: &Visit, page: &Statuspage) -> Result<HttpResponse, MainError> {
         let main = self.databases.main.reader();
         let Some(organisation) = organisations::get(main, page.organisation).await? else {
             return Ok(answer::not_found());
@@ -53,7 +53,7 @@ impl Pages {
 }
 
 impl Pages {
-    async fn view(&self, reader: &Reader<'_>, page: &Statuspage, look: Look) -> Result<PageView, StoreError> {
+    async fn view(&self, reader: &Reader<'_>, page: &Statuspage, look: Look) -> Result<PageView, MainError> {
         let main = self.databases.main.reader();
         let components = components::of_page(main, page.key).await?;
         let facts = page_facts::gather(main, page.organisation, page.key).await?;

@@ -3,7 +3,6 @@
 //! A [`CheckSpec`] is compiled once from a stored service (with its secrets opened) and shared by every run.
 //! 100,000 of these live at once, so lists are boxed slices.
 
-use std::str::FromStr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,6 +10,7 @@ use hickory_proto::rr::Name;
 use http::{HeaderMap, Method};
 use url::Url;
 
+use crate::model::word::words;
 use crate::probe::condition::Condition;
 use crate::probe::endpoint::{Endpoint, Host};
 
@@ -122,50 +122,26 @@ pub struct DnsCheck {
     pub record: DnsRecord,
 }
 
-/// The record types that a DNS check may ask for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DnsRecord {
-    /// IPv4 addresses.
-    A,
-    /// IPv6 addresses.
-    Aaaa,
-    /// Mail exchangers.
-    Mx,
-    /// The canonical name.
-    Cname,
-    /// Texts.
-    Txt,
-    /// Name servers.
-    Ns,
-}
-
-impl DnsRecord {
-    /// All types in the order of the contract.
-    pub const ALL: [Self; 6] = [Self::A, Self::Aaaa, Self::Mx, Self::Cname, Self::Txt, Self::Ns];
-
-    /// The word that the API and the DNS use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::A => "A",
-            Self::Aaaa => "AAAA",
-            Self::Mx => "MX",
-            Self::Cname => "CNAME",
-            Self::Txt => "TXT",
-            Self::Ns => "NS",
-        }
-    }
-}
-
-/// The text names no record type that can be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown record type")]
-pub struct UnknownRecord;
-
-impl FromStr for DnsRecord {
-    type Err = UnknownRecord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownRecord> {
-        Self::ALL.into_iter().find(|record| record.as_str() == text).ok_or(UnknownRecord)
+words! {
+    /// The record types that a DNS check may ask for.
+    pub enum DnsRecord {
+        /// IPv4 addresses.
+        #[strum(serialize = "A")]
+        A,
+        /// IPv6 addresses.
+        #[strum(serialize = "AAAA")]
+        Aaaa,
+        /// Mail exchangers.
+        #[strum(serialize = "MX")]
+        Mx,
+        /// The canonical name.
+        #[strum(serialize = "CNAME")]
+        Cname,
+        /// Texts.
+        #[strum(serialize = "TXT")]
+        Txt,
+        /// Name servers.
+        #[strum(serialize = "NS")]
+        Ns,
     }
 }

@@ -36,9 +36,9 @@ use crate::clock::guard::ClockGuard;
 use crate::config::limits::CompactionLimits;
 use crate::record::compaction::fillings::Fillings;
 use crate::record::compaction::segment_writer::SegmentWriter;
-use crate::store::StoreError;
 use crate::store::history::segments::SegmentId;
 use crate::store::history::{CompactionLock, History};
+use crate::store::{HistoryError, StoreError};
 use crate::supervise::{Beat, Kind, Supervised};
 use crate::telemetry::{Collect, Exposition};
 
@@ -130,7 +130,7 @@ impl Compaction {
     }
 
     /// Takes the compaction lock; `None` while another process holds it.
-    async fn begin(&mut self, now: Timestamp) -> Result<Option<CompactionLock>, StoreError> {
+    async fn begin(&mut self, now: Timestamp) -> Result<Option<CompactionLock>, HistoryError> {
         let Some(lock) = self.history.lock_compaction().await? else { return Ok(None) };
         if lock.fence != self.fence + 1 {
             self.writer.forget();
@@ -171,7 +171,8 @@ impl Compaction {
         let merged = self.merge(now).await;
         let expired = self.expire(now).await;
         lock.release().await?;
-        sealed.and(erased).and(merged).and(expired)
+        sealed.and(erased).and(merged)?;
+        Ok(expired?)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::record::import::sweep::Sweep;
 use crate::store::history::fresh::{BUCKETS, bucket_of};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::{History, append, changes, progress, votes};
-use crate::store::{Databases, StoreError, services};
+use crate::store::{Databases, HistoryError, StoreError, services};
 
 /// Rows of one bucket before all are sealed: sealing holds the rows of a bucket in memory.
 const BUCKET_MAX_ROWS: u64 = 131_072;
@@ -66,7 +66,7 @@ impl Import {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn reached(&self) -> Result<u64, StoreError> {
+    pub async fn reached(&self) -> Result<u64, HistoryError> {
         let Some(name) = &self.name else { return Ok(0) };
         let reached = progress::get(self.databases.history.reader(), name).await?;
         Ok(reached.and_then(|reached| u64::try_from(reached).ok()).unwrap_or_default())
@@ -132,18 +132,18 @@ impl Import {
         let Some(compaction) = &mut self.compaction else { return Ok(()) };
         compaction.pass(now).await?;
         compaction.pass(now.plus_ms(DROPPED_AFTER_MS)).await?;
-        self.databases.history.shrink().await
+        Ok(self.databases.history.shrink().await?)
     }
 
     /// Forgets how far it has come: the same again begins at the start.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn forget(&self) -> Result<(), StoreError> {
+    pub async fn forget(&self) -> Result<(), HistoryError> {
         let Some(name) = &self.name else { return Ok(()) };
         let transaction = self.databases.history.begin().await?;
         progress::remove(&transaction, name).await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 
     fn count(&mut self, records: &[CheckRecord]) {
@@ -170,7 +170,7 @@ async fn derive(
     history: &History,
     imported: &Imported,
     now: Timestamp,
-) -> Result<Vec<StatusChange>, StoreError> {
+) -> Result<Vec<StatusChange>, HistoryError> {
     let snapshot = history.snapshot().await?;
     let end = changes::first_own(&snapshot.rows, imported.service).await?;
     let mut sweep = Sweep::new(imported.service, imported.interval_ms);

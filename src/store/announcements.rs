@@ -18,7 +18,7 @@ use crate::model::incident::IncidentStatus;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// Most announcements of a kind that a page shows; beyond that nobody reads.
 const MOST: usize = 200;
@@ -78,7 +78,7 @@ pub struct Announcer {
 pub async fn incidents(
     connection: &impl ConnectionTrait,
     announcer: &Announcer,
-) -> Result<Vec<Announced<IncidentStatus>>, StoreError> {
+) -> Result<Vec<Announced<IncidentStatus>>, MainError> {
     announced::<incidents::Incidents>(connection, announcer).await
 }
 
@@ -89,7 +89,7 @@ pub async fn incidents(
 pub async fn maintenances(
     connection: &impl ConnectionTrait,
     announcer: &Announcer,
-) -> Result<Vec<Announced<MaintenanceStatus>>, StoreError> {
+) -> Result<Vec<Announced<MaintenanceStatus>>, MainError> {
     announced::<maintenances::Maintenances>(connection, announcer).await
 }
 
@@ -102,19 +102,19 @@ trait Kind {
     fn candidates(
         connection: &impl ConnectionTrait,
         organisation: i64,
-    ) -> impl Future<Output = Result<Candidates, StoreError>>;
+    ) -> impl Future<Output = Result<Candidates, MainError>>;
 
     /// Titles, states and times of these.
     fn heads(
         connection: &impl ConnectionTrait,
         keys: &[i64],
-    ) -> impl Future<Output = Result<HashMap<i64, Announced<Self::Status>>, StoreError>>;
+    ) -> impl Future<Output = Result<HashMap<i64, Announced<Self::Status>>, MainError>>;
 
     /// Their timelines, oldest first: key of the announcement and entry.
     fn entries(
         connection: &impl ConnectionTrait,
         keys: &[i64],
-    ) -> impl Future<Output = Result<Entries<Self::Status>, StoreError>>;
+    ) -> impl Future<Output = Result<Entries<Self::Status>, MainError>>;
 }
 
 /// Entries of timelines with the keys of what they belong to.
@@ -162,7 +162,7 @@ impl Candidates {
 async fn announced<K: Kind>(
     connection: &impl ConnectionTrait,
     announcer: &Announcer,
-) -> Result<Vec<Announced<K::Status>>, StoreError> {
+) -> Result<Vec<Announced<K::Status>>, MainError> {
     let candidates = K::candidates(connection, announcer.organisation).await?;
     let shown = candidates.shown_by(announcer);
     if shown.is_empty() {
@@ -190,7 +190,7 @@ async fn named<S>(
     connection: &impl ConnectionTrait,
     affected: &[Touch],
     heads: &HashMap<i64, Announced<S>>,
-) -> Result<Vec<TouchedService>, StoreError> {
+) -> Result<Vec<TouchedService>, MainError> {
     let touching = affected.iter().filter(|touch| heads.contains_key(&touch.announcement));
     let keys: HashSet<ServiceKey> = touching.map(|touch| touch.service).collect();
     let names: Vec<(ServiceKey, String)> = service::Entity::find()
@@ -205,6 +205,6 @@ async fn named<S>(
     Ok(names.into_iter().map(|(key, name)| TouchedService { key, name }).collect())
 }
 
-fn text(table: &'static str, stored: &str) -> Result<Translated, StoreError> {
-    Translated::from_stored(stored).map_err(|error| StoreError::corrupt(table, &"text", &error))
+fn text(table: &'static str, stored: &str) -> Result<Translated, MainError> {
+    Translated::from_stored(stored).map_err(|error| MainError::corrupt(table, &"text", &error))
 }

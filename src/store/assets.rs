@@ -11,7 +11,7 @@ use watchkeeper_entities::asset::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::asset::AssetKind;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// A file to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct StoredFile {
 pub async fn hashes(
     connection: &impl ConnectionTrait,
     statuspage: i64,
-) -> Result<HashMap<AssetKind, String>, StoreError> {
+) -> Result<HashMap<AssetKind, String>, MainError> {
     let rows: Vec<(String, String)> = Entity::find()
         .select_only()
         .columns([Column::Kind, Column::Hash])
@@ -61,7 +61,7 @@ pub async fn hashes(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn replace(connection: &impl ConnectionTrait, asset: NewAsset) -> Result<(), StoreError> {
+pub async fn replace(connection: &impl ConnectionTrait, asset: NewAsset) -> Result<(), MainError> {
     delete(connection, asset.statuspage, asset.kind).await?;
     let row = ActiveModel {
         statuspage_id: Set(asset.statuspage),
@@ -84,7 +84,7 @@ pub async fn delete(
     connection: &impl ConnectionTrait,
     statuspage: i64,
     kind: AssetKind,
-) -> Result<bool, StoreError> {
+) -> Result<bool, MainError> {
     let deleted = Entity::delete_many()
         .filter(Column::StatuspageId.eq(statuspage))
         .filter(Column::Kind.eq(kind.as_str()))
@@ -100,7 +100,7 @@ pub async fn delete(
 pub async fn find_by_hash(
     connection: &impl ConnectionTrait,
     hash: &str,
-) -> Result<Option<StoredFile>, StoreError> {
+) -> Result<Option<StoredFile>, MainError> {
     let row = Entity::find().filter(Column::Hash.eq(hash)).one(connection).await?;
     Ok(row.map(|row| StoredFile { content_type: row.content_type, bytes: row.bytes }))
 }

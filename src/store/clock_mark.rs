@@ -8,7 +8,7 @@ use watchkeeper_entities::clock_mark::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::clock::judgement::{ClockMark, DoubtedMark};
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// The table has one row.
 const ONLY: i32 = 1;
@@ -17,7 +17,7 @@ const ONLY: i32 = 1;
 ///
 /// # Errors
 /// When the database fails.
-pub async fn find(connection: &impl ConnectionTrait) -> Result<Option<ClockMark>, StoreError> {
+pub async fn find(connection: &impl ConnectionTrait) -> Result<Option<ClockMark>, MainError> {
     let row = Entity::find_by_id(ONLY).one(connection).await?;
     Ok(row.map(|row| {
         let steady = Duration::from_millis(row.steady_ms.unsigned_abs());
@@ -30,7 +30,7 @@ pub async fn find(connection: &impl ConnectionTrait) -> Result<Option<ClockMark>
 ///
 /// # Errors
 /// When the database fails.
-pub async fn put(connection: &impl ConnectionTrait, mark: ClockMark) -> Result<(), StoreError> {
+pub async fn put(connection: &impl ConnectionTrait, mark: ClockMark) -> Result<(), MainError> {
     let steady = mark.doubted.map_or(Duration::ZERO, |doubted| doubted.steady);
     let row = ActiveModel {
         id: Set(ONLY),

@@ -13,13 +13,13 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::component::{Component, ComponentKey};
 use crate::model::translated::Translated;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// All components of the page, in no particular order that clients see.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn of_page(connection: &impl ConnectionTrait, page: i64) -> Result<Vec<Component>, StoreError> {
+pub async fn of_page(connection: &impl ConnectionTrait, page: i64) -> Result<Vec<Component>, MainError> {
     let rows =
         Entity::find().filter(Column::StatuspageId.eq(page)).order_by_asc(Column::Id).all(connection).await?;
     rows.iter().map(from_row).collect()
@@ -33,7 +33,7 @@ pub async fn find(
     connection: &impl ConnectionTrait,
     page: i64,
     id: Id,
-) -> Result<Option<Component>, StoreError> {
+) -> Result<Option<Component>, MainError> {
     let query = Entity::find().filter(Column::StatuspageId.eq(page)).filter(Column::PublicId.eq(id.as_str()));
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
@@ -42,11 +42,7 @@ pub async fn find(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn exists(
-    connection: &impl ConnectionTrait,
-    organisation: i64,
-    id: Id,
-) -> Result<bool, StoreError> {
+pub async fn exists(connection: &impl ConnectionTrait, organisation: i64, id: Id) -> Result<bool, MainError> {
     let pages = statuspage::Entity::find()
         .select_only()
         .column(statuspage::Column::Id)
@@ -66,7 +62,7 @@ pub async fn find_tag(
     connection: &impl ConnectionTrait,
     organisation: i64,
     id: Id,
-) -> Result<Option<i64>, StoreError> {
+) -> Result<Option<i64>, MainError> {
     let row = tag::Entity::find()
         .filter(tag::Column::OrganisationId.eq(organisation))
         .filter(tag::Column::PublicId.eq(id.as_str()))
@@ -79,7 +75,7 @@ pub async fn find_tag(
 ///
 /// # Errors
 /// When the database fails or an id cannot be read.
-pub async fn sync_tags(connection: &impl ConnectionTrait, page: i64) -> Result<HashMap<i64, Id>, StoreError> {
+pub async fn sync_tags(connection: &impl ConnectionTrait, page: i64) -> Result<HashMap<i64, Id>, MainError> {
     let followed = Entity::find()
         .select_only()
         .column(Column::SyncTagId)
@@ -90,7 +86,7 @@ pub async fn sync_tags(connection: &impl ConnectionTrait, page: i64) -> Result<H
     rows.into_iter()
         .map(|row| {
             let id = row.public_id.parse();
-            id.map(|id| (row.id, id)).map_err(|error| StoreError::corrupt("tag", &row.id, &error))
+            id.map(|id| (row.id, id)).map_err(|error| MainError::corrupt("tag", &row.id, &error))
         })
         .collect()
 }
@@ -99,10 +95,7 @@ pub async fn sync_tags(connection: &impl ConnectionTrait, page: i64) -> Result<H
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert(
-    connection: &impl ConnectionTrait,
-    component: Component,
-) -> Result<Component, StoreError> {
+pub async fn insert(connection: &impl ConnectionTrait, component: Component) -> Result<Component, MainError> {
     let mut row = to_row(&component);
     row.id = NotSet;
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
@@ -113,7 +106,7 @@ pub async fn insert(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn update(connection: &impl ConnectionTrait, component: &Component) -> Result<(), StoreError> {
+pub async fn update(connection: &impl ConnectionTrait, component: &Component) -> Result<(), MainError> {
     to_row(component).update(connection).await?;
     Ok(())
 }
@@ -122,7 +115,7 @@ pub async fn update(connection: &impl ConnectionTrait, component: &Component) ->
 ///
 /// # Errors
 /// When the database fails.
-pub async fn delete(connection: &impl ConnectionTrait, component: ComponentKey) -> Result<(), StoreError> {
+pub async fn delete(connection: &impl ConnectionTrait, component: ComponentKey) -> Result<(), MainError> {
     Entity::delete_by_id(component).exec(connection).await?;
     Ok(())
 }
@@ -150,9 +143,9 @@ pub(super) fn to_row(component: &Component) -> ActiveModel {
     }
 }
 
-pub(super) fn from_row(row: &Model) -> Result<Component, StoreError> {
+pub(super) fn from_row(row: &Model) -> Result<Component, MainError> {
     let key = row.id;
-    let corrupt = |problem: &str| StoreError::corrupt("component", &key, &problem);
+    let corrupt = |problem: &str| MainError::corrupt("component", &key, &problem);
     let description = row.description.as_deref().map(Translated::from_stored).transpose();
     Ok(Component {
         key,

@@ -11,7 +11,7 @@ use watchkeeper_entities::custom_domain::{ActiveModel, Column, Entity, Model};
 use crate::clock::{STEP_MS, Timestamp};
 use crate::id::Id;
 use crate::model::domain::{Domain, LONGEST_PAUSE_MS};
-use crate::store::StoreError;
+use crate::store::MainError;
 
 fn of_page(statuspage: i64) -> Select<Entity> {
     Entity::find().filter(Column::StatuspageId.eq(statuspage))
@@ -21,7 +21,7 @@ fn of_page(statuspage: i64) -> Select<Entity> {
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn list(connection: &impl ConnectionTrait, statuspage: i64) -> Result<Vec<Domain>, StoreError> {
+pub async fn list(connection: &impl ConnectionTrait, statuspage: i64) -> Result<Vec<Domain>, MainError> {
     let query = of_page(statuspage).order_by_asc(Column::CreatedAt).order_by_asc(Column::PublicId);
     query.all(connection).await?.into_iter().map(from_row).collect()
 }
@@ -30,7 +30,7 @@ pub async fn list(connection: &impl ConnectionTrait, statuspage: i64) -> Result<
 ///
 /// # Errors
 /// When the database fails.
-pub async fn count(connection: &impl ConnectionTrait, statuspage: i64) -> Result<u64, StoreError> {
+pub async fn count(connection: &impl ConnectionTrait, statuspage: i64) -> Result<u64, MainError> {
     Ok(of_page(statuspage).count(connection).await?)
 }
 
@@ -42,7 +42,7 @@ pub async fn find(
     connection: &impl ConnectionTrait,
     statuspage: i64,
     id: Id,
-) -> Result<Option<Domain>, StoreError> {
+) -> Result<Option<Domain>, MainError> {
     let query = of_page(statuspage).filter(Column::PublicId.eq(id.as_str()));
     query.one(connection).await?.map(from_row).transpose()
 }
@@ -55,7 +55,7 @@ pub async fn find_for_update(
     connection: &impl ConnectionTrait,
     statuspage: i64,
     id: Id,
-) -> Result<Option<Domain>, StoreError> {
+) -> Result<Option<Domain>, MainError> {
     let query = of_page(statuspage).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     query.one(connection).await?.map(from_row).transpose()
 }
@@ -64,7 +64,7 @@ pub async fn find_for_update(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn is_attached(connection: &impl ConnectionTrait, hostname: &str) -> Result<bool, StoreError> {
+pub async fn is_attached(connection: &impl ConnectionTrait, hostname: &str) -> Result<bool, MainError> {
     Ok(Entity::find().filter(Column::Hostname.eq(hostname)).count(connection).await? > 0)
 }
 
@@ -77,7 +77,7 @@ pub async fn due(
     connection: &impl ConnectionTrait,
     now: Timestamp,
     limit: u64,
-) -> Result<Vec<Domain>, StoreError> {
+) -> Result<Vec<Domain>, MainError> {
     let latest = now.plus_ms(LONGEST_PAUSE_MS + STEP_MS);
     let query = Entity::find()
         .filter(
@@ -97,7 +97,7 @@ pub async fn due(
 pub async fn get_for_update(
     connection: &impl ConnectionTrait,
     key: i64,
-) -> Result<Option<Domain>, StoreError> {
+) -> Result<Option<Domain>, MainError> {
     Entity::find_by_id(key).lock_exclusive().one(connection).await?.map(from_row).transpose()
 }
 
@@ -106,7 +106,7 @@ pub async fn get_for_update(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert(connection: &impl ConnectionTrait, domain: Domain) -> Result<Option<Domain>, StoreError> {
+pub async fn insert(connection: &impl ConnectionTrait, domain: Domain) -> Result<Option<Domain>, MainError> {
     let mut row = to_row(&domain);
     row.id = NotSet;
     let unless_attached = OnConflict::column(Column::Hostname).do_nothing().to_owned();
@@ -121,7 +121,7 @@ pub async fn insert(connection: &impl ConnectionTrait, domain: Domain) -> Result
 ///
 /// # Errors
 /// When the database fails.
-pub async fn update(connection: &impl ConnectionTrait, domain: &Domain) -> Result<(), StoreError> {
+pub async fn update(connection: &impl ConnectionTrait, domain: &Domain) -> Result<(), MainError> {
     to_row(domain).update(connection).await?;
     Ok(())
 }
@@ -130,7 +130,7 @@ pub async fn update(connection: &impl ConnectionTrait, domain: &Domain) -> Resul
 ///
 /// # Errors
 /// When the database fails.
-pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), StoreError> {
+pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
     Entity::delete_by_id(key).exec(connection).await?;
     Ok(())
 }
@@ -153,9 +153,9 @@ fn to_row(domain: &Domain) -> ActiveModel {
     }
 }
 
-fn from_row(row: Model) -> Result<Domain, StoreError> {
+fn from_row(row: Model) -> Result<Domain, MainError> {
     let key = row.id;
-    let corrupt = |problem: String| StoreError::corrupt("custom_domain", &key, &problem);
+    let corrupt = |problem: String| MainError::corrupt("custom_domain", &key, &problem);
     let problem = row
         .last_error_code
         .map(|code| code.parse().map_err(|_| corrupt(format!("unknown error code {code}"))));

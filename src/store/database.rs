@@ -4,6 +4,7 @@
 //! begin as `IMMEDIATE` on the single writer connection, so that none fails half-way for a lock, and share commits (see
 //! `transaction`).
 
+use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,10 +19,10 @@ use tokio::sync::Mutex;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use crate::config::limits::StoreLimits;
-use crate::store::StoreError;
 use crate::store::changes::Changes;
 use crate::store::history::History;
 use crate::store::transaction::{Group, Transaction};
+use crate::store::{HistoryError, MainError};
 
 /// Older versions can corrupt a database in WAL mode.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
@@ -75,7 +76,7 @@ impl OpenError {
 #[derive(Clone, Debug)]
 pub struct Databases {
     /// Organisations, tokens, services.
-    pub main: Database,
+    pub main: Database<MainError>,
     /// Measurements.
     pub history: History,
 }
@@ -131,9 +132,9 @@ impl Databases {
     }
 }
 
-/// One database: a connection to write with and a pool to read from.
-#[derive(Clone, Debug)]
-pub struct Database {
+/// One database: a connection to write with and a pool to read from. `E` is the error that says which of the two it is.
+#[derive(Debug)]
+pub struct Database<E = MainError> {
     writer: DatabaseConnection,
     reader: DatabaseConnection,
     url: String,
@@ -143,20 +144,38 @@ pub struct Database {
     patience: Duration,
     /// Its migrations are done.
     is_prepared: Arc<AtomicBool>,
+    error: PhantomData<fn() -> E>,
 }
 
 impl Database {
-    /// Connects without migrating.
+    /// Connects to a main database without migrating it.
     ///
     /// # Errors
     /// [`OpenError`] when it cannot be reached, or is a SQLite that corrupts its files.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
+        Self::connect_any(url, limits).await
+    }
+}
+
+impl Database<HistoryError> {
+    /// Connects to a history without migrating it; until that is done, it counts as away.
+    pub(in crate::store) async fn connect_unprepared(
+        url: &str,
+        limits: &StoreLimits,
+    ) -> Result<Self, OpenError> {
+        let connected = Self::connect_any(url, limits).await?;
+        Ok(Self { is_prepared: Arc::default(), ..connected })
+    }
+}
+
+impl<E: From<DbErr>> Database<E> {
+    async fn connect_any(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let shown = without_credentials(url);
         let patience = Duration::from_secs(limits.acquire_timeout_seconds);
         let refused = |source| OpenError::Connect { url: shown.clone(), source };
         let is_prepared = Arc::new(AtomicBool::new(true));
         if !url.starts_with("sqlite:") {
-            let pool = connect_pool(url, (limits.postgres_connections, 0), limits).await.map_err(refused)?;
+            let pool = connect_pool(url, limits.postgres_connections, 0, limits).await.map_err(refused)?;
             return Ok(Self {
                 writer: pool.clone(),
                 reader: pool,
@@ -165,23 +184,19 @@ impl Database {
                 changes: Arc::default(),
                 patience,
                 is_prepared,
+                error: PhantomData,
             });
         }
-        let writer = connect_pool(url, (1, WRITER_CACHE_KIB), limits).await.map_err(refused)?;
+        let writer = connect_pool(url, 1, WRITER_CACHE_KIB, limits).await.map_err(refused)?;
         let version = sqlite_version(&writer).await.map_err(refused)?;
         if !is_sound_sqlite(&version) {
             return Err(OpenError::OldSqlite(version));
         }
         let reader =
-            connect_pool(url, (limits.sqlite_readers, READER_CACHE_KIB), limits).await.map_err(refused)?;
+            connect_pool(url, limits.sqlite_readers, READER_CACHE_KIB, limits).await.map_err(refused)?;
         let changes = Arc::new(Changes::default());
         let turn = Some(Arc::new(Mutex::new(Group::marking(Arc::clone(&changes)))));
-        Ok(Self { writer, reader, url: shown, turn, changes, patience, is_prepared })
-    }
-
-    /// The same, which counts as away until it has been brought up to date.
-    pub(in crate::store) fn unprepared(self) -> Self {
-        Self { is_prepared: Arc::default(), ..self }
+        Ok(Self { writer, reader, url: shown, turn, changes, patience, is_prepared, error: PhantomData })
     }
 
     /// The connection for statements that only read.
@@ -194,12 +209,12 @@ impl Database {
     ///
     /// # Errors
     /// When the database is away or busy for longer than the configured wait.
-    pub async fn begin(&self) -> Result<Transaction, DbErr> {
+    pub async fn begin(&self) -> Result<Transaction<E>, E> {
         self.demand_prepared()?;
-        match &self.turn {
-            Some(turn) => Transaction::shared(&self.writer, turn, self.patience).await,
-            None => Transaction::alone(&self.writer).await,
-        }
+        Ok(match &self.turn {
+            Some(turn) => Transaction::shared(&self.writer, turn, self.patience).await?,
+            None => Transaction::alone(&self.writer).await?,
+        })
     }
 
     /// What its commits have changed. `None` where other processes write as well (PostgreSQL). A SQLite file is written by
@@ -213,7 +228,7 @@ impl Database {
     ///
     /// # Errors
     /// What the driver says when it does not.
-    pub async fn ping(&self) -> Result<(), StoreError> {
+    pub async fn ping(&self) -> Result<(), E> {
         self.demand_prepared()?;
         self.reader.execute_unprepared("SELECT 1").await?;
         Ok(())
@@ -240,9 +255,25 @@ impl Database {
     }
 }
 
+impl<E> Clone for Database<E> {
+    fn clone(&self) -> Self {
+        Self {
+            writer: self.writer.clone(),
+            reader: self.reader.clone(),
+            url: self.url.clone(),
+            turn: self.turn.clone(),
+            changes: Arc::clone(&self.changes),
+            patience: self.patience,
+            is_prepared: Arc::clone(&self.is_prepared),
+            error: PhantomData,
+        }
+    }
+}
+
 async fn connect_pool(
     url: &str,
-    (connections, cache_kib): (u32, u32),
+    connections: u32,
+    cache_kib: u32,
     limits: &StoreLimits,
 ) -> Result<DatabaseConnection, DbErr> {
     let busy = Duration::from_secs(limits.acquire_timeout_seconds);

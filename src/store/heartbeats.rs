@@ -11,7 +11,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::heartbeat::{Ping, StoredPings};
 use crate::model::service::ServiceKey;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// Keys bound at a time.
 const CHUNK: usize = 1_000;
@@ -49,7 +49,7 @@ pub async fn insert(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     (hash, sealed): (SecretHash, String),
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     let row = ActiveModel {
         service_id: Set(service),
         secret_hash: Set(hash.to_vec()),
@@ -70,7 +70,7 @@ pub async fn rotate(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     (hash, sealed): (SecretHash, String),
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     Entity::update_many()
         .col_expr(Column::SecretHash, Expr::value(hash.to_vec()))
         .col_expr(Column::Secret, Expr::value(sealed))
@@ -88,7 +88,7 @@ pub async fn count_from(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     at: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     Entity::update_many()
         .col_expr(Column::CountsFrom, Expr::value(at.ms()))
         .filter(Column::ServiceId.eq(service))
@@ -104,7 +104,7 @@ pub async fn count_from(
 pub async fn of_services(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
-) -> Result<HashMap<ServiceKey, StoredHeartbeat>, StoreError> {
+) -> Result<HashMap<ServiceKey, StoredHeartbeat>, MainError> {
     let mut found = HashMap::new();
     for services in services.chunks(CHUNK) {
         let rows =
@@ -121,13 +121,13 @@ pub async fn of_services(
 pub async fn find_by_hash(
     connection: &impl ConnectionTrait,
     hash: &SecretHash,
-) -> Result<Option<Pinged>, StoreError> {
+) -> Result<Option<Pinged>, MainError> {
     let with_hash = Column::SecretHash.eq(hash.to_vec());
     let Some(row) = Entity::find().filter(with_hash).one(connection).await? else { return Ok(None) };
     let Some(service) = service::Entity::find_by_id(row.service_id).one(connection).await? else {
         return Ok(None);
     };
-    let unreadable = |_| StoreError::corrupt("service", &service.id, &"its id has not the form of one");
+    let unreadable = |_| MainError::corrupt("service", &service.id, &"its id has not the form of one");
     let id = service.public_id.parse().map_err(unreadable)?;
     Ok(Some(Pinged { service: service.id, id, is_paused: service.paused_at.is_some() }))
 }
@@ -141,7 +141,7 @@ pub async fn ping(
     connection: &impl ConnectionTrait,
     hash: &SecretHash,
     ping: Ping,
-) -> Result<Option<Ping>, StoreError> {
+) -> Result<Option<Ping>, MainError> {
     let with_hash = Column::SecretHash.eq(hash.to_vec());
     let Some(row) = Entity::find().filter(with_hash).lock_exclusive().one(connection).await? else {
         return Ok(None);

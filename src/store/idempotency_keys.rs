@@ -13,7 +13,7 @@ use watchkeeper_entities::idempotency_key::{ActiveModel, Column, Entity, Model};
 use crate::clock::guard::JudgedTime;
 use crate::clock::{DAY_MS, STEP_MS, Timestamp};
 use crate::id::Id;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// How long a key is remembered from its first request on.
 const REMEMBERED_MS: i64 = DAY_MS;
@@ -84,7 +84,7 @@ pub struct NewRun<'a> {
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
-pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result<Claimed, StoreError> {
+pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result<Claimed, MainError> {
     let NewRun { run, fingerprint, node, now, lease_ms } = new;
     let row = ActiveModel {
         token_id: Set(run.token),
@@ -111,7 +111,7 @@ pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result
     match known {
         // It was freed between the two statements: whoever comes next will have it.
         None => Ok(Claimed::Running),
-        Some(known) if is_over(&known, (now, lease_ms)) => {
+        Some(known) if is_over(&known, now, lease_ms) => {
             Entity::update(row).exec(connection).await?;
             Ok(Claimed::Mine)
         }
@@ -120,7 +120,7 @@ pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result
 }
 
 /// Whether a new run may take the key: a lease that has lapsed, or an answer that is no longer remembered.
-const fn is_over(row: &Model, (now, lease_ms): (JudgedTime, i64)) -> bool {
+const fn is_over(row: &Model, now: JudgedTime, lease_ms: i64) -> bool {
     let now_ms = now.at.ms();
     match row.status {
         // A lease that ends later than any does was given before the clock was set back.
@@ -129,9 +129,9 @@ const fn is_over(row: &Model, (now, lease_ms): (JudgedTime, i64)) -> bool {
     }
 }
 
-fn state_of(row: &Model) -> Result<Claimed, StoreError> {
+fn state_of(row: &Model) -> Result<Claimed, MainError> {
     let Some(status) = row.status else { return Ok(Claimed::Running) };
-    let corrupt = |problem: &str| StoreError::corrupt("idempotency_key", &row.key, &problem);
+    let corrupt = |problem: &str| MainError::corrupt("idempotency_key", &row.key, &problem);
     Ok(Claimed::Answered(StoredAnswer {
         fingerprint: row
             .fingerprint
@@ -156,7 +156,7 @@ pub async fn settle(
     run: &Run,
     head: AnswerHead,
     body: String,
-) -> Result<bool, StoreError> {
+) -> Result<bool, MainError> {
     let settled = mine(Entity::update_many(), run)
         .col_expr(Column::Status, Expr::value(i16::try_from(head.status).unwrap_or(i16::MAX)))
         .col_expr(Column::Location, Expr::value(head.location))
@@ -171,7 +171,7 @@ pub async fn settle(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn renew(connection: &impl ConnectionTrait, run: &Run, until: Timestamp) -> Result<(), StoreError> {
+pub async fn renew(connection: &impl ConnectionTrait, run: &Run, until: Timestamp) -> Result<(), MainError> {
     let renewal = mine(Entity::update_many(), run).col_expr(Column::LeasedUntil, Expr::value(until.ms()));
     renewal.exec(connection).await?;
     Ok(())
@@ -189,7 +189,7 @@ fn mine(update: UpdateMany<Entity>, run: &Run) -> UpdateMany<Entity> {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn free(connection: &impl ConnectionTrait, run: &Run) -> Result<(), StoreError> {
+pub async fn free(connection: &impl ConnectionTrait, run: &Run) -> Result<(), MainError> {
     Entity::delete_many()
         .filter(Column::TokenId.eq(run.token))
         .filter(Column::Key.eq(run.key.as_str()))
@@ -205,7 +205,7 @@ pub async fn free(connection: &impl ConnectionTrait, run: &Run) -> Result<(), St
 ///
 /// # Errors
 /// When the database fails.
-pub async fn free_running_on(connection: &impl ConnectionTrait, node: Id) -> Result<(), StoreError> {
+pub async fn free_running_on(connection: &impl ConnectionTrait, node: Id) -> Result<(), MainError> {
     Entity::delete_many()
         .filter(Column::Status.is_null())
         .filter(Column::Node.eq(node.as_str()))
@@ -219,7 +219,7 @@ pub async fn free_running_on(connection: &impl ConnectionTrait, node: Id) -> Res
 ///
 /// # Errors
 /// When the database fails.
-pub async fn free_all_running(connection: &impl ConnectionTrait) -> Result<(), StoreError> {
+pub async fn free_all_running(connection: &impl ConnectionTrait) -> Result<(), MainError> {
     Entity::delete_many().filter(Column::Status.is_null()).exec(connection).await?;
     Ok(())
 }
@@ -228,7 +228,7 @@ pub async fn free_all_running(connection: &impl ConnectionTrait) -> Result<(), S
 ///
 /// # Errors
 /// When the database fails.
-pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Result<(), StoreError> {
+pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Result<(), MainError> {
     let lapsed = Condition::any().add(Column::Status.is_not_null()).add(Column::LeasedUntil.lte(now.ms()));
     Entity::delete_many()
         .filter(Column::AcceptedAt.lte(now.plus_ms(-REMEMBERED_MS).ms()))

@@ -18,7 +18,7 @@ use watchkeeper_entities::incident::{Column, Entity};
 
 use crate::id::Id;
 use crate::model::incident::{Incident, WholeIncident};
-use crate::store::StoreError;
+use crate::store::MainError;
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
@@ -32,7 +32,7 @@ pub async fn find(
     connection: &impl ConnectionTrait,
     organisation: i64,
     id: Id,
-) -> Result<Option<Incident>, StoreError> {
+) -> Result<Option<Incident>, MainError> {
     let row = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
     row.map(rows::from_row).transpose()
 }
@@ -45,7 +45,7 @@ pub async fn find_for_update(
     connection: &impl ConnectionTrait,
     organisation: i64,
     id: Id,
-) -> Result<Option<WholeIncident>, StoreError> {
+) -> Result<Option<WholeIncident>, MainError> {
     let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     match query.one(connection).await? {
         Some(row) => Ok(Some(whole(connection, rows::from_row(row)?).await?)),
@@ -60,7 +60,7 @@ pub async fn find_for_update(
 pub async fn whole(
     connection: &impl ConnectionTrait,
     incident: Incident,
-) -> Result<WholeIncident, StoreError> {
+) -> Result<WholeIncident, MainError> {
     let mut affected = links::affected(connection, &[incident.key]).await?;
     Ok(WholeIncident {
         services: affected.remove(&incident.key).unwrap_or_default(),
@@ -74,14 +74,14 @@ pub async fn whole(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident) -> Result<(), StoreError> {
+pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident) -> Result<(), MainError> {
     let mut row = rows::to_row(&whole.incident);
     row.id = NotSet;
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
     whole.incident.key = key;
     links::add_updates(connection, key, &whole.updates).await?;
     links::add_services(connection, key, whole.services.iter()).await?;
-    links::set_pages(connection, key, (&[], &whole.statuspages)).await
+    links::set_pages(connection, key, &[], &whole.statuspages).await
 }
 
 /// Stores what has changed from `before` to `after`.
@@ -92,7 +92,7 @@ pub async fn save(
     connection: &impl ConnectionTrait,
     before: &WholeIncident,
     after: &WholeIncident,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     if before.incident != after.incident {
         rows::to_row(&after.incident).update(connection).await?;
     }
@@ -100,19 +100,15 @@ pub async fn save(
     // A timeline only grows.
     links::add_updates(connection, key, after.updates.get(before.updates.len()..).unwrap_or_default())
         .await?;
-    links::set_services(connection, key, (&before.services, &after.services)).await?;
-    links::set_pages(connection, key, (&before.statuspages, &after.statuspages)).await
+    links::set_services(connection, key, &before.services, &after.services).await?;
+    links::set_pages(connection, key, &before.statuspages, &after.statuspages).await
 }
 
 /// Deletes the incident with everything that hangs on it. `false` when there is no such incident.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn delete(
-    connection: &impl ConnectionTrait,
-    organisation: i64,
-    id: Id,
-) -> Result<bool, StoreError> {
+pub async fn delete(connection: &impl ConnectionTrait, organisation: i64, id: Id) -> Result<bool, MainError> {
     let deleted = Entity::delete_many()
         .filter(Column::OrganisationId.eq(organisation))
         .filter(Column::PublicId.eq(id.as_str()))

@@ -4,7 +4,7 @@ use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait};
 use watchkeeper_entities::installation::{ActiveModel, Entity};
 
 use crate::model::secret::{Sealer, SecretPlace};
-use crate::store::StoreError;
+use crate::store::MainError;
 
 const KEY_CHECK: &str = "key_check";
 const PLACE: SecretPlace<'static> =
@@ -23,7 +23,7 @@ pub enum KeyCheck {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn check_key(connection: &impl ConnectionTrait, sealer: &Sealer) -> Result<KeyCheck, StoreError> {
+pub async fn check_key(connection: &impl ConnectionTrait, sealer: &Sealer) -> Result<KeyCheck, MainError> {
     if let Some(stored) = Entity::find_by_id(KEY_CHECK).one(connection).await? {
         let opened = sealer.open(PLACE, &stored.value);
         return Ok(if opened.is_ok() { KeyCheck::Right } else { KeyCheck::Wrong });

@@ -12,7 +12,7 @@ use watchkeeper_entities::{service, statuspage};
 use crate::id::Id;
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// A service that something can be linked with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub async fn services_by_id(
     connection: &impl ConnectionTrait,
     organisation: i64,
     ids: &[Id],
-) -> Result<HashMap<Id, ServiceKey>, StoreError> {
+) -> Result<HashMap<Id, ServiceKey>, MainError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -67,7 +67,7 @@ pub async fn services_to_link(
     connection: &impl ConnectionTrait,
     organisation: i64,
     ids: &[Id],
-) -> Result<HashMap<Id, LinkedService>, StoreError> {
+) -> Result<HashMap<Id, LinkedService>, MainError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -96,7 +96,7 @@ pub async fn statuspages_to_link(
     connection: &impl ConnectionTrait,
     organisation: i64,
     ids: &[Id],
-) -> Result<HashMap<Id, LinkedPage>, StoreError> {
+) -> Result<HashMap<Id, LinkedPage>, MainError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -112,8 +112,8 @@ pub async fn statuspages_to_link(
         .await?;
     let linked = |(key, id, name): (i64, String, String)| {
         let id = read_id("statuspage", key, &id)?;
-        let name = Translated::from_stored(&name)
-            .map_err(|error| StoreError::corrupt("statuspage", &key, &error))?;
+        let name =
+            Translated::from_stored(&name).map_err(|error| MainError::corrupt("statuspage", &key, &error))?;
         Ok((id, LinkedPage { key, id, name }))
     };
     rows.into_iter().map(linked).collect()
@@ -123,6 +123,6 @@ fn texts(ids: &[Id]) -> impl Iterator<Item = &str> {
     ids.iter().map(Id::as_str)
 }
 
-fn read_id(table: &'static str, key: i64, text: &str) -> Result<Id, StoreError> {
-    text.parse().map_err(|error| StoreError::corrupt(table, &key, &error))
+fn read_id(table: &'static str, key: i64, text: &str) -> Result<Id, MainError> {
+    text.parse().map_err(|error| MainError::corrupt(table, &key, &error))
 }

@@ -21,7 +21,7 @@ use crate::id::Id;
 use crate::model::maintenance::{Creator, Maintenance, MaintenanceKey, Notices, Schedule};
 use crate::model::translated::Translated;
 use crate::store::maintenances::filter::Filter;
-use crate::store::{PageWindow, StoreError};
+use crate::store::{MainError, PageWindow};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
@@ -35,7 +35,7 @@ pub async fn find(
     connection: &impl ConnectionTrait,
     organisation: i64,
     id: Id,
-) -> Result<Option<Maintenance>, StoreError> {
+) -> Result<Option<Maintenance>, MainError> {
     let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str()));
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
@@ -48,7 +48,7 @@ pub async fn find_for_update(
     connection: &impl ConnectionTrait,
     organisation: i64,
     id: Id,
-) -> Result<Option<Maintenance>, StoreError> {
+) -> Result<Option<Maintenance>, MainError> {
     let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
@@ -63,7 +63,7 @@ pub async fn list(
     organisation: i64,
     filter: &Filter,
     window: PageWindow,
-) -> Result<(Vec<Maintenance>, u64), StoreError> {
+) -> Result<(Vec<Maintenance>, u64), MainError> {
     if filter.selects_nothing() {
         return Ok((Vec::new(), 0));
     }
@@ -86,7 +86,7 @@ pub async fn list(
 pub async fn insert(
     connection: &impl ConnectionTrait,
     maintenance: Maintenance,
-) -> Result<Maintenance, StoreError> {
+) -> Result<Maintenance, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&maintenance) };
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
     Ok(Maintenance { key, ..maintenance })
@@ -96,7 +96,7 @@ pub async fn insert(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn update(connection: &impl ConnectionTrait, maintenance: &Maintenance) -> Result<(), StoreError> {
+pub async fn update(connection: &impl ConnectionTrait, maintenance: &Maintenance) -> Result<(), MainError> {
     to_row(maintenance).update(connection).await?;
     Ok(())
 }
@@ -105,7 +105,7 @@ pub async fn update(connection: &impl ConnectionTrait, maintenance: &Maintenance
 ///
 /// # Errors
 /// When the database fails.
-pub async fn delete(connection: &impl ConnectionTrait, key: MaintenanceKey) -> Result<(), StoreError> {
+pub async fn delete(connection: &impl ConnectionTrait, key: MaintenanceKey) -> Result<(), MainError> {
     Entity::delete_by_id(key).exec(connection).await?;
     Ok(())
 }
@@ -137,8 +137,8 @@ fn to_row(maintenance: &Maintenance) -> ActiveModel {
     }
 }
 
-fn from_row(row: &Model) -> Result<Maintenance, StoreError> {
-    let corrupt = |problem: &str| StoreError::corrupt("maintenance", &row.id, &problem);
+fn from_row(row: &Model) -> Result<Maintenance, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("maintenance", &row.id, &problem);
     let created_by = match (&row.created_by_id, &row.created_by_name) {
         (Some(id), Some(name)) => Some(Creator {
             id: id.parse().map_err(|_| corrupt("the id of its creator has not the form of one"))?,

@@ -11,7 +11,7 @@ use watchkeeper_entities::organisation::{ActiveModel, Column, Entity, Model};
 
 use crate::id::Id;
 use crate::model::access::Organisation;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// Most keys per statement.
 const KEYS_AT_ONCE: usize = 1_000;
@@ -23,7 +23,7 @@ const KEYS_AT_ONCE: usize = 1_000;
 pub async fn insert(
     connection: &impl ConnectionTrait,
     organisation: Organisation,
-) -> Result<Organisation, StoreError> {
+) -> Result<Organisation, MainError> {
     let row = ActiveModel {
         public_id: Set(organisation.id.to_string()),
         name: Set(organisation.name.clone()),
@@ -42,7 +42,7 @@ pub async fn insert(
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn list(connection: &impl ConnectionTrait) -> Result<Vec<Organisation>, StoreError> {
+pub async fn list(connection: &impl ConnectionTrait) -> Result<Vec<Organisation>, MainError> {
     let rows = Entity::find().order_by_asc(Column::Id).all(connection).await?;
     rows.into_iter().map(from_row).collect()
 }
@@ -54,7 +54,7 @@ pub async fn list(connection: &impl ConnectionTrait) -> Result<Vec<Organisation>
 pub async fn with_keys(
     connection: &impl ConnectionTrait,
     keys: impl IntoIterator<Item = i64>,
-) -> Result<Vec<Organisation>, StoreError> {
+) -> Result<Vec<Organisation>, MainError> {
     let keys: Vec<i64> = keys.into_iter().collect();
     let mut found = Vec::with_capacity(keys.len());
     for some in keys.chunks(KEYS_AT_ONCE) {
@@ -70,7 +70,7 @@ pub async fn with_keys(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn count(connection: &impl ConnectionTrait) -> Result<u64, StoreError> {
+pub async fn count(connection: &impl ConnectionTrait) -> Result<u64, MainError> {
     Ok(Entity::find().count(connection).await?)
 }
 
@@ -78,7 +78,7 @@ pub async fn count(connection: &impl ConnectionTrait) -> Result<u64, StoreError>
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
-pub async fn get(connection: &impl ConnectionTrait, key: i64) -> Result<Option<Organisation>, StoreError> {
+pub async fn get(connection: &impl ConnectionTrait, key: i64) -> Result<Option<Organisation>, MainError> {
     Entity::find_by_id(key).one(connection).await?.map(from_row).transpose()
 }
 
@@ -89,13 +89,13 @@ pub async fn get(connection: &impl ConnectionTrait, key: i64) -> Result<Option<O
 pub async fn ids(
     connection: &impl ConnectionTrait,
     keys: &BTreeSet<i64>,
-) -> Result<HashMap<i64, Id>, StoreError> {
+) -> Result<HashMap<i64, Id>, MainError> {
     let columns = Entity::find().select_only().columns([Column::Id, Column::PublicId]);
     let query = columns.filter(Column::Id.is_in(keys.iter().copied()));
     let rows = query.into_tuple::<(i64, String)>().all(connection).await?;
     let id = |(key, id): (i64, String)| {
         let parsed =
-            id.parse().map_err(|_| StoreError::corrupt("organisation", &key, &"its id cannot be read"))?;
+            id.parse().map_err(|_| MainError::corrupt("organisation", &key, &"its id cannot be read"))?;
         Ok((key, parsed))
     };
     rows.into_iter().map(id).collect()
@@ -107,13 +107,13 @@ pub async fn ids(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn lock(connection: &impl ConnectionTrait, key: i64) -> Result<(), StoreError> {
+pub async fn lock(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
     Entity::find_by_id(key).lock(LockType::NoKeyUpdate).one(connection).await?;
     Ok(())
 }
 
-pub(super) fn from_row(row: Model) -> Result<Organisation, StoreError> {
-    let corrupt = |problem: String| StoreError::corrupt("organisation", &row.id, &problem);
+pub(super) fn from_row(row: Model) -> Result<Organisation, MainError> {
+    let corrupt = |problem: String| MainError::corrupt("organisation", &row.id, &problem);
     Ok(Organisation {
         key: row.id,
         id: row.public_id.parse::<Id>().map_err(|error| corrupt(error.to_string()))?,

@@ -14,8 +14,8 @@ use crate::model::announcement::ChosenPages;
 use crate::model::component::status::{ComponentStatus, OpenIncident, PageFacts};
 use crate::model::incident::{Impact, IncidentKind, Severity};
 use crate::model::maintenance::MaintenanceStatus;
-use crate::model::service::{ServiceKey, UnknownWord};
-use crate::store::{StoreError, services};
+use crate::model::service::ServiceKey;
+use crate::store::{MainError, services};
 
 /// Kinds of incidents that say something about services.
 const KINDS: [IncidentKind; 2] = [IncidentKind::Standard, IncidentKind::AgentLiveness];
@@ -28,7 +28,7 @@ pub async fn gather(
     connection: &impl ConnectionTrait,
     organisation: i64,
     page: i64,
-) -> Result<PageFacts, StoreError> {
+) -> Result<PageFacts, MainError> {
     let services = service::Entity::find()
         .filter(service::Column::OrganisationId.eq(organisation))
         .filter(service::Column::Id.in_subquery(shown_services(page)))
@@ -54,7 +54,7 @@ fn shown_services(page: i64) -> SelectStatement {
         .into_query()
 }
 
-async fn maintained(connection: &impl ConnectionTrait, page: i64) -> Result<HashSet<ServiceKey>, StoreError> {
+async fn maintained(connection: &impl ConnectionTrait, page: i64) -> Result<HashSet<ServiceKey>, MainError> {
     let running = maintenance::Entity::find()
         .select_only()
         .column(maintenance::Column::Id)
@@ -84,7 +84,7 @@ async fn incidents(
     connection: &impl ConnectionTrait,
     organisation: i64,
     page: i64,
-) -> Result<Vec<OpenIncident>, StoreError> {
+) -> Result<Vec<OpenIncident>, MainError> {
     let affected = incident_service::Entity::find()
         .filter(incident_service::Column::ServiceId.in_subquery(shown_services(page)))
         .filter(incident_service::Column::IncidentId.in_subquery(open_incidents(organisation)))
@@ -105,7 +105,8 @@ async fn incidents(
     let mut incidents: HashMap<i64, OpenIncident> = HashMap::new();
     for row in affected {
         let Some(severity) = severities.get(&row.incident_id) else { continue };
-        let corrupt = |error: UnknownWord| StoreError::corrupt("incident_service", &row.incident_id, &error);
+        let corrupt =
+            |error: strum::ParseError| MainError::corrupt("incident_service", &row.incident_id, &error);
         let impact = row.impact.as_deref().map(str::parse::<Impact>).transpose().map_err(corrupt)?;
         let claim = ComponentStatus::claimed(impact, *severity);
         let incident = incidents.entry(row.incident_id).or_insert_with(|| {
@@ -120,7 +121,7 @@ async fn incidents(
 async fn severities(
     connection: &impl ConnectionTrait,
     organisation: i64,
-) -> Result<HashMap<i64, Severity>, StoreError> {
+) -> Result<HashMap<i64, Severity>, MainError> {
     let rows: Vec<(i64, String)> = incident::Entity::find()
         .select_only()
         .columns([incident::Column::Id, incident::Column::Severity])
@@ -131,7 +132,7 @@ async fn severities(
     let severity = |(key, word): (i64, String)| {
         let severity = word
             .parse::<Severity>()
-            .map_err(|error: UnknownWord| StoreError::corrupt("incident", &key, &error));
+            .map_err(|error: strum::ParseError| MainError::corrupt("incident", &key, &error));
         Ok((key, severity?))
     };
     rows.into_iter().map(severity).collect()

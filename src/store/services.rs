@@ -14,7 +14,7 @@ use watchkeeper_entities::{history_erasure, service_tag};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::{Pause, ProbeRole, Service, ServiceKey, Settings, StatusOverride};
-use crate::store::{PageWindow, StoreError, organisations};
+use crate::store::{MainError, PageWindow, organisations};
 
 /// Keys in one statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
@@ -31,7 +31,7 @@ pub async fn find(
     connection: &impl ConnectionTrait,
     organisation: i64,
     id: Id,
-) -> Result<Option<Service>, StoreError> {
+) -> Result<Option<Service>, MainError> {
     let row = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
     row.map(from_row).transpose()
 }
@@ -44,7 +44,7 @@ pub async fn find_for_update(
     connection: &impl ConnectionTrait,
     organisation: i64,
     id: Id,
-) -> Result<Option<Service>, StoreError> {
+) -> Result<Option<Service>, MainError> {
     let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     query.one(connection).await?.map(from_row).transpose()
 }
@@ -59,7 +59,7 @@ pub async fn list(
     organisation: i64,
     tag: Option<i64>,
     window: PageWindow,
-) -> Result<(Vec<Service>, u64), StoreError> {
+) -> Result<(Vec<Service>, u64), MainError> {
     let mut wanted = of_organisation(organisation);
     if let Some(tag) = tag {
         let carrying = service_tag::Entity::find()
@@ -83,7 +83,7 @@ pub async fn list(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn count_active(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, StoreError> {
+pub async fn count_active(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).filter(Column::PausedAt.is_null()).count(connection).await?)
 }
 
@@ -95,7 +95,7 @@ pub async fn active_beyond(
     connection: &impl ConnectionTrait,
     organisation: i64,
     limit: u32,
-) -> Result<Vec<Service>, StoreError> {
+) -> Result<Vec<Service>, MainError> {
     let excess = count_active(connection, organisation).await?.saturating_sub(limit.into());
     let rows = of_organisation(organisation)
         .filter(Column::PausedAt.is_null())
@@ -125,7 +125,7 @@ pub async fn definitions(
     connection: &impl ConnectionTrait,
     after: ServiceKey,
     limit: u64,
-) -> Result<Vec<OwnedService>, StoreError> {
+) -> Result<Vec<OwnedService>, MainError> {
     let rows = Entity::find()
         .filter(Column::Id.gt(after))
         .order_by_asc(Column::Id)
@@ -137,7 +137,7 @@ pub async fn definitions(
     let owned = |row: Model| {
         let organisation = ids.get(&row.organisation_id).copied();
         let organisation = organisation
-            .ok_or_else(|| StoreError::corrupt("service", &row.id, &"its organisation cannot be read"))?;
+            .ok_or_else(|| MainError::corrupt("service", &row.id, &"its organisation cannot be read"))?;
         Ok(OwnedService { service: from_row(row)?, organisation })
     };
     rows.into_iter().map(owned).collect()
@@ -150,7 +150,7 @@ pub async fn definitions(
 pub async fn by_keys(
     connection: &impl ConnectionTrait,
     keys: &[ServiceKey],
-) -> Result<Vec<Service>, StoreError> {
+) -> Result<Vec<Service>, MainError> {
     let mut found = Vec::new();
     for keys in keys.chunks(KEYS_AT_ONCE) {
         let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?;
@@ -165,7 +165,7 @@ pub async fn by_keys(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert(connection: &impl ConnectionTrait, service: Service) -> Result<Service, StoreError> {
+pub async fn insert(connection: &impl ConnectionTrait, service: Service) -> Result<Service, MainError> {
     let mut row = to_row(&service);
     row.id = NotSet;
     row.in_planned_maintenance = Set(service.in_planned_maintenance);
@@ -177,7 +177,7 @@ pub async fn insert(connection: &impl ConnectionTrait, service: Service) -> Resu
 ///
 /// # Errors
 /// When the database fails.
-pub async fn update(connection: &impl ConnectionTrait, service: Service) -> Result<Service, StoreError> {
+pub async fn update(connection: &impl ConnectionTrait, service: Service) -> Result<Service, MainError> {
     let service = Service { revision: service.revision + 1, ..service };
     to_row(&service).update(connection).await?;
     Ok(service)
@@ -192,7 +192,7 @@ pub async fn begin_history_at(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     at: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     let change = Entity::update_many().col_expr(Column::ConfiguredAt, Expr::value(at.ms()));
     let later = change.filter(Column::Id.eq(service)).filter(Column::ConfiguredAt.gt(at.ms()));
     later.exec(connection).await?;
@@ -203,7 +203,7 @@ pub async fn begin_history_at(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn delete(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), StoreError> {
+pub async fn delete(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
     Entity::delete_by_id(service).exec(connection).await?;
     let erasure = history_erasure::ActiveModel { service_id: Set(service) };
     history_erasure::Entity::insert(erasure).exec_without_returning(connection).await?;
@@ -214,7 +214,7 @@ pub async fn delete(connection: &impl ConnectionTrait, service: ServiceKey) -> R
 ///
 /// # Errors
 /// When the database fails.
-pub async fn erasures(connection: &impl ConnectionTrait) -> Result<Vec<ServiceKey>, StoreError> {
+pub async fn erasures(connection: &impl ConnectionTrait) -> Result<Vec<ServiceKey>, MainError> {
     let rows = history_erasure::Entity::find().all(connection).await?;
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
@@ -226,7 +226,7 @@ pub async fn erasures(connection: &impl ConnectionTrait) -> Result<Vec<ServiceKe
 pub async fn owners(
     connection: &impl ConnectionTrait,
     keys: &[ServiceKey],
-) -> Result<Vec<(ServiceKey, i64)>, StoreError> {
+) -> Result<Vec<(ServiceKey, i64)>, MainError> {
     let mut owners = Vec::with_capacity(keys.len());
     for some in keys.chunks(KEYS_AT_ONCE) {
         let query = Entity::find().select_only().columns([Column::Id, Column::OrganisationId]);
@@ -240,10 +240,7 @@ pub async fn owners(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn finish_erasure(
-    connection: &impl ConnectionTrait,
-    service: ServiceKey,
-) -> Result<(), StoreError> {
+pub async fn finish_erasure(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
     history_erasure::Entity::delete_by_id(service).exec(connection).await?;
     Ok(())
 }
@@ -288,9 +285,9 @@ fn roles_to_text(roles: &[(String, ProbeRole)]) -> String {
     Value::Object(object).to_string()
 }
 
-pub(super) fn from_row(row: Model) -> Result<Service, StoreError> {
+pub(super) fn from_row(row: Model) -> Result<Service, MainError> {
     let key = row.id;
-    let corrupt = |problem: String| StoreError::corrupt("service", &key, &problem);
+    let corrupt = |problem: String| MainError::corrupt("service", &key, &problem);
     let pause = match (&row.paused_reason, row.paused_at) {
         (Some(reason), Some(at)) => Some(Pause {
             reason: reason.parse().map_err(|_| corrupt(format!("unknown pause reason {reason}")))?,

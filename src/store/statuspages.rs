@@ -18,7 +18,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::statuspage::Statuspage;
 use crate::store::statuspages::row::{from_row, to_row};
-use crate::store::{PageWindow, StoreError};
+use crate::store::{MainError, PageWindow};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
@@ -32,7 +32,7 @@ pub async fn find(
     connection: &impl ConnectionTrait,
     organisation: i64,
     id: Id,
-) -> Result<Option<Statuspage>, StoreError> {
+) -> Result<Option<Statuspage>, MainError> {
     let row = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
     row.map(from_row).transpose()
 }
@@ -45,7 +45,7 @@ pub async fn find_for_update(
     connection: &impl ConnectionTrait,
     organisation: i64,
     id: Id,
-) -> Result<Option<Statuspage>, StoreError> {
+) -> Result<Option<Statuspage>, MainError> {
     let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str()));
     let query = query.lock(LockType::NoKeyUpdate);
     query.one(connection).await?.map(from_row).transpose()
@@ -61,7 +61,7 @@ pub async fn list(
     organisation: i64,
     slug: Option<&str>,
     window: PageWindow,
-) -> Result<(Vec<Statuspage>, u64), StoreError> {
+) -> Result<(Vec<Statuspage>, u64), MainError> {
     let mut wanted = of_organisation(organisation);
     if let Some(slug) = slug {
         wanted = wanted.filter(Column::Slug.eq(slug));
@@ -81,7 +81,7 @@ pub async fn list(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, StoreError> {
+pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
@@ -89,10 +89,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
 ///
 /// # Errors
 /// When the database fails.
-pub async fn count_published(
-    connection: &impl ConnectionTrait,
-    organisation: i64,
-) -> Result<u64, StoreError> {
+pub async fn count_published(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).filter(Column::IsPublished.eq(true)).count(connection).await?)
 }
 
@@ -100,7 +97,7 @@ pub async fn count_published(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn update(connection: &impl ConnectionTrait, page: &Statuspage) -> Result<(), StoreError> {
+pub async fn update(connection: &impl ConnectionTrait, page: &Statuspage) -> Result<(), MainError> {
     let mut row = to_row(page);
     row.slug = NotSet;
     row.update(connection).await?;
@@ -115,7 +112,7 @@ pub async fn delete(
     connection: &impl ConnectionTrait,
     page: &Statuspage,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     Entity::delete_by_id(page.key).exec(connection).await?;
     slugs::hold(connection, page.organisation, &page.slug, now).await
 }

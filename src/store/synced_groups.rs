@@ -21,7 +21,7 @@ use crate::model::component::sync::{Carried, NamedService, SyncChanges, Synchron
 use crate::model::component::{Component, ComponentKey, order_behind};
 use crate::model::service::ServiceKey;
 use crate::store::components::{from_row, to_row};
-use crate::store::{StoreError, components, organisations};
+use crate::store::{MainError, components, organisations};
 
 /// Values of one statement; far below what both databases take.
 const CHUNK: usize = 500;
@@ -35,7 +35,7 @@ pub async fn follow_services(
     organisation: &Organisation,
     services: &[ServiceKey],
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     organisations::lock(connection, organisation.key).await?;
     let groups = synced_groups(connection, organisation.key).await?;
     if groups.is_empty() {
@@ -71,7 +71,7 @@ pub async fn follow_group(
     organisation: &Organisation,
     group: &Component,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     organisations::lock(connection, organisation.key).await?;
     let Some(tag) = group.sync_tag else {
         Entity::update_many()
@@ -103,10 +103,7 @@ pub async fn follow_group(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn forget_service(
-    connection: &impl ConnectionTrait,
-    service: ServiceKey,
-) -> Result<(), StoreError> {
+pub async fn forget_service(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
     Entity::delete_many()
         .filter(Column::ServiceId.eq(service))
         .filter(Column::IsSyncManaged.eq(true))
@@ -119,7 +116,7 @@ async fn carry_out(
     connection: &impl ConnectionTrait,
     changes: SyncChanges,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     for keys in changes.removed.chunks(CHUNK) {
         let these = Entity::delete_many().filter(Column::Id.is_in(keys.iter().copied()));
         these.exec(connection).await?;
@@ -151,7 +148,7 @@ async fn carry_out(
 async fn synced_groups(
     connection: &impl ConnectionTrait,
     organisation: i64,
-) -> Result<Vec<Component>, StoreError> {
+) -> Result<Vec<Component>, MainError> {
     let pages = statuspage::Entity::find()
         .select_only()
         .column(statuspage::Column::Id)
@@ -170,7 +167,7 @@ async fn synced_groups(
 async fn named(
     connection: &impl ConnectionTrait,
     wanted: sea_orm::sea_query::SimpleExpr,
-) -> Result<Vec<NamedService>, StoreError> {
+) -> Result<Vec<NamedService>, MainError> {
     let rows: Vec<(i64, String)> = service::Entity::find()
         .select_only()
         .columns([service::Column::Id, service::Column::Name])
@@ -187,7 +184,7 @@ async fn named(
 async fn children(
     connection: &impl ConnectionTrait,
     wanted: sea_orm::sea_query::SimpleExpr,
-) -> Result<Vec<Component>, StoreError> {
+) -> Result<Vec<Component>, MainError> {
     let rows = Entity::find().filter(wanted).order_by_asc(Column::Id).all(connection).await?;
     rows.iter().map(from_row).collect()
 }
@@ -196,7 +193,7 @@ async fn children(
 async fn last_orders(
     connection: &impl ConnectionTrait,
     groups: &HashSet<ComponentKey>,
-) -> Result<HashMap<ComponentKey, i32>, StoreError> {
+) -> Result<HashMap<ComponentKey, i32>, MainError> {
     let rows: Vec<(Option<i64>, Option<i32>)> = Entity::find()
         .select_only()
         .column(Column::ParentId)

@@ -18,7 +18,7 @@ use crate::id::Id;
 use crate::model::service::ServiceKey;
 use crate::model::tag::{Tag, TagName, TagSource};
 use crate::model::translated::Translated;
-use crate::store::{PageWindow, StoreError};
+use crate::store::{MainError, PageWindow};
 
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;
@@ -49,7 +49,7 @@ pub async fn find(
     connection: &impl ConnectionTrait,
     organisation: i64,
     id: Id,
-) -> Result<Option<Tag>, StoreError> {
+) -> Result<Option<Tag>, MainError> {
     let row = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
     row.map(from_row).transpose()
 }
@@ -62,7 +62,7 @@ pub async fn find_named(
     connection: &impl ConnectionTrait,
     organisation: i64,
     name: &TagName,
-) -> Result<Option<Tag>, StoreError> {
+) -> Result<Option<Tag>, MainError> {
     of_organisation(organisation).filter(is_named(name)).one(connection).await?.map(from_row).transpose()
 }
 
@@ -75,7 +75,7 @@ pub async fn find_all(
     organisation: i64,
     ids: &[Id],
     names: &[TagName],
-) -> Result<Vec<Tag>, StoreError> {
+) -> Result<Vec<Tag>, MainError> {
     if ids.is_empty() && names.is_empty() {
         return Ok(Vec::new());
     }
@@ -94,7 +94,7 @@ pub async fn list(
     organisation: i64,
     filter: &TagFilter,
     window: PageWindow,
-) -> Result<(Vec<Tag>, u64), StoreError> {
+) -> Result<(Vec<Tag>, u64), MainError> {
     let mut wanted = of_organisation(organisation);
     if let Some(name) = &filter.name {
         wanted = wanted.filter(is_named(name));
@@ -126,7 +126,7 @@ fn by_bytes(connection: &impl ConnectionTrait, column: Column) -> SimpleExpr {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn count_user(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, StoreError> {
+pub async fn count_user(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     let made = of_organisation(organisation).filter(Column::Source.eq(TagSource::User.as_str()));
     Ok(made.count(connection).await?)
 }
@@ -138,7 +138,7 @@ pub async fn count_user(connection: &impl ConnectionTrait, organisation: i64) ->
 pub async fn services_counts(
     connection: &impl ConnectionTrait,
     tags: &[i64],
-) -> Result<HashMap<i64, i64>, StoreError> {
+) -> Result<HashMap<i64, i64>, MainError> {
     let mut counts = HashMap::new();
     for tags in tags.chunks(CHUNK) {
         let rows: Vec<(i64, i64)> = service_tag::Entity::find()
@@ -162,7 +162,7 @@ pub async fn services_counts(
 pub async fn of_services(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
-) -> Result<HashMap<ServiceKey, Vec<Tag>>, StoreError> {
+) -> Result<HashMap<ServiceKey, Vec<Tag>>, MainError> {
     let mut links = Vec::new();
     for services in services.chunks(CHUNK) {
         let carried = service_tag::Column::ServiceId.is_in(services.iter().copied());
@@ -193,7 +193,7 @@ pub async fn of_services(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert(connection: &impl ConnectionTrait, tag: Tag) -> Result<Tag, StoreError> {
+pub async fn insert(connection: &impl ConnectionTrait, tag: Tag) -> Result<Tag, MainError> {
     let mut row = to_row(&tag);
     row.id = NotSet;
     let row = Entity::insert(row).exec(connection).await?.last_insert_id;
@@ -204,7 +204,7 @@ pub async fn insert(connection: &impl ConnectionTrait, tag: Tag) -> Result<Tag, 
 ///
 /// # Errors
 /// When the database fails.
-pub async fn update(connection: &impl ConnectionTrait, tag: &Tag) -> Result<(), StoreError> {
+pub async fn update(connection: &impl ConnectionTrait, tag: &Tag) -> Result<(), MainError> {
     to_row(tag).update(connection).await?;
     Ok(())
 }
@@ -213,7 +213,7 @@ pub async fn update(connection: &impl ConnectionTrait, tag: &Tag) -> Result<(), 
 ///
 /// # Errors
 /// When the database fails.
-pub async fn delete(connection: &impl ConnectionTrait, tag: i64) -> Result<(), StoreError> {
+pub async fn delete(connection: &impl ConnectionTrait, tag: i64) -> Result<(), MainError> {
     let carried = service_tag::Column::TagId.eq(tag);
     service_tag::Entity::delete_many().filter(carried).exec(connection).await?;
     Entity::delete_by_id(tag).exec(connection).await?;
@@ -228,7 +228,7 @@ pub async fn set_of_service(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     tags: &[i64],
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     let of_service = || service_tag::Column::ServiceId.eq(service);
     let carried = service_tag::Entity::find().filter(of_service()).all(connection).await?;
     let carried: Vec<i64> = carried.into_iter().map(|link| link.tag_id).collect();
@@ -255,7 +255,7 @@ pub async fn users(
     connection: &impl ConnectionTrait,
     tag: i64,
     locale: &str,
-) -> Result<Vec<String>, StoreError> {
+) -> Result<Vec<String>, MainError> {
     let groups = component::Entity::find()
         .select_only()
         .column(component::Column::StatuspageId)
@@ -273,7 +273,7 @@ pub async fn users(
             .await?;
         for name in stored {
             let name = Translated::from_stored(&name)
-                .map_err(|problem| StoreError::corrupt("statuspage", &name, &problem))?;
+                .map_err(|problem| MainError::corrupt("statuspage", &name, &problem))?;
             names.push(format!("status page {}", name.text(locale, locale)));
         }
     }
@@ -293,8 +293,8 @@ fn to_row(tag: &Tag) -> ActiveModel {
     }
 }
 
-fn from_row(row: Model) -> Result<Tag, StoreError> {
-    let corrupt = |problem: &str| StoreError::corrupt("tag", &row.id, &problem);
+fn from_row(row: Model) -> Result<Tag, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("tag", &row.id, &problem);
     Ok(Tag {
         row: row.id,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,

@@ -6,7 +6,7 @@ use watchkeeper_entities::token::{ActiveModel, Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access::{Permissions, Token};
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// SHA-256 of a token's text.
 pub type TokenHash = [u8; 32];
@@ -19,7 +19,7 @@ pub async fn insert(
     connection: &impl ConnectionTrait,
     token: Token,
     hash: &TokenHash,
-) -> Result<Token, StoreError> {
+) -> Result<Token, MainError> {
     let permissions: Vec<&str> = token.permissions.iter().map(|permission| permission.as_str()).collect();
     let row = ActiveModel {
         public_id: Set(token.id.to_string()),
@@ -42,7 +42,7 @@ pub async fn insert(
 pub async fn find_by_hash(
     connection: &impl ConnectionTrait,
     hash: &TokenHash,
-) -> Result<Option<Token>, StoreError> {
+) -> Result<Option<Token>, MainError> {
     let row = Entity::find().filter(Column::Hash.eq(hash.to_vec())).one(connection).await?;
     row.map(from_row).transpose()
 }
@@ -54,7 +54,7 @@ pub async fn find_by_hash(
 pub async fn list(
     connection: &impl ConnectionTrait,
     organisation: Option<i64>,
-) -> Result<Vec<Token>, StoreError> {
+) -> Result<Vec<Token>, MainError> {
     let mut query = Entity::find().order_by_asc(Column::Id);
     if let Some(key) = organisation {
         query = query.filter(Column::OrganisationId.eq(key));
@@ -66,13 +66,13 @@ pub async fn list(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn delete(connection: &impl ConnectionTrait, id: Id) -> Result<bool, StoreError> {
+pub async fn delete(connection: &impl ConnectionTrait, id: Id) -> Result<bool, MainError> {
     let deleted = Entity::delete_many().filter(Column::PublicId.eq(id.as_str())).exec(connection).await?;
     Ok(deleted.rows_affected > 0)
 }
 
-fn from_row(row: Model) -> Result<Token, StoreError> {
-    let corrupt = |problem: String| StoreError::corrupt("token", &row.id, &problem);
+fn from_row(row: Model) -> Result<Token, MainError> {
+    let corrupt = |problem: String| MainError::corrupt("token", &row.id, &problem);
     let permissions = row.permissions.split(',').filter(|name| !name.is_empty()).map(str::parse);
     let permissions: Permissions = permissions
         .collect::<Result<_, crate::model::access::UnknownPermission>>()

@@ -3,6 +3,7 @@
 //! Each holds a savepoint of one common transaction while it is its turn, and is acknowledged only when that has reached
 //! the disk. One that fails undoes its own savepoint alone. On PostgreSQL every transaction is the server's.
 
+use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -12,15 +13,17 @@ use sea_orm::{
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
+use crate::store::MainError;
 use crate::store::changes::{Changes, Scope, Written};
 
-/// A transaction that may write; dropping it rolls back.
+/// A transaction that may write; dropping it rolls back. `E` is the error of its database.
 #[derive(Debug)]
-pub struct Transaction {
+pub struct Transaction<E = MainError> {
     /// `None` only while it ends.
     inner: Option<DatabaseTransaction>,
     seat: Option<Seat>,
     written: std::sync::Mutex<Written>,
+    error: PhantomData<fn() -> E>,
 }
 
 /// A place in the common transaction, held while it is this one's turn.
@@ -144,10 +147,14 @@ async fn replace_connection(writer: &DatabaseConnection) -> Result<(), DbErr> {
     sqlx::Connection::close_hard(connection.detach()).await.map_err(failed)
 }
 
-impl Transaction {
+impl<E> Transaction<E> {
+    fn new(inner: DatabaseTransaction, seat: Option<Seat>) -> Self {
+        Self { inner: Some(inner), seat, written: std::sync::Mutex::default(), error: PhantomData }
+    }
+
     /// A transaction of the server's own.
     pub(super) async fn alone(writer: &DatabaseConnection) -> Result<Self, DbErr> {
-        Ok(Self { inner: Some(writer.begin().await?), seat: None, written: std::sync::Mutex::default() })
+        Ok(Self::new(writer.begin().await?, None))
     }
 
     /// A transaction that shares its commit with those that it meets. Waits at most `patience` for its turn.
@@ -163,8 +170,7 @@ impl Transaction {
             guard = end_closed(guard).await?;
         }
         let inner = guard.join(writer).await?;
-        let seat = Some(Seat { turn, guard });
-        Ok(Self { inner: Some(inner), seat, written: std::sync::Mutex::default() })
+        Ok(Self::new(inner, Some(Seat { turn, guard })))
     }
 
     /// Says whom the writes of this transaction concern: what was kept of others stays. May be said more than once.
@@ -193,11 +199,7 @@ impl Transaction {
         }
     }
 
-    /// Commits. Returns when everything is durable.
-    ///
-    /// # Errors
-    /// When the database fails; then nothing of it has happened.
-    pub async fn commit(mut self) -> Result<(), DbErr> {
+    async fn try_commit(mut self) -> Result<(), DbErr> {
         let (Some(inner), seat) = (self.inner.take(), self.seat.take()) else { return Ok(()) };
         let Some(Seat { turn, mut guard }) = seat else { return inner.commit().await };
         let released = inner.commit().await;
@@ -210,11 +212,7 @@ impl Transaction {
         Seat { turn, guard }.common_commit().await
     }
 
-    /// Undoes everything, and returns when what was read is durable: others of the common transaction may have written it.
-    ///
-    /// # Errors
-    /// When the database fails; then it is not known what has become of that which was read.
-    pub async fn undo(mut self) -> Result<(), DbErr> {
+    async fn try_undo(mut self) -> Result<(), DbErr> {
         let (Some(inner), seat) = (self.inner.take(), self.seat.take()) else { return Ok(()) };
         let undone = inner.rollback().await;
         let Some(Seat { turn, mut guard }) = seat else { return undone };
@@ -223,6 +221,24 @@ impl Transaction {
         }
         let durable = Seat { turn, guard }.common_commit().await;
         undone.and(durable)
+    }
+}
+
+impl<E: From<DbErr>> Transaction<E> {
+    /// Commits. Returns when everything is durable.
+    ///
+    /// # Errors
+    /// When the database fails; then nothing of it has happened.
+    pub async fn commit(self) -> Result<(), E> {
+        Ok(self.try_commit().await?)
+    }
+
+    /// Undoes everything, and returns when what was read is durable: others of the common transaction may have written it.
+    ///
+    /// # Errors
+    /// When the database fails; then it is not known what has become of that which was read.
+    pub async fn undo(self) -> Result<(), E> {
+        Ok(self.try_undo().await?)
     }
 }
 
@@ -251,7 +267,7 @@ impl Seat {
     }
 }
 
-impl Drop for Transaction {
+impl<E> Drop for Transaction<E> {
     fn drop(&mut self) {
         // Its rollback is queued on the connection, before whatever comes next.
         drop(self.inner.take());
@@ -275,7 +291,7 @@ impl Drop for Transaction {
 }
 
 #[async_trait::async_trait]
-impl ConnectionTrait for Transaction {
+impl<E> ConnectionTrait for Transaction<E> {
     fn get_database_backend(&self) -> DbBackend {
         self.open().get_database_backend()
     }

@@ -3,7 +3,7 @@
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use watchkeeper_entities::statuspage;
 
-use crate::store::{StoreError, services, tags};
+use crate::store::{MainError, services, tags};
 
 /// What the counted quotas of one organisation count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Usage {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<Usage, StoreError> {
+pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<Usage, MainError> {
     let pages = statuspage::Entity::find().filter(statuspage::Column::OrganisationId.eq(organisation));
     let published = pages.clone().filter(statuspage::Column::IsPublished.eq(true));
     Ok(Usage {

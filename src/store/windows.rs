@@ -12,7 +12,7 @@ use watchkeeper_entities::service_window::{ActiveModel, Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::model::service::ServiceKey;
 use crate::model::window::{Window, WindowKind};
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// Opens a window at `at`, closing an open one of the same kind.
 ///
@@ -23,7 +23,7 @@ pub async fn open(
     service: ServiceKey,
     kind: WindowKind,
     at: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     close(connection, service, kind.word(), at).await?;
     let status = match kind {
         WindowKind::Pause | WindowKind::Maintenance => None,
@@ -50,7 +50,7 @@ pub async fn close_pause(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     at: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     close(connection, service, "pause", at).await
 }
 
@@ -62,7 +62,7 @@ pub async fn close_override(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     at: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     close(connection, service, "override", at).await
 }
 
@@ -71,7 +71,7 @@ async fn close(
     service: ServiceKey,
     kind: &str,
     at: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     Entity::update_many()
         .col_expr(Column::ToAt, Expr::value(at.ms()))
         .filter(Column::ServiceId.eq(service))
@@ -90,7 +90,7 @@ pub async fn since(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
     from: Timestamp,
-) -> Result<Vec<Window>, StoreError> {
+) -> Result<Vec<Window>, MainError> {
     let rows = Entity::find()
         .filter(Column::ServiceId.is_in(services.iter().copied()))
         .filter(Condition::any().add(Column::ToAt.is_null()).add(Column::ToAt.gt(from.ms())))
@@ -102,8 +102,8 @@ pub async fn since(
     rows.iter().map(from_row).collect()
 }
 
-fn from_row(row: &Model) -> Result<Window, StoreError> {
-    let corrupt = |problem: &str| StoreError::corrupt("service_window", &row.id, &problem);
+fn from_row(row: &Model) -> Result<Window, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("service_window", &row.id, &problem);
     let kind = match (row.kind.as_str(), row.status.as_deref()) {
         ("pause", _) => WindowKind::Pause,
         ("maintenance", _) => WindowKind::Maintenance,

@@ -14,7 +14,7 @@ use crate::model::domain::Domain;
 use crate::model::domain_names::DomainNames;
 use crate::probe::domain_look::look;
 use crate::probe::toolbox::Toolbox;
-use crate::store::{Databases, StoreError, custom_domains};
+use crate::store::{Databases, MainError, custom_domains};
 use crate::supervise::{Beat, Kind, Supervised};
 
 /// The interval between two looks for due domains.
@@ -113,14 +113,14 @@ impl DomainWatch {
     ///
     /// # Errors
     /// When the database fails; what was stored stays stored.
-    pub async fn round(&self) -> Result<(), StoreError> {
+    pub async fn round(&self) -> Result<(), MainError> {
         let due = custom_domains::due(self.databases.main.reader(), self.guard.now(), ROUND).await?;
         let looks = due.into_iter().map(|domain| self.look_at(domain));
         let results: Vec<_> = stream::iter(looks).buffer_unordered(AT_A_TIME).collect().await;
         results.into_iter().collect()
     }
 
-    async fn look_at(&self, domain: Domain) -> Result<(), StoreError> {
+    async fn look_at(&self, domain: Domain) -> Result<(), MainError> {
         let due_at = domain.next_look_at;
         let sight = look(&self.names.records(&domain), &self.toolbox).await;
         let write = self.databases.main.begin().await?;
@@ -132,7 +132,7 @@ impl DomainWatch {
         let changed = stored.looked_at(sight, self.guard.judged_now());
         note(&stored, &changed);
         custom_domains::update(&write, &changed).await?;
-        Ok(write.commit().await?)
+        write.commit().await
     }
 }
 

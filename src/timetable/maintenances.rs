@@ -17,7 +17,7 @@ use crate::clock::{Clock, Timestamp};
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::store::maintenances::{due, effect};
-use crate::store::{StoreError, organisations};
+use crate::store::{MainError, organisations};
 use crate::supervise::{Beat, Kind, Supervised};
 
 /// The longest sleep; also the wait after a failure.
@@ -41,7 +41,7 @@ impl Works {
     ///
     /// # Errors
     /// When the database fails; what was done stays done, and one maintenance that fails does not stop the others.
-    pub async fn turn(&self) -> Result<u32, StoreError> {
+    pub async fn turn(&self) -> Result<u32, MainError> {
         let (mut done, mut failed) = (0, None);
         // A maintenance of which start and end have passed takes two rounds.
         loop {
@@ -67,7 +67,7 @@ impl Works {
     }
 
     /// Makes the transition that is due, if it still is; somebody else may have been faster.
-    async fn transit(&self, key: MaintenanceKey) -> Result<bool, StoreError> {
+    async fn transit(&self, key: MaintenanceKey) -> Result<bool, MainError> {
         let transaction = self.announcer.databases.main.begin().await?;
         let Some(stored) = due::claim(&transaction, key).await? else { return Ok(false) };
         let Some(organisation) = organisations::get(&transaction, stored.organisation).await? else {
@@ -84,7 +84,7 @@ impl Works {
     }
 
     /// Returns the time until something is due.
-    async fn pause(&self) -> Result<Duration, StoreError> {
+    async fn pause(&self) -> Result<Duration, MainError> {
         let next = due::next(self.announcer.databases.main.reader()).await?;
         Ok(wait(next, self.clock.now()))
     }
@@ -110,7 +110,7 @@ impl MaintenanceClock {
     }
 
     /// Says so when the database goes away and when it comes back, not in between.
-    fn note(&mut self, result: Result<Duration, StoreError>) -> Duration {
+    fn note(&mut self, result: Result<Duration, MainError>) -> Duration {
         match result {
             Ok(pause) => {
                 if std::mem::take(&mut self.is_failing) {

@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::clock::judgement::ClockMark;
 use crate::store::history::{recent, segments};
-use crate::store::{Databases, StoreError, clock_mark};
+use crate::store::{Databases, MainError, StoreError, clock_mark};
 use crate::telemetry::{Collect, Exposition};
 
 /// The interval between two looks at the clock.
@@ -70,10 +70,10 @@ pub async fn run(databases: Databases, guard: Arc<ClockGuard>) {
 ///
 /// # Errors
 /// When the main database fails.
-pub async fn keep(databases: &Databases, mark: ClockMark) -> Result<(), StoreError> {
+pub async fn keep(databases: &Databases, mark: ClockMark) -> Result<(), MainError> {
     let transaction = databases.main.begin().await?;
     clock_mark::put(&transaction, mark).await?;
-    Ok(transaction.commit().await?)
+    transaction.commit().await
 }
 
 /// The numbers of the clock for `/metrics`.

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::model::access::Organisation;
 use watchkeeper::store::changes::Scope;
-use watchkeeper::store::{Database, StoreError, organisations};
+use watchkeeper::store::{Database, MainError, organisations};
 
 use crate::support::Backend;
 use crate::support::rows::{organisation, stored_organisation};
@@ -90,7 +90,7 @@ async fn a_failure_does_not_spread(#[values(Backend::Sqlite, Backend::Postgres)]
             let second = if number % 2 == 0 { organisation(&second.name) } else { second };
             organisations::insert(&transaction, second).await?;
             transaction.commit().await.unwrap();
-            Ok::<(), StoreError>(())
+            Ok::<(), MainError>(())
         });
     }
     let mut failed = 0;

@@ -121,10 +121,8 @@ fn failure(fields: &Fields<'_>, status: CheckStatus) -> Result<Option<Failure>, 
             _ => Err("error_code and error_message must be empty when status is up".into()),
         };
     }
-    let known = |text: &str| {
-        let found = ErrorCode::ALL.into_iter().find(|code| code.as_str() == text);
-        found.ok_or_else(|| refused(Column::ErrorCode, text, &codes()))
-    };
+    let known =
+        |text: &str| text.parse::<ErrorCode>().map_err(|_| refused(Column::ErrorCode, text, &codes()));
     match (code.map(known).transpose()?, message) {
         (None, None) => Ok(None),
         (code, message) => {
@@ -134,8 +132,7 @@ fn failure(fields: &Fields<'_>, status: CheckStatus) -> Result<Option<Failure>, 
 }
 
 fn codes() -> String {
-    let words: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
-    format!("one of {}", words.join(", "))
+    format!("one of {}", ErrorCode::WORDS.join(", "))
 }
 
 #[cfg(test)]

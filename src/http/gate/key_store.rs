@@ -15,7 +15,6 @@ use crate::http::gate::write::AnswerKeeper;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::language_headers;
 use crate::http::kit::reply::Reply;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::id::Id;
 use crate::model::secret::{Sealer, SecretPlace};
 use crate::store::idempotency_keys::{self as keys, AnswerHead, Claimed, Fingerprint, NewRun, StoredAnswer};
@@ -52,14 +51,14 @@ impl AnswerKeeper for SealedAnswers {
         Box::pin(async move {
             let body = seal(&self.sealer, &self.claim, &reply.text());
             let settled = keys::settle(transaction, &self.claim.run, reply.head(), body);
-            if settled.await.or_unavailable()? { Ok(()) } else { Err(ApiError::KeyRunning) }
+            if settled.await? { Ok(()) } else { Err(ApiError::KeyRunning) }
         })
     }
 }
 
 impl<S: KeyStore> Keys for S {
     async fn claim(&self, claim: &Claim, print: &Fingerprint) -> Result<KeyState, ApiError> {
-        let write = self.main().begin().await.or_unavailable()?;
+        let write = self.main().begin().await?;
         let new = NewRun {
             run: &claim.run,
             fingerprint: print,
@@ -67,9 +66,9 @@ impl<S: KeyStore> Keys for S {
             now: self.guard().judged_now(),
             lease_ms: LEASE_MS,
         };
-        let claimed = keys::claim(&write, new).await.or_unavailable()?;
+        let claimed = keys::claim(&write, new).await?;
         // Also when nothing was claimed: the answer that was found may be one that is not committed yet.
-        write.commit().await.or_unavailable()?;
+        write.commit().await?;
         Ok(match claimed {
             Claimed::Mine => KeyState::Mine,
             Claimed::Running => KeyState::Running,
@@ -79,15 +78,15 @@ impl<S: KeyStore> Keys for S {
     }
 
     async fn renew(&self, claim: &Claim) -> Result<(), ApiError> {
-        let write = self.main().begin().await.or_unavailable()?;
-        keys::renew(&write, &claim.run, self.now().plus_ms(LEASE_MS)).await.or_unavailable()?;
-        write.commit().await.or_unavailable()
+        let write = self.main().begin().await?;
+        keys::renew(&write, &claim.run, self.now().plus_ms(LEASE_MS)).await?;
+        Ok(write.commit().await?)
     }
 
     async fn free(&self, claim: &Claim) -> Result<(), ApiError> {
-        let write = self.main().begin().await.or_unavailable()?;
-        keys::free(&write, &claim.run).await.or_unavailable()?;
-        write.commit().await.or_unavailable()
+        let write = self.main().begin().await?;
+        keys::free(&write, &claim.run).await?;
+        Ok(write.commit().await?)
     }
 
     fn keeper(&self, claim: Arc<Claim>) -> Arc<dyn AnswerKeeper> {

@@ -12,7 +12,6 @@ use futures_util::future::LocalBoxFuture;
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::Reply;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::store::changes::Scope;
 use crate::store::{Database, Transaction};
 
@@ -61,7 +60,7 @@ impl Effect {
     /// # Errors
     /// 503 or 500.
     pub async fn begin(self, main: &Database) -> Result<Write, ApiError> {
-        let transaction = main.begin().await.or_unavailable()?;
+        let transaction = main.begin().await?;
         let Self { organisation, keeper, unanswered } = self;
         Ok(Write { transaction: Some(transaction), organisation, keeper, unanswered })
     }
@@ -108,7 +107,7 @@ impl Write {
         if let Some(transaction) = self.transaction.take() {
             // A request changes nothing of another organisation.
             transaction.concerns_at_most(Scope::Organisation(self.organisation));
-            transaction.commit().await.or_unavailable()?;
+            transaction.commit().await?;
         }
         Ok(Committed(reply))
     }
@@ -148,7 +147,7 @@ impl Unanswered {
     pub async fn undo(&self) -> Result<(), ApiError> {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         match left {
-            Some(transaction) => transaction.undo().await.or_unavailable(),
+            Some(transaction) => Ok(transaction.undo().await?),
             None => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Errors are made where they are understood and rendered once, at the gate, which adds the request id. What
 //! went wrong inside is logged with that id and never reaches the client. `From` exists only where the mapping
-//! is right in every case: field errors are 422. A database error has no such mapping.
+//! is right in every case: field errors are 422, and the error of a database says which one it is (`store_error`).
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;

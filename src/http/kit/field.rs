@@ -115,11 +115,7 @@ impl<'a> Field<'a> {
     #[must_use]
     pub fn word(&self, allowed: &[&str]) -> Option<&'a str> {
         let word = self.string()?;
-        if allowed.contains(&word) {
-            Some(word)
-        } else {
-            self.refuse(FieldRule::unknown_word(allowed.iter().copied()))
-        }
+        if allowed.contains(&word) { Some(word) } else { self.refuse(FieldRule::unknown_word(allowed)) }
     }
 
     /// A moment.

@@ -109,7 +109,7 @@ mod tests {
     fn three() -> FieldErrors {
         let mut errors = FieldErrors::of("tags.2", FieldRule::TagUnknown("Zz93kfjw0dlqpx81mnrt5".into()));
         errors.add("settings.interval_seconds", FieldRule::Min(30));
-        errors.add("a", FieldRule::unknown_word(["gt", "lt"]));
+        errors.add("a", FieldRule::unknown_word(&["gt", "lt"]));
         errors
     }
 

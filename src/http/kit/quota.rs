@@ -4,7 +4,6 @@
 //! (`rule`). Counting is the store's business, inside the transaction of the write.
 
 use std::fmt;
-use std::future::Future;
 
 use actix_web::http::StatusCode;
 
@@ -41,21 +40,6 @@ impl Quota {
             Self::Statuspages | Self::Components => StatusCode::PAYMENT_REQUIRED,
         }
     }
-}
-
-/// Passes when the plan has room for one more (step 13 of contract 1.8). What is counted must be locked; without a limit nothing
-/// is counted.
-///
-/// # Errors
-/// 402 or 403 with `upsell`, and those of `usage`.
-pub async fn demand_room<E: From<QuotaExceeded>>(
-    quota: Quota,
-    limit: Option<u32>,
-    usage: impl Future<Output = Result<u64, E>>,
-) -> Result<(), E> {
-    let Some(limit) = limit else { return Ok(()) };
-    let usage = usage.await?;
-    if usage < u64::from(limit) { Ok(()) } else { Err(QuotaExceeded { quota, limit, usage }.into()) }
 }
 
 /// A quota that is used up.

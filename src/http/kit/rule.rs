@@ -277,8 +277,8 @@ pub enum FieldRule {
 impl FieldRule {
     /// The `enum` rule with the words that would have been right.
     #[must_use]
-    pub fn unknown_word<'a>(allowed: impl IntoIterator<Item = &'a str>) -> Self {
-        Self::Enum(allowed.into_iter().collect::<Vec<_>>().join(", "))
+    pub fn unknown_word(allowed: &[&str]) -> Self {
+        Self::Enum(allowed.join(", "))
     }
 }
 
@@ -296,7 +296,7 @@ mod tests {
     #[case(FieldRule::Max(604_800), "The largest allowed value is 604800.")]
     #[case(FieldRule::MinItems(1), "Send at least 1 entries.")]
     #[case(FieldRule::MaxItems(50), "Send at most 50 entries.")]
-    #[case(FieldRule::unknown_word(["gt", "gte", "lt", "lte"]), "Unknown value. Allowed: gt, gte, lt, lte.")]
+    #[case(FieldRule::unknown_word(&["gt", "gte", "lt", "lte"]), "Unknown value. Allowed: gt, gte, lt, lte.")]
     #[case(FieldRule::After("from"), "This time must be later than from.")]
     #[case(FieldRule::NotBefore("started_at"), "This time must not be earlier than started_at.")]
     #[case(

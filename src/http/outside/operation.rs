@@ -1,5 +1,7 @@
 //! What the process says without a token: is it alive, can it serve, what are its numbers, what can be asked.
 
+use std::fmt::Display;
+
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::json;
@@ -23,14 +25,7 @@ pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
     let (main, history, is_engine_alive) =
         futures_util::future::join3(main, history, parts.engine.is_alive()).await;
     let is_engine_alive = is_engine_alive && parts.supervisor.failure().is_none();
-    let word = |name: &str, answer: Result<(), crate::store::StoreError>| match answer {
-        Ok(()) => "ok",
-        Err(error) => {
-            tracing::error!(database = name, %error, "a database does not answer");
-            "away"
-        }
-    };
-    let (main, history) = (word("main", main), word("history", history));
+    let (main, history) = (reached("main", main), reached("history", history));
     let is_ready = main == "ok" && history == "ok" && is_engine_alive;
     let mut response = if is_ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
     if !is_ready {
@@ -46,6 +41,17 @@ pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
         page["warnings"] = json!([warning]);
     }
     response.insert_header((header::CACHE_CONTROL, "no-store")).json(page)
+}
+
+/// Returns the word for a database that was asked, and logs its failure.
+fn reached<E: Display>(database: &str, answer: Result<(), E>) -> &'static str {
+    match answer {
+        Ok(()) => "ok",
+        Err(error) => {
+            tracing::error!(database, %error, "a database does not answer");
+            "away"
+        }
+    }
 }
 
 /// The description of the API: public, and the same for everybody.

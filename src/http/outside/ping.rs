@@ -11,7 +11,6 @@ use tokio::time::Instant;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::{Reply, add_common};
 use crate::http::kit::request_id::request_id;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::outside::front::Front;
 use crate::http::outside::ping_limiter::PingLimiter;
 use crate::http::v1::services::heartbeat::read_secret;
@@ -74,11 +73,11 @@ async fn take(state: &AppState, limiter: &PingLimiter, sent: Sent) -> Result<(),
     if is_paused {
         return Ok(());
     }
-    let transaction = state.databases.main.begin().await.or_unavailable()?;
+    let transaction = state.databases.main.begin().await?;
     transaction.concerns(Scope::Service(service));
     let ping = Ping { at: state.now(), has_failed: sent.has_failed };
-    let stored = heartbeats::ping(&transaction, &sent.hash, ping).await.or_unavailable()?;
-    transaction.commit().await.or_unavailable()?;
+    let stored = heartbeats::ping(&transaction, &sent.hash, ping).await?;
+    transaction.commit().await?;
     let stored = stored.ok_or(ApiError::NotFound)?;
     if state.engine.ping(id, stored).await.is_err() {
         tracing::warn!(service = %id, "the engine has stopped; the ping is stored");
@@ -93,7 +92,7 @@ async fn find(state: &AppState, limiter: &PingLimiter, sent: &Sent) -> Result<Pi
     let main = state.databases.main.reader();
     if limiter.knows(&sent.hash) {
         limiter.count(sent.hash, now)?;
-        let found = heartbeats::find_by_hash(main, &sent.hash).await.or_unavailable()?;
+        let found = heartbeats::find_by_hash(main, &sent.hash).await?;
         return found.ok_or_else(|| {
             limiter.forget(&sent.hash);
             ApiError::NotFound
@@ -103,7 +102,7 @@ async fn find(state: &AppState, limiter: &PingLimiter, sent: &Sent) -> Result<Pi
     if !look_up.may_ask {
         return Err(ApiError::TooManyRequests(1));
     }
-    let found = heartbeats::find_by_hash(main, &sent.hash).await.or_unavailable()?;
+    let found = heartbeats::find_by_hash(main, &sent.hash).await?;
     let found = found.ok_or(ApiError::NotFound)?;
     limiter.strangers.give_back(sent.address, &look_up, now);
     limiter.count(sent.hash, now)?;

@@ -14,7 +14,6 @@ use crate::http::gate::Callers;
 use crate::http::gate::auth::Caller;
 use crate::http::gate::key_store::KeyStore;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::creation_times::CreationTimes;
 use crate::id::Id;
 use crate::model::domain_names::DomainNames;
@@ -106,10 +105,10 @@ impl AppState {
 impl Callers for AppState {
     async fn find_caller(&self, hash: TokenHash) -> Result<Option<Caller>, ApiError> {
         let reader = self.databases.main.reader();
-        let Some(token) = tokens::find_by_hash(reader, &hash).await.or_unavailable()? else {
+        let Some(token) = tokens::find_by_hash(reader, &hash).await? else {
             return Ok(None);
         };
-        let organisation = organisations::get(reader, token.organisation).await.or_unavailable()?;
+        let organisation = organisations::get(reader, token.organisation).await?;
         let Some(organisation) = organisation else { return Ok(None) };
         let limits = self.plans.limits(&organisation);
         Ok(Some(Caller { token, organisation, limits }))

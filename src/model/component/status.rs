@@ -14,48 +14,27 @@ use crate::model::component::{Component, ComponentKey};
 use crate::model::incident::{Impact, Severity};
 use crate::model::service::{OverrideStatus, Service, ServiceKey, ServiceStatus};
 use crate::model::verdict::Verdict;
+use crate::model::word::words;
 
-/// What a component or a group is said to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ComponentStatus {
-    /// All is well, as far as anybody knows.
-    Operational,
-    /// It works badly.
-    Degraded,
-    /// A part of it does not work.
-    PartialOutage,
-    /// It does not work.
-    MajorOutage,
-    /// People are at work on it.
-    UnderMaintenance,
-    /// Nothing is known.
-    Unknown,
+words! {
+    /// What a component or a group is said to be.
+    pub enum ComponentStatus {
+        /// All is well, as far as anybody knows.
+        Operational,
+        /// It works badly.
+        Degraded,
+        /// A part of it does not work.
+        PartialOutage,
+        /// It does not work.
+        MajorOutage,
+        /// People are at work on it.
+        UnderMaintenance,
+        /// Nothing is known.
+        Unknown,
+    }
 }
 
 impl ComponentStatus {
-    /// All of them in the order of the contract.
-    pub const ALL: [Self; 6] = [
-        Self::Operational,
-        Self::Degraded,
-        Self::PartialOutage,
-        Self::MajorOutage,
-        Self::UnderMaintenance,
-        Self::Unknown,
-    ];
-
-    /// The word that the API uses.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Operational => "operational",
-            Self::Degraded => "degraded",
-            Self::PartialOutage => "partial_outage",
-            Self::MajorOutage => "major_outage",
-            Self::UnderMaintenance => "under_maintenance",
-            Self::Unknown => "unknown",
-        }
-    }
-
     /// Returns what an incident claims: its impact on the service, else what its severity stands for (contract 4.9).
     #[must_use]
     pub fn claimed(impact: Option<Impact>, severity: Severity) -> Self {

@@ -47,18 +47,18 @@ fn recovered(whole: &WholeIncident) -> Vec<Option<i64>> {
 #[test]
 fn every_word_parses_back() {
     for kind in IncidentKind::ALL {
-        assert_eq!(kind.as_str().parse(), Ok(*kind));
+        assert_eq!(kind.as_str().parse(), Ok(kind));
     }
     for status in IncidentStatus::ALL {
-        assert_eq!(status.as_str().parse(), Ok(*status));
+        assert_eq!(status.as_str().parse(), Ok(status));
     }
     for severity in Severity::ALL {
-        assert_eq!(severity.as_str().parse(), Ok(*severity));
+        assert_eq!(severity.as_str().parse(), Ok(severity));
     }
     for impact in Impact::ALL {
-        assert_eq!(impact.as_str().parse(), Ok(*impact));
+        assert_eq!(impact.as_str().parse(), Ok(impact));
     }
-    assert_eq!("Minor".parse::<Severity>(), Err(UnknownWord));
+    assert_eq!("Minor".parse::<Severity>(), Err(strum::ParseError::VariantNotFound));
 }
 
 /// Contract 4.9: the initial impact; it follows a changed severity.

@@ -2,105 +2,71 @@
 //!
 //! One spelling for the API and the database.
 
-use std::str::FromStr;
-
-use crate::model::service::UnknownWord;
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant,)*
-        }
-
-        impl $name {
-            /// Every word, in the order of the contract.
-            pub const WORDS: &'static [&'static str] = &[$($word,)*];
-
-            /// The word that the API and the database use.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = UnknownWord;
-
-            fn from_str(text: &str) -> Result<Self, UnknownWord> {
-                match text {
-                    $($word => Ok(Self::$variant),)*
-                    _ => Err(UnknownWord),
-                }
-            }
-        }
-    };
-}
+use crate::model::word::words;
 
 words! {
     /// Who may see a page.
-    AccessType {
+    pub enum AccessType {
         /// Everybody.
-        Public = "public",
+        Public,
         /// Who knows the password.
-        Password = "password",
+        Password,
         /// Who reads mail at one of the listed addresses.
-        EmailWhitelist = "email_whitelist",
+        EmailWhitelist,
     }
 }
 
 words! {
     /// Size of the logo.
-    LogoSize {
+    pub enum LogoSize {
         /// Small.
-        Small = "small",
+        Small,
         /// Medium.
-        Medium = "medium",
+        Medium,
         /// Large.
-        Large = "large",
+        Large,
     }
 }
 
 words! {
     /// How visitors may subscribe.
-    SubscriberChannel {
+    pub enum SubscriberChannel {
         /// E-mail.
-        Email = "email",
+        Email,
         /// A webhook of their own.
-        Webhook = "webhook",
+        Webhook,
         /// Slack.
-        Slack = "slack",
+        Slack,
         /// Microsoft Teams.
-        Teams = "teams",
+        Teams,
         /// Discord.
-        Discord = "discord",
+        Discord,
         /// Telegram.
-        Telegram = "telegram",
+        Telegram,
     }
 }
 
 words! {
     /// Colour scheme of a page.
-    Appearance {
+    pub enum Appearance {
         /// That of the visitor's system.
-        System = "system",
+        System,
         /// Light.
-        Light = "light",
+        Light,
         /// Dark.
-        Dark = "dark",
+        Dark,
     }
 }
 
 words! {
     /// Colours of the preview image.
-    ImageAppearance {
+    pub enum ImageAppearance {
         /// Those of the reader's system.
-        Auto = "auto",
+        Auto,
         /// Light.
-        Light = "light",
+        Light,
         /// Dark.
-        Dark = "dark",
+        Dark,
     }
 }
 
@@ -116,7 +82,7 @@ mod tests {
         for word in SubscriberChannel::WORDS {
             assert_eq!(word.parse::<SubscriberChannel>().unwrap().as_str(), *word);
         }
-        assert_eq!("Small".parse::<LogoSize>(), Err(UnknownWord));
+        assert_eq!("Small".parse::<LogoSize>(), Err(strum::ParseError::VariantNotFound));
         assert_eq!(ImageAppearance::WORDS, ["auto", "light", "dark"]);
     }
 }

@@ -10,7 +10,7 @@ use crate::record::compaction::Compaction;
 use crate::store::history::progress;
 use crate::store::history::segments::{self, Purpose, Segment, SegmentLevel};
 use crate::store::history::{changes, erase};
-use crate::store::{StoreError, services};
+use crate::store::{HistoryError, StoreError, services};
 
 /// How long a retired segment stays for those who read it.
 pub(in crate::record) const LAST_READERS_MS: i64 = 60_000;
@@ -21,7 +21,7 @@ const CHANGES_AT_ONCE: usize = 1_000;
 
 impl Compaction {
     /// Retires what has been kept long enough or is too much, and drops what was retired a while ago.
-    pub(super) async fn expire(&mut self, now: Timestamp) -> Result<(), StoreError> {
+    pub(super) async fn expire(&mut self, now: Timestamp) -> Result<(), HistoryError> {
         let entered = segments::entered(self.history.reader()).await?;
         let (ended, kept): (Vec<Segment>, Vec<Segment>) =
             entered.into_iter().partition(|segment| self.has_ended(segment, now));
@@ -48,7 +48,7 @@ impl Compaction {
 
     /// Retires segments, those first that begin first, until the rest is within the bound. The day that is being written to
     /// stays.
-    async fn bound(&self, kept: &[Segment], now: Timestamp) -> Result<(), StoreError> {
+    async fn bound(&self, kept: &[Segment], now: Timestamp) -> Result<(), HistoryError> {
         let mut bytes = self.history.row_bytes().await?;
         let mut sizes = Vec::with_capacity(kept.len());
         for segment in kept {
@@ -74,15 +74,15 @@ impl Compaction {
         Ok(())
     }
 
-    async fn retire(&self, segment: &Segment) -> Result<(), StoreError> {
+    async fn retire(&self, segment: &Segment) -> Result<(), HistoryError> {
         let transaction = self.history.begin().await?;
         progress::check_fence(&transaction, self.fence).await?;
         segments::retire(&transaction, segment, self.present()).await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 
     /// Forgets status changes that no figure reaches back to, once a day. They are few: a row an outage, not a row a check.
-    async fn prune(&mut self, now: Timestamp) -> Result<(), StoreError> {
+    async fn prune(&mut self, now: Timestamp) -> Result<(), HistoryError> {
         if self.is_clock_doubted || self.pruned_on == Some(now.day()) {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::clock::Timestamp;
 use crate::store::history::fresh::{self, Filling, RecentRows};
-use crate::store::{Connection, StoreError};
+use crate::store::{Connection, HistoryError};
 
 /// After this time few results still come.
 const SETTLE_MS: i64 = 30_000;
@@ -34,7 +34,7 @@ impl Fillings {
         &mut self,
         connection: &impl Connection,
         now: Timestamp,
-    ) -> Result<Vec<Filling>, StoreError> {
+    ) -> Result<Vec<Filling>, HistoryError> {
         let is_known = |at: Timestamp| (0..RECOUNT_MS).contains(&now.ms_since(at));
         if !self.counted_at.is_some_and(is_known) {
             *self = Self { until: Timestamp::from_ms(i64::MIN), counted_at: None, settled: HashMap::new() };

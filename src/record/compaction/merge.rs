@@ -10,12 +10,12 @@ use crate::record::compaction::Compaction;
 use crate::record::compaction::seal::{add_blocks, add_rollup};
 use crate::record::compaction::segment_writer::PendingBatch;
 use crate::stats::rollup;
-use crate::store::StoreError;
 use crate::store::history::blocks::{Body, Entry};
 use crate::store::history::progress;
 use crate::store::history::sealed::{self, BlockSummary, Sealed, ServiceRange};
 use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Purpose, Segment, SegmentId, SegmentLevel};
+use crate::store::{HistoryError, StoreError};
 
 /// The time from the end of a day to its merging: ranges of up to 24 hours are made of minutes.
 const DAY_SETTLE_MS: i64 = DAY_MS;
@@ -39,10 +39,10 @@ impl Compaction {
                 continue;
             }
             let result = self.merge_day(day.id).await;
-            if matches!(result, Err(StoreError::Corrupt { .. })) {
+            if matches!(result, Err(HistoryError::Corrupt(_))) {
                 self.unmergeable.insert(day.id, now);
             }
-            merged = merged.and(result);
+            merged = merged.and(result.map_err(StoreError::from));
             // A long merge must not let rows pile up.
             self.seal(self.present()).await?;
         }
@@ -50,7 +50,7 @@ impl Compaction {
     }
 
     /// Merges a day as it is now: results that came late may have been sealed into it since the pass began.
-    async fn merge_day(&mut self, day: SegmentId) -> Result<(), StoreError> {
+    async fn merge_day(&mut self, day: SegmentId) -> Result<(), HistoryError> {
         let Some(day) = segments::visible_one(self.history.reader(), day).await? else { return Ok(()) };
         let opened = self.history.storage().connect(day.id).await?;
         let purpose = Purpose::of(SegmentLevel::Period, day.purpose.retention, day.purpose.from);
@@ -85,7 +85,7 @@ async fn merged_blocks(
     opened: &SegmentConnection,
     day: &Segment,
     services: ServiceRange,
-) -> Result<(Sealed, u64), StoreError> {
+) -> Result<(Sealed, u64), HistoryError> {
     let mut sealed = Sealed::default();
     let mut checks = 0;
     let blocks = sealed::blocks_of(opened, day, services).await?;
@@ -103,7 +103,7 @@ async fn merged_blocks(
     Ok((sealed, checks))
 }
 
-fn read(summary: &BlockSummary, body: &[u8]) -> Result<Vec<Entry>, StoreError> {
+fn read(summary: &BlockSummary, body: &[u8]) -> Result<Vec<Entry>, HistoryError> {
     let entries = Body::open(body).and_then(|body| body.entries());
     entries.map_err(|error| sealed::damaged(summary, &error))
 }

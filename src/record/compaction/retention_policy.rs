@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::model::access::Organisation;
 use crate::model::service::ServiceKey;
 use crate::store::history::segments::Retention;
-use crate::store::{Database, StoreError, organisations, services};
+use crate::store::{Database, MainError, organisations, services};
 
 /// The retention of checks.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl RetentionPolicy {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn of(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, Retention>, StoreError> {
+    pub async fn of(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, Retention>, MainError> {
         let (main, days) = match self {
             Self::ByPlan { main, days } => (main.reader(), days),
             Self::Uniform(retention) => return Ok(keys.iter().map(|key| (*key, *retention)).collect()),

@@ -11,12 +11,12 @@ use crate::clock::Timestamp;
 use crate::record::compaction::Compaction;
 use crate::record::compaction::segment_writer::PendingBatch;
 use crate::stats::rollup::{self, Level};
-use crate::store::StoreError;
 use crate::store::history::blocks::{Block, Entry};
 use crate::store::history::fresh::{self, Filling, FreshCheck};
 use crate::store::history::progress;
 use crate::store::history::sealed::{Sealed, SealedRollup, Series};
 use crate::store::history::segments::{self, Purpose};
+use crate::store::{HistoryError, StoreError};
 
 /// The time from the end of an hour to its sealing, so that few results come late.
 const HOUR_SETTLE_MS: i64 = 600_000;
@@ -60,11 +60,11 @@ impl Compaction {
 
     /// From here on results from before the boundaries are looked up in blocks before they become rows; all others go on
     /// without waiting for what follows.
-    async fn announce(&self, due: &[(Filling, Timestamp)]) -> Result<(), StoreError> {
+    async fn announce(&self, due: &[(Filling, Timestamp)]) -> Result<(), HistoryError> {
         let Some(boundary) = due.iter().map(|(_, boundary)| *boundary).max() else { return Ok(()) };
         let transaction = self.history.begin().await?;
         progress::announce(&transaction, boundary).await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 
     /// Seals buckets together, or one by one when a late result has come to one of them.

@@ -3,10 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::store::StoreError;
 use crate::store::history::History;
 use crate::store::history::sealed::{self, BatchKey, Sealed};
 use crate::store::history::segments::{self, Purpose, Segment, SegmentId};
+use crate::store::{Connection, HistoryError};
 
 /// Segments to write to.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl SegmentWriter {
         pending: &mut PendingBatch,
         purpose: Purpose,
         sealed: &Sealed,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), HistoryError> {
         let segment = match pending.segments.get(&purpose) {
             Some(segment) => *segment,
             None => self.ready(purpose).await?,
@@ -56,7 +56,7 @@ impl SegmentWriter {
         self.clean.clear();
     }
 
-    async fn ready(&mut self, purpose: Purpose) -> Result<Segment, StoreError> {
+    async fn ready(&mut self, purpose: Purpose) -> Result<Segment, HistoryError> {
         let entered = segments::entered(self.history.reader()).await?;
         let segment = match entered.into_iter().find(|segment| segment.purpose == purpose) {
             Some(segment) => segment,
@@ -81,7 +81,7 @@ impl SegmentWriter {
 
 impl PendingBatch {
     /// Makes everything count with the commit of this transaction.
-    pub(super) async fn publish(&self, transaction: &crate::store::Transaction) -> Result<(), StoreError> {
+    pub(super) async fn publish(&self, transaction: &impl Connection) -> Result<(), HistoryError> {
         for segment in self.segments.values() {
             segments::publish(transaction, segment.id, segment.sealed_batch + 1).await?;
         }

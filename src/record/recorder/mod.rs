@@ -27,7 +27,7 @@ use crate::record::recorder::queue::Queue;
 use crate::record::recorder::work::Work;
 use crate::record::recovery::Returned;
 use crate::record::spool::Spool;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::History;
 use crate::store::history::locations::LocationNumbers;
 use crate::supervise::{Beat, Kind, Supervised};
@@ -196,7 +196,7 @@ impl Recorder {
         }));
     }
 
-    fn written(&mut self, result: Result<(), StoreError>, ctx: &mut Context<Self>) {
+    fn written(&mut self, result: Result<(), HistoryError>, ctx: &mut Context<Self>) {
         let Some(flight) = self.flight.take() else { return };
         let was_failing = self.counters.is_failing.swap(result.is_err(), Ordering::Relaxed);
         match result {

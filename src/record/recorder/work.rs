@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::engine::aggregator::Batch;
 use crate::model::location::LocationCode;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::{History, append};
 
@@ -19,12 +19,12 @@ pub(super) struct Work {
 
 impl Work {
     /// Writes it; the dictionary comes back whatever happens.
-    pub(super) async fn commit(mut self) -> (LocationNumbers, Result<(), StoreError>) {
+    pub(super) async fn commit(mut self) -> (LocationNumbers, Result<(), HistoryError>) {
         let result = self.try_commit().await;
         (self.locations, result)
     }
 
-    async fn try_commit(&mut self) -> Result<(), StoreError> {
+    async fn try_commit(&mut self) -> Result<(), HistoryError> {
         let transaction = self.history.begin().await?;
         let mut locations = self.locations.clone();
         // What comes from the spool may name a location that this process does not have.

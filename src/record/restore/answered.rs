@@ -10,7 +10,7 @@ use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::stats::rollup::{self, Wanted};
 use crate::stats::window::Window;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::History;
 use crate::store::history::days::{self, DayAnswers};
 use crate::store::history::parts::{Parts, Scope, View};
@@ -31,7 +31,7 @@ pub(super) struct Answered<'a> {
 
 impl<'a> Answered<'a> {
     /// The answers of a span, as the history is now.
-    pub(super) async fn read(history: &'a History, span: TimeRange) -> Result<Self, StoreError> {
+    pub(super) async fn read(history: &'a History, span: TimeRange) -> Result<Self, HistoryError> {
         let snapshot = history.snapshot().await?;
         let fresh = days::fresh(&snapshot.rows, span).await?;
         Ok(Self { history, span, view: View::of(snapshot).await?, fresh })
@@ -42,7 +42,7 @@ impl<'a> Answered<'a> {
         &mut self,
         first: ServiceKey,
         last: ServiceKey,
-    ) -> Result<BTreeMap<ServiceKey, Window>, StoreError> {
+    ) -> Result<BTreeMap<ServiceKey, Window>, HistoryError> {
         let mut attempt = 1;
         loop {
             match self.windows(first, last).await {
@@ -62,7 +62,7 @@ impl<'a> Answered<'a> {
         &self,
         first: ServiceKey,
         last: ServiceKey,
-    ) -> Result<BTreeMap<ServiceKey, Window>, StoreError> {
+    ) -> Result<BTreeMap<ServiceKey, Window>, HistoryError> {
         let TimeRange { from, to } = self.span;
         let wanted = Wanted { from, to, bucket_ms: Some(DAY_MS) };
         let slivers = |level, start| wanted.slivers(level, start).iter().collect();
@@ -82,7 +82,7 @@ impl<'a> Answered<'a> {
 }
 
 /// The sums of days alone: nobody asks for percentiles here.
-fn window(wanted: &Wanted, parts: &Parts) -> Result<Window, StoreError> {
+fn window(wanted: &Wanted, parts: &Parts) -> Result<Window, HistoryError> {
     let mut window = Window::default();
     for (level, rollup) in &parts.rollups {
         let covered = rollup::cover((*level, rollup.start), &rollup.body, wanted, &mut |start, node| {

@@ -9,7 +9,7 @@ use watchkeeper_entities::{incident, incident_service, incident_statuspage, inci
 
 use crate::clock::Timestamp;
 use crate::model::incident::IncidentStatus;
-use crate::store::StoreError;
+use crate::store::MainError;
 use crate::store::announcements::{Announced, Candidates, Choice, Kind, TimelineEntry, Touch, text};
 
 pub(super) struct Incidents;
@@ -29,7 +29,7 @@ impl Kind for Incidents {
     async fn candidates(
         connection: &impl ConnectionTrait,
         organisation: i64,
-    ) -> Result<Candidates, StoreError> {
+    ) -> Result<Candidates, MainError> {
         let keys = open(organisation)
             .order_by_desc(incident::Column::StartedAt)
             .order_by_asc(incident::Column::PublicId)
@@ -59,7 +59,7 @@ impl Kind for Incidents {
     async fn heads(
         connection: &impl ConnectionTrait,
         keys: &[i64],
-    ) -> Result<HashMap<i64, Announced<IncidentStatus>>, StoreError> {
+    ) -> Result<HashMap<i64, Announced<IncidentStatus>>, MainError> {
         let these = incident::Entity::find().filter(incident::Column::Id.is_in(keys.iter().copied()));
         let head = |row: incident::Model| {
             let head = Announced {
@@ -78,7 +78,7 @@ impl Kind for Incidents {
     async fn entries(
         connection: &impl ConnectionTrait,
         keys: &[i64],
-    ) -> Result<Vec<(i64, TimelineEntry<IncidentStatus>)>, StoreError> {
+    ) -> Result<Vec<(i64, TimelineEntry<IncidentStatus>)>, MainError> {
         let these = incident_update::Entity::find()
             .filter(incident_update::Column::IncidentId.is_in(keys.iter().copied()))
             .order_by_asc(incident_update::Column::Id);
@@ -94,6 +94,6 @@ impl Kind for Incidents {
     }
 }
 
-fn status(table: &'static str, key: i64, stored: &str) -> Result<IncidentStatus, StoreError> {
-    stored.parse().map_err(|error| StoreError::corrupt(table, &key, &error))
+fn status(table: &'static str, key: i64, stored: &str) -> Result<IncidentStatus, MainError> {
+    stored.parse().map_err(|error| MainError::corrupt(table, &key, &error))
 }

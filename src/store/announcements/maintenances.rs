@@ -9,7 +9,7 @@ use watchkeeper_entities::{maintenance, maintenance_service, maintenance_statusp
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceStatus;
-use crate::store::StoreError;
+use crate::store::MainError;
 use crate::store::announcements::{Announced, Candidates, Choice, Kind, TimelineEntry, Touch, text};
 
 pub(super) struct Maintenances;
@@ -31,7 +31,7 @@ impl Kind for Maintenances {
     async fn candidates(
         connection: &impl ConnectionTrait,
         organisation: i64,
-    ) -> Result<Candidates, StoreError> {
+    ) -> Result<Candidates, MainError> {
         let keys = coming(organisation)
             .order_by_asc(maintenance::Column::ScheduledStart)
             .order_by_asc(maintenance::Column::PublicId)
@@ -63,7 +63,7 @@ impl Kind for Maintenances {
     async fn heads(
         connection: &impl ConnectionTrait,
         keys: &[i64],
-    ) -> Result<HashMap<i64, Announced<MaintenanceStatus>>, StoreError> {
+    ) -> Result<HashMap<i64, Announced<MaintenanceStatus>>, MainError> {
         let these = maintenance::Entity::find().filter(maintenance::Column::Id.is_in(keys.iter().copied()));
         let head = |row: maintenance::Model| {
             let head = Announced {
@@ -82,7 +82,7 @@ impl Kind for Maintenances {
     async fn entries(
         connection: &impl ConnectionTrait,
         keys: &[i64],
-    ) -> Result<Vec<(i64, TimelineEntry<MaintenanceStatus>)>, StoreError> {
+    ) -> Result<Vec<(i64, TimelineEntry<MaintenanceStatus>)>, MainError> {
         let these = maintenance_update::Entity::find()
             .filter(maintenance_update::Column::MaintenanceId.is_in(keys.iter().copied()))
             .order_by_asc(maintenance_update::Column::Id);
@@ -98,6 +98,6 @@ impl Kind for Maintenances {
     }
 }
 
-fn status(table: &'static str, key: i64, stored: &str) -> Result<MaintenanceStatus, StoreError> {
-    stored.parse().map_err(|error| StoreError::corrupt(table, &key, &error))
+fn status(table: &'static str, key: i64, stored: &str) -> Result<MaintenanceStatus, MainError> {
+    stored.parse().map_err(|error| MainError::corrupt(table, &key, &error))
 }

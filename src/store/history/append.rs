@@ -8,7 +8,7 @@ use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
 use crate::model::check::{Measurement, Micros};
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::service::ServiceKey;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::fresh::bucket_of;
 use crate::store::history::insert::{chunks, insert_text};
 use crate::store::history::late;
@@ -40,7 +40,7 @@ pub async fn checks(
     storage: &SegmentStorage,
     records: &[CheckRecord],
     locations: &LocationNumbers,
-) -> Result<u64, StoreError> {
+) -> Result<u64, HistoryError> {
     let backend = connection.get_database_backend();
     let mut stored = 0;
     let records = late::unsealed(connection, storage, records, locations).await?;
@@ -52,7 +52,7 @@ pub async fn checks(
         for (key, record) in chunk {
             push_check(&mut values, *key, record);
         }
-        let text = insert_text(backend, "fresh_check", CHECK_COLUMNS, (chunk.len(), CHECK_WIDTH));
+        let text = insert_text(backend, "fresh_check", CHECK_COLUMNS, chunk.len(), CHECK_WIDTH);
         let done = connection.execute_raw(Statement::from_sql_and_values(backend, text, values)).await?;
         stored += done.rows_affected();
     }
@@ -63,7 +63,7 @@ pub async fn checks(
 async fn checks_by_column(
     connection: &impl ConnectionTrait,
     rows: &[(Key, &CheckRecord)],
-) -> Result<u64, StoreError> {
+) -> Result<u64, HistoryError> {
     if rows.is_empty() {
         return Ok(0);
     }
@@ -101,12 +101,12 @@ type Key = (i16, i64, ServiceKey, i32);
 fn in_order<'a>(
     records: &'a [CheckRecord],
     locations: &LocationNumbers,
-) -> Result<Vec<(Key, &'a CheckRecord)>, StoreError> {
+) -> Result<Vec<(Key, &'a CheckRecord)>, HistoryError> {
     let keyed = records.iter().map(|record| {
         let location = locations.number(&record.location)?;
         Ok(((bucket_of(record.service), record.checked_at.ms(), record.service, location), record))
     });
-    let mut keyed = keyed.collect::<Result<Vec<_>, StoreError>>()?;
+    let mut keyed = keyed.collect::<Result<Vec<_>, HistoryError>>()?;
     keyed.sort_unstable_by_key(|(key, _)| *key);
     Ok(keyed)
 }
@@ -115,7 +115,10 @@ fn in_order<'a>(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn changes(connection: &impl ConnectionTrait, changes: &[StatusChange]) -> Result<(), StoreError> {
+pub async fn changes(
+    connection: &impl ConnectionTrait,
+    changes: &[StatusChange],
+) -> Result<(), HistoryError> {
     let backend = connection.get_database_backend();
     for chunk in chunks(changes, CHUNK_MAX_ROWS) {
         let values: Vec<Value> = chunk
@@ -130,7 +133,7 @@ pub async fn changes(connection: &impl ConnectionTrait, changes: &[StatusChange]
                 ]
             })
             .collect();
-        let text = insert_text(backend, "status_change", CHANGE_COLUMNS, (chunk.len(), CHANGE_WIDTH));
+        let text = insert_text(backend, "status_change", CHANGE_COLUMNS, chunk.len(), CHANGE_WIDTH);
         connection.execute_raw(Statement::from_sql_and_values(backend, text, values)).await?;
     }
     Ok(())

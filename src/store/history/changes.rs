@@ -11,7 +11,7 @@ use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::model::status_line::in_time_order;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 
 /// The changes of a service since `from`, oldest first, led by the last one before it: together they say what the
 /// status was at every moment since `from`.
@@ -22,7 +22,7 @@ pub async fn since(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     from: Timestamp,
-) -> Result<Vec<StatusChange>, StoreError> {
+) -> Result<Vec<StatusChange>, HistoryError> {
     let Some(later) = not_before(connection, service, from).await? else {
         let mut all = in_time_order(recorded(connection, service).await?);
         let first = all.partition_point(|change| change.at < from).saturating_sub(1);
@@ -41,7 +41,7 @@ pub async fn since(
 }
 
 /// Whether the wall clock was ever set back in the past of the service.
-async fn was_set_back(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<bool, StoreError> {
+async fn was_set_back(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<bool, HistoryError> {
     // The number of the cause is written out, or the partial index would not be used.
     let text = "SELECT 1 FROM status_change WHERE cause = 6 AND service_id = $1 LIMIT 1";
     let statement = Statement::from_sql_and_values(connection.get_database_backend(), text, [service.into()]);
@@ -52,7 +52,7 @@ async fn was_set_back(connection: &impl ConnectionTrait, service: ServiceKey) ->
 async fn recorded(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
-) -> Result<Vec<StatusChange>, StoreError> {
+) -> Result<Vec<StatusChange>, HistoryError> {
     let rows = Entity::find().filter(Column::ServiceId.eq(service)).order_by_asc(Column::Id);
     rows.all(connection).await?.iter().map(from_row).collect()
 }
@@ -63,7 +63,7 @@ async fn not_before(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     from: Timestamp,
-) -> Result<Option<Vec<StatusChange>>, StoreError> {
+) -> Result<Option<Vec<StatusChange>>, HistoryError> {
     // The number of the cause is written out, or its index would not be used.
     let text = "SELECT STRING_AGG(at || ' ' || from_status || ' ' || to_status || ' ' || cause, ',' ORDER BY at, id), \
         CASE WHEN EXISTS (SELECT 1 FROM status_change WHERE cause = 6 AND service_id = $1) THEN 1 ELSE 0 END \
@@ -82,8 +82,8 @@ async fn not_before(
         .map(Some)
 }
 
-fn read(service: ServiceKey, text: &str) -> Result<StatusChange, StoreError> {
-    let corrupt = || StoreError::corrupt("status_change", &service, &format!("`{text}` is no change"));
+fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
+    let corrupt = || HistoryError::corrupt("status_change", &service, &format!("`{text}` is no change"));
     let mut words = text.split(' ');
     let at = words.next().and_then(|word| word.parse().ok()).ok_or_else(corrupt)?;
     let mut code = || words.next().and_then(|word| word.parse().ok()).ok_or_else(corrupt);
@@ -96,7 +96,7 @@ fn read(service: ServiceKey, text: &str) -> Result<StatusChange, StoreError> {
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn latest_of_all(connection: &impl ConnectionTrait) -> Result<Vec<StatusChange>, StoreError> {
+pub async fn latest_of_all(connection: &impl ConnectionTrait) -> Result<Vec<StatusChange>, HistoryError> {
     let text = "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
         (SELECT service_id, MAX(at) AS at FROM status_change GROUP BY service_id) n \
         ON c.service_id = n.service_id AND c.at = n.at ORDER BY c.service_id, c.id DESC";
@@ -112,7 +112,7 @@ pub async fn latest_of_all(connection: &impl ConnectionTrait) -> Result<Vec<Stat
 }
 
 /// The last recorded change of every service in whose past the wall clock was set back.
-async fn last_recorded(connection: &impl ConnectionTrait) -> Result<Vec<Model>, StoreError> {
+async fn last_recorded(connection: &impl ConnectionTrait) -> Result<Vec<Model>, HistoryError> {
     let text = "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
         (SELECT MAX(id) AS id FROM status_change WHERE cause <> 5 AND service_id IN \
         (SELECT service_id FROM status_change WHERE cause = 6) GROUP BY service_id) n ON c.id = n.id";
@@ -127,7 +127,7 @@ async fn last_recorded(connection: &impl ConnectionTrait) -> Result<Vec<Model>, 
 pub async fn first_own(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
-) -> Result<Option<Timestamp>, StoreError> {
+) -> Result<Option<Timestamp>, HistoryError> {
     let row = Entity::find()
         .filter(Column::ServiceId.eq(service))
         .filter(Column::Cause.ne(ChangeCause::Imported.code()))
@@ -144,7 +144,7 @@ pub async fn first_own(
 pub async fn remove_imported(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
-) -> Result<(), StoreError> {
+) -> Result<(), HistoryError> {
     let of_service = Entity::delete_many().filter(Column::ServiceId.eq(service));
     of_service.filter(Column::Cause.eq(ChangeCause::Imported.code())).exec(connection).await?;
     Ok(())
@@ -157,7 +157,7 @@ pub async fn remove_imported(
 pub async fn latest(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
-) -> Result<Option<StatusChange>, StoreError> {
+) -> Result<Option<StatusChange>, HistoryError> {
     let of_service = Entity::find().filter(Column::ServiceId.eq(service));
     if was_set_back(connection, service).await? {
         let own = of_service.filter(Column::Cause.ne(ChangeCause::Imported.code()));
@@ -176,27 +176,27 @@ pub async fn latest(
 pub async fn superseded_before(
     connection: &impl ConnectionTrait,
     before: Timestamp,
-) -> Result<Vec<i64>, StoreError> {
+) -> Result<Vec<i64>, HistoryError> {
     let text = "SELECT old.id FROM status_change AS old WHERE old.at < $1 AND old.cause <> 6 AND EXISTS (SELECT 1 FROM status_change AS newer \
         WHERE newer.service_id = old.service_id AND newer.at > old.at AND newer.at <= $1 AND (newer.id > old.id OR old.cause = 5))";
     let backend = connection.get_database_backend();
     let rows =
         connection.query_all_raw(Statement::from_sql_and_values(backend, text, [before.ms().into()])).await?;
-    rows.iter().map(|row| row.try_get_by_index(0).map_err(StoreError::from)).collect()
+    rows.iter().map(|row| row.try_get_by_index(0).map_err(HistoryError::from)).collect()
 }
 
 /// Deletes the changes with these row numbers.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn delete(connection: &impl ConnectionTrait, ids: &[i64]) -> Result<(), StoreError> {
+pub async fn delete(connection: &impl ConnectionTrait, ids: &[i64]) -> Result<(), HistoryError> {
     Entity::delete_many().filter(Column::Id.is_in(ids.iter().copied())).exec(connection).await?;
     Ok(())
 }
 
-fn from_row(row: &Model) -> Result<StatusChange, StoreError> {
+fn from_row(row: &Model) -> Result<StatusChange, HistoryError> {
     let change = from_codes((row.service_id, row.at), (row.from_status, row.to_status), row.cause);
-    change.ok_or_else(|| StoreError::corrupt("status_change", &row.id, &"unknown status or cause"))
+    change.ok_or_else(|| HistoryError::corrupt("status_change", &row.id, &"unknown status or cause"))
 }
 
 fn from_codes((service, at): (ServiceKey, i64), (from, to): (i16, i16), cause: i16) -> Option<StatusChange> {

@@ -13,7 +13,7 @@ use watchkeeper_entities::fresh_check::{Column, Entity};
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Measurement};
 use crate::model::service::ServiceKey;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::checks::descent::Descent;
 use crate::store::history::fresh::{FreshCheck, bucket_of};
 use crate::store::history::locations::LocationNumbers;
@@ -88,7 +88,7 @@ pub async fn page(
     service: ServiceKey,
     filter: &CheckFilter,
     limit: u64,
-) -> Result<Vec<StoredCheck>, StoreError> {
+) -> Result<Vec<StoredCheck>, HistoryError> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut tries = 1;
     loop {
@@ -134,8 +134,8 @@ impl<'a> Question<'a> {
     }
 
     /// The code of a location, if it is wanted.
-    fn code(&self, number: i32) -> Result<Option<&'a str>, StoreError> {
-        let unknown = || StoreError::corrupt("location", &number, &"this number has no code");
+    fn code(&self, number: i32) -> Result<Option<&'a str>, HistoryError> {
+        let unknown = || HistoryError::corrupt("location", &number, &"this number has no code");
         let code = self.numbers.code(number).ok_or_else(unknown)?;
         let is_wanted = self.probes.is_empty() || self.probes.iter().any(|probe| probe == code);
         Ok(is_wanted.then_some(code))
@@ -147,7 +147,7 @@ impl<'a> Question<'a> {
     }
 
     /// The newest fresh entries that are wanted: at least `limit`, if there are so many.
-    async fn fresh(&self, connection: &impl ConnectionTrait) -> Result<Vec<StoredCheck>, StoreError> {
+    async fn fresh(&self, connection: &impl ConnectionTrait) -> Result<Vec<StoredCheck>, HistoryError> {
         // Rows of one moment come in any order: with one more for each location, those that count are all there. So the
         // database reads a range of its key backwards and sorts nothing.
         let most = self.limit.saturating_add(self.numbers.len());

@@ -5,7 +5,7 @@ use sea_orm::{ConnectionTrait, FromQueryResult, Statement};
 use crate::clock::DAY_MS;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::fresh::BUCKETS;
 
 /// Buckets read at a time: the database sorts what it sums up.
@@ -31,7 +31,7 @@ pub struct DayAnswers {
 pub async fn fresh(
     connection: &impl ConnectionTrait,
     TimeRange { from, to }: TimeRange,
-) -> Result<Vec<DayAnswers>, StoreError> {
+) -> Result<Vec<DayAnswers>, HistoryError> {
     let backend = connection.get_database_backend();
     let text = format!(
         "SELECT service_id AS service, checked_at / {DAY_MS} AS day, COUNT(*) AS answered, SUM(response_us) AS sum_us \

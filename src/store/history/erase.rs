@@ -4,7 +4,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::{fresh_check, status_change};
 
 use crate::model::service::ServiceKey;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::fresh::bucket_of;
 use crate::store::history::{History, sealed, segments};
 
@@ -12,7 +12,7 @@ use crate::store::history::{History, sealed, segments};
 ///
 /// # Errors
 /// When a database fails.
-pub async fn service(history: &History, service: ServiceKey) -> Result<(), StoreError> {
+pub async fn service(history: &History, service: ServiceKey) -> Result<(), HistoryError> {
     for segment in segments::visible(history.reader()).await? {
         let opened = history.storage().connect(segment.id).await?;
         sealed::erase(&opened, service).await?;
@@ -25,5 +25,5 @@ pub async fn service(history: &History, service: ServiceKey) -> Result<(), Store
         .await?;
     let of_service = status_change::Column::ServiceId.eq(service);
     status_change::Entity::delete_many().filter(of_service).exec(&transaction).await?;
-    Ok(transaction.commit().await?)
+    transaction.commit().await
 }

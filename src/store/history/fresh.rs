@@ -15,7 +15,7 @@ use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros};
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::model::time_range::TimeRange;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::blocks::Entry;
 use crate::store::history::sealed::Series;
 
@@ -52,7 +52,7 @@ pub struct Filling {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn fillings(connection: &impl ConnectionTrait) -> Result<Vec<Filling>, StoreError> {
+pub async fn fillings(connection: &impl ConnectionTrait) -> Result<Vec<Filling>, HistoryError> {
     let query = Entity::find()
         .select_only()
         .column(Column::Bucket)
@@ -90,7 +90,7 @@ pub async fn recent_rows(
     connection: &impl ConnectionTrait,
     since: Timestamp,
     until: Timestamp,
-) -> Result<Vec<RecentRows>, StoreError> {
+) -> Result<Vec<RecentRows>, HistoryError> {
     let text = "WITH RECURSIVE held(bucket) AS ( \
         SELECT MIN(bucket) FROM fresh_check \
         UNION ALL SELECT (SELECT MIN(bucket) FROM fresh_check WHERE bucket > held.bucket) FROM held WHERE held.bucket IS NOT NULL) \
@@ -112,7 +112,7 @@ pub async fn recent_rows(
             unsettled: number(row, 3)?,
         })
     });
-    found.collect::<Result<_, DbErr>>().map_err(StoreError::from)
+    found.collect::<Result<_, DbErr>>().map_err(HistoryError::from)
 }
 
 /// Returns how many results of a bucket are older than `boundary`.
@@ -123,7 +123,7 @@ pub async fn rows_before(
     connection: &impl ConnectionTrait,
     bucket: i16,
     boundary: Timestamp,
-) -> Result<u64, StoreError> {
+) -> Result<u64, HistoryError> {
     let those = Entity::find().filter(Column::Bucket.eq(bucket)).filter(Column::CheckedAt.lt(boundary.ms()));
     Ok(those.count(connection).await?)
 }
@@ -146,7 +146,7 @@ pub async fn of_bucket(
     connection: &impl ConnectionTrait,
     bucket: i16,
     boundary: Timestamp,
-) -> Result<Vec<FreshCheck>, StoreError> {
+) -> Result<Vec<FreshCheck>, HistoryError> {
     let text = format!(
         "SELECT {COLUMNS} FROM fresh_check WHERE bucket = $1 AND checked_at < $2 ORDER BY bucket, checked_at"
     );
@@ -161,7 +161,7 @@ pub async fn of_bucket(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn reclaim(connection: &impl ConnectionTrait) -> Result<(), StoreError> {
+pub async fn reclaim(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
     if connection.get_database_backend() == DbBackend::Postgres {
         connection.execute_unprepared("VACUUM (TRUNCATE OFF) fresh_check").await?;
     }
@@ -204,7 +204,7 @@ pub async fn start_of_row(
     connection: &impl ConnectionTrait,
     bucket: i16,
     older: u64,
-) -> Result<Option<Timestamp>, StoreError> {
+) -> Result<Option<Timestamp>, HistoryError> {
     let query = Entity::find().select_only().column(Column::CheckedAt).filter(Column::Bucket.eq(bucket));
     let row = query.order_by_asc(Column::CheckedAt).offset(older).limit(1).into_tuple::<i64>();
     Ok(row.one(connection).await?.map(Timestamp::from_ms))
@@ -218,18 +218,18 @@ pub async fn delete(
     connection: &impl ConnectionTrait,
     bucket: i16,
     boundary: Timestamp,
-) -> Result<u64, StoreError> {
+) -> Result<u64, HistoryError> {
     let those =
         Entity::delete_many().filter(Column::Bucket.eq(bucket)).filter(Column::CheckedAt.lt(boundary.ms()));
     Ok(those.exec(connection).await?.rows_affected)
 }
 
 impl TryFrom<Model> for FreshCheck {
-    type Error = StoreError;
+    type Error = HistoryError;
 
-    fn try_from(row: Model) -> Result<Self, StoreError> {
+    fn try_from(row: Model) -> Result<Self, HistoryError> {
         let key = (row.service_id, row.checked_at, row.location_id);
-        let corrupt = |problem: &str| StoreError::corrupt("fresh_check", &format!("{key:?}"), &problem);
+        let corrupt = |problem: &str| HistoryError::corrupt("fresh_check", &format!("{key:?}"), &problem);
         let code = row
             .error_code
             .map(|code| ErrorCode::from_code(code).ok_or_else(|| corrupt("unknown error code")));

@@ -7,7 +7,8 @@ pub(super) fn insert_text(
     backend: DbBackend,
     table: &str,
     columns: &str,
-    (rows, width): (usize, usize),
+    rows: usize,
+    width: usize,
 ) -> String {
     let mut text = format!("INSERT INTO {table} ({columns}) VALUES ");
     let mut bind = 0;
@@ -55,7 +56,7 @@ mod tests {
 
     #[test]
     fn both_databases_get_their_own_placeholders() {
-        let text = |backend| insert_text(backend, "t", "a, b", (2, 2));
+        let text = |backend| insert_text(backend, "t", "a, b", 2, 2);
         assert_eq!(text(DbBackend::Sqlite), "INSERT INTO t (a, b) VALUES (?,?),(?,?) ON CONFLICT DO NOTHING");
         assert_eq!(
             text(DbBackend::Postgres),

@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::model::history::CheckRecord;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::blocks::Body;
 use crate::store::history::insert::chunks;
 use crate::store::history::locations::LocationNumbers;
@@ -34,7 +34,7 @@ pub(super) async fn unsealed<'a>(
     storage: &SegmentStorage,
     records: &'a [CheckRecord],
     locations: &LocationNumbers,
-) -> Result<Cow<'a, [CheckRecord]>, StoreError> {
+) -> Result<Cow<'a, [CheckRecord]>, HistoryError> {
     let boundary = progress::sealing(connection).await?;
     let mut late = Late::new();
     for record in records.iter().filter(|record| record.checked_at < boundary) {
@@ -62,7 +62,7 @@ async fn sealed_times(
     storage: &SegmentStorage,
     segments: &[Segment],
     late: &Late,
-) -> Result<HashSet<(Series, Timestamp)>, StoreError> {
+) -> Result<HashSet<(Series, Timestamp)>, HistoryError> {
     let mut found = HashSet::new();
     for segment in segments {
         let Some((services, span)) = wanted_of(segment, late) else { continue };

@@ -7,7 +7,7 @@ use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait};
 use watchkeeper_entities::location::{ActiveModel, Column, Entity};
 
 use crate::model::location::LocationCode;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 
 /// The numbers of all known codes.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ impl LocationNumbers {
     pub async fn ensure(
         connection: &impl ConnectionTrait,
         codes: &[LocationCode],
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, HistoryError> {
         let known = Self::read(connection).await?;
         let missing = codes.iter().filter(|code| !known.by_code.contains_key(code.as_str()));
         let rows: Vec<ActiveModel> = missing
@@ -43,7 +43,7 @@ impl LocationNumbers {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn read(connection: &impl ConnectionTrait) -> Result<Self, StoreError> {
+    pub async fn read(connection: &impl ConnectionTrait) -> Result<Self, HistoryError> {
         let rows = Entity::find().all(connection).await?;
         Ok(Self { by_code: rows.into_iter().map(|row| (row.code, row.id)).collect() })
     }
@@ -77,8 +77,8 @@ impl LocationNumbers {
         self.by_code.iter().find(|(_, known)| **known == number).map(|(code, _)| code.as_str())
     }
 
-    pub(super) fn number(&self, code: &LocationCode) -> Result<i32, StoreError> {
+    pub(super) fn number(&self, code: &LocationCode) -> Result<i32, HistoryError> {
         let known = self.by_code.get(code.as_str()).copied();
-        known.ok_or_else(|| StoreError::corrupt("location", code, &"this code has no number"))
+        known.ok_or_else(|| HistoryError::corrupt("location", code, &"this code has no number"))
     }
 }

@@ -11,7 +11,7 @@ use crate::model::history::Sample;
 use crate::model::rollup::Level;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::sealed::{self, SealedRollup, ServiceRange};
 use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
@@ -56,7 +56,7 @@ pub async fn of_service(
     history: &History,
     service: ServiceKey,
     scope: &Scope<'_>,
-) -> Result<Parts, StoreError> {
+) -> Result<Parts, HistoryError> {
     let mut attempt = 1;
     loop {
         let snapshot = history.snapshot().await?;
@@ -79,7 +79,7 @@ impl View {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn of(Snapshot { rows, segments, storage }: Snapshot) -> Result<Self, StoreError> {
+    pub async fn of(Snapshot { rows, segments, storage }: Snapshot) -> Result<Self, HistoryError> {
         // Whoever reads a segment takes a connection; who held one here as well could wait for himself.
         rows.commit().await?;
         Ok(Self { segments, storage })
@@ -89,7 +89,7 @@ impl View {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn is_outdated(&self, history: &History) -> Result<bool, StoreError> {
+    pub async fn is_outdated(&self, history: &History) -> Result<bool, HistoryError> {
         let visible = segments::visible(history.reader()).await?;
         let known: BTreeSet<_> = visible.iter().map(|segment| segment.id).collect();
         Ok(self.segments.iter().any(|segment| !known.contains(&segment.id)))
@@ -104,7 +104,7 @@ impl View {
         &self,
         services: ServiceRange,
         scope: &Scope<'_>,
-    ) -> Result<BTreeMap<ServiceKey, Parts>, StoreError> {
+    ) -> Result<BTreeMap<ServiceKey, Parts>, HistoryError> {
         let TimeRange { from, to } = scope.span;
         let mut found = BTreeMap::new();
         let overlaps = |segment: &&Segment| segment.purpose.from < to && from < segment.purpose.to;
@@ -120,7 +120,7 @@ impl View {
         services: ServiceRange,
         scope: &Scope<'_>,
         found: &mut BTreeMap<ServiceKey, Parts>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), HistoryError> {
         let level = segment.purpose.level.rollups();
         let opened = self.storage.connect(segment.id).await?;
         let starts = TimeRange { from: level.start_of(scope.span.from), to: scope.span.to };

@@ -5,7 +5,7 @@ use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait, QuerySelect};
 use watchkeeper_entities::history_progress::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 
 /// Results before this instant are sealed or being sealed.
 const SEALING: &str = "sealing";
@@ -18,7 +18,7 @@ const COMPACTOR: &str = "compactor";
 ///
 /// # Errors
 /// When the database fails.
-pub async fn sealing(connection: &impl ConnectionTrait) -> Result<Timestamp, StoreError> {
+pub async fn sealing(connection: &impl ConnectionTrait) -> Result<Timestamp, HistoryError> {
     let row = Entity::find_by_id(SEALING).lock_shared().one(connection).await?;
     Ok(Timestamp::from_ms(row.ok_or_else(|| missing(SEALING))?.value))
 }
@@ -27,7 +27,7 @@ pub async fn sealing(connection: &impl ConnectionTrait) -> Result<Timestamp, Sto
 ///
 /// # Errors
 /// When the database fails.
-pub async fn hold(connection: &impl ConnectionTrait) -> Result<(), StoreError> {
+pub async fn hold(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(MOVING).lock_shared().one(connection).await?;
     row.map(drop).ok_or_else(|| missing(MOVING))
 }
@@ -37,7 +37,7 @@ pub async fn hold(connection: &impl ConnectionTrait) -> Result<(), StoreError> {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn announce(connection: &impl ConnectionTrait, to: Timestamp) -> Result<(), StoreError> {
+pub async fn announce(connection: &impl ConnectionTrait, to: Timestamp) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(SEALING).lock_exclusive().one(connection).await?;
     if row.ok_or_else(|| missing(SEALING))?.value >= to.ms() {
         return Ok(());
@@ -49,7 +49,7 @@ pub async fn announce(connection: &impl ConnectionTrait, to: Timestamp) -> Resul
 ///
 /// # Errors
 /// When the database fails.
-pub async fn begin_move(connection: &impl ConnectionTrait) -> Result<(), StoreError> {
+pub async fn begin_move(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(MOVING).lock_exclusive().one(connection).await?;
     row.map(drop).ok_or_else(|| missing(MOVING))
 }
@@ -58,7 +58,7 @@ pub async fn begin_move(connection: &impl ConnectionTrait) -> Result<(), StoreEr
 ///
 /// # Errors
 /// When the database fails.
-pub async fn next_fence(connection: &impl ConnectionTrait) -> Result<i64, StoreError> {
+pub async fn next_fence(connection: &impl ConnectionTrait) -> Result<i64, HistoryError> {
     let row = Entity::find_by_id(COMPACTOR).lock_exclusive().one(connection).await?;
     let fence = row.ok_or_else(|| missing(COMPACTOR))?.value + 1;
     put(connection, COMPACTOR, fence).await?;
@@ -69,23 +69,23 @@ pub async fn next_fence(connection: &impl ConnectionTrait) -> Result<i64, StoreE
 ///
 /// # Errors
 /// When another process has begun to compact, or the database fails.
-pub async fn check_fence(connection: &impl ConnectionTrait, fence: i64) -> Result<(), StoreError> {
+pub async fn check_fence(connection: &impl ConnectionTrait, fence: i64) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(COMPACTOR).lock_shared().one(connection).await?;
     match row {
         Some(row) if row.value == fence => Ok(()),
-        _ => Err(StoreError::Overtaken("another process compacts now".into())),
+        _ => Err(HistoryError::Overtaken("another process compacts now".into())),
     }
 }
 
-fn missing(name: &'static str) -> StoreError {
-    StoreError::corrupt("history_progress", &name, &"the row is missing")
+fn missing(name: &'static str) -> HistoryError {
+    HistoryError::corrupt("history_progress", &name, &"the row is missing")
 }
 
 /// The number kept under a name.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn get(connection: &impl ConnectionTrait, name: &str) -> Result<Option<i64>, StoreError> {
+pub async fn get(connection: &impl ConnectionTrait, name: &str) -> Result<Option<i64>, HistoryError> {
     Ok(Entity::find_by_id(name).one(connection).await?.map(|row| row.value))
 }
 
@@ -93,7 +93,7 @@ pub async fn get(connection: &impl ConnectionTrait, name: &str) -> Result<Option
 ///
 /// # Errors
 /// When the database fails.
-pub async fn put(connection: &impl ConnectionTrait, name: &str, value: i64) -> Result<(), StoreError> {
+pub async fn put(connection: &impl ConnectionTrait, name: &str, value: i64) -> Result<(), HistoryError> {
     let row = ActiveModel { name: Set(name.into()), value: Set(value) };
     let replace = OnConflict::column(Column::Name).update_column(Column::Value).to_owned();
     Entity::insert(row).on_conflict(replace).exec_without_returning(connection).await?;
@@ -104,7 +104,7 @@ pub async fn put(connection: &impl ConnectionTrait, name: &str, value: i64) -> R
 ///
 /// # Errors
 /// When the database fails.
-pub async fn remove(connection: &impl ConnectionTrait, name: &str) -> Result<(), StoreError> {
+pub async fn remove(connection: &impl ConnectionTrait, name: &str) -> Result<(), HistoryError> {
     Entity::delete_by_id(name).exec(connection).await?;
     Ok(())
 }

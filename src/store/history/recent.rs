@@ -15,7 +15,7 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Vote;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::blocks::{Body, Wanted};
 use crate::store::history::fresh::{BUCKETS, bucket_of};
 use crate::store::history::sealed::{self, BlockSummary, Series};
@@ -63,7 +63,7 @@ pub struct Within {
 pub async fn all_within(
     connection: &impl ConnectionTrait,
     Within { since, until }: Within,
-) -> Result<LatestVotes, StoreError> {
+) -> Result<LatestVotes, HistoryError> {
     let mut votes = LatestVotes::new();
     for first in (0..BUCKETS).step_by(usize::from(BUCKETS_AT_ONCE.unsigned_abs())) {
         // One short range a bucket, not one long one over whatever lies in between.
@@ -81,7 +81,7 @@ pub async fn all_within(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, StoreError> {
+pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, HistoryError> {
     let mut last = None;
     for bucket in 0..BUCKETS {
         // The end of one range of the key; all buckets in one statement would be read whole.
@@ -101,7 +101,7 @@ pub async fn complete(
     votes: &mut LatestVotes,
     expected: &[Expected],
     looked: Within,
-) -> Result<(), StoreError> {
+) -> Result<(), HistoryError> {
     let reader = history.reader();
     let lacking = expected.iter().filter(|service| service.lacks_rows(votes, looked.since));
     let lacking: Vec<ServiceKey> = lacking.map(|service| service.service).collect();
@@ -114,7 +114,7 @@ pub async fn complete(
     // After the rows: what is sealed in between is found in blocks.
     let sealed = progress::sealing(reader).await?;
     for segment in segments::visible(reader).await? {
-        let lacking = expected.iter().filter(|service| service.lacks_blocks(votes, (sealed, &segment)));
+        let lacking = expected.iter().filter(|service| service.lacks_blocks(votes, sealed, &segment));
         let lacking: Vec<ServiceKey> = lacking.map(|service| service.service).collect();
         if lacking.is_empty() {
             continue;
@@ -122,7 +122,7 @@ pub async fn complete(
         let opened = history.storage().connect(segment.id).await?;
         for services in lacking.chunks(SERVICES_AT_ONCE) {
             let newest = sealed::newest(&opened, &segment, services, looked.until).await?;
-            add_sealed(votes, (&opened, &segment), &newest, looked.until).await?;
+            add_sealed(votes, &opened, &segment, &newest, looked.until).await?;
         }
     }
     Ok(())
@@ -136,7 +136,7 @@ impl Expected {
 
     /// Returns true when this segment may hold something newer than what is known, `sealed` being the end of what was
     /// ever sealed.
-    fn lacks_blocks(&self, votes: &LatestVotes, (sealed, segment): (Timestamp, &Segment)) -> bool {
+    fn lacks_blocks(&self, votes: &LatestVotes, sealed: Timestamp, segment: &Segment) -> bool {
         let Some(known) = votes.get(&self.service) else { return true };
         let end = sealed.min(segment.purpose.to);
         let is_newest = known.values().all(|vote| vote.checked_at >= end);
@@ -153,7 +153,7 @@ async fn rows_of(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     until: Timestamp,
-) -> Result<Vec<Row>, StoreError> {
+) -> Result<Vec<Row>, HistoryError> {
     let query = columns()
         .filter(Column::Bucket.eq(bucket_of(service)))
         .filter(Column::ServiceId.eq(service))
@@ -166,10 +166,11 @@ async fn rows_of(
 /// The last checks of these blocks that are not later than `until`.
 async fn add_sealed(
     votes: &mut LatestVotes,
-    (opened, segment): (&SegmentConnection, &Segment),
+    opened: &SegmentConnection,
+    segment: &Segment,
     newest: &[BlockSummary],
     until: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), HistoryError> {
     let mut mixed: Vec<BlockSummary> = Vec::new();
     for summary in newest {
         match only_status(summary).filter(|_| summary.last_at <= until) {

@@ -8,7 +8,7 @@ use crate::model::check::CheckStatus;
 use crate::model::history::Sample;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::blocks::Body;
 use crate::store::history::fresh::of_service;
 use crate::store::history::sealed;
@@ -27,7 +27,7 @@ pub async fn fresh(
     service: ServiceKey,
     span: TimeRange,
     locations: Option<&[i32]>,
-) -> Result<Vec<Sample>, StoreError> {
+) -> Result<Vec<Sample>, HistoryError> {
     let mut query = of_service(service, span).select_only().columns([
         Column::CheckedAt,
         Column::LocationId,
@@ -51,7 +51,7 @@ pub async fn sealed(
     segment: &Segment,
     service: ServiceKey,
     TimeRange { from, to }: TimeRange,
-) -> Result<Vec<Sample>, StoreError> {
+) -> Result<Vec<Sample>, HistoryError> {
     let mut samples = Vec::new();
     let summaries = sealed::summaries(opened, segment, service, TimeRange { from, to }, &[]).await?;
     // A few at a time: a long span has more bodies than should be held at once.

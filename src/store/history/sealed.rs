@@ -14,7 +14,7 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::blocks::{Block, BlockError};
 use crate::store::history::insert::{chunks, insert_text};
 use crate::store::history::segments::storage::SegmentConnection;
@@ -115,12 +115,12 @@ impl BlockSummary {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn write(opened: &SegmentConnection, batch: BatchKey, sealed: &Sealed) -> Result<(), StoreError> {
+pub async fn write(opened: &SegmentConnection, batch: BatchKey, sealed: &Sealed) -> Result<(), HistoryError> {
     let connection = opened.connection.begin().await?;
     let backend = connection.get_database_backend();
     for chunk in chunks(&sealed.blocks, CHUNK_MAX_ROWS) {
         let values = chunk.iter().flat_map(|(series, block)| block_values(batch, *series, block));
-        let text = insert_text(backend, &opened.blocks, BLOCK_COLUMNS, (chunk.len(), BLOCK_WIDTH));
+        let text = insert_text(backend, &opened.blocks, BLOCK_COLUMNS, chunk.len(), BLOCK_WIDTH);
         let statement = Statement::from_sql_and_values(backend, text, values.collect::<Vec<_>>());
         connection.execute_raw(statement).await?;
     }
@@ -136,7 +136,7 @@ pub async fn write(opened: &SegmentConnection, batch: BatchKey, sealed: &Sealed)
             ];
             key.into_iter().chain([Value::from(rollup.body.clone())])
         });
-        let text = insert_text(backend, &opened.rollups, ROLLUP_COLUMNS, (chunk.len(), ROLLUP_WIDTH));
+        let text = insert_text(backend, &opened.rollups, ROLLUP_COLUMNS, chunk.len(), ROLLUP_WIDTH);
         let statement = Statement::from_sql_and_values(backend, text, values.collect::<Vec<_>>());
         connection.execute_raw(statement).await?;
     }
@@ -163,7 +163,7 @@ fn block_values(batch: BatchKey, series: Series, block: &Block) -> [Value; BLOCK
 ///
 /// # Errors
 /// When the database fails.
-pub async fn purge(opened: &SegmentConnection, sealed_batch: i64) -> Result<(), StoreError> {
+pub async fn purge(opened: &SegmentConnection, sealed_batch: i64) -> Result<(), HistoryError> {
     for table in [&opened.blocks, &opened.rollups] {
         // Leftovers are the last that was written; PostgreSQL has an index by batch.
         let text = match opened.connection.get_database_backend() {
@@ -182,7 +182,7 @@ pub async fn purge(opened: &SegmentConnection, sealed_batch: i64) -> Result<(), 
 ///
 /// # Errors
 /// When the database fails.
-pub async fn erase(opened: &SegmentConnection, service: ServiceKey) -> Result<(), StoreError> {
+pub async fn erase(opened: &SegmentConnection, service: ServiceKey) -> Result<(), HistoryError> {
     for table in [&opened.blocks, &opened.rollups] {
         let text = format!("DELETE FROM {table} WHERE service_id = $1");
         opened.connection.execute_raw(statement(opened, text, [service.into()])).await?;
@@ -201,7 +201,7 @@ pub async fn summaries(
     service: ServiceKey,
     TimeRange { from, to }: TimeRange,
     statuses: &[CheckStatus],
-) -> Result<Vec<BlockSummary>, StoreError> {
+) -> Result<Vec<BlockSummary>, HistoryError> {
     let held: Vec<String> = statuses.iter().map(|status| format!("{} > 0", status.as_str())).collect();
     let held = if held.is_empty() { String::new() } else { format!(" AND ({})", held.join(" OR ")) };
     let text = format!(
@@ -211,7 +211,7 @@ pub async fn summaries(
     );
     let values = [service.into(), from.ms().into(), to.ms().into(), segment.sealed_batch.into()];
     let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
-    rows.iter().map(|row| summary(row).map_err(StoreError::from)).collect()
+    rows.iter().map(|row| summary(row).map_err(HistoryError::from)).collect()
 }
 
 /// The newest block of each series of these services.
@@ -223,7 +223,7 @@ pub async fn newest(
     segment: &Segment,
     services: &[ServiceKey],
     until: Timestamp,
-) -> Result<Vec<BlockSummary>, StoreError> {
+) -> Result<Vec<BlockSummary>, HistoryError> {
     let Some(last) = services.last() else { return Ok(Vec::new()) };
     let width = services.len().next_power_of_two();
     let parameters: Vec<String> = (2..width + 2).map(|number| format!("${number}")).collect();
@@ -241,7 +241,7 @@ pub async fn newest(
     let services = services.iter().chain(padding).map(|service| Value::from(*service));
     let values = std::iter::once(segment.sealed_batch.into()).chain(services).chain([until.ms().into()]);
     let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
-    rows.iter().map(|row| summary(row).map_err(StoreError::from)).collect()
+    rows.iter().map(|row| summary(row).map_err(HistoryError::from)).collect()
 }
 
 /// Like [`summaries`], of several services, in no order.
@@ -253,7 +253,7 @@ pub async fn summaries_of(
     segment: &Segment,
     services: &[ServiceKey],
     TimeRange { from, to }: TimeRange,
-) -> Result<Vec<BlockSummary>, StoreError> {
+) -> Result<Vec<BlockSummary>, HistoryError> {
     let parameters: Vec<String> = (4..services.len() + 4).map(|number| format!("${number}")).collect();
     let text = format!(
         "SELECT service_id, location_id, first_at, last_at, up, degraded, down FROM {} \
@@ -264,7 +264,7 @@ pub async fn summaries_of(
     let span = [from.ms().into(), to.ms().into(), segment.sealed_batch.into()];
     let values = span.into_iter().chain(services.iter().map(|service| Value::from(*service)));
     let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
-    rows.iter().map(|row| summary(row).map_err(StoreError::from)).collect()
+    rows.iter().map(|row| summary(row).map_err(HistoryError::from)).collect()
 }
 
 /// The body of a block.
@@ -275,7 +275,7 @@ pub async fn body(
     opened: &SegmentConnection,
     segment: &Segment,
     summary: &BlockSummary,
-) -> Result<Vec<u8>, StoreError> {
+) -> Result<Vec<u8>, HistoryError> {
     let found = bodies(opened, segment, std::slice::from_ref(summary)).await?;
     found.into_iter().next().ok_or_else(|| gone(summary))
 }
@@ -288,7 +288,7 @@ pub async fn bodies(
     opened: &SegmentConnection,
     segment: &Segment,
     summaries: &[BlockSummary],
-) -> Result<Vec<Vec<u8>>, StoreError> {
+) -> Result<Vec<Vec<u8>>, HistoryError> {
     let mut bodies = Vec::with_capacity(summaries.len());
     for chunk in summaries.chunks(BODIES_AT_ONCE) {
         // Padded, so that only a few texts are ever prepared.
@@ -316,8 +316,8 @@ pub async fn bodies(
     Ok(bodies)
 }
 
-fn gone(summary: &BlockSummary) -> StoreError {
-    StoreError::corrupt("check_block", &summary.last_at, &"the block is gone")
+fn gone(summary: &BlockSummary) -> HistoryError {
+    HistoryError::corrupt("check_block", &summary.last_at, &"the block is gone")
 }
 
 /// The next services above `after` that have blocks in a segment, at most `most`.
@@ -329,14 +329,14 @@ pub async fn services_after(
     segment: &Segment,
     after: ServiceKey,
     most: u64,
-) -> Result<Vec<ServiceKey>, StoreError> {
+) -> Result<Vec<ServiceKey>, HistoryError> {
     let text = format!(
         "SELECT DISTINCT service_id FROM {} WHERE service_id > $1 AND batch <= $2 ORDER BY service_id LIMIT {most}",
         opened.blocks
     );
     let values = [after.into(), segment.sealed_batch.into()];
     let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
-    rows.iter().map(|row| row.try_get_by_index(0).map_err(StoreError::from)).collect()
+    rows.iter().map(|row| row.try_get_by_index(0).map_err(HistoryError::from)).collect()
 }
 
 /// All blocks of the services from `first` to `last`, by series and time.
@@ -347,7 +347,7 @@ pub async fn blocks_of(
     opened: &SegmentConnection,
     segment: &Segment,
     ServiceRange { first, last }: ServiceRange,
-) -> Result<Vec<(BlockSummary, Vec<u8>)>, StoreError> {
+) -> Result<Vec<(BlockSummary, Vec<u8>)>, HistoryError> {
     let text = format!(
         "SELECT service_id, location_id, first_at, last_at, up, degraded, down, body FROM {} \
         WHERE service_id >= $1 AND service_id <= $2 AND batch <= $3 ORDER BY service_id, location_id, first_at",
@@ -370,7 +370,7 @@ pub async fn rollups(
     segment: &Segment,
     ServiceRange { first, last }: ServiceRange,
     TimeRange { from, to }: TimeRange,
-) -> Result<Vec<SealedRollup>, StoreError> {
+) -> Result<Vec<SealedRollup>, HistoryError> {
     let text = format!(
         "SELECT service_id, location_id, start, body FROM {} \
         WHERE service_id >= $1 AND service_id <= $2 AND start >= $3 AND start < $4 AND batch <= $5 ORDER BY service_id, start",
@@ -391,14 +391,14 @@ pub async fn rollups(
 
 /// A block that cannot be read.
 #[must_use]
-pub fn damaged(summary: &BlockSummary, error: &BlockError) -> StoreError {
-    StoreError::corrupt("check_block", &format!("{:?} until {}", summary.series, summary.last_at), error)
+pub fn damaged(summary: &BlockSummary, error: &BlockError) -> HistoryError {
+    HistoryError::corrupt("check_block", &format!("{:?} until {}", summary.series, summary.last_at), error)
 }
 
 /// A rollup that cannot be read.
 #[must_use]
-pub fn damaged_rollup(rollup: &SealedRollup, error: &dyn Display) -> StoreError {
-    StoreError::corrupt("check_rollup", &format!("{:?} from {}", rollup.series, rollup.start), error)
+pub fn damaged_rollup(rollup: &SealedRollup, error: &dyn Display) -> HistoryError {
+    HistoryError::corrupt("check_rollup", &format!("{:?} from {}", rollup.series, rollup.start), error)
 }
 
 fn statement(opened: &SegmentConnection, text: String, values: impl IntoIterator<Item = Value>) -> Statement {

@@ -13,7 +13,7 @@ use watchkeeper_entities::history_segment::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 pub use crate::model::segment::{Purpose, Retention, SegmentLevel};
-use crate::store::StoreError;
+use crate::store::HistoryError;
 
 /// Number of a segment.
 pub type SegmentId = i32;
@@ -36,7 +36,7 @@ pub struct Segment {
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn visible(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, StoreError> {
+pub async fn visible(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, HistoryError> {
     let mut segments = entered(connection).await?;
     segments.retain(|segment| segment.sealed_batch > 0);
     Ok(segments)
@@ -46,7 +46,7 @@ pub async fn visible(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, 
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn entered(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, StoreError> {
+pub async fn entered(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, HistoryError> {
     let query = Entity::find().filter(Column::RetiredAt.is_null());
     let rows = query.order_by_desc(Column::ToAt).order_by_desc(Column::Id).all(connection).await?;
     rows.into_iter().map(Segment::try_from).collect()
@@ -59,7 +59,7 @@ pub async fn entered(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, 
 pub async fn visible_one(
     connection: &impl ConnectionTrait,
     id: SegmentId,
-) -> Result<Option<Segment>, StoreError> {
+) -> Result<Option<Segment>, HistoryError> {
     let row = Entity::find_by_id(id).filter(Column::RetiredAt.is_null()).one(connection).await?;
     let segment = row.map(Segment::try_from).transpose()?;
     Ok(segment.filter(|segment| segment.sealed_batch > 0))
@@ -69,7 +69,7 @@ pub async fn visible_one(
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn retired(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, StoreError> {
+pub async fn retired(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, HistoryError> {
     let rows = Entity::find().filter(Column::RetiredAt.is_not_null()).all(connection).await?;
     rows.into_iter().map(Segment::try_from).collect()
 }
@@ -78,7 +78,7 @@ pub async fn retired(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, 
 ///
 /// # Errors
 /// When the database fails.
-pub async fn enter(connection: &impl ConnectionTrait, purpose: Purpose) -> Result<Segment, StoreError> {
+pub async fn enter(connection: &impl ConnectionTrait, purpose: Purpose) -> Result<Segment, HistoryError> {
     let row = ActiveModel {
         level: Set(purpose.level as i16),
         retention_days: Set(i32::try_from(purpose.retention.days()).unwrap_or(i32::MAX)),
@@ -96,12 +96,16 @@ pub async fn enter(connection: &impl ConnectionTrait, purpose: Purpose) -> Resul
 ///
 /// # Errors
 /// When it is not the batch after the last one that counts, or the database fails.
-pub async fn publish(connection: &impl ConnectionTrait, id: SegmentId, batch: i64) -> Result<(), StoreError> {
+pub async fn publish(
+    connection: &impl ConnectionTrait,
+    id: SegmentId,
+    batch: i64,
+) -> Result<(), HistoryError> {
     let change = Entity::update_many().col_expr(Column::SealedBatch, Expr::value(batch));
     let change = change.filter(Column::Id.eq(id)).filter(Column::SealedBatch.eq(batch - 1));
     match change.exec(connection).await?.rows_affected {
         1 => Ok(()),
-        _ => Err(StoreError::Overtaken(format!("batch {batch} of segment {id} is not the next one"))),
+        _ => Err(HistoryError::Overtaken(format!("batch {batch} of segment {id} is not the next one"))),
     }
 }
 
@@ -113,13 +117,13 @@ pub async fn retire(
     connection: &impl ConnectionTrait,
     segment: &Segment,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), HistoryError> {
     let change = Entity::update_many().col_expr(Column::RetiredAt, Expr::value(now.ms()));
     let change = change.filter(Column::Id.eq(segment.id)).filter(Column::RetiredAt.is_null());
     let change = change.filter(Column::SealedBatch.eq(segment.sealed_batch));
     match change.exec(connection).await?.rows_affected {
         1 => Ok(()),
-        _ => Err(StoreError::Overtaken(format!("segment {} was written to meanwhile", segment.id))),
+        _ => Err(HistoryError::Overtaken(format!("segment {} was written to meanwhile", segment.id))),
     }
 }
 
@@ -127,16 +131,16 @@ pub async fn retire(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn forget(connection: &impl ConnectionTrait, id: SegmentId) -> Result<(), StoreError> {
+pub async fn forget(connection: &impl ConnectionTrait, id: SegmentId) -> Result<(), HistoryError> {
     Entity::delete_by_id(id).exec(connection).await?;
     Ok(())
 }
 
 impl TryFrom<Model> for Segment {
-    type Error = StoreError;
+    type Error = HistoryError;
 
-    fn try_from(row: Model) -> Result<Self, StoreError> {
-        let corrupt = |problem: &str| StoreError::corrupt("history_segment", &row.id, &problem);
+    fn try_from(row: Model) -> Result<Self, HistoryError> {
+        let corrupt = |problem: &str| HistoryError::corrupt("history_segment", &row.id, &problem);
         let level = match row.level {
             1 => SegmentLevel::Day,
             2 => SegmentLevel::Period,

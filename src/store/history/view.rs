@@ -13,12 +13,12 @@ use crate::store::database::OpenError;
 use crate::store::history::progress;
 use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
-use crate::store::{Database, StoreError};
+use crate::store::{Database, HistoryError};
 
 /// The history database and the segments that belong to it. As a [`Database`] it is its rows.
 #[derive(Clone, Debug)]
 pub struct History {
-    rows: Database,
+    rows: Database<HistoryError>,
     storage: SegmentStorage,
 }
 
@@ -48,7 +48,7 @@ impl CompactionLock {
     ///
     /// # Errors
     /// When the database fails; then nobody holds it any more.
-    pub async fn release(self) -> Result<(), StoreError> {
+    pub async fn release(self) -> Result<(), HistoryError> {
         match self.holder {
             Some(holder) => Ok(holder.rollback().await?),
             None => Ok(()),
@@ -65,7 +65,7 @@ impl History {
     /// # Errors
     /// [`OpenError`] when the database cannot be reached.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
-        let rows = Database::connect(url, limits).await?.unprepared();
+        let rows = Database::connect_unprepared(url, limits).await?;
         let storage = match url.strip_prefix("sqlite:") {
             Some(rest) => {
                 let file = rest.trim_start_matches("//").split('?').next().unwrap_or_default();
@@ -78,7 +78,7 @@ impl History {
 
     /// The database of the rows alone.
     #[must_use]
-    pub const fn rows(&self) -> &Database {
+    pub const fn rows(&self) -> &Database<HistoryError> {
         &self.rows
     }
 
@@ -92,7 +92,7 @@ impl History {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn snapshot(&self) -> Result<Snapshot, StoreError> {
+    pub async fn snapshot(&self) -> Result<Snapshot, HistoryError> {
         let rows = self.begin_reading().await?;
         let segments = segments::visible(&rows).await?;
         Ok(Snapshot { rows, segments, storage: self.storage.clone() })
@@ -103,7 +103,7 @@ impl History {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn lock_compaction(&self) -> Result<Option<CompactionLock>, StoreError> {
+    pub async fn lock_compaction(&self) -> Result<Option<CompactionLock>, HistoryError> {
         self.rows.demand_prepared()?;
         let holder = match &self.storage {
             SegmentStorage::Files(_) => None,
@@ -128,7 +128,7 @@ impl History {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn row_bytes(&self) -> Result<u64, StoreError> {
+    pub async fn row_bytes(&self) -> Result<u64, HistoryError> {
         let text = match self.storage {
             SegmentStorage::Files(_) => {
                 "SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count(), pragma_page_size(), pragma_freelist_count()"
@@ -160,7 +160,7 @@ impl History {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn shrink(&self) -> Result<(), StoreError> {
+    pub async fn shrink(&self) -> Result<(), HistoryError> {
         if let SegmentStorage::Files(_) = self.storage {
             for text in ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"] {
                 self.rows.reader().execute_unprepared(text).await?;
@@ -177,9 +177,9 @@ impl History {
 }
 
 impl Deref for History {
-    type Target = Database;
+    type Target = Database<HistoryError>;
 
-    fn deref(&self) -> &Database {
+    fn deref(&self) -> &Database<HistoryError> {
         &self.rows
     }
 }

@@ -8,7 +8,7 @@ use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::model::verdict::Vote;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::blocks::Body;
 use crate::store::history::fresh::{bucket_of, of_service};
 use crate::store::history::segments::Purpose;
@@ -22,7 +22,7 @@ pub async fn of_span(
     snapshot: &Snapshot,
     service: ServiceKey,
     TimeRange { from, to }: TimeRange,
-) -> Result<Vec<(i32, Vote)>, StoreError> {
+) -> Result<Vec<(i32, Vote)>, HistoryError> {
     let mut votes = fresh(snapshot, service, TimeRange { from, to }).await?;
     let touches = |purpose: &Purpose| purpose.from < to && purpose.to > from;
     for segment in snapshot.segments.iter().filter(|segment| touches(&segment.purpose)) {
@@ -43,7 +43,7 @@ pub async fn of_span(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn first_at(snapshot: &Snapshot, service: ServiceKey) -> Result<Option<Timestamp>, StoreError> {
+pub async fn first_at(snapshot: &Snapshot, service: ServiceKey) -> Result<Option<Timestamp>, HistoryError> {
     let always = TimeRange { from: Timestamp::from_ms(i64::MIN), to: Timestamp::from_ms(i64::MAX) };
     let query = Entity::find().select_only().column(Column::CheckedAt);
     let query = query.filter(Column::Bucket.eq(bucket_of(service))).filter(Column::ServiceId.eq(service));
@@ -65,13 +65,13 @@ async fn fresh(
     snapshot: &Snapshot,
     service: ServiceKey,
     span: TimeRange,
-) -> Result<Vec<(i32, Vote)>, StoreError> {
+) -> Result<Vec<(i32, Vote)>, HistoryError> {
     let columns = [Column::LocationId, Column::Status, Column::CheckedAt];
     let query = of_service(service, span).select_only().columns(columns);
     let rows: Vec<(i32, i16, i64)> = query.into_tuple().all(&snapshot.rows).await?;
     let vote = |(location, status, at)| {
         let status = CheckStatus::from_code(status)
-            .ok_or_else(|| StoreError::corrupt("fresh_check", &at, &"unknown status"))?;
+            .ok_or_else(|| HistoryError::corrupt("fresh_check", &at, &"unknown status"))?;
         Ok((location, Vote { status, checked_at: Timestamp::from_ms(at) }))
     };
     rows.into_iter().map(vote).collect()

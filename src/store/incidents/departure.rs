@@ -14,7 +14,7 @@ use crate::id::Id;
 use crate::model::incident::{IncidentStatus, TimelineEntry};
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
-use crate::store::StoreError;
+use crate::store::MainError;
 use crate::store::incidents::{links, of_organisation};
 
 /// Most incidents in one statement: far below what a statement may bind.
@@ -53,7 +53,7 @@ pub struct Cleanup {
 pub async fn leave_service(
     connection: &impl ConnectionTrait,
     departure: &Departure<'_>,
-) -> Result<Cleanup, StoreError> {
+) -> Result<Cleanup, MainError> {
     let linked: Vec<(i64, Option<i64>)> = of_organisation(departure.organisation)
         .select_only()
         .columns([Column::Id, Column::ResolvedAt])
@@ -91,7 +91,7 @@ fn incidents_of(service: ServiceKey) -> SelectStatement {
 async fn shared_incidents(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
-) -> Result<HashSet<i64>, StoreError> {
+) -> Result<HashSet<i64>, MainError> {
     let rows: Vec<i64> = incident_service::Entity::find()
         .select_only()
         .column(incident_service::Column::IncidentId)
@@ -104,7 +104,7 @@ async fn shared_incidents(
     Ok(rows.into_iter().collect())
 }
 
-async fn delete(connection: &impl ConnectionTrait, incidents: &[i64]) -> Result<(), StoreError> {
+async fn delete(connection: &impl ConnectionTrait, incidents: &[i64]) -> Result<(), MainError> {
     for chunk in incidents.chunks(INCIDENTS_PER_STATEMENT) {
         Entity::delete_many().filter(Column::Id.is_in(chunk.iter().copied())).exec(connection).await?;
     }
@@ -116,7 +116,7 @@ async fn resolve(
     connection: &impl ConnectionTrait,
     incidents: &[i64],
     departure: &Departure<'_>,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     let now = departure.at.ms();
     for chunk in incidents.chunks(INCIDENTS_PER_STATEMENT) {
         // Clocks differ a little: an incident must not end before it began.

@@ -16,13 +16,13 @@ use crate::id::Id;
 use crate::model::incident::{Affected, ChosenPage, Impact, TimelineEntry, sort_by_name};
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// The services that each of these incidents affects, by name.
 pub(super) async fn affected(
     connection: &impl ConnectionTrait,
     incidents: &[i64],
-) -> Result<HashMap<i64, Vec<Affected>>, StoreError> {
+) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
     let mut found: HashMap<i64, Vec<Affected>> = HashMap::new();
     if incidents.is_empty() {
         return Ok(found);
@@ -47,8 +47,8 @@ pub(super) async fn affected(
     Ok(found)
 }
 
-fn to_affected(link: &incident_service::Model, service: service::Model) -> Result<Affected, StoreError> {
-    let corrupt = |problem: &str| StoreError::corrupt("incident_service", &link.service_id, &problem);
+fn to_affected(link: &incident_service::Model, service: service::Model) -> Result<Affected, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("incident_service", &link.service_id, &problem);
     let impact = link.impact.as_deref().map(str::parse).transpose();
     Ok(Affected {
         service: link.service_id,
@@ -65,7 +65,7 @@ fn to_affected(link: &incident_service::Model, service: service::Model) -> Resul
 pub(super) async fn pages(
     connection: &impl ConnectionTrait,
     incident: i64,
-) -> Result<Vec<ChosenPage>, StoreError> {
+) -> Result<Vec<ChosenPage>, MainError> {
     let to_link = statuspage::Entity::belongs_to(incident_statuspage::Entity)
         .from(statuspage::Column::Id)
         .to(incident_statuspage::Column::StatuspageId)
@@ -80,7 +80,7 @@ pub(super) async fn pages(
         .all(connection)
         .await?;
     let page = |(key, id, name): (i64, String, String)| {
-        let corrupt = |problem: &str| StoreError::corrupt("statuspage", &key, &problem);
+        let corrupt = |problem: &str| MainError::corrupt("statuspage", &key, &problem);
         let id: Id = id.parse().map_err(|_| corrupt("its id has not the form of one"))?;
         let name = Translated::from_stored(&name).map_err(|_| corrupt("unreadable name"))?;
         Ok(ChosenPage { key, id, name })
@@ -92,14 +92,14 @@ pub(super) async fn pages(
 pub(super) async fn updates(
     connection: &impl ConnectionTrait,
     incident: i64,
-) -> Result<Vec<TimelineEntry>, StoreError> {
+) -> Result<Vec<TimelineEntry>, MainError> {
     let rows = incident_update::Entity::find()
         .filter(incident_update::Column::IncidentId.eq(incident))
         .order_by_asc(incident_update::Column::Id)
         .all(connection)
         .await?;
     let entry = |row: incident_update::Model| {
-        let corrupt = |problem: &str| StoreError::corrupt("incident_update", &row.id, &problem);
+        let corrupt = |problem: &str| MainError::corrupt("incident_update", &row.id, &problem);
         Ok(TimelineEntry {
             id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
             status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
@@ -116,7 +116,7 @@ pub(super) async fn add_updates(
     connection: &impl ConnectionTrait,
     incident: i64,
     entries: &[TimelineEntry],
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     if entries.is_empty() {
         return Ok(());
     }
@@ -143,7 +143,7 @@ pub(super) async fn add_services(
     connection: &impl ConnectionTrait,
     incident: i64,
     services: impl Iterator<Item = &Affected>,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     let rows: Vec<_> = services
         .map(|affected| incident_service::ActiveModel {
             incident_id: Set(incident),
@@ -164,8 +164,9 @@ pub(super) async fn add_services(
 pub(super) async fn set_services(
     connection: &impl ConnectionTrait,
     incident: i64,
-    (before, after): (&[Affected], &[Affected]),
-) -> Result<(), StoreError> {
+    before: &[Affected],
+    after: &[Affected],
+) -> Result<(), MainError> {
     let known: HashMap<ServiceKey, &Affected> = before.iter().map(|row| (row.service, row)).collect();
     let kept: HashMap<ServiceKey, &Affected> = after.iter().map(|row| (row.service, row)).collect();
     let gone: Vec<ServiceKey> = known.keys().filter(|key| !kept.contains_key(key)).copied().collect();
@@ -199,8 +200,9 @@ fn of_incident<Q: QueryFilter>(statement: Q, incident: i64, services: Vec<Servic
 pub(super) async fn set_pages(
     connection: &impl ConnectionTrait,
     incident: i64,
-    (before, after): (&[ChosenPage], &[ChosenPage]),
-) -> Result<(), StoreError> {
+    before: &[ChosenPage],
+    after: &[ChosenPage],
+) -> Result<(), MainError> {
     if before == after {
         return Ok(());
     }

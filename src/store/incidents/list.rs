@@ -12,7 +12,7 @@ use crate::clock::Timestamp;
 use crate::model::incident::{Affected, Incident, IncidentKind};
 use crate::model::service::ServiceKey;
 use crate::store::incidents::{links, of_organisation, rows};
-use crate::store::{PageWindow, StoreError};
+use crate::store::{MainError, PageWindow};
 
 /// Which incidents are asked for; everything that is set must match (contract 4.10.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub async fn page(
     organisation: i64,
     filter: &IncidentFilter,
     window: PageWindow,
-) -> Result<(Vec<(Incident, Vec<Affected>)>, u64), StoreError> {
+) -> Result<(Vec<(Incident, Vec<Affected>)>, u64), MainError> {
     if filter.services.as_ref().is_some_and(Vec::is_empty) {
         return Ok((Vec::new(), 0));
     }
@@ -102,7 +102,7 @@ pub async fn page(
         let services = affected.remove(&row.id).unwrap_or_default();
         Ok((rows::from_row(row)?, services))
     };
-    let incidents: Result<Vec<_>, StoreError> = found.into_iter().map(with_services).collect();
+    let incidents: Result<Vec<_>, MainError> = found.into_iter().map(with_services).collect();
     Ok((incidents?, total))
 }
 
@@ -115,7 +115,7 @@ pub async fn periods(
     organisation: i64,
     service: ServiceKey,
     from: Timestamp,
-) -> Result<Vec<(Timestamp, Option<Timestamp>)>, StoreError> {
+) -> Result<Vec<(Timestamp, Option<Timestamp>)>, MainError> {
     let filter = IncidentFilter { of_service: Some(service), from: Some(from), ..IncidentFilter::default() };
     let rows: Vec<(i64, Option<i64>)> = filter
         .select(organisation)

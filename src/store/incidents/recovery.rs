@@ -11,7 +11,7 @@ use watchkeeper_entities::incident_service::{Column, Entity};
 use crate::clock::Timestamp;
 use crate::model::incident::IncidentKind;
 use crate::model::service::ServiceKey;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// Most services in one statement: far below what a statement may bind.
 const SERVICES_PER_STATEMENT: usize = 1_000;
@@ -34,7 +34,7 @@ pub struct Unrecovered {
 pub async fn unrecovered(
     connection: &impl ConnectionTrait,
     services: Option<&[ServiceKey]>,
-) -> Result<Vec<Unrecovered>, StoreError> {
+) -> Result<Vec<Unrecovered>, MainError> {
     let open = Query::select()
         .column(incident::Column::Id)
         .from(incident::Entity)
@@ -69,7 +69,7 @@ pub async fn mark(
     connection: &impl ConnectionTrait,
     affected: Unrecovered,
     recovered_at: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     Entity::update_many()
         .col_expr(Column::RecoveredAt, Expr::value(recovered_at.ms()))
         .filter(Column::IncidentId.eq(affected.incident))

@@ -6,7 +6,7 @@ use watchkeeper_entities::incident::{ActiveModel, Model};
 use crate::clock::Timestamp;
 use crate::model::incident::{Author, Incident};
 use crate::model::translated::Translated;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 pub(super) fn to_row(incident: &Incident) -> ActiveModel {
     let author = incident.created_by.as_ref();
@@ -29,8 +29,8 @@ pub(super) fn to_row(incident: &Incident) -> ActiveModel {
     }
 }
 
-pub(super) fn from_row(row: Model) -> Result<Incident, StoreError> {
-    let corrupt = |problem: &str| StoreError::corrupt("incident", &row.id, &problem);
+pub(super) fn from_row(row: Model) -> Result<Incident, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("incident", &row.id, &problem);
     let created_by = match (&row.created_by_id, row.created_by_name) {
         (Some(id), Some(name)) => {
             Some(Author { id: id.parse().map_err(|_| corrupt("unreadable author"))?, name })

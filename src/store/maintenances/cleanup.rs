@@ -14,7 +14,7 @@ use watchkeeper_entities::maintenance_service::{Column as Link, Entity as Links}
 use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// How many maintenances met which fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Detached {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn lock_of(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), StoreError> {
+pub async fn lock_of(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
     let linked = Links::find()
         .select_only()
         .column(Link::MaintenanceId)
@@ -59,7 +59,7 @@ pub async fn detach(
     service: ServiceKey,
     delete_orphaned: bool,
     now: Timestamp,
-) -> Result<Detached, StoreError> {
+) -> Result<Detached, MainError> {
     lock_of(connection, service).await?;
     let linked = Links::find().filter(Link::ServiceId.eq(service)).count(connection).await?;
     if linked == 0 {

@@ -5,7 +5,7 @@ use watchkeeper_entities::maintenance::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
-use crate::store::StoreError;
+use crate::store::MainError;
 use crate::store::maintenances::from_row;
 
 /// Maintenances that wait for their planned start.
@@ -29,7 +29,7 @@ pub async fn at(
     now: Timestamp,
     after: MaintenanceKey,
     limit: u64,
-) -> Result<Vec<MaintenanceKey>, StoreError> {
+) -> Result<Vec<MaintenanceKey>, MainError> {
     let starts = waiting().add(Column::ScheduledStart.lte(now.ms()));
     let ends = running().add(Column::ScheduledEnd.lte(now.ms()));
     let keys = Entity::find()
@@ -46,7 +46,7 @@ pub async fn at(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn next(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, StoreError> {
+pub async fn next(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>, MainError> {
     let moment = |condition: Condition, column: Column| {
         let moments = Entity::find().select_only().column_as(column.min(), "moment").filter(condition);
         moments.into_tuple::<Option<i64>>().one(connection)
@@ -63,6 +63,6 @@ pub async fn next(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>
 pub async fn claim(
     connection: &impl ConnectionTrait,
     key: MaintenanceKey,
-) -> Result<Option<Maintenance>, StoreError> {
+) -> Result<Option<Maintenance>, MainError> {
     Entity::find_by_id(key).lock_exclusive().one(connection).await?.as_ref().map(from_row).transpose()
 }

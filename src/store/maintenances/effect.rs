@@ -19,7 +19,7 @@ use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
 use crate::model::service::{Service, ServiceKey};
 use crate::model::window::WindowKind;
 use crate::store::maintenances::{links, timeline, update};
-use crate::store::{StoreError, services};
+use crate::store::{MainError, services};
 
 /// Services looked at in one statement.
 const AT_ONCE: usize = 1_000;
@@ -31,7 +31,7 @@ const AT_ONCE: usize = 1_000;
 pub async fn covered(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
-) -> Result<HashSet<ServiceKey>, StoreError> {
+) -> Result<HashSet<ServiceKey>, MainError> {
     let mut found = HashSet::new();
     for keys in services.chunks(AT_ONCE) {
         let running = maintenance::Entity::find()
@@ -61,7 +61,7 @@ pub async fn carry_out(
     connection: &impl ConnectionTrait,
     step: &Step,
     now: Timestamp,
-) -> Result<Vec<Service>, StoreError> {
+) -> Result<Vec<Service>, MainError> {
     update(connection, &step.after).await?;
     timeline::add(connection, step.after.key, &step.entries).await?;
     align(connection, &step.after, now).await
@@ -75,7 +75,7 @@ pub async fn align(
     connection: &impl ConnectionTrait,
     maintenance: &Maintenance,
     now: Timestamp,
-) -> Result<Vec<Service>, StoreError> {
+) -> Result<Vec<Service>, MainError> {
     let wanted = if maintenance.leaves_time_out() {
         links::covered_by(connection, maintenance.key).await?
     } else {
@@ -92,7 +92,7 @@ pub async fn end(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
     now: Timestamp,
-) -> Result<Vec<Service>, StoreError> {
+) -> Result<Vec<Service>, MainError> {
     keep_open(connection, maintenance, &[], now).await
 }
 
@@ -101,7 +101,7 @@ async fn keep_open(
     maintenance: MaintenanceKey,
     wanted: &[ServiceKey],
     now: Timestamp,
-) -> Result<Vec<Service>, StoreError> {
+) -> Result<Vec<Service>, MainError> {
     let open = open_windows(connection, maintenance).await?;
     let closing: Vec<ServiceKey> = open.iter().copied().filter(|key| !wanted.contains(key)).collect();
     let opening: Vec<ServiceKey> = wanted.iter().copied().filter(|key| !open.contains(key)).collect();
@@ -130,7 +130,7 @@ async fn keep_open(
 async fn open_windows(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
-) -> Result<Vec<ServiceKey>, StoreError> {
+) -> Result<Vec<ServiceKey>, MainError> {
     let rows = service_window::Entity::find()
         .filter(service_window::Column::MaintenanceId.eq(maintenance))
         .filter(service_window::Column::ToAt.is_null())
@@ -147,7 +147,7 @@ async fn open_windows(
 pub async fn hold(
     connection: &impl ConnectionTrait,
     keys: &[ServiceKey],
-) -> Result<HashSet<ServiceKey>, StoreError> {
+) -> Result<HashSet<ServiceKey>, MainError> {
     let mut ordered = keys.to_vec();
     ordered.sort_unstable();
     let mut held = HashSet::new();
@@ -172,7 +172,7 @@ async fn close(
     maintenance: MaintenanceKey,
     keys: &[ServiceKey],
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     use service_window::{Column, Entity};
     for keys in keys.chunks(AT_ONCE) {
         let mine = || {
@@ -192,7 +192,7 @@ async fn close(
 }
 
 /// Notes at the services whether a window is open. Gives those for which that is news.
-async fn mark(connection: &impl ConnectionTrait, keys: &[ServiceKey]) -> Result<Vec<Service>, StoreError> {
+async fn mark(connection: &impl ConnectionTrait, keys: &[ServiceKey]) -> Result<Vec<Service>, MainError> {
     use service::{Column, Entity};
     let mut changed = Vec::new();
     for keys in keys.chunks(AT_ONCE) {

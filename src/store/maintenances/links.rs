@@ -11,7 +11,7 @@ use crate::id::Id;
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// Maintenances looked at in one statement.
 const AT_ONCE: usize = 1_000;
@@ -41,7 +41,7 @@ pub struct NamedPage {
 pub async fn covered_by(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
-) -> Result<Vec<ServiceKey>, StoreError> {
+) -> Result<Vec<ServiceKey>, MainError> {
     let rows = maintenance_service::Entity::find()
         .filter(maintenance_service::Column::MaintenanceId.eq(maintenance))
         .order_by_asc(maintenance_service::Column::ServiceId)
@@ -57,7 +57,7 @@ pub async fn covered_by(
 pub async fn services_of(
     connection: &impl ConnectionTrait,
     maintenances: &[MaintenanceKey],
-) -> Result<HashMap<MaintenanceKey, Vec<NamedService>>, StoreError> {
+) -> Result<HashMap<MaintenanceKey, Vec<NamedService>>, MainError> {
     let mut found: HashMap<MaintenanceKey, Vec<NamedService>> = HashMap::new();
     for keys in maintenances.chunks(AT_ONCE) {
         let links = maintenance_service::Entity::find()
@@ -80,7 +80,7 @@ pub async fn services_of(
 async fn named_services(
     connection: &impl ConnectionTrait,
     keys: BTreeSet<ServiceKey>,
-) -> Result<HashMap<ServiceKey, NamedService>, StoreError> {
+) -> Result<HashMap<ServiceKey, NamedService>, MainError> {
     let keys: Vec<ServiceKey> = keys.into_iter().collect();
     let mut found = HashMap::new();
     for keys in keys.chunks(AT_ONCE) {
@@ -92,7 +92,7 @@ async fn named_services(
             .all(connection)
             .await?;
         for (key, id, name) in rows {
-            let unreadable = |_| StoreError::corrupt("service", &key, &"its id has not the form of one");
+            let unreadable = |_| MainError::corrupt("service", &key, &"its id has not the form of one");
             found.insert(key, NamedService { id: id.parse().map_err(unreadable)?, name });
         }
     }
@@ -106,7 +106,7 @@ async fn named_services(
 pub async fn statuspages_of(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
-) -> Result<Vec<NamedPage>, StoreError> {
+) -> Result<Vec<NamedPage>, MainError> {
     let links = maintenance_statuspage::Entity::find()
         .filter(maintenance_statuspage::Column::MaintenanceId.eq(maintenance))
         .order_by_asc(maintenance_statuspage::Column::Position)
@@ -117,7 +117,7 @@ pub async fn statuspages_of(
         statuspage::Entity::find().filter(statuspage::Column::Id.is_in(keys.clone())).all(connection).await?;
     let rows: HashMap<i64, statuspage::Model> = rows.into_iter().map(|row| (row.id, row)).collect();
     let named = |row: &statuspage::Model| {
-        let corrupt = |problem: &str| StoreError::corrupt("statuspage", &row.id, &problem);
+        let corrupt = |problem: &str| MainError::corrupt("statuspage", &row.id, &problem);
         Ok(NamedPage {
             id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
             name: Translated::from_stored(&row.name).map_err(|_| corrupt("unreadable name"))?,
@@ -134,7 +134,7 @@ pub async fn cover(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
     services: &[ServiceKey],
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     maintenance_service::Entity::delete_many()
         .filter(maintenance_service::Column::MaintenanceId.eq(maintenance))
         .exec(connection)
@@ -158,7 +158,7 @@ pub async fn show_on(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
     statuspages: &[i64],
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     maintenance_statuspage::Entity::delete_many()
         .filter(maintenance_statuspage::Column::MaintenanceId.eq(maintenance))
         .exec(connection)

@@ -8,7 +8,7 @@ use crate::id::Id;
 use crate::model::maintenance::step::NewEntry;
 use crate::model::maintenance::{Entry, MaintenanceKey};
 use crate::model::translated::Translated;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// Adds entries in this order, each under a new id.
 ///
@@ -18,7 +18,7 @@ pub async fn add(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
     entries: &[NewEntry],
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     for entry in entries {
         let row = ActiveModel {
             public_id: Set(Id::random().to_string()),
@@ -41,7 +41,7 @@ pub async fn add(
 pub async fn of(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
-) -> Result<Vec<Entry>, StoreError> {
+) -> Result<Vec<Entry>, MainError> {
     let rows = Entity::find()
         .filter(Column::MaintenanceId.eq(maintenance))
         .order_by_asc(Column::Id)
@@ -50,8 +50,8 @@ pub async fn of(
     rows.iter().map(from_row).collect()
 }
 
-fn from_row(row: &Model) -> Result<Entry, StoreError> {
-    let corrupt = |problem: &str| StoreError::corrupt("maintenance_update", &row.id, &problem);
+fn from_row(row: &Model) -> Result<Entry, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("maintenance_update", &row.id, &problem);
     Ok(Entry {
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
         status: row.status.parse().map_err(|_| corrupt("unknown status"))?,

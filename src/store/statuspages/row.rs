@@ -9,7 +9,7 @@ use crate::model::statuspage::seo::Seo;
 use crate::model::statuspage::word::SubscriberChannel;
 use crate::model::statuspage::{Shows, Statuspage};
 use crate::model::translated::Translated;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 pub(super) fn to_row(page: &Statuspage) -> ActiveModel {
     let channels: Vec<&str> = page.subscriber_channels.iter().map(|channel| channel.as_str()).collect();
@@ -48,9 +48,9 @@ pub(super) fn to_row(page: &Statuspage) -> ActiveModel {
     }
 }
 
-pub(super) fn from_row(row: Model) -> Result<Statuspage, StoreError> {
+pub(super) fn from_row(row: Model) -> Result<Statuspage, MainError> {
     let key = row.id;
-    let corrupt = |problem: &str| StoreError::corrupt("statuspage", &key, &problem);
+    let corrupt = |problem: &str| MainError::corrupt("statuspage", &key, &problem);
     let list = |stored: &str| serde_json::from_str::<Vec<String>>(stored).map_err(|_| corrupt("a list"));
     let channels: Option<Vec<SubscriberChannel>> =
         list(&row.subscriber_channels)?.iter().map(|word| word.parse().ok()).collect();

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::{asset, component, custom_domain};
 
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// What hangs on one page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Shown {
 pub async fn of_pages(
     connection: &impl ConnectionTrait,
     pages: &[i64],
-) -> Result<HashMap<i64, Shown>, StoreError> {
+) -> Result<HashMap<i64, Shown>, MainError> {
     let mut shown: HashMap<i64, Shown> = pages.iter().map(|page| (*page, Shown::default())).collect();
     for (page, hostname) in active_hostnames(connection, pages).await? {
         shown.entry(page).or_default().active_hostname = hostname;
@@ -61,7 +61,7 @@ pub async fn of_pages(
 async fn active_hostnames(
     connection: &impl ConnectionTrait,
     pages: &[i64],
-) -> Result<HashMap<i64, Option<String>>, StoreError> {
+) -> Result<HashMap<i64, Option<String>>, MainError> {
     let domains: Vec<(i64, String, String)> = custom_domain::Entity::find()
         .select_only()
         .columns([

@@ -19,7 +19,7 @@ use crate::clock::Timestamp;
 use crate::clock::guard::JudgedTime;
 use crate::model::slug::HOLD_MS;
 use crate::model::statuspage::Statuspage;
-use crate::store::StoreError;
+use crate::store::MainError;
 use crate::store::statuspages::row::to_row;
 
 /// Whether an organisation must not take this slug: a page has it, or it is kept for another organisation.
@@ -31,7 +31,7 @@ pub async fn is_taken(
     organisation: i64,
     slug: &str,
     now: JudgedTime,
-) -> Result<bool, StoreError> {
+) -> Result<bool, MainError> {
     let pages = Entity::find().filter(Column::Slug.eq(slug)).count(connection).await?;
     Ok(pages > 0 || is_held(connection, organisation, slug, now).await?)
 }
@@ -45,7 +45,7 @@ pub async fn taken(
     organisation: i64,
     stem: &str,
     now: JudgedTime,
-) -> Result<HashSet<String>, StoreError> {
+) -> Result<HashSet<String>, MainError> {
     let pages: Vec<String> = Entity::find()
         .select_only()
         .column(Column::Slug)
@@ -73,7 +73,7 @@ pub async fn insert(
     connection: &impl ConnectionTrait,
     page: Statuspage,
     now: JudgedTime,
-) -> Result<Option<Statuspage>, StoreError> {
+) -> Result<Option<Statuspage>, MainError> {
     let mut row = to_row(&page);
     row.id = NotSet;
     let unless_taken = OnConflict::column(Column::Slug).do_nothing().to_owned();
@@ -100,7 +100,7 @@ pub async fn rename(
     page: &Statuspage,
     slug: &str,
     now: JudgedTime,
-) -> Result<bool, StoreError> {
+) -> Result<bool, MainError> {
     let row =
         ActiveModel { id: Set(page.key), slug: Set(slug.to_owned()), ..<ActiveModel as Default>::default() };
     match row.update(connection).await {
@@ -127,7 +127,7 @@ pub async fn hold(
     organisation: i64,
     slug: &str,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<(), MainError> {
     release(connection, slug).await?;
     let row = slug_hold::ActiveModel {
         slug: Set(slug.to_owned()),
@@ -138,7 +138,7 @@ pub async fn hold(
     Ok(())
 }
 
-async fn release(connection: &impl ConnectionTrait, slug: &str) -> Result<(), StoreError> {
+async fn release(connection: &impl ConnectionTrait, slug: &str) -> Result<(), MainError> {
     slug_hold::Entity::delete_by_id(slug.to_owned()).exec(connection).await?;
     Ok(())
 }
@@ -148,7 +148,7 @@ async fn is_held(
     organisation: i64,
     slug: &str,
     now: JudgedTime,
-) -> Result<bool, StoreError> {
+) -> Result<bool, MainError> {
     let holds = slug_hold::Entity::find_by_id(slug.to_owned()).filter(held_from(organisation, now));
     Ok(holds.count(connection).await? > 0)
 }

@@ -7,16 +7,13 @@ use watchkeeper_entities::statuspage::{Column, Entity};
 use super::row::from_row;
 use crate::model::domain::DomainStatus;
 use crate::model::statuspage::Statuspage;
-use crate::store::StoreError;
+use crate::store::MainError;
 
 /// The page with this slug, published or not.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
-pub async fn by_slug(
-    connection: &impl ConnectionTrait,
-    slug: &str,
-) -> Result<Option<Statuspage>, StoreError> {
+pub async fn by_slug(connection: &impl ConnectionTrait, slug: &str) -> Result<Option<Statuspage>, MainError> {
     Entity::find().filter(Column::Slug.eq(slug)).one(connection).await?.map(from_row).transpose()
 }
 
@@ -27,7 +24,7 @@ pub async fn by_slug(
 pub async fn by_domain(
     connection: &impl ConnectionTrait,
     hostname: &str,
-) -> Result<Option<Statuspage>, StoreError> {
+) -> Result<Option<Statuspage>, MainError> {
     let active = custom_domain::Entity::find()
         .filter(custom_domain::Column::Hostname.eq(hostname))
         .filter(custom_domain::Column::Status.eq(DomainStatus::Active.as_str()));

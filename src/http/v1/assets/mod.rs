@@ -20,14 +20,14 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::assets::picture::size_limit;
 use crate::http::v1::assets::upload::{Upload, read_file};
-use crate::http::v1::page_in_path;
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::viewer::PageViewer;
 use crate::model::asset::AssetKind;
 use crate::store::assets::{self, NewAsset};
+use crate::store::statuspages;
 
 pub(super) use decoder::ImageDecoder;
 
@@ -69,7 +69,7 @@ async fn upload(
     call: Call<AppState>,
     kind: AssetKind,
 ) -> Result<Committed, ApiError> {
-    let id = page_in_path::find(&call).await?.id;
+    let id = in_path::find(&call, statuspages::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let (most, mebibytes) = size_limit(kind);
     let refused = |rule| ApiError::Fields(FieldErrors::of("file", rule));
@@ -80,7 +80,7 @@ async fn upload(
     };
     let picture = decoder.decode(kind, bytes).await?.map_err(refused)?;
     let write = effect.begin(&state.databases.main).await?;
-    let page = page_in_path::find_for_update(&write, &caller, id).await?;
+    let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
     let asset = NewAsset {
         statuspage: page.key,
         kind,
@@ -89,7 +89,7 @@ async fn upload(
         bytes: picture.bytes,
         created_at: state.now(),
     };
-    assets::replace(&*write, asset).await.or_unavailable()?;
+    assets::replace(&*write, asset).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
     let reply = Reply::data(viewer.bare(&*write, &page).await?);
@@ -97,11 +97,11 @@ async fn upload(
 }
 
 async fn delete(call: Call<AppState>, kind: AssetKind) -> Result<Committed, ApiError> {
-    let id = page_in_path::find(&call).await?.id;
+    let id = in_path::find(&call, statuspages::find).await?.id;
     let Call { state, caller, headers, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    let page = page_in_path::find_for_update(&write, &caller, id).await?;
-    assets::delete(&*write, page.key, kind).await.or_unavailable()?;
+    let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
+    assets::delete(&*write, page.key, kind).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
     let reply = Reply::data(viewer.bare(&*write, &page).await?);

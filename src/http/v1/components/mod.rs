@@ -19,22 +19,22 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{Page, PageRequest};
-use crate::http::kit::quota::{Quota, demand_room};
+use crate::http::kit::quota::Quota;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
+use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
 use crate::http::v1::components::draft::{Draft, Links};
 use crate::http::v1::components::of_page::PageComponents;
-use crate::http::v1::page_in_path::{find, find_for_update};
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::component::Component;
 use crate::model::statuspage::Statuspage;
-use crate::store::{Transaction, components, organisations, services, synced_groups};
+use crate::store::{Transaction, components, organisations, services, statuspages, synced_groups};
 
 pub(in crate::http) async fn list_components(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let page = find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let Call { state, caller, query, canonical_path, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let found = PageComponents::load(&state, state.databases.main.reader(), &page).await?;
@@ -48,7 +48,7 @@ pub(in crate::http) async fn list_components(call: Call<AppState>) -> Result<Rep
 }
 
 pub(in crate::http) async fn show_component(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let page = find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let id = find_component(&call, &page).await?.id;
     let Call { state, caller, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
@@ -57,20 +57,21 @@ pub(in crate::http) async fn show_component(call: Call<AppState>) -> Result<Repl
 }
 
 pub(in crate::http) async fn create_component(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let page = find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
-    let stored = components::of_page(&*write, page.key).await.or_unavailable()?;
+    let stored = components::of_page(&*write, page.key).await?;
     let links = links(&write, &caller, &body).await?;
     let draft = Draft { organisation: &caller.organisation, components: &stored, links };
     let component = draft.create(&body, page.key, state.created_at()).map_err(ApiError::Fields)?;
-    take_slot(&caller, &stored).await?;
-    let component = components::insert(&*write, component).await.or_unavailable()?;
+    let usage = ready(Ok::<_, ApiError>(counted(&stored)));
+    take_slot(Quota::Components, caller.limits.components, usage).await?;
+    let component = components::insert(&*write, component).await?;
     if component.sync_tag.is_some() {
         let followed = synced_groups::follow_group(&*write, &caller.organisation, &component, state.now());
-        followed.await.or_unavailable()?;
+        followed.await?;
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let found = PageComponents::load(&state, &*write, &page).await?;
@@ -80,22 +81,22 @@ pub(in crate::http) async fn create_component(call: Call<AppState>) -> Result<Co
 }
 
 pub(in crate::http) async fn update_component(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let page = find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let id = find_component(&call, &page).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
-    let stored = components::of_page(&*write, page.key).await.or_unavailable()?;
+    let stored = components::of_page(&*write, page.key).await?;
     let before = stored.iter().find(|component| component.id == id).ok_or(ApiError::NotFound)?;
     let links = links(&write, &caller, &body).await?;
     let draft = Draft { organisation: &caller.organisation, components: &stored, links };
     let changed = draft.update(&body, before).map_err(ApiError::Fields)?;
     if changed != *before {
-        components::update(&*write, &changed).await.or_unavailable()?;
+        components::update(&*write, &changed).await?;
         if changed.sync_tag != before.sync_tag {
             let followed = synced_groups::follow_group(&*write, &caller.organisation, &changed, state.now());
-            followed.await.or_unavailable()?;
+            followed.await?;
         }
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
@@ -105,17 +106,17 @@ pub(in crate::http) async fn update_component(call: Call<AppState>) -> Result<Co
 }
 
 pub(in crate::http) async fn delete_component(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let page = find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let id = find_component(&call, &page).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
-    let found = components::find(&*write, page.key, id).await.or_unavailable()?;
+    let found = components::find(&*write, page.key, id).await?;
     let component = found.ok_or(ApiError::NotFound)?;
     if component.is_sync_managed {
         return Err(ApiError::Fields(FieldErrors::of("component", FieldRule::Managed)));
     }
-    components::delete(&*write, component.key).await.or_unavailable()?;
+    components::delete(&*write, component.key).await?;
     write.commit(Reply::deleted(id)).await
 }
 
@@ -123,14 +124,14 @@ pub(in crate::http) async fn delete_component(call: Call<AppState>) -> Result<Co
 async fn find_component(call: &Call<AppState>, page: &Statuspage) -> Result<Component, ApiError> {
     let id = call.path.id(1)?;
     let main = call.state.databases.main.reader();
-    components::find(main, page.key, id).await.or_unavailable()?.ok_or(ApiError::NotFound)
+    components::find(main, page.key, id).await?.ok_or(ApiError::NotFound)
 }
 
 /// Keeps the organisation and then the page from others until the transaction ends.
 async fn lock(write: &Write, caller: &Caller, page: Id) -> Result<Statuspage, ApiError> {
     let transaction: &Transaction = write;
-    organisations::lock(transaction, caller.organisation.key).await.or_unavailable()?;
-    find_for_update(transaction, caller, page).await
+    organisations::lock(transaction, caller.organisation.key).await?;
+    in_path::find_for_update(transaction, caller, page, statuspages::find_for_update).await
 }
 
 /// What the ids in a body name.
@@ -140,21 +141,20 @@ async fn links(write: &Write, caller: &Caller, body: &Map<String, Value>) -> Res
     let id = |name: &str| body.get(name).and_then(Value::as_str).and_then(|text| text.trim().parse().ok());
     let mut links = Links::default();
     if let Some(id) = id("service_id") {
-        let found = services::find(transaction, organisation, id).await.or_unavailable()?;
+        let found = services::find(transaction, organisation, id).await?;
         links.service = found.map(|service| service.key);
     }
     if let Some(id) = id("sync_tag_id") {
-        links.tag = components::find_tag(transaction, organisation, id).await.or_unavailable()?;
+        links.tag = components::find_tag(transaction, organisation, id).await?;
     }
     if let Some(id) = id("parent_id") {
-        links.parent_exists = components::exists(transaction, organisation, id).await.or_unavailable()?;
+        links.parent_exists = components::exists(transaction, organisation, id).await?;
     }
     Ok(links)
 }
 
-/// Passes when the plan has room for one more component on the page; what the synchronisation made does not count.
-async fn take_slot(caller: &Caller, stored: &[Component]) -> Result<(), ApiError> {
+/// The components that the plan counts: what the synchronisation made does not.
+fn counted(stored: &[Component]) -> u64 {
     let counted = stored.iter().filter(|component| !component.is_sync_managed).count();
-    let usage = u64::try_from(counted).unwrap_or(u64::MAX);
-    demand_room(Quota::Components, caller.limits.components, ready(Ok(usage))).await
+    u64::try_from(counted).unwrap_or(u64::MAX)
 }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::components::view::{ComponentView, ShownBeside};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
@@ -33,18 +32,14 @@ impl PageComponents {
         connection: &impl Connection,
         page: &Statuspage,
     ) -> Result<Self, ApiError> {
-        let components = components::of_page(connection, page.key).await.or_unavailable()?;
-        let facts = page_facts::gather(connection, page.organisation, page.key).await.or_unavailable()?;
+        let components = components::of_page(connection, page.key).await?;
+        let facts = page_facts::gather(connection, page.organisation, page.key).await?;
         let snapshots = state.snapshots(&facts.services).await?;
         let verdicts = facts.services.iter().zip(&snapshots);
         let verdicts = verdicts.map(|(service, snapshot)| (service.key, snapshot.verdict)).collect();
         let derived = statuses(&components, &facts, &verdicts);
         let has_tags = components.iter().any(|component| component.sync_tag.is_some());
-        let tags = if has_tags {
-            components::sync_tags(connection, page.key).await.or_unavailable()?
-        } else {
-            HashMap::new()
-        };
+        let tags = if has_tags { components::sync_tags(connection, page.key).await? } else { HashMap::new() };
         let services = facts.services.into_iter().map(|service| (service.key, service)).collect();
         Ok(Self { components, services, tags, derived })
     }

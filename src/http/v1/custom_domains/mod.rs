@@ -16,28 +16,28 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::page::{Page, PageRequest};
-use crate::http::kit::quota::{Quota, demand_room};
+use crate::http::kit::quota::Quota;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
+use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
 use crate::http::v1::custom_domains::view::{DomainView, HOSTNAME_LENGTH};
-use crate::http::v1::page_in_path;
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::domain::{Domain, DomainStatus};
 use crate::model::domain_names::is_hostname;
 use crate::model::statuspage::Statuspage;
 use crate::probe::domain_look::look;
-use crate::store::{Transaction, custom_domains, organisations};
+use crate::store::{Transaction, custom_domains, organisations, statuspages};
 
 pub(super) use cooldown::Cooldowns;
 
 pub(super) async fn list_domains(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let page = page_in_path::find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let Call { state, query, canonical_path, .. } = call;
     let main = state.databases.main.reader();
-    let domains = custom_domains::list(main, page.key).await.or_unavailable()?;
+    let domains = custom_domains::list(main, page.key).await?;
     let total = u64::try_from(domains.len()).unwrap_or(u64::MAX);
     let request = PageRequest::read_whole(&query, total);
     let rows = request.cut(domains).iter().map(|domain| shown(&state, &page, domain)).collect();
@@ -51,7 +51,7 @@ pub(super) async fn show_domain(call: Call<AppState>) -> Result<Reply, ApiError>
 }
 
 pub(super) async fn attach_domain(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = page_in_path::find(&call).await?.id;
+    let id = in_path::find(&call, statuspages::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let errors = Errors::default();
@@ -67,16 +67,17 @@ pub(super) async fn attach_domain(call: Call<AppState>) -> Result<Committed, Api
     });
     let hostname = errors.into_inner().into_result(hostname.unwrap_or_default())?;
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
-    let page = page_in_path::find_for_update(&write, &caller, id).await?;
-    if custom_domains::is_attached(&*write, &hostname).await.or_unavailable()? {
+    organisations::lock(&*write, caller.organisation.key).await?;
+    let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
+    if custom_domains::is_attached(&*write, &hostname).await? {
         return Err(taken());
     }
-    take_slot(&write, &page, caller.limits.custom_domains).await?;
+    let usage = custom_domains::count(&*write, page.key);
+    take_slot(Quota::CustomDomains, caller.limits.custom_domains, usage).await?;
     // A clock that is behind must not let the week be over before it has begun.
     let created_at = state.created_at().max(state.guard.judged_now().best);
     let domain = Domain::attached(page.key, hostname, created_at);
-    let inserted = custom_domains::insert(&*write, domain).await.or_unavailable()?;
+    let inserted = custom_domains::insert(&*write, domain).await?;
     let domain = inserted.ok_or_else(taken)?;
     let location = format!("{}/v1/statuspages/{}/custom-domains/{}", state.base_url, page.id, domain.id);
     write.commit(Reply::created(shown(&state, &page, &domain), &location)).await
@@ -87,7 +88,7 @@ pub(super) async fn detach_domain(call: Call<AppState>) -> Result<Committed, Api
     let Call { state, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let domain = find_for_update(&write, &page, domain.id).await?;
-    custom_domains::delete(&*write, domain.key).await.or_unavailable()?;
+    custom_domains::delete(&*write, domain.key).await?;
     write.commit(Reply::deleted(domain.id)).await
 }
 
@@ -105,22 +106,22 @@ pub(super) async fn verify_domain(
     // Somebody else may have looked meanwhile, or taken the domain away.
     let stored = find_for_update(&write, &page, domain.id).await?;
     let changed = Domain { asked_at: Some(asked_at), ..stored.looked_at(sight, state.guard.judged_now()) };
-    custom_domains::update(&*write, &changed).await.or_unavailable()?;
+    custom_domains::update(&*write, &changed).await?;
     write.commit(Reply::data(shown(&state, &page, &changed))).await
 }
 
 /// Page and domain in the path (step 8 of contract 1.8).
 async fn find(call: &Call<AppState>) -> Result<(Statuspage, Domain), ApiError> {
-    let page = page_in_path::find(call).await?;
+    let page = in_path::find(call, statuspages::find).await?;
     let id = call.path.id(1)?;
     let main = call.state.databases.main.reader();
-    let found = custom_domains::find(main, page.key, id).await.or_unavailable()?;
+    let found = custom_domains::find(main, page.key, id).await?;
     Ok((page, found.ok_or(ApiError::NotFound)?))
 }
 
 /// The domain again, kept from others until the transaction ends.
 async fn find_for_update(transaction: &Transaction, page: &Statuspage, id: Id) -> Result<Domain, ApiError> {
-    let found = custom_domains::find_for_update(transaction, page.key, id).await.or_unavailable()?;
+    let found = custom_domains::find_for_update(transaction, page.key, id).await?;
     found.ok_or(ApiError::NotFound)
 }
 
@@ -133,12 +134,6 @@ fn demand_waiting(domain: &Domain) -> Result<(), ApiError> {
 
 fn taken() -> ApiError {
     FieldErrors::of("hostname", FieldRule::HostnameTaken).into()
-}
-
-/// Passes when the plan has room for one more domain of this page (step 13).
-async fn take_slot(transaction: &Transaction, page: &Statuspage, limit: Option<u32>) -> Result<(), ApiError> {
-    let usage = async { custom_domains::count(transaction, page.key).await.or_unavailable() };
-    demand_room(Quota::CustomDomains, limit, usage).await
 }
 
 fn shown(state: &AppState, page: &Statuspage, domain: &Domain) -> Value {

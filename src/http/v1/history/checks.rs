@@ -11,22 +11,22 @@ use crate::http::kit::page::read_per_page;
 use crate::http::kit::query::Query;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::view::to_json;
 use crate::http::v1::history::cursor::Walk;
 use crate::http::v1::history::history_start;
 use crate::http::v1::history::view::CheckView;
-use crate::http::v1::services::find;
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::model::check::{CheckStatus, CheckType};
 use crate::model::location::CODE_MAX_LENGTH;
 use crate::model::service::Service;
 use crate::store::history::checks::{CheckFilter, Position, StoredCheck, page};
+use crate::store::services;
 
 const DEFAULT_PER_PAGE: u64 = 50;
 
 pub(in crate::http) async fn list_checks(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = find(&call).await?;
+    let service = in_path::find(&call, services::find).await?;
     let Call { state, caller, query, canonical_path, .. } = call;
     let walk =
         Walk { sealer: &state.definer.sealer, organisation: caller.organisation.id, service: service.id };
@@ -37,7 +37,7 @@ pub(in crate::http) async fn list_checks(call: Call<AppState>) -> Result<Reply, 
     let mut rows = if start.is_none() {
         Vec::new()
     } else {
-        page(&state.databases.history, service.key, &filter, per_page + 1).await.or_unmeasured()?
+        page(&state.databases.history, service.key, &filter, per_page + 1).await?
     };
     let has_older = rows.len() as u64 > per_page;
     rows.truncate(usize::try_from(per_page).unwrap_or(usize::MAX));
@@ -95,7 +95,7 @@ fn statuses_of(query: &Query, errors: &mut FieldErrors) -> Vec<CheckStatus> {
     for item in query.list("status").into_iter().flatten() {
         match words.into_iter().find(|status| status.as_str() == item.text) {
             Some(status) => statuses.push(status),
-            None => errors.add(item.path("status"), FieldRule::unknown_word(words.map(CheckStatus::as_str))),
+            None => errors.add(item.path("status"), FieldRule::unknown_word(&words.map(CheckStatus::as_str))),
         }
     }
     statuses

@@ -9,13 +9,14 @@ use crate::http::kit::reply::Reply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::history::view::MetricsView;
 use crate::http::v1::history::{history_start, read_range, sums, timeline};
-use crate::http::v1::services::find;
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::stats::rollup::Wanted;
 use crate::stats::uptime::total;
+use crate::store::services;
 
 pub(in crate::http) async fn show_metrics(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = find(&call).await?;
+    let service = in_path::find(&call, services::find).await?;
     let mut errors = FieldErrors::default();
     let range = read_range(&call.query, &mut errors);
     errors.into_result(()).map_err(ApiError::Fields)?;

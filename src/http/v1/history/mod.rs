@@ -29,8 +29,7 @@ fn read_range(query: &Query, errors: &mut FieldErrors) -> Range {
         None => Range::default(),
         Some(Ok(range)) => range,
         Some(Err(_)) => {
-            let words = Range::ALL.map(Range::as_str);
-            errors.add("range", FieldRule::unknown_word(words));
+            errors.add("range", FieldRule::unknown_word(Range::WORDS));
             Range::default()
         }
     }

@@ -9,17 +9,17 @@ use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::reply::Reply;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::view::to_json;
 use crate::http::v1::history::view::ResponseTimeView;
 use crate::http::v1::history::{checks, history_start, read_range, sums};
-use crate::http::v1::services::find;
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::stats::rollup::{Sums, Wanted};
 use crate::store::history::locations::LocationNumbers;
+use crate::store::services;
 
 pub(in crate::http) async fn list_response_times(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = find(&call).await?;
+    let service = in_path::find(&call, services::find).await?;
     let mut errors = FieldErrors::default();
     let range = read_range(&call.query, &mut errors);
     let probes = checks::read_probes(&call.query, &mut errors);
@@ -29,7 +29,7 @@ pub(in crate::http) async fn list_response_times(call: Call<AppState>) -> Result
     let from = range.start(now).max(history_start(now, &caller.limits));
     let locations = match probes {
         Some(codes) => {
-            let known = LocationNumbers::read(state.databases.history.reader()).await.or_unmeasured()?;
+            let known = LocationNumbers::read(state.databases.history.reader()).await?;
             Some(known.numbers(&codes))
         }
         None => None,

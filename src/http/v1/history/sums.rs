@@ -1,11 +1,10 @@
 //! What was measured of a service, summed up: rollups as far as they fit, single results for the rest.
 
 use crate::http::kit::error::ApiError;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::state::AppState;
 use crate::model::service::ServiceKey;
 use crate::stats::rollup::{Buckets, Wanted};
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::parts::{self, Parts, Scope};
 use crate::store::history::sealed::damaged_rollup;
 
@@ -18,11 +17,11 @@ pub(super) async fn of(
 ) -> Result<Buckets, ApiError> {
     let slivers = |level, start| wanted.slivers(level, start).iter().collect();
     let scope = Scope { span: wanted.range(), locations, slivers: &slivers };
-    let parts = parts::of_service(&state.databases.history, service, &scope).await.or_unmeasured()?;
-    add_up(wanted, &parts).or_unmeasured()
+    let parts = parts::of_service(&state.databases.history, service, &scope).await?;
+    Ok(add_up(wanted, &parts)?)
 }
 
-fn add_up(wanted: Wanted, parts: &Parts) -> Result<Buckets, StoreError> {
+fn add_up(wanted: Wanted, parts: &Parts) -> Result<Buckets, HistoryError> {
     let mut buckets = Buckets::new(wanted);
     for (level, rollup) in &parts.rollups {
         let added = buckets.add_rollup((*level, rollup.start), &rollup.body);

@@ -2,7 +2,6 @@
 
 use crate::clock::Timestamp;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::state::AppState;
 use crate::model::service::Service;
 use crate::stats::uptime::{Span, cover, covers, measured};
@@ -16,8 +15,8 @@ pub(super) async fn spans(
     (from, to): (Timestamp, Timestamp),
 ) -> Result<Vec<Span>, ApiError> {
     let databases = &state.databases;
-    let changes = changes::since(databases.history.reader(), service.key, from).await.or_unmeasured()?;
-    let decided = windows::since(databases.main.reader(), &[service.key], from).await.or_unavailable()?;
+    let changes = changes::since(databases.history.reader(), service.key, from).await?;
+    let decided = windows::since(databases.main.reader(), &[service.key], from).await?;
     let snapshots = state.snapshots(std::slice::from_ref(service)).await?;
     let backed_until = snapshots.first().and_then(|snapshot| snapshot.measured_until).unwrap_or(from);
     let spans = measured(&changes, backed_until, (from, to));

@@ -11,20 +11,20 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::query::Query;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::view::to_json;
 use crate::http::v1::history::view::UptimeDayView;
 use crate::http::v1::history::{SHOWN_DAYS, history_start, timeline};
-use crate::http::v1::services::find;
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::model::incident::open_within;
 use crate::stats::uptime::{Availability, per_day};
 use crate::store::incidents::list;
+use crate::store::services;
 
 const DEFAULT_DAYS: i64 = 30;
 
 pub(in crate::http) async fn list_uptime(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = find(&call).await?;
+    let service = in_path::find(&call, services::find).await?;
     let days = read_days(&call.query)?;
     let Call { state, caller, .. } = call;
     let now = state.now();
@@ -33,8 +33,7 @@ pub(in crate::http) async fn list_uptime(call: Call<AppState>) -> Result<Reply, 
     let spans = timeline::spans(&state, &service, (from, now)).await?;
     let measured: BTreeMap<i64, Availability> = per_day(&spans).into_iter().collect();
     let reader = state.databases.main.reader();
-    let incidents =
-        list::periods(reader, caller.organisation.key, service.key, first).await.or_unavailable()?;
+    let incidents = list::periods(reader, caller.organisation.key, service.key, first).await?;
     let entry = |day: i64| {
         let open = open_within(&incidents, (start_of_day(day), start_of_day(day + 1)));
         UptimeDayView::of(start_of_day(day), measured.get(&day).copied().unwrap_or_default(), open)

@@ -16,7 +16,6 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields, Given};
 use crate::http::kit::linked::{LinkedIds, NullEntries};
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::translated::read_translated;
 use crate::id::Id;
 use crate::model::access::Organisation;
@@ -59,12 +58,8 @@ impl Links {
         let ids = |read: Option<LinkedIds>| read.map(|ids| ids.ids()).unwrap_or_default();
         let (services, pages) = (ids(service_ids(&fields)), ids(statuspage_ids(&fields)));
         Ok(Self {
-            services: linked::services_to_link(transaction, organisation, &services)
-                .await
-                .or_unavailable()?,
-            statuspages: linked::statuspages_to_link(transaction, organisation, &pages)
-                .await
-                .or_unavailable()?,
+            services: linked::services_to_link(transaction, organisation, &services).await?,
+            statuspages: linked::statuspages_to_link(transaction, organisation, &pages).await?,
         })
     }
 

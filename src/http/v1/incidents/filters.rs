@@ -6,7 +6,6 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::linked::read_service_filter;
 use crate::http::kit::query::Query;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::state::AppState;
 use crate::model::incident::IncidentKind;
 use crate::store::incidents::list::IncidentFilter;
@@ -32,8 +31,7 @@ pub(super) async fn read(
         None => None,
         Some(ids) => {
             let reader = state.databases.main.reader();
-            let known =
-                linked::services_by_id(reader, caller.organisation.key, &ids).await.or_unavailable()?;
+            let known = linked::services_by_id(reader, caller.organisation.key, &ids).await?;
             Some(known.into_values().collect())
         }
     };
@@ -43,7 +41,7 @@ pub(super) async fn read(
 fn read_kind(query: &Query, errors: &mut FieldErrors) -> Option<IncidentKind> {
     let kind = query.narrowing("kind", errors)?.parse().ok();
     if kind.is_none() {
-        errors.add("kind", FieldRule::unknown_word(IncidentKind::WORDS.iter().copied()));
+        errors.add("kind", FieldRule::unknown_word(IncidentKind::WORDS));
     }
     kind
 }

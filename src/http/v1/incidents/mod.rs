@@ -11,20 +11,19 @@ pub(in crate::http) mod openapi;
 pub(super) mod timeline;
 mod view;
 
-use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::{Committed, Write};
+use crate::http::gate::write::Committed;
 use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::view::to_json;
+use crate::http::v1::in_path;
 use crate::http::v1::incidents::draft::{Draft, Links, states_open};
 use crate::http::v1::incidents::view::{IncidentRowView, IncidentView};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
-use crate::model::incident::{Affected, Incident, WholeIncident};
+use crate::model::incident::{Affected, Incident};
 use crate::store::incidents;
 
 pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
@@ -33,8 +32,7 @@ pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiErr
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let reader = state.databases.main.reader();
     let window = request.window();
-    let (rows, total) =
-        incidents::list::page(reader, caller.organisation.key, &filter, window).await.or_unavailable()?;
+    let (rows, total) = incidents::list::page(reader, caller.organisation.key, &filter, window).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let row = |(incident, services): &(Incident, Vec<Affected>)| {
         to_json(&IncidentRowView::of(incident, services, &languages))
@@ -45,9 +43,9 @@ pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiErr
 }
 
 pub(super) async fn show_incident(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let incident = find(&call).await?;
+    let incident = in_path::find(&call, incidents::find).await?;
     let Call { state, caller, headers, .. } = call;
-    let whole = incidents::whole(state.databases.main.reader(), incident).await.or_unavailable()?;
+    let whole = incidents::whole(state.databases.main.reader(), incident).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     Ok(Reply::data(to_json(&IncidentView::of(&whole, &languages))).in_language(&languages))
 }
@@ -59,7 +57,7 @@ pub(super) async fn create_incident(call: Call<AppState>) -> Result<Committed, A
     let links = Links::find(&write, caller.organisation.key, &body).await?;
     let draft = Draft { caller: &caller, links: &links, now: state.created_at() };
     let mut made = draft.create(&body).map_err(ApiError::Fields)?;
-    incidents::insert(&*write, &mut made).await.or_unavailable()?;
+    incidents::insert(&*write, &mut made).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let reply =
         Reply::created(to_json(&IncidentView::of(&made, &languages)), &address(&state, made.incident.id));
@@ -67,13 +65,13 @@ pub(super) async fn create_incident(call: Call<AppState>) -> Result<Committed, A
 }
 
 pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     // Services before incidents: the order in which a deleted service takes its locks.
     let links = Links::find(&write, caller.organisation.key, &body).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     if stored.incident.is_resolved() && states_open(&body) {
         return Err(Conflict::IncidentResolved.into());
     }
@@ -86,36 +84,19 @@ pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, A
         return write.commit(reply).await;
     }
     changed.incident.updated_at = now;
-    incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
+    incidents::save(&*write, &stored, &changed).await?;
     let reply = Reply::data(to_json(&IncidentView::of(&changed, &languages)));
     write.commit(reply.in_language(&languages)).await
 }
 
 pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    if !incidents::delete(&*write, caller.organisation.key, id).await.or_unavailable()? {
+    if !incidents::delete(&*write, caller.organisation.key, id).await? {
         return Err(ApiError::NotFound);
     }
     write.commit(Reply::deleted(id)).await
-}
-
-/// The incident in the path (step 8 of contract 1.8).
-///
-/// # Errors
-/// 404, 503, 500.
-async fn find(call: &Call<AppState>) -> Result<Incident, ApiError> {
-    let id = call.path.id(0)?;
-    let main = call.state.databases.main.reader();
-    let found = incidents::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
-    found.ok_or(ApiError::NotFound)
-}
-
-/// The incident again with everything that hangs on it, kept from others until the transaction ends.
-async fn find_for_update(write: &Write, caller: &Caller, id: Id) -> Result<WholeIncident, ApiError> {
-    let found = incidents::find_for_update(&**write, caller.organisation.key, id).await.or_unavailable()?;
-    found.ok_or(ApiError::NotFound)
 }
 
 /// Where an incident is.

@@ -5,25 +5,24 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::view::to_json;
+use crate::http::v1::in_path;
 use crate::http::v1::incidents::filters;
 use crate::http::v1::incidents::view::ServiceIncidentView;
-use crate::http::v1::services::find as find_service;
 use crate::http::v1::state::AppState;
 use crate::model::incident::{Affected, Incident};
 use crate::store::incidents::list::{self, IncidentFilter};
+use crate::store::services;
 
 pub(in crate::http) async fn list_service_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = find_service(&call).await?.key;
+    let service = in_path::find(&call, services::find).await?.key;
     let Call { state, caller, query, headers, canonical_path, .. } = call;
     let filter = filters::read(&state, &caller, &query).await?;
     let filter = IncidentFilter { of_service: Some(service), ..filter };
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let reader = state.databases.main.reader();
     let window = request.window();
-    let (rows, total) =
-        list::page(reader, caller.organisation.key, &filter, window).await.or_unavailable()?;
+    let (rows, total) = list::page(reader, caller.organisation.key, &filter, window).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let row = |(incident, services): &(Incident, Vec<Affected>)| {
         to_json(&ServiceIncidentView::of(incident, services, service, &languages))

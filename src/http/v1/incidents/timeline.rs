@@ -10,11 +10,11 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields, Given};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::view::to_json;
+use crate::http::v1::in_path;
+use crate::http::v1::incidents::address;
 use crate::http::v1::incidents::draft::{read_end, read_flag, read_message, read_word};
 use crate::http::v1::incidents::view::IncidentView;
-use crate::http::v1::incidents::{address, find, find_for_update};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::access::{Organisation, Permission};
@@ -22,7 +22,7 @@ use crate::model::incident::{Incident, IncidentStatus, TimelineEntry};
 use crate::store::incidents;
 
 pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     if body.get("status").and_then(Value::as_str) == Some(IncidentStatus::Resolved.as_str()) {
@@ -31,22 +31,22 @@ pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Resul
     let now = state.now();
     let entry = read_entry(&body, &caller.organisation, now).map_err(ApiError::Fields)?;
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     let mut changed = stored.clone();
     changed.post(entry);
     changed.incident.updated_at = now;
-    incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
+    incidents::save(&*write, &stored, &changed).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let reply = Reply::created(to_json(&IncidentView::of(&changed, &languages)), &address(&state, id));
     write.commit(reply.in_language(&languages)).await
 }
 
 pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     if stored.incident.is_resolved() {
         return Err(Conflict::IncidentResolved.into());
     }
@@ -56,7 +56,7 @@ pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Co
     let mut changed = stored.clone();
     changed.resolve(entry, resolved_at);
     changed.incident.updated_at = now;
-    incidents::save(&*write, &stored, &changed).await.or_unavailable()?;
+    incidents::save(&*write, &stored, &changed).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     write.commit(Reply::data(to_json(&IncidentView::of(&changed, &languages))).in_language(&languages)).await
 }

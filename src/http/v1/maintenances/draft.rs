@@ -14,7 +14,6 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields, Given};
 use crate::http::kit::linked::{LinkedIds, NullEntries};
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::timestamp;
 use crate::http::kit::translated::{read_nullable_translated, read_translated};
 use crate::id::Id;
@@ -44,14 +43,13 @@ impl Known {
     ) -> Result<Self, ApiError> {
         let organisation = caller.organisation.key;
         let services = named(body, "service_ids", SERVICES_MAX);
-        let mut services =
-            linked::services_by_id(connection, organisation, &services).await.or_unavailable()?;
+        let mut services = linked::services_by_id(connection, organisation, &services).await?;
         let keys: Vec<ServiceKey> = services.values().copied().collect();
         // One that was deleted in between does not exist.
-        let held = effects::hold(connection, &keys).await.or_unavailable()?;
+        let held = effects::hold(connection, &keys).await?;
         services.retain(|_, key| held.contains(key));
         let pages = named(body, "statuspage_ids", STATUSPAGES_MAX);
-        let pages = linked::statuspages_to_link(connection, organisation, &pages).await.or_unavailable()?;
+        let pages = linked::statuspages_to_link(connection, organisation, &pages).await?;
         let statuspages = pages.into_iter().map(|(id, page)| (id, page.key)).collect();
         Ok(Self { services, statuspages })
     }
@@ -229,8 +227,7 @@ const ALL_NOTICES: Notices =
     Notices { announcement: true, day_before: true, hour_before: true, start: true, complete: true };
 
 fn read_kind(fields: &Fields<'_>) -> Option<MaintenanceKind> {
-    let words = MaintenanceKind::ALL.map(MaintenanceKind::as_str);
-    fields.optional("type")?.word(&words)?.parse().ok()
+    fields.optional("type")?.word(MaintenanceKind::WORDS)?.parse().ok()
 }
 
 /// A boolean that may be left out, but not be null.

@@ -5,7 +5,6 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::linked::read_service_filter;
 use crate::http::kit::query::Query;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
@@ -40,7 +39,7 @@ impl Asked {
         organisation: i64,
     ) -> Result<Filter, ApiError> {
         let Some(ids) = self.services else { return Ok(self.filter) };
-        let known = linked::services_by_id(connection, organisation, &ids).await.or_unavailable()?;
+        let known = linked::services_by_id(connection, organisation, &ids).await?;
         Ok(Filter { covering_any: Some(known.into_values().collect()), ..self.filter })
     }
 }
@@ -51,8 +50,7 @@ fn read_statuses(query: &Query, errors: &mut FieldErrors) -> Vec<MaintenanceStat
         match item.text.parse() {
             Ok(status) => statuses.push(status),
             Err(_) => {
-                let words = MaintenanceStatus::ALL.map(MaintenanceStatus::as_str);
-                errors.add(item.path("status"), FieldRule::unknown_word(words));
+                errors.add(item.path("status"), FieldRule::unknown_word(MaintenanceStatus::WORDS));
             }
         }
     }

@@ -17,22 +17,21 @@ use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
-use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::in_path;
 use crate::http::v1::maintenances::draft::{Draft, Known, wanted_schedule};
-use crate::http::v1::services;
 use crate::http::v1::state::AppState;
 use crate::model::maintenance::Maintenance;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::service::{Service, ServiceKey};
 use crate::store::maintenances::{self, effect as effects, links};
-use crate::store::{Connection, Transaction, organisations};
+use crate::store::{Connection, organisations, services};
 
 pub(super) async fn list_maintenances(call: Call<AppState>) -> Result<Reply, ApiError> {
     list(call, None).await
 }
 
 pub(super) async fn list_maintenances_of_service(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let service = services::find(&call).await?;
+    let service = in_path::find(&call, services::find).await?;
     list(call, Some(service.key)).await
 }
 
@@ -42,8 +41,7 @@ async fn list(call: Call<AppState>, covering: Option<ServiceKey>) -> Result<Repl
     let organisation = caller.organisation.key;
     let filter = filter::read(&query, covering)?.resolve(main, organisation).await?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    let (rows, total) =
-        maintenances::list(main, organisation, &filter, request.window()).await.or_unavailable()?;
+    let (rows, total) = maintenances::list(main, organisation, &filter, request.window()).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let rows = view::rows(main, &rows, &languages).await?;
     let path = format!("{}{canonical_path}", state.base_url);
@@ -52,7 +50,7 @@ async fn list(call: Call<AppState>, covering: Option<ServiceKey>) -> Result<Repl
 }
 
 pub(super) async fn show_maintenance(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let maintenance = find(&call).await?;
+    let maintenance = in_path::find(&call, maintenances::find).await?;
     let languages = Languages::negotiate(&call.headers, &call.caller.organisation);
     shown(call.state.databases.main.reader(), &maintenance, &languages).await
 }
@@ -63,15 +61,15 @@ pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let write = effect.begin(&state.databases.main).await?;
     // One that begins at once changes services that others may be linking.
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
+    organisations::lock(&*write, caller.organisation.key).await?;
     let known = Known::read(&*write, &caller, &body).await?;
     let now = state.now();
     let new = Draft { caller: &caller, known: &known, now }.create(&body).map_err(ApiError::Fields)?;
-    let stored = maintenances::insert(&*write, new.maintenance).await.or_unavailable()?;
-    links::cover(&*write, stored.key, &new.services).await.or_unavailable()?;
-    links::show_on(&*write, stored.key, &new.statuspages).await.or_unavailable()?;
+    let stored = maintenances::insert(&*write, new.maintenance).await?;
+    links::cover(&*write, stored.key, &new.services).await?;
+    links::show_on(&*write, stored.key, &new.statuspages).await?;
     let step = Step::announce(stored, new.message, stamp(&caller, now));
-    let touched = effects::carry_out(&*write, &step, now).await.or_unavailable()?;
+    let touched = effects::carry_out(&*write, &step, now).await?;
     let location = format!("{}/v1/maintenances/{}", state.base_url, step.after.id);
     let reply = Reply::created(view::one(&*write, &step.after, &languages).await?, &location);
     let reply = write.commit(reply.in_language(&languages)).await?;
@@ -80,13 +78,13 @@ pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed
 }
 
 pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, maintenances::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
     if !stored.may_move_to(wanted_schedule(&body, stored.schedule)) {
         return Err(Conflict::WindowLocked(stored.status.as_str()).into());
     }
@@ -101,13 +99,13 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
         return write.commit(reply).await;
     }
     if let Some(services) = &revision.services {
-        links::cover(&*write, stored.key, services).await.or_unavailable()?;
+        links::cover(&*write, stored.key, services).await?;
     }
     if let Some(statuspages) = &revision.statuspages {
-        links::show_on(&*write, stored.key, statuspages).await.or_unavailable()?;
+        links::show_on(&*write, stored.key, statuspages).await?;
     }
     let step = Step { after: Maintenance { updated_at: now, ..step.after }, entries: step.entries };
-    let touched = effects::carry_out(&*write, &step, now).await.or_unavailable()?;
+    let touched = effects::carry_out(&*write, &step, now).await?;
     let reply = shown(&*write, &step.after, &languages).await?;
     let reply = write.commit(reply).await?;
     tell_engine(&state, &caller, &touched).await;
@@ -115,33 +113,15 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
 }
 
 pub(super) async fn delete_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, maintenances::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
-    let touched = effects::end(&*write, stored.key, state.now()).await.or_unavailable()?;
-    maintenances::delete(&*write, stored.key).await.or_unavailable()?;
+    let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
+    let touched = effects::end(&*write, stored.key, state.now()).await?;
+    maintenances::delete(&*write, stored.key).await?;
     let reply = write.commit(Reply::deleted(id)).await?;
     tell_engine(&state, &caller, &touched).await;
     Ok(reply)
-}
-
-/// The maintenance in the path (step 8 of contract 1.8).
-async fn find(call: &Call<AppState>) -> Result<Maintenance, ApiError> {
-    let id = call.path.id(0)?;
-    let main = call.state.databases.main.reader();
-    let found = maintenances::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
-    found.ok_or(ApiError::NotFound)
-}
-
-/// The maintenance again, kept from others until the transaction ends.
-async fn find_for_update(
-    transaction: &Transaction,
-    caller: &Caller,
-    id: crate::id::Id,
-) -> Result<Maintenance, ApiError> {
-    let found = maintenances::find_for_update(transaction, caller.organisation.key, id).await;
-    found.or_unavailable()?.ok_or(ApiError::NotFound)
 }
 
 /// 200 with the maintenance.

@@ -7,11 +7,12 @@ use crate::http::gate::call::Call;
 use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::languages::Languages;
-use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::maintenances::{extension, find, find_for_update, shown, stamp, tell_engine};
+use crate::http::v1::in_path;
+use crate::http::v1::maintenances::{extension, shown, stamp, tell_engine};
 use crate::http::v1::state::AppState;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::maintenance::{Maintenance, Operation, WrongState};
+use crate::store::maintenances;
 use crate::store::maintenances::effect as effects;
 
 pub(in crate::http) async fn start_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
@@ -27,12 +28,12 @@ pub(in crate::http) async fn cancel_maintenance(call: Call<AppState>) -> Result<
 }
 
 pub(in crate::http) async fn extend_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, maintenances::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
     stored.allow(Operation::Extend)?;
     let now = state.now();
     let extension = extension::read(&body, stored.schedule, (&caller.organisation, now))?;
@@ -44,11 +45,11 @@ async fn operate(
     call: Call<AppState>,
     act: impl FnOnce(&Maintenance, Stamp<'_>) -> Result<Step, WrongState>,
 ) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, maintenances::find).await?.id;
     let Call { state, caller, headers, effect, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
     let step = act(&stored, stamp(&caller, state.now()))?;
     finish((&state, &caller), write, step, &languages).await
 }
@@ -63,7 +64,7 @@ async fn finish(
     let now = state.now();
     let after = Maintenance { updated_at: now, ..step.after };
     let step = Step { after, entries: step.entries };
-    let touched = effects::carry_out(&*write, &step, now).await.or_unavailable()?;
+    let touched = effects::carry_out(&*write, &step, now).await?;
     let reply = shown(&*write, &step.after, languages).await?;
     let reply = write.commit(reply).await?;
     tell_engine(state, caller, &touched).await;

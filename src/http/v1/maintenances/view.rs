@@ -9,7 +9,6 @@ use utoipa::ToSchema;
 use crate::clock::Timestamp;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::view::to_json;
 use crate::http::openapi::shape::{
     Shape, id, list_of, named, one_of, timestamp, timestamp_or_null, translations,
@@ -124,7 +123,7 @@ pub(super) async fn rows(
     languages: &Languages,
 ) -> Result<Vec<Value>, ApiError> {
     let keys: Vec<_> = maintenances.iter().map(|maintenance| maintenance.key).collect();
-    let services = links::services_of(connection, &keys).await.or_unavailable()?;
+    let services = links::services_of(connection, &keys).await?;
     let row = |maintenance: &Maintenance| {
         let services = services.get(&maintenance.key).map(Vec::as_slice).unwrap_or_default();
         to_json(&MaintenanceRowView::of(maintenance, services, languages))
@@ -138,10 +137,10 @@ pub(super) async fn one(
     maintenance: &Maintenance,
     languages: &Languages,
 ) -> Result<Value, ApiError> {
-    let services = links::services_of(connection, &[maintenance.key]).await.or_unavailable()?;
+    let services = links::services_of(connection, &[maintenance.key]).await?;
     let services = services.get(&maintenance.key).map(Vec::as_slice).unwrap_or_default();
-    let pages = links::statuspages_of(connection, maintenance.key).await.or_unavailable()?;
-    let entries = timeline::of(connection, maintenance.key).await.or_unavailable()?;
+    let pages = links::statuspages_of(connection, maintenance.key).await?;
+    let entries = timeline::of(connection, maintenance.key).await?;
     let row = MaintenanceRowView::of(maintenance, services, languages);
     Ok(to_json(&MaintenanceView::of(row, &pages, &entries, languages)))
 }

@@ -123,7 +123,7 @@ fn permissions() -> Shape {
 }
 
 fn plan() -> Shape {
-    one_of(&Plan::ALL.map(Plan::as_str))
+    one_of(Plan::WORDS)
 }
 
 fn expires_at() -> Shape {

@@ -10,10 +10,10 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
+use crate::http::v1::in_path;
 use crate::http::v1::services::heartbeat::new_secret;
 use crate::http::v1::services::reading::Viewer;
-use crate::http::v1::services::{find, find_for_update, take_slot};
+use crate::http::v1::services::take_active_slot;
 use crate::http::v1::state::AppState;
 use crate::model::check::CheckType;
 use crate::model::service::{OverrideStatus, Pause, PauseReason, REASON_LENGTH, Service, StatusOverride};
@@ -22,14 +22,14 @@ use crate::store::changes::Scope;
 use crate::store::{heartbeats, organisations, services, windows};
 
 pub(in crate::http) async fn pause_service(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let now = state.now();
     let at = stored.pause.map_or(now, |pause| pause.at);
     if stored.pause.is_none() {
-        windows::open(&*write, stored.key, WindowKind::Pause, at).await.or_unavailable()?;
+        windows::open(&*write, stored.key, WindowKind::Pause, at).await?;
     }
     let pause = Some(Pause { reason: PauseReason::Manual, at });
     let changed = Service { pause, ..stored.clone() };
@@ -37,67 +37,66 @@ pub(in crate::http) async fn pause_service(call: Call<AppState>) -> Result<Commi
 }
 
 pub(in crate::http) async fn resume_service(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     if stored.pause.is_some() {
-        take_slot(&write, &caller).await?;
+        take_active_slot(&write, &caller).await?;
         let now = state.now();
-        windows::close_pause(&*write, stored.key, now).await.or_unavailable()?;
-        heartbeats::count_from(&*write, stored.key, now).await.or_unavailable()?;
+        windows::close_pause(&*write, stored.key, now).await?;
+        heartbeats::count_from(&*write, stored.key, now).await?;
     }
     let changed = Service { pause: None, ..stored.clone() };
     finish(Viewer { state: &state, caller: &caller }, write, &stored, changed).await
 }
 
 pub(in crate::http) async fn set_status_override(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let errors = Errors::default();
     let fields = Fields::new(&body, "", &errors);
-    let words = OverrideStatus::ALL.map(OverrideStatus::as_str);
-    let status =
-        fields.required("status").and_then(|field| field.word(&words)).and_then(|word| word.parse().ok());
+    let word = fields.required("status").and_then(|field| field.word(OverrideStatus::WORDS));
+    let status = word.and_then(|word| word.parse().ok());
     let reason = fields.required("reason").and_then(|field| field.text(REASON_LENGTH));
     let (Some(status), Some(reason)) = (status, reason) else {
         return Err(ApiError::Fields(errors.into_inner()));
     };
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let at = state.now();
-    windows::open(&*write, stored.key, WindowKind::Override(status), at).await.or_unavailable()?;
+    windows::open(&*write, stored.key, WindowKind::Override(status), at).await?;
     let stated = StatusOverride { status, reason, at, by: caller.token.name.clone() };
     let changed = Service { status_override: Some(stated), ..stored.clone() };
     finish(Viewer { state: &state, caller: &caller }, write, &stored, changed).await
 }
 
 pub(in crate::http) async fn remove_status_override(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
-    windows::close_override(&*write, stored.key, state.now()).await.or_unavailable()?;
+    let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
+    windows::close_override(&*write, stored.key, state.now()).await?;
     let changed = Service { status_override: None, ..stored.clone() };
     finish(Viewer { state: &state, caller: &caller }, write, &stored, changed).await
 }
 
 pub(in crate::http) async fn rotate_heartbeat(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     if stored.check_type != CheckType::Heartbeat {
         let rule = FieldRule::CheckTypeHeartbeat;
         return Err(ApiError::Fields(FieldErrors::of("check_type", rule)));
     }
     let secret = new_secret(&state, &caller, stored.id)?;
-    heartbeats::rotate(&*write, stored.key, secret).await.or_unavailable()?;
+    heartbeats::rotate(&*write, stored.key, secret).await?;
     let service = Service { updated_at: state.now(), ..stored };
     write.concerns(Scope::Service(service.key));
-    let service = services::update(&*write, service).await.or_unavailable()?;
+    let service = services::update(&*write, service).await?;
     let reply = Reply::data(Viewer { state: &state, caller: &caller }.one(&*write, &service).await?);
     let reply = write.commit(reply).await?;
     state.tell_engine(&service, caller.organisation.id).await;
@@ -117,7 +116,7 @@ async fn finish(
     }
     let changed = Service { updated_at: viewer.state.now(), ..changed };
     write.concerns(Scope::Service(changed.key));
-    let service = services::update(&*write, changed).await.or_unavailable()?;
+    let service = services::update(&*write, changed).await?;
     let reply = Reply::data(viewer.changed(&*write, stored, &service).await?);
     let reply = write.commit(reply).await?;
     viewer.state.tell_engine(&service, viewer.caller.organisation.id).await;

@@ -4,7 +4,6 @@ use crate::http::gate::auth::Caller;
 use crate::http::gate::write::Write;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::query::Query;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::services::DELETE_ORPHANED_INCIDENTS;
 use crate::http::v1::state::AppState;
 use crate::model::service::ServiceKey;
@@ -29,5 +28,5 @@ pub(super) async fn leave_incidents(
         deletes_orphans: query.is_true(DELETE_ORPHANED_INCIDENTS),
         message: &message,
     };
-    leave_service(&**write, &departure).await.or_unavailable()
+    Ok(leave_service(&**write, &departure).await?)
 }

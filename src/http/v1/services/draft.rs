@@ -123,8 +123,7 @@ fn default_heartbeat() -> Value {
 }
 
 fn read_check_type(field: &Field<'_>) -> Option<CheckType> {
-    let words: Vec<&str> = CheckType::ALL.into_iter().map(CheckType::as_str).collect();
-    field.word(&words)?.parse().ok()
+    field.word(CheckType::WORDS)?.parse().ok()
 }
 
 /// Without a type nothing can be said about a target but what JSON it must be.

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::kept::Kept;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::v1::services::stored::{StoredService, gather};
 use crate::id::Id;
 use crate::model::service::{Service, ServiceKey};
@@ -84,7 +83,7 @@ impl KeptServices {
             return Ok(stored);
         }
         let stamp = main.changes().map(Changes::stamp);
-        let found = services::find(main.reader(), organisation, id).await.or_unavailable()?;
+        let found = services::find(main.reader(), organisation, id).await?;
         let rows = self.gather(main, vec![found.ok_or(ApiError::NotFound)?], stamp).await?;
         rows.into_iter().next().ok_or(ApiError::NotFound)
     }
@@ -120,7 +119,7 @@ impl KeptServices {
         let missing: Vec<ServiceKey> = empty.map(|(_, listed)| listed.key).collect();
         if !missing.is_empty() {
             let stamp = main.changes().map(Changes::stamp);
-            let read = services::by_keys(main.reader(), &missing).await.or_unavailable()?;
+            let read = services::by_keys(main.reader(), &missing).await?;
             for stored in self.gather(main, read, stamp).await? {
                 let place = outline.services.iter().position(|listed| listed.key == stored.service.key);
                 if let Some(row) = place.and_then(|place| rows.get_mut(place)) {
@@ -177,11 +176,11 @@ async fn list(main: &Database, key: &PageKey) -> Result<(Vec<Service>, u64), Api
         None => None,
         // A label that names no tag selects nothing.
         Some(Err(_)) => return Ok((Vec::new(), 0)),
-        Some(Ok(name)) => match tags::find_named(reader, key.organisation, &name).await.or_unavailable()? {
+        Some(Ok(name)) => match tags::find_named(reader, key.organisation, &name).await? {
             Some(tag) => Some(tag.row),
             None => return Ok((Vec::new(), 0)),
         },
     };
     let window = PageWindow { offset: key.offset, limit: key.limit };
-    services::list(reader, key.organisation, tag, window).await.or_unavailable()
+    Ok(services::list(reader, key.organisation, tag, window).await?)
 }

@@ -27,9 +27,10 @@ use crate::http::gate::write::Committed;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::quota::{Quota, demand_room};
+use crate::http::kit::quota::Quota;
 use crate::http::kit::reply::Reply;
-use crate::http::kit::store_access::StoreResult as _;
+use crate::http::kit::slot::take_slot;
+use crate::http::v1::in_path;
 use crate::http::v1::services::draft::Draft;
 use crate::http::v1::services::heartbeat::new_secret;
 use crate::http::v1::services::kept::PageKey;
@@ -75,12 +76,12 @@ pub(super) async fn create_service(call: Call<AppState>) -> Result<Committed, Ap
     let tagging = Tagging::read(&body, &write, &caller, None).await?;
     let draft = Draft { state: &state, caller: &caller, id: Id::random(), tagging: &tagging };
     let service = draft.create(&body).map_err(ApiError::Fields)?;
-    take_slot(&write, &caller).await?;
-    let service = services::insert(&*write, service).await.or_unavailable()?;
+    take_active_slot(&write, &caller).await?;
+    let service = services::insert(&*write, service).await?;
     tagging.store(&write, &caller, (service.key, service.created_at)).await?;
     if service.check_type == CheckType::Heartbeat {
         let secret = new_secret(&state, &caller, service.id)?;
-        heartbeats::insert(&*write, service.key, secret).await.or_unavailable()?;
+        heartbeats::insert(&*write, service.key, secret).await?;
     }
     follow(&write, &caller, &service).await?;
     let location = format!("{}/v1/services/{}", state.base_url, service.id);
@@ -91,13 +92,13 @@ pub(super) async fn create_service(call: Call<AppState>) -> Result<Committed, Ap
 }
 
 pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let viewer = Viewer { state: &state, caller: &caller };
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
-    let stored = find_for_update(&write, &caller, id).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let tagging = Tagging::read(&body, &write, &caller, Some(stored.key)).await?;
     let draft = Draft { state: &state, caller: &caller, id, tagging: &tagging };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
@@ -106,10 +107,10 @@ pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, Ap
         return write.commit(reply).await;
     }
     let changed = Service { updated_at: state.now(), ..changed };
-    let service = services::update(&*write, changed).await.or_unavailable()?;
+    let service = services::update(&*write, changed).await?;
     tagging.store(&write, &caller, (service.key, service.updated_at)).await?;
     if service.settings != stored.settings {
-        heartbeats::count_from(&*write, service.key, service.updated_at).await.or_unavailable()?;
+        heartbeats::count_from(&*write, service.key, service.updated_at).await?;
     }
     if !tagging.is_change() {
         write.concerns(Scope::Service(service.key));
@@ -124,7 +125,7 @@ pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, Ap
 }
 
 pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let Service { id, key, .. } = find(&call).await?;
+    let Service { id, key, .. } = in_path::find(&call, services::find).await?;
     let Call { state, caller, query, effect, .. } = call;
     let mut errors = FieldErrors::default();
     for flag in [DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES] {
@@ -132,16 +133,14 @@ pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, Ap
     }
     errors.into_result(()).map_err(ApiError::Fields)?;
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
-    maintenances::cleanup::lock_of(&*write, key).await.or_unavailable()?;
-    let service = find_for_update(&write, &caller, id).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    maintenances::cleanup::lock_of(&*write, key).await?;
+    let service = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let incidents = departure::leave_incidents(&state, &write, (&caller, &query), service.key).await?;
     let delete_orphaned = query.is_true(DELETE_ORPHANED_MAINTENANCES);
-    let left = maintenances::cleanup::detach(&*write, service.key, delete_orphaned, state.now())
-        .await
-        .or_unavailable()?;
-    synced_groups::forget_service(&*write, service.key).await.or_unavailable()?;
-    services::delete(&*write, service.key).await.or_unavailable()?;
+    let left = maintenances::cleanup::detach(&*write, service.key, delete_orphaned, state.now()).await?;
+    synced_groups::forget_service(&*write, service.key).await?;
+    services::delete(&*write, service.key).await?;
     let cleanup = json!({
         "incidents_resolved": incidents.resolved,
         "incidents_deleted": incidents.deleted,
@@ -158,37 +157,18 @@ pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, Ap
     Ok(reply)
 }
 
-/// The service in the path (step 8 of contract 1.8).
-///
-/// # Errors
-/// 404, 503, 500.
-pub(super) async fn find(call: &Call<AppState>) -> Result<Service, ApiError> {
-    let id = call.path.id(0)?;
-    let main = call.state.databases.main.reader();
-    let found = services::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
-    found.ok_or(ApiError::NotFound)
-}
-
-/// The service again, kept from others until the transaction ends.
-async fn find_for_update(transaction: &Transaction, caller: &Caller, id: Id) -> Result<Service, ApiError> {
-    let found = services::find_for_update(transaction, caller.organisation.key, id).await.or_unavailable()?;
-    found.ok_or(ApiError::NotFound)
-}
-
 /// Lets the groups of status pages that follow a tag follow this service (contract 4.14.4). The organisation is locked before
 /// the service everywhere, as it is by whoever writes components.
 async fn follow(transaction: &Transaction, caller: &Caller, service: &Service) -> Result<(), ApiError> {
     let (organisation, keys) = (&caller.organisation, [service.key]);
-    synced_groups::follow_services(transaction, organisation, &keys, service.updated_at)
-        .await
-        .or_unavailable()
+    Ok(synced_groups::follow_services(transaction, organisation, &keys, service.updated_at).await?)
 }
 
 /// Passes when the plan has room for one more active service (step 13). The organisation stays locked until the
 /// transaction ends, so that two requests cannot take the same slot.
-async fn take_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
+async fn take_active_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
     let organisation = caller.organisation.key;
-    organisations::lock(transaction, organisation).await.or_unavailable()?;
-    let usage = async { services::count_active(transaction, organisation).await.or_unavailable() };
-    demand_room(Quota::Services, caller.limits.services, usage).await
+    organisations::lock(transaction, organisation).await?;
+    let usage = services::count_active(transaction, organisation);
+    take_slot(Quota::Services, caller.limits.services, usage).await
 }

@@ -114,7 +114,7 @@ fn write(settings: Shape) -> Shape {
 
 fn status_override() -> Shape {
     object()
-        .has("status", one_of(&OverrideStatus::ALL.map(OverrideStatus::as_str)))
+        .has("status", one_of(OverrideStatus::WORDS))
         .has("reason", text_in(&REASON_LENGTH).says("Internal; never shown on a status page."))
 }
 

@@ -1,7 +1,6 @@
 //! What is stored about services, as far as clients see it: a row with its tags, its maintenances and its pings.
 
 use crate::http::kit::error::ApiError;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::model::check::CheckType;
 use crate::model::service::Service;
 use crate::model::tag::Tag;
@@ -25,11 +24,11 @@ pub(super) async fn gather(
     services: Vec<Service>,
 ) -> Result<Vec<StoredService>, ApiError> {
     let keys: Vec<_> = services.iter().map(|service| service.key).collect();
-    let mut tags = tags::of_services(connection, &keys).await.or_unavailable()?;
-    let in_maintenance = covered(connection, &keys).await.or_unavailable()?;
+    let mut tags = tags::of_services(connection, &keys).await?;
+    let in_maintenance = covered(connection, &keys).await?;
     let reporting = services.iter().filter(|service| service.check_type == CheckType::Heartbeat);
     let reporting: Vec<_> = reporting.map(|service| service.key).collect();
-    let mut heartbeats = heartbeats::of_services(connection, &reporting).await.or_unavailable()?;
+    let mut heartbeats = heartbeats::of_services(connection, &reporting).await?;
     let row = |service: Service| StoredService {
         tags: tags.remove(&service.key).unwrap_or_default(),
         in_maintenance: in_maintenance.contains(&service.key),

@@ -11,7 +11,6 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::id::Id;
 use crate::model::service::ServiceKey;
 use crate::model::tag::{Tag, TagName, TagSource, looks_like_id};
@@ -55,14 +54,12 @@ impl Tagging {
         let (entries, errors) = read_entries(body);
         let Some(entries) = entries else { return Ok(Self { errors, choice: None }) };
         let organisation = caller.organisation.key;
-        organisations::lock(transaction, organisation).await.or_unavailable()?;
+        organisations::lock(transaction, organisation).await?;
         let ids: Vec<Id> = entries.iter().flatten().filter_map(Wanted::id).collect();
         let names: Vec<TagName> = entries.iter().flatten().filter_map(Wanted::name).cloned().collect();
-        let known = tags::find_all(transaction, organisation, &ids, &names).await.or_unavailable()?;
+        let known = tags::find_all(transaction, organisation, &ids, &names).await?;
         let carried = match service {
-            Some(service) => {
-                tags::of_services(transaction, &[service]).await.or_unavailable()?.remove(&service)
-            }
+            Some(service) => tags::of_services(transaction, &[service]).await?.remove(&service),
             None => None,
         };
         Ok(Self::resolve(&entries, &known, carried.unwrap_or_default()))
@@ -101,7 +98,7 @@ impl Tagging {
         let Some(choice) = &self.choice else { return Ok(()) };
         let organisation = caller.organisation.key;
         if let Some(limit) = caller.limits.tags.filter(|_| !choice.new.is_empty()) {
-            let usage = tags::count_user(transaction, organisation).await.or_unavailable()?;
+            let usage = tags::count_user(transaction, organisation).await?;
             let free = usize::try_from(u64::from(limit).saturating_sub(usage)).unwrap_or(usize::MAX);
             if let Some((place, _)) = choice.new.get(free) {
                 let rule = FieldRule::TagQuota { limit, usage };
@@ -111,9 +108,9 @@ impl Tagging {
         let mut rows = choice.rows();
         for (_, name) in &choice.new {
             let tag = Tag::new(organisation, name.clone(), None, now);
-            rows.push(tags::insert(transaction, tag).await.or_unavailable()?.row);
+            rows.push(tags::insert(transaction, tag).await?.row);
         }
-        tags::set_of_service(transaction, service, &rows).await.or_unavailable()
+        Ok(tags::set_of_service(transaction, service, &rows).await?)
     }
 }
 

@@ -148,7 +148,7 @@ impl<'a> ServiceView<'a> {
 
 /// The slug of a check type.
 pub(in crate::http::v1) fn check_type() -> Shape {
-    one_of(&CheckType::ALL.map(CheckType::as_str))
+    one_of(CheckType::WORDS)
 }
 
 fn name() -> Shape {
@@ -165,7 +165,7 @@ fn effective_status() -> Shape {
 }
 
 fn stated_status() -> Shape {
-    one_of(&OverrideStatus::ALL.map(OverrideStatus::as_str)).nullable()
+    one_of(OverrideStatus::WORDS).nullable()
 }
 
 fn paused_reason() -> Shape {

@@ -21,18 +21,18 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::quota::{Quota, demand_room};
+use crate::http::kit::quota::Quota;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::page_in_path::{find, find_for_update};
+use crate::http::kit::slot::take_slot;
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::draft::{Draft, Drafted, asked_slug};
 use crate::http::v1::statuspages::viewer::PageViewer;
 use crate::model::slug;
 use crate::model::statuspage::Statuspage;
 use crate::store::statuspages::slugs;
-use crate::store::{Transaction, organisations, statuspages};
+use crate::store::{organisations, statuspages};
 
 pub(super) use hashing::PasswordHasher;
 
@@ -46,7 +46,7 @@ pub(super) async fn list_statuspages(call: Call<AppState>) -> Result<Reply, ApiE
     // No page has an empty or malformed slug, so such a filter selects nothing. A database may not even take it.
     let slug = slug.map(|slug| if slug::is_slug(slug) { slug } else { "" });
     let listed = statuspages::list(main, caller.organisation.key, slug, request.window()).await;
-    let (pages, total) = listed.or_unavailable()?;
+    let (pages, total) = listed?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
     let rows = viewer.rows(main, &pages).await?;
@@ -55,7 +55,7 @@ pub(super) async fn list_statuspages(call: Call<AppState>) -> Result<Reply, ApiE
 }
 
 pub(super) async fn show_statuspage(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let page = find(&call).await?;
+    let page = in_path::find(&call, statuspages::find).await?;
     let Call { state, caller, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
@@ -76,10 +76,11 @@ pub(super) async fn create_statuspage(
         page.password_hash = Some(hasher.hash(password).await?);
     }
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
-    take_slot(&write, &caller).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    let usage = statuspages::count(&*write, caller.organisation.key);
+    take_slot(Quota::Statuspages, caller.limits.statuspages, usage).await?;
     page.is_published = publish && publishing::may_publish_now(&write, &caller).await?;
-    let page = insert((&state, &caller.organisation.default_locale), &write, page).await?;
+    let page = insert(&state, &caller.organisation.default_locale, &write, page).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
     let location = format!("{}/v1/statuspages/{}", state.base_url, page.id);
@@ -91,7 +92,7 @@ pub(super) async fn update_statuspage(
     hasher: Arc<PasswordHasher>,
     call: Call<AppState>,
 ) -> Result<Committed, ApiError> {
-    let seen = find(&call).await?;
+    let seen = in_path::find(&call, statuspages::find).await?;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let asked = asked_slug(&body).filter(|slug| *slug != seen.slug);
@@ -103,7 +104,7 @@ pub(super) async fn update_statuspage(
         None => None,
     };
     let write = effect.begin(&state.databases.main).await?;
-    let stored = find_for_update(&write, &caller, seen.id).await?;
+    let stored = in_path::find_for_update(&write, &caller, seen.id, statuspages::find_for_update).await?;
     let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?.page;
     if new_hash.is_some() {
         changed.password_hash = new_hash;
@@ -115,9 +116,9 @@ pub(super) async fn update_statuspage(
         return write.commit(reply.in_language(&languages)).await;
     }
     changed.updated_at = state.now();
-    statuspages::update(&*write, &changed).await.or_unavailable()?;
+    statuspages::update(&*write, &changed).await?;
     if changed.slug != stored.slug
-        && !slugs::rename(&*write, &stored, &changed.slug, state.guard.judged_now()).await.or_unavailable()?
+        && !slugs::rename(&*write, &stored, &changed.slug, state.guard.judged_now()).await?
     {
         return Err(slug_taken());
     }
@@ -126,12 +127,12 @@ pub(super) async fn update_statuspage(
 }
 
 pub(super) async fn delete_statuspage(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, statuspages::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
-    let page = find_for_update(&write, &caller, id).await?;
-    statuspages::delete(&*write, &page, state.guard.judged_now().best).await.or_unavailable()?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
+    statuspages::delete(&*write, &page, state.guard.judged_now().best).await?;
     write.commit(Reply::deleted(id)).await
 }
 
@@ -146,33 +147,31 @@ async fn unavailable_slug(
         return Ok(Some(slug));
     }
     let main = state.databases.main.reader();
-    let taken = slugs::is_taken(main, caller.organisation.key, &slug, state.guard.judged_now())
-        .await
-        .or_unavailable()?;
+    let taken = slugs::is_taken(main, caller.organisation.key, &slug, state.guard.judged_now()).await?;
     Ok(taken.then_some(slug))
 }
 
 /// Stores a new page under the slug that it asks for, or the first free one of those that its name gives.
 async fn insert(
-    (state, default_locale): (&AppState, &str),
+    state: &AppState,
+    default_locale: &str,
     write: &Write,
     page: Statuspage,
 ) -> Result<Statuspage, ApiError> {
     let now = state.guard.judged_now();
     if !page.slug.is_empty() {
-        let stored = slugs::insert(&**write, page, now).await.or_unavailable()?;
+        let stored = slugs::insert(&**write, page, now).await?;
         return stored.ok_or_else(slug_taken);
     }
     let base = slug::derived(page.name.text(default_locale, default_locale));
     loop {
-        let taken =
-            slugs::taken(&**write, page.organisation, slug::stem(&base), now).await.or_unavailable()?;
+        let taken = slugs::taken(&**write, page.organisation, slug::stem(&base), now).await?;
         let reserved = &state.config.reserved_slugs;
         let slug =
             slug::first_free(&base, |slug| taken.contains(slug) || reserved.iter().any(|word| word == slug));
         let named = Statuspage { slug, ..page.clone() };
         // Somebody else may have taken it meanwhile; then they are seen now.
-        if let Some(stored) = slugs::insert(&**write, named, now).await.or_unavailable()? {
+        if let Some(stored) = slugs::insert(&**write, named, now).await? {
             return Ok(stored);
         }
     }
@@ -180,10 +179,4 @@ async fn insert(
 
 fn slug_taken() -> ApiError {
     ApiError::Fields(FieldErrors::of("slug", FieldRule::SlugTaken))
-}
-
-/// Passes when the plan has room for one more page (step 13). The organisation is locked.
-async fn take_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
-    let usage = async { statuspages::count(transaction, caller.organisation.key).await.or_unavailable() };
-    demand_room(Quota::Statuspages, caller.limits.statuspages, usage).await
 }

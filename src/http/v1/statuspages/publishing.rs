@@ -10,8 +10,7 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
-use crate::http::v1::page_in_path::{find, find_for_update};
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::viewer::PageViewer;
 use crate::model::access::Permission;
@@ -27,17 +26,17 @@ pub(in crate::http) async fn unpublish_statuspage(call: Call<AppState>) -> Resul
 }
 
 async fn set_published(call: Call<AppState>, is_published: bool) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, statuspages::find).await?.id;
     let Call { state, caller, headers, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
-    let mut page = find_for_update(&write, &caller, id).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    let mut page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
     if page.is_published != is_published {
         if is_published && let Err(exceeded) = published_slot(&write, &caller).await? {
             return Err(ApiError::Fields(FieldErrors::of("is_published", exceeded)));
         }
         page = Statuspage { is_published, updated_at: state.now(), ..page };
-        statuspages::update(&*write, &page).await.or_unavailable()?;
+        statuspages::update(&*write, &page).await?;
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
@@ -60,6 +59,6 @@ async fn published_slot(
     caller: &Caller,
 ) -> Result<Result<(), FieldRule>, ApiError> {
     let Some(limit) = caller.limits.published_statuspages else { return Ok(Ok(())) };
-    let usage = statuspages::count_published(transaction, caller.organisation.key).await.or_unavailable()?;
+    let usage = statuspages::count_published(transaction, caller.organisation.key).await?;
     Ok(if usage < u64::from(limit) { Ok(()) } else { Err(FieldRule::PublishQuota { limit, usage }) })
 }

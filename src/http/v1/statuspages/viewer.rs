@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::view::to_json;
 use crate::http::v1::components::of_page::PageComponents;
 use crate::http::v1::state::AppState;
@@ -39,7 +38,7 @@ impl PageViewer<'_> {
         pages: &[Statuspage],
     ) -> Result<Vec<Value>, ApiError> {
         let keys: Vec<i64> = pages.iter().map(|page| page.key).collect();
-        let mut shown = of_pages(connection, &keys).await.or_unavailable()?;
+        let mut shown = of_pages(connection, &keys).await?;
         let row = |page: &Statuspage| {
             let shown = shown.remove(&page.key).unwrap_or_default();
             let components_count = shown.components_count;
@@ -92,7 +91,7 @@ impl PageViewer<'_> {
     }
 
     async fn shown(&self, connection: &impl Connection, page: &Statuspage) -> Result<Shown, ApiError> {
-        let mut shown = of_pages(connection, &[page.key]).await.or_unavailable()?;
+        let mut shown = of_pages(connection, &[page.key]).await?;
         Ok(shown.remove(&page.key).unwrap_or_default())
     }
 

@@ -41,10 +41,10 @@ impl Draft {
         let fields = Fields::new(body, "", &errors);
         let key = fields.optional("key").and_then(|field| read_key(&field));
         let key = key.unwrap_or_else(|| stored.name.key().to_owned());
-        refuse_rename(stored, "key", (stored.name.key(), &key), &errors);
+        refuse_rename(stored, "key", stored.name.key(), &key, &errors);
         let value = read_value(&fields).or_stored(stored.name.value().map(str::to_owned));
         let before = stored.name.value().unwrap_or_default();
-        refuse_rename(stored, "value", (before, value.as_deref().unwrap_or_default()), &errors);
+        refuse_rename(stored, "value", before, value.as_deref().unwrap_or_default(), &errors);
         let color = read_color(&fields);
         let found = errors.into_inner();
         let Ok(name) = TagName::new(&key, value.as_deref()) else { return Err(found) };
@@ -57,7 +57,7 @@ impl Draft {
     }
 }
 
-fn refuse_rename(stored: &Tag, field: &str, (before, after): (&str, &str), errors: &Errors) {
+fn refuse_rename(stored: &Tag, field: &str, before: &str, after: &str, errors: &Errors) {
     if stored.source == TagSource::System && before != after {
         errors.add(field, FieldRule::TagSystem("renamed"));
     }

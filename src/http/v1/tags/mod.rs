@@ -20,8 +20,8 @@ use crate::http::kit::page::{Page, PageRequest};
 use crate::http::kit::query::Query;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::store_access::StoreResult as _;
 use crate::http::kit::view::to_json;
+use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::http::v1::tags::draft::Draft;
 use crate::http::v1::tags::view::TagView;
@@ -39,7 +39,7 @@ pub(super) async fn list_tags(call: Call<AppState>) -> Result<Reply, ApiError> {
     let main = state.databases.main.reader();
     let window = request.window();
     let (rows, total) = match filter {
-        Some(filter) => tags::list(main, caller.organisation.key, &filter, window).await.or_unavailable()?,
+        Some(filter) => tags::list(main, caller.organisation.key, &filter, window).await?,
         None => (Vec::new(), 0),
     };
     let rows = counted(main, &rows).await?;
@@ -48,7 +48,7 @@ pub(super) async fn list_tags(call: Call<AppState>) -> Result<Reply, ApiError> {
 }
 
 pub(super) async fn show_tag(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let tag = find(&call).await?;
+    let tag = in_path::find(&call, tags::find).await?;
     let main = call.state.databases.main.reader();
     Ok(Reply::data(counted_one(main, &tag).await?))
 }
@@ -58,7 +58,7 @@ pub(super) async fn create_tag(call: Call<AppState>) -> Result<Committed, ApiErr
     let body = body.read_object(&headers).await?;
     let draft = Draft::create(&body).map_err(ApiError::Fields)?;
     let write = begin_locked(&state, &caller, effect).await?;
-    if tags::find_named(&*write, caller.organisation.key, &draft.name).await.or_unavailable()?.is_some() {
+    if tags::find_named(&*write, caller.organisation.key, &draft.name).await?.is_some() {
         return Err(refused("key", FieldRule::TagExists));
     }
     insert(&state, &caller, (write, draft)).await
@@ -69,7 +69,7 @@ pub(super) async fn ensure_tag(call: Call<AppState>) -> Result<Committed, ApiErr
     let body = body.read_object(&headers).await?;
     let draft = Draft::create(&body).map_err(ApiError::Fields)?;
     let write = begin_locked(&state, &caller, effect).await?;
-    let known = tags::find_named(&*write, caller.organisation.key, &draft.name).await.or_unavailable()?;
+    let known = tags::find_named(&*write, caller.organisation.key, &draft.name).await?;
     match known {
         Some(tag) => {
             let reply = Reply::data(counted_one(&*write, &tag).await?);
@@ -80,48 +80,39 @@ pub(super) async fn ensure_tag(call: Call<AppState>) -> Result<Committed, ApiErr
 }
 
 pub(super) async fn update_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, tags::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = begin_locked(&state, &caller, effect).await?;
     let organisation = caller.organisation.key;
-    let stored = tags::find(&*write, organisation, id).await.or_unavailable()?.ok_or(ApiError::NotFound)?;
+    let stored = tags::find(&*write, organisation, id).await?.ok_or(ApiError::NotFound)?;
     let changed = Draft::update(&body, &stored).map_err(ApiError::Fields)?;
-    if changed.name != stored.name
-        && tags::find_named(&*write, organisation, &changed.name).await.or_unavailable()?.is_some()
+    if changed.name != stored.name && tags::find_named(&*write, organisation, &changed.name).await?.is_some()
     {
         return Err(refused("key", FieldRule::TagExists));
     }
     if changed != stored {
-        tags::update(&*write, &changed).await.or_unavailable()?;
+        tags::update(&*write, &changed).await?;
     }
     let reply = Reply::data(counted_one(&*write, &changed).await?);
     write.commit(reply).await
 }
 
 pub(super) async fn delete_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = find(&call).await?.id;
+    let id = in_path::find(&call, tags::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = begin_locked(&state, &caller, effect).await?;
     let Caller { organisation, .. } = &caller;
-    let tag = tags::find(&*write, organisation.key, id).await.or_unavailable()?.ok_or(ApiError::NotFound)?;
+    let tag = tags::find(&*write, organisation.key, id).await?.ok_or(ApiError::NotFound)?;
     if tag.source == TagSource::System {
         return Err(refused("tag", FieldRule::TagSystem("deleted")));
     }
-    let users = tags::users(&*write, tag.row, &organisation.default_locale).await.or_unavailable()?;
+    let users = tags::users(&*write, tag.row, &organisation.default_locale).await?;
     if !users.is_empty() {
         return Err(refused("tag", FieldRule::TagInUse(users.join(", "))));
     }
-    tags::delete(&*write, tag.row).await.or_unavailable()?;
+    tags::delete(&*write, tag.row).await?;
     write.commit(Reply::deleted(tag.id)).await
-}
-
-/// The tag in the path (step 8 of contract 1.8).
-async fn find(call: &Call<AppState>) -> Result<Tag, ApiError> {
-    let id = call.path.id(0)?;
-    let main = call.state.databases.main.reader();
-    let found = tags::find(main, call.caller.organisation.key, id).await.or_unavailable()?;
-    found.ok_or(ApiError::NotFound)
 }
 
 /// A write during which nobody else changes the tags of the organisation.
@@ -131,7 +122,7 @@ async fn begin_locked(
     effect: crate::http::gate::write::Effect,
 ) -> Result<Write, ApiError> {
     let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await.or_unavailable()?;
+    organisations::lock(&*write, caller.organisation.key).await?;
     Ok(write)
 }
 
@@ -142,7 +133,7 @@ async fn insert(
 ) -> Result<Committed, ApiError> {
     check_quota(&write, caller).await?;
     let tag = Tag::new(caller.organisation.key, draft.name, draft.color, state.now());
-    let tag = tags::insert(&*write, tag).await.or_unavailable()?;
+    let tag = tags::insert(&*write, tag).await?;
     let location = format!("{}/v1/tags/{}", state.base_url, tag.id);
     let reply = Reply::created(counted_one(&*write, &tag).await?, &location);
     write.commit(reply).await
@@ -151,7 +142,7 @@ async fn insert(
 /// Passes when the plan has room for one more tag (step 13).
 async fn check_quota(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
     let Some(limit) = caller.limits.tags else { return Ok(()) };
-    let usage = tags::count_user(transaction, caller.organisation.key).await.or_unavailable()?;
+    let usage = tags::count_user(transaction, caller.organisation.key).await?;
     if usage < u64::from(limit) { Ok(()) } else { Err(refused("key", FieldRule::TagQuota { limit, usage })) }
 }
 
@@ -183,7 +174,7 @@ async fn counted_one(connection: &impl Connection, tag: &Tag) -> Result<Value, A
 /// Tags with `services_count`, with one query.
 async fn counted(connection: &impl Connection, tags: &[Tag]) -> Result<Vec<Value>, ApiError> {
     let rows: Vec<i64> = tags.iter().map(|tag| tag.row).collect();
-    let counts: HashMap<i64, i64> = tags::services_counts(connection, &rows).await.or_unavailable()?;
+    let counts: HashMap<i64, i64> = tags::services_counts(connection, &rows).await?;
     let count = |tag: &Tag| counts.get(&tag.row).copied().unwrap_or_default();
     Ok(tags.iter().map(|tag| to_json(&TagView::of(tag, count(tag)))).collect())
 }

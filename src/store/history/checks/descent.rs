@@ -12,7 +12,7 @@ use super::{Question, StoredCheck};
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::time_range::TimeRange;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::blocks::{BlockError, Body, Wanted};
 use crate::store::history::sealed::{self, BlockSummary};
 use crate::store::history::segments::Segment;
@@ -72,7 +72,7 @@ impl<'a> Descent<'a> {
     ///
     /// # Errors
     /// When the database fails, a segment is gone, or a block cannot be read.
-    pub(super) async fn page(mut self) -> Result<Vec<StoredCheck>, StoreError> {
+    pub(super) async fn page(mut self) -> Result<Vec<StoredCheck>, HistoryError> {
         while self.missing() > 0 {
             let closed = self.closed.last().map(|segment| segment.purpose.to.plus_ms(-1));
             let unread = self.blocks.last_key_value().map(|((last_at, ..), _)| *last_at);
@@ -99,7 +99,7 @@ impl<'a> Descent<'a> {
         self.entries.insert((check.checked_at, check.probe.clone()), check);
     }
 
-    async fn look_into_segments(&mut self) -> Result<(), StoreError> {
+    async fn look_into_segments(&mut self) -> Result<(), HistoryError> {
         let rest = self.closed.len().saturating_sub(self.ahead);
         self.ahead = (self.ahead * 2).min(SEGMENTS_AT_ONCE);
         let (storage, Question { service, from, to, statuses, .. }) = (self.storage, self.question);
@@ -108,7 +108,7 @@ impl<'a> Descent<'a> {
             let summaries =
                 sealed::summaries(&opened, &segment, *service, TimeRange { from: *from, to: *to }, statuses)
                     .await?;
-            Ok::<_, StoreError>((segment, opened, summaries))
+            Ok::<_, HistoryError>((segment, opened, summaries))
         });
         for (segment, opened, summaries) in try_join_all(looks).await? {
             for summary in summaries {
@@ -124,7 +124,7 @@ impl<'a> Descent<'a> {
         Ok(())
     }
 
-    async fn read_blocks(&mut self) -> Result<(), StoreError> {
+    async fn read_blocks(&mut self) -> Result<(), HistoryError> {
         let Some((&(.., open), _)) = self.blocks.last_key_value() else { return Ok(()) };
         let summaries = self.next_blocks(open);
         let (segment, opened) = &self.open[open];

@@ -15,7 +15,7 @@ use sea_orm_migration::MigratorTrait as _;
 use watchkeeper_migration::SegmentMigrator;
 
 use crate::config::limits::StoreLimits;
-use crate::store::StoreError;
+use crate::store::HistoryError;
 use crate::store::history::segments::SegmentId;
 
 /// Page size of a segment file. Most of a block lies in overflow pages; smaller pages waste less at its ends.
@@ -69,7 +69,7 @@ impl SegmentStorage {
     ///
     /// # Errors
     /// When the folder cannot be written or the database fails.
-    pub async fn make(&self, id: SegmentId) -> Result<(), StoreError> {
+    pub async fn make(&self, id: SegmentId) -> Result<(), HistoryError> {
         match self {
             Self::Files(files) => files.make(id).await,
             Self::Partitions(connection) => Ok(make_partitions(connection, id).await?),
@@ -80,7 +80,7 @@ impl SegmentStorage {
     ///
     /// # Errors
     /// When the segment is not there or cannot be opened.
-    pub async fn connect(&self, id: SegmentId) -> Result<SegmentConnection, StoreError> {
+    pub async fn connect(&self, id: SegmentId) -> Result<SegmentConnection, HistoryError> {
         match self {
             Self::Files(files) => Ok(SegmentConnection {
                 connection: files.connection(id).await?,
@@ -100,7 +100,7 @@ impl SegmentStorage {
     ///
     /// # Errors
     /// When the file cannot be removed or the database fails.
-    pub async fn drop(&self, id: SegmentId) -> Result<(), StoreError> {
+    pub async fn drop(&self, id: SegmentId) -> Result<(), HistoryError> {
         match self {
             Self::Files(files) => files.drop(id).await,
             Self::Partitions(connection) => {
@@ -125,7 +125,7 @@ impl SegmentStorage {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn bytes(&self, id: SegmentId) -> Result<u64, StoreError> {
+    pub async fn bytes(&self, id: SegmentId) -> Result<u64, HistoryError> {
         match self {
             Self::Files(files) => Ok(files.bytes(id)),
             Self::Partitions(connection) => {
@@ -144,7 +144,7 @@ impl SegmentStorage {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn settle(&self, id: SegmentId) -> Result<(), StoreError> {
+    pub async fn settle(&self, id: SegmentId) -> Result<(), HistoryError> {
         if let Self::Files(files) = self {
             files.connection(id).await?.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await?;
         }
@@ -178,7 +178,7 @@ impl Files {
         })
     }
 
-    async fn make(&self, id: SegmentId) -> Result<(), StoreError> {
+    async fn make(&self, id: SegmentId) -> Result<(), HistoryError> {
         let failed = |error: std::io::Error| {
             DbErr::Custom(format!("the folder {} cannot be made: {error}", self.folder.display()))
         };
@@ -188,7 +188,7 @@ impl Files {
         Ok(())
     }
 
-    async fn connection(&self, id: SegmentId) -> Result<DatabaseConnection, StoreError> {
+    async fn connection(&self, id: SegmentId) -> Result<DatabaseConnection, HistoryError> {
         let known = self.locked().get(&id).cloned();
         match known {
             Some(connection) => Ok(connection),
@@ -223,7 +223,7 @@ impl Files {
         Ok(self.locked().entry(id).or_insert(connection).clone())
     }
 
-    async fn drop(&self, id: SegmentId) -> Result<(), StoreError> {
+    async fn drop(&self, id: SegmentId) -> Result<(), HistoryError> {
         let connection = self.locked().remove(&id);
         if let Some(connection) = connection {
             connection.close().await?;

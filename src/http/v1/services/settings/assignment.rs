@@ -11,7 +11,6 @@ use crate::model::service::{ProbeRole, Settings};
 
 /// Codes of one service.
 pub(super) const MAX_PROBES: usize = 50;
-const ROLES: [&str; 2] = [ProbeRole::Full.as_str(), ProbeRole::Reachability.as_str()];
 
 /// Codes and roles, as a service stores them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,7 +91,7 @@ fn read_code(entry: &Field<'_>, active: &[String]) -> Option<String> {
 fn read_roles(field: &Field<'_>, in_effect: Option<&[String]>) -> Option<Vec<(String, ProbeRole)>> {
     let is_assigned = |code: &str| in_effect.is_none_or(|codes| codes.iter().any(|known| known == code));
     let read = |(code, value): (&str, Field<'_>)| {
-        let role = value.word(&ROLES)?.parse().ok()?;
+        let role = value.word(ProbeRole::WORDS)?.parse().ok()?;
         if is_assigned(code) { Some((code.to_owned(), role)) } else { value.refuse(FieldRule::ProbeRoleCode) }
     };
     let members = field.object()?;

@@ -1,0 +1,23 @@
+//! The numbers of a plan that are counted before something is added (step 13 of contract 1.8).
+
+use std::future::Future;
+
+use crate::http::kit::error::ApiError;
+use crate::http::kit::quota::{Quota, QuotaExceeded};
+
+/// Passes when the plan has room for one more. What is counted must be locked; without a limit nothing is counted.
+///
+/// # Errors
+/// 402 or 403 with `upsell`, and those of `usage`.
+pub async fn take_slot<E>(
+    quota: Quota,
+    limit: Option<u32>,
+    usage: impl Future<Output = Result<u64, E>>,
+) -> Result<(), ApiError>
+where
+    ApiError: From<E>,
+{
+    let Some(limit) = limit else { return Ok(()) };
+    let usage = usage.await?;
+    if usage < u64::from(limit) { Ok(()) } else { Err(QuotaExceeded { quota, limit, usage }.into()) }
+}

@@ -1,0 +1,24 @@
+//! What a failing database means for a client (contract 5.1): the main one away is "not available", the measurements
+//! away is a 503 of their own, anything else is our fault.
+
+use crate::http::kit::error::ApiError;
+use crate::store::{HistoryError, MainError};
+
+impl From<MainError> for ApiError {
+    fn from(error: MainError) -> Self {
+        if error.is_unreachable() {
+            tracing::error!(%error, "the main database cannot be reached");
+            Self::Unavailable
+        } else {
+            Self::Internal(error.into())
+        }
+    }
+}
+
+/// However the history fails, the measurements are not there (contract 4.8).
+impl From<HistoryError> for ApiError {
+    fn from(error: HistoryError) -> Self {
+        tracing::error!(%error, "measurements cannot be read");
+        Self::MeasurementsUnavailable
+    }
+}

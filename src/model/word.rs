@@ -1,0 +1,44 @@
+//! Enums whose values are words of the API and the database: one spelling, derived from the names of the values.
+//!
+//! `strum` does it; [`words`] says once with which derives, and gives all these enums the same three names. A word that is
+//! not its value's name in snake case stands at the value: `#[strum(serialize = "…")]`.
+
+/// Declares an enum of words.
+macro_rules! words {
+    ($(#[$about:meta])* pub enum $name:ident { $($values:tt)* }) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(strum::Display, strum::EnumString, strum::VariantArray, strum::VariantNames)]
+        #[strum(serialize_all = "snake_case")]
+        $(#[$about])*
+        pub enum $name { $($values)* }
+
+        impl $name {
+            /// Every value, in the order of its definition.
+            pub const ALL: [Self; <Self as strum::VariantArray>::VARIANTS.len()] =
+                $crate::model::word::array(<Self as strum::VariantArray>::VARIANTS);
+
+            /// The words of all values, in the same order.
+            pub const WORDS: &'static [&'static str] = <Self as strum::VariantNames>::VARIANTS;
+
+            /// The word that stands for it.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                let mut position = 0;
+                while Self::ALL[position] as usize != self as usize {
+                    position += 1;
+                }
+                Self::WORDS[position]
+            }
+        }
+    };
+}
+
+pub(crate) use words;
+
+/// Returns a slice of this length as an array.
+pub(crate) const fn array<T: Copy, const N: usize>(values: &[T]) -> [T; N] {
+    match values.first_chunk() {
+        Some(values) => *values,
+        None => unreachable!(),
+    }
+}

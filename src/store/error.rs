@@ -1,0 +1,99 @@
+//! Why the store could not do what it was asked, with one type for each database.
+//!
+//! Whoever reads or writes one database gets the error of that one, so that `From` can say what its failure means: the API
+//! answers differently for each. [`StoreError`] is for work on both.
+
+use std::fmt::Display;
+
+use sea_orm::{DbErr, RuntimeErr, sqlx};
+
+/// Why the main database could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum MainError {
+    /// The database refused, failed or is away.
+    #[error(transparent)]
+    Database(#[from] DbErr),
+    /// A row holds something that this version cannot read.
+    #[error(transparent)]
+    Corrupt(#[from] CorruptRow),
+}
+
+/// Why the history database could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryError {
+    /// The database refused, failed or is away.
+    #[error(transparent)]
+    Database(#[from] DbErr),
+    /// Another writer was faster: what this one was going to do rests on something that is not so any more.
+    #[error("overtaken: {0}")]
+    Overtaken(String),
+    /// A row holds something that this version cannot read.
+    #[error(transparent)]
+    Corrupt(#[from] CorruptRow),
+}
+
+/// Why work on both databases has failed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The main database has failed.
+    #[error(transparent)]
+    Main(#[from] MainError),
+    /// The history database has failed.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// Work on the store has panicked, which is our mistake; it starts over.
+    #[error("the {0} has panicked")]
+    Panicked(&'static str),
+}
+
+/// A row that holds something that this version cannot read.
+#[derive(Debug, thiserror::Error)]
+#[error("{table} row {row}: {problem}")]
+pub struct CorruptRow {
+    /// Table of the row.
+    table: &'static str,
+    /// Key or id of the row.
+    row: String,
+    /// What cannot be read.
+    problem: String,
+}
+
+impl MainError {
+    /// Whether the database could not be reached at all, or has no disk to write to (as opposed to: it answered with an
+    /// error).
+    #[must_use]
+    pub fn is_unreachable(&self) -> bool {
+        let Self::Database(error) = self else { return false };
+        matches!(error, DbErr::Conn(_) | DbErr::ConnectionAcquire(_)) || is_without_disk(error)
+    }
+
+    pub(super) fn corrupt(table: &'static str, row: &dyn Display, problem: &dyn Display) -> Self {
+        Self::Corrupt(CorruptRow::new(table, row, problem))
+    }
+}
+
+impl HistoryError {
+    pub(super) fn corrupt(table: &'static str, row: &dyn Display, problem: &dyn Display) -> Self {
+        Self::Corrupt(CorruptRow::new(table, row, problem))
+    }
+}
+
+impl CorruptRow {
+    fn new(table: &'static str, row: &dyn Display, problem: &dyn Display) -> Self {
+        Self { table, row: row.to_string(), problem: problem.to_string() }
+    }
+}
+
+/// SQLite's result codes for a disk that is full, fails or cannot be opened, and for a file that another process keeps locked;
+/// PostgreSQL's for a full disk.
+fn is_without_disk(error: &DbErr) -> bool {
+    let (DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error))) = error
+    else {
+        return false;
+    };
+    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+    let Some(code) = code else { return false };
+    // The lowest byte is the primary code: SQLITE_BUSY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN.
+    let is_disk_of_sqlite = |code: u32| matches!(code & 0xff, 5 | 10 | 13 | 14);
+    code == "53100" || code.len() < 5 && code.parse().is_ok_and(is_disk_of_sqlite)
+}
