@@ -94,21 +94,22 @@ proptest! {
             // A second in which a step ends and the next begins has no one status.
             seen.remove(&now);
             if let Some(jump) = jump {
-                let (left, before) = (now, at(now));
+                let before = at(now);
                 now += jump;
                 seen.remove(&now);
                 if jump < 0 {
                     let closed = line.set_back(before, at(now));
-                    if !closed.is_empty() {
+                    if closed.is_empty() {
+                        // The same line goes on from here, and says anew what follows.
+                        seen.retain(|second, seen| seen.line != lines || *second < now);
+                    } else {
                         lines += 1;
                         // The new line begins with this second, whatever an older one said of it.
                         seen.insert(now, Seen { line: lines, status: line.status() });
                     }
                     changes.extend(closed);
                 } else if jump > 0 {
-                    // Nobody has looked at what the clock has skipped. A line that said something of it before it was set
-                    // back without being closed says no more; what a closed line said shows through.
-                    seen.retain(|second, seen| seen.line != lines || !(left..now).contains(second));
+                    // Nobody has looked at what the clock has skipped.
                     let status = line.status();
                     changes.extend(line.change_to(MeasuredStatus::NoData, ChangeCause::Gap, before));
                     changes.extend(line.change_to(status, ChangeCause::Votes, at(now)));
