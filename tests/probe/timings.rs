@@ -62,6 +62,8 @@ async fn hesitant(authority: &Authority, delay: Duration) -> Server {
         async move {
             let connected = Instant::now();
             tokio::time::sleep(delay).await;
+            // Or the head waits in the kernel until the session tickets before it are acknowledged.
+            stream.set_nodelay(true).unwrap();
             let mut stream = acceptor.accept(stream).await.unwrap();
             let tls = us(connected);
             visit.request(&mut stream).await;
@@ -145,10 +147,6 @@ async fn take(shots: u64, delay: impl Fn(u64) -> Duration) -> Errors {
 
 #[tokio::test]
 async fn every_phase_is_measured_to_two_milliseconds() {
-    if !std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1") {
-        println!("NOT RUN: needs an optimised build and a quiet machine; WATCHKEEPER_ENDURE=1 runs it");
-        return;
-    }
     let endures = std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1");
     let (shots, share) = if endures { (2_000, 99) } else { (60, 90) };
     let is_plain = cfg!(debug_assertions);
