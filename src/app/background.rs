@@ -18,7 +18,7 @@ use crate::record::restore::Restored;
 use crate::record::upkeep;
 use crate::supervise::{Handle, Kind, Placement, Supervisor};
 use crate::timetable::domains::{self, DomainClock, DomainWatch};
-use crate::timetable::maintenances::{self, MaintenanceClock, Works};
+use crate::timetable::maintenances::{self, MaintenanceClock, Transitions};
 use crate::timetable::wall_clock;
 
 /// Messages in the mailbox of a clock: it sends them to itself.
@@ -92,10 +92,10 @@ impl Background {
         let wall_clock =
             supervisor.spawn(WALL_CLOCK, move || wall_clock::run(marked.clone(), Arc::clone(&clock_guard)));
         let placement = Placement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
-        let works = Works { announcer: announcer.clone(), clock: clock.clone() };
+        let transitions = Transitions { announcer: announcer.clone(), clock: clock.clone() };
         Self {
             tasks: vec![figures, preparation, recovery, reconciliation, upkeep, wall_clock],
-            maintenances: supervisor.start(&placement, move || MaintenanceClock::new(works.clone())),
+            maintenances: supervisor.start(&placement, move || MaintenanceClock::new(transitions.clone())),
             domains: supervisor.start(&placement, move || DomainClock::new(domains.clone())),
         }
     }

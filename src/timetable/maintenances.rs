@@ -27,21 +27,21 @@ const SHORTEST_MS: i64 = 50;
 /// Maintenances looked up at a time.
 const PAGE: u64 = 100;
 
-/// The means of starting and ending maintenances.
+/// Makes the transitions of maintenances: starts and ends them when they are due.
 #[derive(Clone, Debug)]
-pub struct Works {
+pub struct Transitions {
     /// The databases of the maintenances, and the way to tell the engine about services whose time counts or no longer does.
     pub announcer: Announcer,
     /// Wall time.
     pub clock: Clock,
 }
 
-impl Works {
+impl Transitions {
     /// Does everything that is due now. Gives the number of transitions.
     ///
     /// # Errors
     /// When the database fails; what was done stays done, and one maintenance that fails does not stop the others.
-    pub async fn turn(&self) -> Result<u32, MainError> {
+    pub async fn run_due(&self) -> Result<u32, MainError> {
         let (mut done, mut failed) = (0, None);
         // A maintenance of which start and end have passed takes two rounds.
         loop {
@@ -98,15 +98,15 @@ fn wait(next: Option<Timestamp>, now: Timestamp) -> Duration {
 /// The actor that looks when something is due.
 #[derive(Debug)]
 pub struct MaintenanceClock {
-    works: Works,
+    transitions: Transitions,
     is_failing: bool,
 }
 
 impl MaintenanceClock {
-    /// A clock that works with these.
+    /// A clock that makes these.
     #[must_use]
-    pub const fn new(works: Works) -> Self {
-        Self { works, is_failing: false }
+    pub const fn new(transitions: Transitions) -> Self {
+        Self { transitions, is_failing: false }
     }
 
     /// Says so when the database goes away and when it comes back, not in between.
@@ -122,7 +122,7 @@ impl MaintenanceClock {
                 if !std::mem::replace(&mut self.is_failing, true) {
                     tracing::warn!(%error, "maintenances cannot start or end by themselves");
                 }
-                wait(None, self.works.clock.now())
+                wait(None, self.transitions.clock.now())
             }
         }
     }
@@ -162,19 +162,19 @@ impl Handler<Tick> for MaintenanceClock {
     type Result = ResponseActFuture<Self, ()>;
 
     fn handle(&mut self, _: Tick, _: &mut Context<Self>) -> Self::Result {
-        let works = self.works.clone();
-        let turn = async move {
-            works.turn().await?;
-            works.pause().await
+        let transitions = self.transitions.clone();
+        let round = async move {
+            transitions.run_due().await?;
+            transitions.pause().await
         };
-        // A panic ends this turn, not the clock: its transaction is undone, and the next turn begins anew.
-        let turn = AssertUnwindSafe(turn).catch_unwind();
-        Box::pin(turn.into_actor(self).map(|result, clock, ctx| {
+        // A panic ends this round, not the clock: its transaction is undone, and the next round begins anew.
+        let round = AssertUnwindSafe(round).catch_unwind();
+        Box::pin(round.into_actor(self).map(|result, clock, ctx| {
             let pause = match result {
                 Ok(result) => clock.note(result),
                 Err(_) => {
                     tracing::error!("the clock of the maintenances panicked; it goes on");
-                    wait(None, clock.works.clock.now())
+                    wait(None, clock.transitions.clock.now())
                 }
             };
             ctx.notify_later(Tick, pause);

@@ -26,7 +26,7 @@ use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::store::heartbeats;
 use watchkeeper::store::maintenances::{self, due, timeline};
 use watchkeeper::supervise::Supervisor;
-use watchkeeper::timetable::maintenances::Works;
+use watchkeeper::timetable::maintenances::Transitions;
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -59,7 +59,7 @@ impl Handler<Batch> for Deaf {
 }
 
 /// A process that looks at this store with this clock.
-fn works(store: &Store, clock: &Clock) -> Works {
+fn transitions(store: &Store, clock: &Clock) -> Transitions {
     let here =
         Location { code: code("here"), name: "here".into(), place: String::new(), country_code: "ZZ".into() };
     let roster = Arc::new(Roster::new(vec![here]));
@@ -74,7 +74,7 @@ fn works(store: &Store, clock: &Clock) -> Works {
     });
     let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
     let announcer = Announcer { databases: (*store).clone(), engine, definer };
-    Works { announcer, clock: clock.clone() }
+    Transitions { announcer, clock: clock.clone() }
 }
 
 async fn now_stored(store: &Store, of: &Maintenance) -> Maintenance {
@@ -97,25 +97,25 @@ fn each_transition_is_made_once_however_the_clock_is_set(
         let covered = stored_service(&store, service(owner.key, "a")).await;
         let made = stored(&store, maintenance(owner.key, Scheduled), (&[covered.key], 0)).await;
         let clock = Clock::fixed(at(9_999));
-        let works = works(&store, &clock);
-        assert_eq!(works.turn().await.unwrap(), 0);
+        let transitions = transitions(&store, &clock);
+        assert_eq!(transitions.run_due().await.unwrap(), 0);
         assert_eq!(due::next(store.main.reader()).await.unwrap(), Some(at(10_000)));
-        for (ahead, transitions) in [(1, 1), (0, 0), (-HOUR_MS, 0), (HOUR_MS, 0)] {
+        for (ahead, expected) in [(1, 1), (0, 0), (-HOUR_MS, 0), (HOUR_MS, 0)] {
             clock.set_ahead(ahead);
-            assert_eq!(works.turn().await.unwrap(), transitions, "{ahead}");
+            assert_eq!(transitions.run_due().await.unwrap(), expected, "{ahead}");
         }
         let running = now_stored(&store, &made).await;
         assert_eq!((running.status, running.actual_start), (InProgress, Some(at(10_000))));
         assert_eq!(due::next(store.main.reader()).await.unwrap(), Some(at(20_000)));
-        for (ahead, transitions) in [(HOUR_MS, 1), (-HOUR_MS, 0), (HOUR_MS, 0)] {
+        for (ahead, expected) in [(HOUR_MS, 1), (-HOUR_MS, 0), (HOUR_MS, 0)] {
             clock.set_ahead(ahead);
-            assert_eq!(works.turn().await.unwrap(), transitions, "{ahead}");
+            assert_eq!(transitions.run_due().await.unwrap(), expected, "{ahead}");
         }
         let ended = now_stored(&store, &made).await;
         assert_eq!((ended.status, ended.actual_end), (Completed, Some(at(10_000 + HOUR_MS))));
         assert_eq!(entries(&store, &made).await, [InProgress, Completed]);
         assert_eq!(due::next(store.main.reader()).await.unwrap(), None);
-        works.announcer.engine.stop().await;
+        transitions.announcer.engine.stop().await;
     });
 }
 
@@ -132,14 +132,14 @@ fn what_was_missed_is_made_up_for_in_order(
         for _ in 0..count {
             made.push(stored(&store, maintenance(owner.key, Scheduled), (&[], 0)).await);
         }
-        let works = works(&store, &Clock::fixed(at(99_000)));
-        assert_eq!(works.turn().await.unwrap() as usize, 2 * count);
+        let transitions = transitions(&store, &Clock::fixed(at(99_000)));
+        assert_eq!(transitions.run_due().await.unwrap() as usize, 2 * count);
         for one in &made {
             let ended = now_stored(&store, one).await;
             assert_eq!((ended.actual_start, ended.actual_end), (Some(at(99_000)), Some(at(99_000))));
             assert_eq!(entries(&store, one).await, [InProgress, Completed]);
         }
-        works.announcer.engine.stop().await;
+        transitions.announcer.engine.stop().await;
     });
 }
 
@@ -157,14 +157,15 @@ fn several_processes_make_each_transition_once(
             made.push(stored(&store, maintenance(owner.key, Scheduled), (&[covered.key], 0)).await);
         }
         let clock = Clock::fixed(at(99_000));
-        let (one, two, three) = (works(&store, &clock), works(&store, &clock), works(&store, &clock));
-        let (a, b, c) = futures_util::join!(one.turn(), two.turn(), three.turn());
+        let (one, two, three) =
+            (transitions(&store, &clock), transitions(&store, &clock), transitions(&store, &clock));
+        let (a, b, c) = futures_util::join!(one.run_due(), two.run_due(), three.run_due());
         assert_eq!(a.unwrap() + b.unwrap() + c.unwrap(), 20);
         for maintenance in &made {
             assert_eq!(entries(&store, maintenance).await, [InProgress, Completed]);
         }
-        for works in [one, two, three] {
-            works.announcer.engine.stop().await;
+        for transitions in [one, two, three] {
+            transitions.announcer.engine.stop().await;
         }
     });
 }
@@ -185,10 +186,10 @@ fn only_what_was_asked_for_happens(#[values(Backend::Sqlite, Backend::Postgres)]
         ] {
             stored(&store, quiet, (&[], 0)).await;
         }
-        let works = works(&store, &Clock::fixed(at(HOUR_MS)));
-        assert_eq!(works.turn().await.unwrap(), 0);
+        let transitions = transitions(&store, &Clock::fixed(at(HOUR_MS)));
+        assert_eq!(transitions.run_due().await.unwrap(), 0);
         assert_eq!(due::next(store.main.reader()).await.unwrap(), None);
-        works.announcer.engine.stop().await;
+        transitions.announcer.engine.stop().await;
     });
 }
 
@@ -201,17 +202,17 @@ fn the_engine_is_told(#[values(Backend::Sqlite, Backend::Postgres)] backend: Bac
         let watched = stored_service(&store, service(owner.key, "watched")).await;
         stored(&store, maintenance(owner.key, Scheduled), (&[watched.key], 0)).await;
         let clock = Clock::fixed(at(5_000));
-        let works = works(&store, &clock);
-        works.announcer.announce(std::slice::from_ref(&watched), owner.id).await;
+        let transitions = transitions(&store, &clock);
+        transitions.announcer.announce(std::slice::from_ref(&watched), owner.id).await;
         for revision in [2, 3] {
             clock.set_ahead(10_000);
-            assert_eq!(works.turn().await.unwrap(), 1);
+            assert_eq!(transitions.run_due().await.unwrap(), 1);
             assert_eq!(
-                works.announcer.engine.watched().await.unwrap()[&watched.id],
+                transitions.announcer.engine.watched().await.unwrap()[&watched.id],
                 WatchedService { key: watched.key, revision }
             );
         }
-        works.announcer.engine.stop().await;
+        transitions.announcer.engine.stop().await;
     });
 }
 
@@ -235,17 +236,17 @@ fn a_resumed_heartbeat_does_not_go_down_with_a_maintenance(
         write.commit().await.unwrap();
         stored(&store, maintenance(owner.key, Scheduled), (&[job.key], 0)).await;
         let clock = Clock::fixed(at(5_000));
-        let works = works(&store, &clock);
-        works.announcer.announce(std::slice::from_ref(&job), owner.id).await;
+        let transitions = transitions(&store, &clock);
+        transitions.announcer.announce(std::slice::from_ref(&job), owner.id).await;
         for revision in [2, 3] {
             clock.set_ahead(10_000);
-            assert_eq!(works.turn().await.unwrap(), 1);
-            let engine = &works.announcer.engine;
+            assert_eq!(transitions.run_due().await.unwrap(), 1);
+            let engine = &transitions.announcer.engine;
             assert_eq!(engine.watched().await.unwrap()[&job.id], WatchedService { key: job.key, revision });
             let snapshots = engine.snapshots(&[(job.id, job.key)]).await.unwrap();
             assert_eq!(snapshots[0].verdict, Verdict::Unknown, "no ping is missed yet");
         }
-        works.announcer.engine.stop().await;
+        transitions.announcer.engine.stop().await;
     });
 }
 
@@ -260,10 +261,10 @@ fn one_that_fails_does_not_stop_the_others(#[values(Backend::Sqlite, Backend::Po
         let sound = stored(&store, maintenance(owner.key, Scheduled), (&[], 0)).await;
         let statement = format!("UPDATE maintenance SET kind = 'odd' WHERE id = {}", broken.key);
         store.main.reader().execute_unprepared(&statement).await.unwrap();
-        let works = works(&store, &Clock::fixed(at(12_000)));
-        assert!(works.turn().await.is_err());
+        let transitions = transitions(&store, &Clock::fixed(at(12_000)));
+        assert!(transitions.run_due().await.is_err());
         assert_eq!(now_stored(&store, &sound).await.status, InProgress);
-        works.announcer.engine.stop().await;
+        transitions.announcer.engine.stop().await;
     });
 }
 
@@ -275,15 +276,15 @@ fn a_database_that_is_away_stops_nothing_for_good() {
         let Some(store) = Backend::Sqlite.open().await else { return };
         let owner = stored_organisation(&store, "owner").await;
         let made = stored(&store, maintenance(owner.key, Scheduled), (&[], 0)).await;
-        let works = works(&store, &Clock::fixed(at(12_000)));
+        let transitions = transitions(&store, &Clock::fixed(at(12_000)));
         let rename = |from: &str, to: &str| format!("ALTER TABLE {from} RENAME TO {to}");
         let main = store.main.reader();
         main.execute_unprepared(&rename("maintenance", "elsewhere")).await.unwrap();
-        assert!(works.turn().await.is_err());
+        assert!(transitions.run_due().await.is_err());
         main.execute_unprepared(&rename("elsewhere", "maintenance")).await.unwrap();
-        assert_eq!(works.turn().await.unwrap(), 1);
+        assert_eq!(transitions.run_due().await.unwrap(), 1);
         assert_eq!(now_stored(&store, &made).await.status, InProgress);
-        works.announcer.engine.stop().await;
+        transitions.announcer.engine.stop().await;
     });
 }
 
@@ -304,12 +305,12 @@ fn a_maintenance_starts_and_ends_once_however_far_the_clock_is_set(
         let covered = stored_service(&store, service(owner.key, "a")).await;
         let made = stored(&store, maintenance(owner.key, Scheduled), (&[covered.key], 0)).await;
         let clock = Clock::fixed(at(9_999));
-        let works = works(&store, &clock);
-        for (ahead, transitions) in moves {
+        let transitions = transitions(&store, &clock);
+        for (ahead, expected) in moves {
             clock.set_ahead(*ahead);
-            assert_eq!(works.turn().await.unwrap(), *transitions, "{ahead}");
+            assert_eq!(transitions.run_due().await.unwrap(), *expected, "{ahead}");
         }
         assert_eq!(entries(&store, &made).await, [InProgress, Completed]);
-        works.announcer.engine.stop().await;
+        transitions.announcer.engine.stop().await;
     });
 }
