@@ -232,7 +232,7 @@ impl WholeIncident {
     }
 
     /// Gives it this severity, as far as its kind allows; derived impacts follow.
-    pub fn weigh(&mut self, severity: Severity) {
+    pub fn set_severity(&mut self, severity: Severity) {
         let kind = self.incident.kind;
         self.incident.severity = kind.severity(severity);
         let impact = kind.impact(self.incident.severity);

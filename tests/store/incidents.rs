@@ -99,7 +99,7 @@ async fn every_field_and_link_survives(#[values(Backend::Sqlite, Backend::Postgr
     assert_eq!(foreign, None);
 
     let mut second = first.clone();
-    second.weigh(Severity::Critical);
+    second.set_severity(Severity::Critical);
     second.affect([&b, &a].map(|row| (row.key, row.id, row.name.clone())), at(200));
     second.statuspages.reverse();
     second.incident.title = Translated::single("en", "New");

@@ -68,7 +68,7 @@ fn every_word_parses_back() {
 #[case(Severity::Critical, Impact::MajorOutage)]
 fn impacts_follow_the_severity(#[case] severity: Severity, #[case] impact: Impact) {
     let mut changed = affecting(&["a"]);
-    changed.weigh(severity);
+    changed.set_severity(severity);
     assert_eq!(changed.services[0].impact, Some(impact));
     let mut made = whole(IncidentKind::Standard, severity);
     made.affect([(1, Id::random(), "a".to_owned())], at(200));
@@ -79,7 +79,7 @@ fn impacts_follow_the_severity(#[case] severity: Severity, #[case] impact: Impac
 fn an_impact_of_its_own_does_not_follow() {
     let mut changed = affecting(&["a"]);
     changed.services[0].is_derived = false;
-    changed.weigh(Severity::Critical);
+    changed.set_severity(Severity::Critical);
     assert_eq!(changed.services[0].impact, Some(Impact::Degraded));
 }
 
@@ -88,7 +88,7 @@ fn an_impact_of_its_own_does_not_follow() {
 fn a_notice_has_neither_severity_nor_impact() {
     let mut notice = whole(IncidentKind::Notice, Severity::Critical);
     notice.affect([(1, Id::random(), "a".to_owned())], at(200));
-    notice.weigh(Severity::Major);
+    notice.set_severity(Severity::Major);
     assert_eq!((notice.incident.severity, notice.services[0].impact), (Severity::Minor, None));
 }
 

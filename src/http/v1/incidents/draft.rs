@@ -165,7 +165,7 @@ impl Draft<'_> {
             changed.incident.title = title;
         }
         if let Some(severity) = optional_word(&fields, "severity", Severity::WORDS) {
-            changed.weigh(severity);
+            changed.set_severity(severity);
         }
         changed.incident.is_published = read_flag(&fields, "is_published", stored.incident.is_published);
         if let Some(status) = fields.optional("status").and_then(|field| read_open_status(&field)) {
