@@ -121,7 +121,7 @@ impl ServiceActor {
         {
             watch.look_first_at(now.plus_ms(self.shard.plan_first_look(task.plan.interval_ms)));
         }
-        self.act(effects, ctx);
+        self.apply(effects, ctx);
     }
 
     /// What the next watch may go on with. If nothing that was measured holds any longer, the status ends at once.
@@ -137,7 +137,7 @@ impl ServiceActor {
             return memory;
         }
         let effects = watch.end(self.ending(), now);
-        self.act(effects, ctx);
+        self.apply(effects, ctx);
         Memory { votes: Vec::new(), ..watch.memory() }
     }
 
@@ -146,7 +146,7 @@ impl ServiceActor {
         if self.definition.is_paused { ChangeCause::Paused } else { ChangeCause::Reconfigured }
     }
 
-    fn act(&mut self, effects: Vec<Effect>, ctx: &mut Context<Self>) {
+    fn apply(&mut self, effects: Vec<Effect>, ctx: &mut Context<Self>) {
         for effect in effects {
             match effect {
                 Effect::Run(attempt) => self.run(attempt),
@@ -282,7 +282,7 @@ impl ServiceActor {
         let now = self.now();
         self.set_suspects_aside();
         let effects = self.watching.wake(now);
-        self.act(effects, ctx);
+        self.apply(effects, ctx);
     }
 }
 
@@ -333,7 +333,7 @@ impl Handler<Redefine> for ServiceActor {
             Watching::Checked(watch) => self.hand_over(&before, watch, now, ctx),
             Watching::Reporting(heartbeat) => {
                 let effects = self.expect_anew(heartbeat, now);
-                return self.act(effects, ctx);
+                return self.apply(effects, ctx);
             }
         };
         self.begin(memory, ctx);
@@ -362,7 +362,7 @@ impl Handler<CheckFinished> for ServiceActor {
             self.shard.counters.started_late(late_us);
             self.shard.figures.note_lateness(late_us);
         }
-        self.act(effects, ctx);
+        self.apply(effects, ctx);
     }
 }
 

@@ -65,7 +65,7 @@ pub fn serve(state: AppState, listener: TcpListener, visitors: &Visitors) -> any
     let visitors = Arc::clone(visitors);
     let server = HttpServer::new(move || {
         let visitors = Arc::clone(&visitors);
-        let door = from_fn(move |request, next| welcome(Arc::clone(&visitors), request, next));
+        let door = from_fn(move |request, next| by_host(Arc::clone(&visitors), request, next));
         let app = App::new().wrap(door).app_data(shared.clone());
         let app = app.service(only_read("/assets/{hash}", reading().to(serve_asset)));
         let app = app.service(only_read("/healthz", reading().to(operation::healthz)));
@@ -103,7 +103,7 @@ pub fn serve(state: AppState, listener: TcpListener, visitors: &Visitors) -> any
 }
 
 /// Shows visitors of a status page in, and everybody else on.
-async fn welcome(
+async fn by_host(
     visitors: Visitors,
     request: ServiceRequest,
     next: Next<BoxBody>,

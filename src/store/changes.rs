@@ -30,12 +30,12 @@ pub struct Stamp(u64);
 
 /// What a transaction has written of the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct WriteSet {
     has_written: bool,
     concerns: Vec<Scope>,
 }
 
-impl Written {
+impl WriteSet {
     /// Notes a statement.
     pub(super) fn note(&mut self, sql: &str) {
         self.has_written |=
@@ -89,7 +89,7 @@ impl Changes {
 
     /// Marks what a commit has written. The number is taken when the commit is visible, so that whoever has read what was
     /// there before has an older stamp.
-    pub(super) fn mark(&self, written: &Written) {
+    pub(super) fn mark(&self, written: &WriteSet) {
         if !written.has_written {
             return;
         }
@@ -160,8 +160,8 @@ mod tests {
         assert_eq!(table_written(sql), table);
     }
 
-    fn written(sql: &str, concerns: &[Scope]) -> Written {
-        let mut written = Written::default();
+    fn written(sql: &str, concerns: &[Scope]) -> WriteSet {
+        let mut written = WriteSet::default();
         written.note(sql);
         concerns.iter().for_each(|scope| written.concern(*scope));
         written

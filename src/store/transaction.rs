@@ -14,7 +14,7 @@ use sea_orm::{
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::store::MainError;
-use crate::store::changes::{Changes, Scope, Written};
+use crate::store::changes::{Changes, Scope, WriteSet};
 
 /// A transaction that may write; dropping it rolls back. `E` is the error of its database.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Transaction<E = MainError> {
     /// `None` only while it ends.
     inner: Option<DatabaseTransaction>,
     seat: Option<Seat>,
-    written: std::sync::Mutex<Written>,
+    written: std::sync::Mutex<WriteSet>,
     error: PhantomData<fn() -> E>,
 }
 
@@ -58,7 +58,7 @@ struct Common {
     /// Nobody joins any more: something in it failed, and what that did to it is not known for certain.
     is_closed: bool,
     /// What those who wait for the commit have written.
-    written: Vec<Written>,
+    written: Vec<WriteSet>,
 }
 
 impl Group {
@@ -187,7 +187,7 @@ impl<E> Transaction<E> {
         });
     }
 
-    fn with_written<T>(&self, act: impl FnOnce(&mut Written) -> T) -> T {
+    fn with_written<T>(&self, act: impl FnOnce(&mut WriteSet) -> T) -> T {
         act(&mut self.written.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

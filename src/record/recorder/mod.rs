@@ -44,7 +44,7 @@ pub struct Recorder {
     spool: Option<Spool>,
     flight: Option<Flight>,
     /// A write has just failed; the next one waits for the timer.
-    is_resting: bool,
+    is_backing_off: bool,
     /// The spool could not be written; not before this is it tried again.
     spool_rests_until: Option<Instant>,
     is_stopping: bool,
@@ -88,7 +88,7 @@ impl Recorder {
             queue: Queue::default(),
             spool: None,
             flight: None,
-            is_resting: false,
+            is_backing_off: false,
             spool_rests_until: None,
             is_stopping: false,
             waiters: Vec::new(),
@@ -130,8 +130,8 @@ impl Recorder {
 
     /// Moves memory to the spool, oldest first; results only as far as there is room, unless it is the last chance.
     fn spill(&mut self, is_last_chance: bool) {
-        let is_resting = self.spool_rests_until.is_some_and(|until| Instant::now() < until);
-        let Some(spool) = self.spool.as_mut().filter(|_| is_last_chance || !is_resting) else { return };
+        let is_backing_off = self.spool_rests_until.is_some_and(|until| Instant::now() < until);
+        let Some(spool) = self.spool.as_mut().filter(|_| is_last_chance || !is_backing_off) else { return };
         self.spool_rests_until = None;
         loop {
             let may_take_results = is_last_chance || spool.has_room();
@@ -164,7 +164,7 @@ impl Recorder {
 
     fn write(&mut self, ctx: &mut Context<Self>) {
         self.show();
-        if self.flight.is_some() || self.is_resting {
+        if self.flight.is_some() || self.is_backing_off {
             return;
         }
         let spooled = match self.spool.as_mut().map_or(Ok(None), Spool::oldest) {
@@ -172,7 +172,7 @@ impl Recorder {
             Err(error) => {
                 // What is on disk is older than memory: nothing is written before it.
                 tracing::error!(%error, "the spool cannot be read; it is tried again");
-                self.rest(ctx);
+                self.back_off(ctx);
                 return;
             }
         };
@@ -216,16 +216,16 @@ impl Recorder {
                 if !flight.is_spooled {
                     self.queue.put_back(Arc::unwrap_or_clone(flight.batch));
                 }
-                self.rest(ctx);
+                self.back_off(ctx);
             }
         }
     }
 
     /// Tries again in a while; whoever stops does not wait for that.
-    fn rest(&mut self, ctx: &mut Context<Self>) {
-        self.is_resting = true;
+    fn back_off(&mut self, ctx: &mut Context<Self>) {
+        self.is_backing_off = true;
         ctx.run_later(Duration::from_millis(self.limits.retry_ms), |recorder, ctx| {
-            recorder.is_resting = false;
+            recorder.is_backing_off = false;
             recorder.write(ctx);
         });
         if self.is_stopping {
