@@ -36,7 +36,7 @@ impl Handler<Pinged> for ServiceActor {
                 heartbeat.excuse(now);
             }
             let effects: Vec<Effect> = heartbeat.ping(ping, now);
-            self.act(effects, ctx);
+            self.apply(effects, ctx);
         }
     }
 }
