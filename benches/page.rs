@@ -13,6 +13,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use support::History;
 use tokio::runtime::Runtime;
 use watchkeeper::bench::history::generator::{Profile, Series};
+use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
@@ -97,7 +98,10 @@ async fn fill(databases: &Databases) -> usize {
             append::checks(&transaction, databases.history.storage(), &records, &numbers).await.unwrap();
             transaction.commit().await.unwrap();
         }
-        compaction.pass(Timestamp::from_ms(START_MS + (day + 1) * DAY_MS)).await.unwrap();
+        compaction
+            .pass(JudgedTime::trusted(Timestamp::from_ms(START_MS + (day + 1) * DAY_MS)))
+            .await
+            .unwrap();
     }
     down
 }

@@ -25,6 +25,8 @@ pub struct JudgedTime {
     /// The best known time: what is stored to end by its age one day is of this time. After a jump steady time knows it exactly;
     /// after a doubted start it is the later one of wall time and expected time.
     pub best: Timestamp,
+    /// The earliest time that it may be: what is over by this time is over.
+    pub earliest: Timestamp,
     /// True if the wall time may be used to delete, expire or fail something for good.
     pub is_trusted: bool,
 }
@@ -33,7 +35,14 @@ impl JudgedTime {
     /// A time that is trusted.
     #[must_use]
     pub const fn trusted(at: Timestamp) -> Self {
-        Self { at, best: at, is_trusted: true }
+        Self { at, best: at, earliest: at, is_trusted: true }
+    }
+
+    /// The time `ms` milliseconds of steady time later.
+    #[must_use]
+    pub const fn plus_ms(self, ms: i64) -> Self {
+        let Self { at, best, earliest, is_trusted } = self;
+        Self { at: at.plus_ms(ms), best: best.plus_ms(ms), earliest: earliest.plus_ms(ms), is_trusted }
     }
 }
 
@@ -99,7 +108,8 @@ impl ClockGuard {
             Some(DoubtCause::Jump) => expected,
             Some(DoubtCause::Start) => now.wall.max(expected),
         };
-        JudgedTime { at: now.wall, best, is_trusted: cause.is_none() }
+        let earliest = if cause.is_some() { now.wall.min(expected) } else { now.wall };
+        JudgedTime { at: now.wall, best, earliest, is_trusted: cause.is_none() }
     }
 
     /// The present wall time, if it may be used to delete, expire or fail something for good.

@@ -32,7 +32,7 @@ use tokio::time::Instant;
 pub use retention_policy::RetentionPolicy;
 
 use crate::clock::Timestamp;
-use crate::clock::guard::ClockGuard;
+use crate::clock::guard::{ClockGuard, JudgedTime};
 use crate::config::limits::CompactionLimits;
 use crate::record::compaction::fillings::Fillings;
 use crate::record::compaction::segment_writer::SegmentWriter;
@@ -72,6 +72,15 @@ impl Collect for CompactionCounters {
     }
 }
 
+/// The beginning of a pass.
+#[derive(Clone, Copy, Debug)]
+struct Began {
+    /// The time for which it was asked.
+    time: JudgedTime,
+    /// The moment of that.
+    at: Instant,
+}
+
 /// The work itself, without its clock.
 #[derive(Debug)]
 pub struct Compaction {
@@ -81,12 +90,9 @@ pub struct Compaction {
     counters: Arc<CompactionCounters>,
     writer: SegmentWriter,
     fillings: Fillings,
-    /// True while the clock may be wrong: then nothing ends by its age.
-    is_clock_doubted: bool,
     /// The fencing token of the lock that this pass holds: it is checked by every commit that publishes.
     fence: i64,
-    /// The time for which the present pass was asked, and the moment at which it began.
-    began: (Timestamp, Instant),
+    began: Began,
     /// Days with a block that cannot be read, and when that was noticed.
     unmergeable: HashMap<SegmentId, Timestamp>,
     /// Day of the last look for status changes that nobody needs any more.
@@ -105,7 +111,6 @@ impl Compaction {
         counters: Arc<CompactionCounters>,
     ) -> Self {
         let writer = SegmentWriter::new(history.clone());
-        let began = (Timestamp::default(), Instant::now());
         let unmergeable = HashMap::new();
         Self {
             history,
@@ -114,9 +119,8 @@ impl Compaction {
             counters,
             writer,
             fillings: Fillings::default(),
-            is_clock_doubted: false,
             fence: 0,
-            began,
+            began: Began { time: JudgedTime::trusted(Timestamp::default()), at: Instant::now() },
             unmergeable,
             pruned_on: None,
             deleted: 0,
@@ -130,21 +134,21 @@ impl Compaction {
     }
 
     /// Takes the compaction lock; `None` while another process holds it.
-    async fn begin(&mut self, now: Timestamp) -> Result<Option<CompactionLock>, HistoryError> {
+    async fn begin(&mut self, now: JudgedTime) -> Result<Option<CompactionLock>, HistoryError> {
         let Some(lock) = self.history.lock_compaction().await? else { return Ok(None) };
         if lock.fence != self.fence + 1 {
             self.writer.forget();
             self.fillings = Fillings::default();
         }
         self.fence = lock.fence;
-        self.began = (now, Instant::now());
+        self.began = Began { time: now, at: Instant::now() };
         Ok(Some(lock))
     }
 
     /// Returns the present time in a pass that takes long.
-    fn present(&self) -> Timestamp {
-        let (now, began) = self.began;
-        now.plus_ms(i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX))
+    fn present(&self) -> JudgedTime {
+        let Began { time, at } = self.began;
+        time.plus_ms(i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 
     /// Seals what is due at `now`, and nothing else, unless another process is at it: for whoever brings more than a pass
@@ -152,18 +156,19 @@ impl Compaction {
     ///
     /// # Errors
     /// When a database fails; what was done stays done.
-    pub async fn seal_all(&mut self, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn seal_all(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(lock) = self.begin(now).await? else { return Ok(()) };
         let sealed = self.seal(now).await;
         lock.release().await?;
         sealed
     }
 
-    /// Does everything that is due at `now`. Nothing, where another process is at it.
+    /// Does everything that is due at `now`. Nothing, where another process is at it. While the clock is doubted, days are
+    /// sealed and merged that are over in any case, and nothing ends by its age.
     ///
     /// # Errors
     /// When a database fails or a block cannot be read; what could be done was done, and stays done.
-    pub async fn pass(&mut self, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn pass(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(lock) = self.begin(now).await? else { return Ok(()) };
         // One that fails keeps none of the others from being done: a damaged block must not fill the disk.
         let sealed = self.seal(now).await;
@@ -211,11 +216,10 @@ impl Compactor {
         let Some(mut compaction) = self.compaction.take() else { return };
         self.waiting = std::mem::take(&mut self.asked);
         let now = self.guard.judged_now();
-        compaction.is_clock_doubted = !now.is_trusted;
         let spare = compaction.renewed();
         let pass = async move {
             let pass = AssertUnwindSafe(async {
-                let result = compaction.pass(now.at).await;
+                let result = compaction.pass(now).await;
                 (compaction, result)
             });
             let panicked = |_| (spare, Err(StoreError::Panicked("compaction")));

@@ -7,6 +7,7 @@
 
 mod sweep;
 
+use crate::clock::guard::JudgedTime;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::service::ServiceKey;
@@ -80,7 +81,7 @@ impl Import {
         &mut self,
         records: &[CheckRecord],
         reached: u64,
-        now: Timestamp,
+        now: JudgedTime,
     ) -> Result<u64, StoreError> {
         let history = &self.databases.history;
         let transaction = history.begin().await?;
@@ -128,7 +129,7 @@ impl Import {
     ///
     /// # Errors
     /// When a database fails.
-    pub async fn settle(&mut self, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn settle(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(compaction) = &mut self.compaction else { return Ok(()) };
         compaction.pass(now).await?;
         compaction.pass(now.plus_ms(DROPPED_AFTER_MS)).await?;
@@ -153,7 +154,7 @@ impl Import {
         }
     }
 
-    async fn seal_if_full(&mut self, now: Timestamp) -> Result<(), StoreError> {
+    async fn seal_if_full(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(compaction) = &mut self.compaction else { return Ok(()) };
         let fullest = self.filling.iter().max().copied().unwrap_or_default();
         if fullest >= BUCKET_MAX_ROWS || self.filling.iter().sum::<u64>() >= ALL_MAX_ROWS {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rstest::rstest;
 use sea_orm::ConnectionTrait as _;
+use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::{CheckStatus, ErrorCode, Failure};
@@ -216,7 +217,7 @@ async fn rows_and_blocks_are_read_as_one(
         recorded = next;
         if chance.below(4) > 0 {
             now += chance.below(2 * DAY_MS);
-            compaction.pass(at(now)).await.unwrap();
+            compaction.pass(JudgedTime::trusted(at(now))).await.unwrap();
         }
         for _ in 0..6 {
             let filter = some_filter(&mut chance, days);
@@ -241,7 +242,7 @@ async fn a_page_is_whole_while_compaction_runs(
     // Every hour a little is sealed; days are merged and dropped in between.
     let passes = async {
         for hour in (2..24 * 7).step_by(3) {
-            compaction.pass(at(START_MS + hour * HOUR_MS)).await.unwrap();
+            compaction.pass(JudgedTime::trusted(at(START_MS + hour * HOUR_MS))).await.unwrap();
         }
     };
     tokio::pin!(passes);
@@ -272,7 +273,7 @@ async fn what_cannot_be_read_is_an_error_and_not_a_shorter_page(
     let rows: Vec<_> =
         (0..50).map(|n| check(SERVICE, "fra", START_MS + n * 60_000, CheckStatus::Up)).collect();
     append_checks(&store.history, &rows).await;
-    compaction(&store).pass(at(START_MS + 3 * HOUR_MS)).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(at(START_MS + 3 * HOUR_MS))).await.unwrap();
     let newer = check(SERVICE, "fra", START_MS + 4 * HOUR_MS, CheckStatus::Up);
     append_checks(&store.history, &[newer]).await;
     let read = async || page(&store.history, SERVICE, &CheckFilter::default(), 10).await;

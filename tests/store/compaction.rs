@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rstest::rstest;
 use sea_orm::ConnectionTrait as _;
+use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
@@ -101,16 +102,40 @@ async fn rows_become_blocks_and_blocks_become_large(
     let rows = results(1, 30);
     append_checks(&store.history, &rows).await;
     let mut compaction = compaction(&store);
-    compaction.pass(at(START_MS + 31 * HOUR_MS)).await.unwrap();
+    compaction.pass(JudgedTime::trusted(at(START_MS + 31 * HOUR_MS))).await.unwrap();
     assert_eq!(fresh_rows(&store).await, 0);
     assert_eq!(levels(&store).await, [SegmentLevel::Day, SegmentLevel::Day]);
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
-    compaction.pass(at(START_MS + 3 * DAY_MS)).await.unwrap();
+    compaction.pass(JudgedTime::trusted(at(START_MS + 3 * DAY_MS))).await.unwrap();
     assert_eq!(levels(&store).await, [SegmentLevel::Period]);
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
-    compaction.pass(at(START_MS + 3 * DAY_MS + 120_000)).await.unwrap();
+    compaction.pass(JudgedTime::trusted(at(START_MS + 3 * DAY_MS + 120_000))).await.unwrap();
     assert_eq!(segments::retired(store.history.reader()).await.unwrap(), [], "days are dropped in the end");
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
+}
+
+/// A clock that is ahead: what is over in any case is sealed and merged, no hour that is still to come.
+#[rstest]
+#[case::nothing_is_over(0, false, 0)]
+#[case::two_days_are_sealed(31 * HOUR_MS, true, 2)]
+#[case::they_are_merged(3 * DAY_MS, true, 1)]
+#[tokio::test]
+async fn a_doubted_clock_seals_and_merges_what_is_over(
+    #[case] earliest_ms: i64,
+    #[case] is_sealed: bool,
+    #[case] segments: usize,
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    append_checks(&store.history, &results(1, 30)).await;
+    let earliest = at(START_MS + earliest_ms);
+    let ahead = earliest.plus_ms(400 * DAY_MS);
+    let now = JudgedTime { at: ahead, best: ahead, earliest, is_trusted: false };
+    compaction(&store).pass(now).await.unwrap();
+    let sealing = progress::sealing(store.history.reader()).await.unwrap();
+    assert!(sealing <= earliest, "results of now wait for nothing");
+    assert_eq!(fresh_rows(&store).await == 0, is_sealed);
+    assert_eq!(levels(&store).await.len(), segments);
 }
 
 #[rstest]
@@ -122,7 +147,7 @@ async fn only_finished_hours_are_sealed(#[values(Backend::Sqlite, Backend::Postg
         .await;
     let mut compaction = compaction(&store);
     for (now_ms, left) in [(HOUR_MS + 599_000, 2), (HOUR_MS + 600_000, 1), (2 * HOUR_MS + 600_000, 0)] {
-        compaction.pass(at(START_MS + now_ms)).await.unwrap();
+        compaction.pass(JudgedTime::trusted(at(START_MS + now_ms))).await.unwrap();
         assert_eq!(fresh_rows(&store).await, left, "after {now_ms} ms");
     }
 }
@@ -138,7 +163,7 @@ async fn a_full_bucket_is_sealed_before_its_hour_is_over(
     let limits = CompactionLimits { rows_per_bucket: 19, ..CompactionLimits::default() };
     let retention = RetentionPolicy::Uniform(Retention::of_days(90));
     let mut compaction = Compaction::new(store.history.clone(), retention, limits, Arc::default());
-    compaction.pass(at(START_MS + 220_000)).await.unwrap();
+    compaction.pass(JudgedTime::trusted(at(START_MS + 220_000))).await.unwrap();
     assert_eq!(fresh_rows(&store).await, 10, "what is younger than two minutes waits");
     assert_eq!(in_blocks(&store).await.len(), 10);
 }
@@ -155,10 +180,10 @@ async fn late_and_repeated_results_are_stored_once(
     let mut now = START_MS + 31 * HOUR_MS;
     for part in [first, &rows[..], second, &rows[..]] {
         append_checks(&store.history, part).await;
-        compaction.pass(at(now)).await.unwrap();
+        compaction.pass(JudgedTime::trusted(at(now))).await.unwrap();
         now += DAY_MS;
     }
-    compaction.pass(at(now + DAY_MS)).await.unwrap();
+    compaction.pass(JudgedTime::trusted(at(now + DAY_MS))).await.unwrap();
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
     assert_eq!(fresh_rows(&store).await, 0);
 }
@@ -184,7 +209,7 @@ async fn what_a_killed_pass_left_behind_never_counts(
         }
     };
     store.history.reader().execute_unprepared(refusal).await.unwrap();
-    assert!(compaction(&store).pass(at(now)).await.is_err());
+    assert!(compaction(&store).pass(JudgedTime::trusted(at(now))).await.is_err());
     assert_eq!(in_blocks(&store).await, [], "nothing counts yet");
     assert_eq!(fresh_rows(&store).await, rows.len() as u64);
     let allowed = match backend {
@@ -192,7 +217,7 @@ async fn what_a_killed_pass_left_behind_never_counts(
         Backend::Postgres => "DROP TRIGGER refuse ON fresh_check",
     };
     store.history.reader().execute_unprepared(allowed).await.unwrap();
-    compaction(&store).pass(at(now)).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(at(now))).await.unwrap();
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
     assert_eq!(fresh_rows(&store).await, 0);
 }
@@ -203,7 +228,7 @@ async fn a_killed_merge_starts_over(#[values(Backend::Sqlite, Backend::Postgres)
     let Some(store) = backend.open().await else { return };
     let rows = results(5, 20);
     append_checks(&store.history, &rows).await;
-    compaction(&store).pass(at(START_MS + DAY_MS + HOUR_MS)).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(at(START_MS + DAY_MS + HOUR_MS))).await.unwrap();
     // Half of the day has been written to the segment of the period, and then the process was killed.
     let retention = Retention::of_days(90);
     let transaction = store.history.begin().await.unwrap();
@@ -223,7 +248,7 @@ async fn a_killed_merge_starts_over(#[values(Backend::Sqlite, Backend::Postgres)
     }
     sealed::write(&opened, BatchKey { segment: period.id, number: 1 }, &half).await.unwrap();
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await, "the half does not count");
-    compaction(&store).pass(at(START_MS + 3 * DAY_MS)).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(at(START_MS + 3 * DAY_MS))).await.unwrap();
     assert_eq!(levels(&store).await, [SegmentLevel::Period]);
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
 }
@@ -236,17 +261,17 @@ async fn segments_are_dropped_when_they_were_kept_long_enough(
     let Some(store) = backend.open().await else { return };
     append_checks(&store.history, &[check(2, "a", START_MS, CheckStatus::Up)]).await;
     let mut compaction = compaction(&store);
-    compaction.pass(at(START_MS + 3 * DAY_MS)).await.unwrap();
-    compaction.pass(at(START_MS + 5 * DAY_MS)).await.unwrap();
+    compaction.pass(JudgedTime::trusted(at(START_MS + 3 * DAY_MS))).await.unwrap();
+    compaction.pass(JudgedTime::trusted(at(START_MS + 5 * DAY_MS))).await.unwrap();
     let end = Purpose::of(SegmentLevel::Period, Retention::of_days(90), at(START_MS)).ends_at();
-    compaction.pass(end.plus_ms(-1)).await.unwrap();
+    compaction.pass(JudgedTime::trusted(end.plus_ms(-1))).await.unwrap();
     assert_eq!(in_blocks(&store).await.len(), 1);
     let kept = segments::visible(store.history.reader()).await.unwrap()[0];
     assert!(store.history.storage().bytes(kept.id).await.unwrap() > 0);
-    compaction.pass(end).await.unwrap();
+    compaction.pass(JudgedTime::trusted(end)).await.unwrap();
     assert_eq!(in_blocks(&store).await, []);
     assert!(store.history.storage().bytes(kept.id).await.unwrap() > 0, "somebody may still be reading it");
-    compaction.pass(end.plus_ms(61_000)).await.unwrap();
+    compaction.pass(JudgedTime::trusted(end.plus_ms(61_000))).await.unwrap();
     assert_eq!(store.history.storage().bytes(kept.id).await.unwrap(), 0);
     assert_eq!(segments::retired(store.history.reader()).await.unwrap(), []);
 }
@@ -262,7 +287,7 @@ async fn a_history_that_is_too_large_loses_its_oldest_part(
         [0, 7, 14, 21].into_iter().map(|day| check(2, "a", START_MS + day * DAY_MS, up)).collect();
     append_checks(&store.history, &days).await;
     let now = at(START_MS + 21 * DAY_MS + 2 * HOUR_MS);
-    compaction(&store).pass(now).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(now)).await.unwrap();
     assert_eq!(in_blocks(&store).await.len(), 4);
     let rows = store.history.row_bytes().await.unwrap();
     let mut sizes = Vec::new();
@@ -273,7 +298,7 @@ async fn a_history_that_is_too_large_loses_its_oldest_part(
         let limits = CompactionLimits { max_history_bytes: Some(bound), ..CompactionLimits::default() };
         let retention = RetentionPolicy::Uniform(Retention::of_days(90));
         let mut bounded = Compaction::new(store.history.clone(), retention, limits, Arc::default());
-        bounded.pass(now).await.unwrap();
+        bounded.pass(JudgedTime::trusted(now)).await.unwrap();
         assert_eq!(
             in_blocks(&store).await.len(),
             left,
@@ -292,7 +317,7 @@ async fn status_changes_that_no_figure_reaches_are_forgotten_but_the_last(
     let moves: Vec<_> =
         moves.into_iter().map(|(service, at_ms, states)| change(service, START_MS + at_ms, states)).collect();
     append_changes(&store.history, &moves).await;
-    compaction(&store).pass(at(START_MS + 400 * DAY_MS + 500)).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(at(START_MS + 400 * DAY_MS + 500))).await.unwrap();
     let kept = changes::since(store.history.reader(), 1, at(0)).await.unwrap();
     assert_eq!(kept, [moves[1], moves[3]]);
     assert_eq!(changes::since(store.history.reader(), 2, at(0)).await.unwrap(), [moves[2]]);
@@ -306,10 +331,10 @@ async fn only_one_process_compacts_at_a_time() {
     let other = store.history.lock_compaction().await.unwrap();
     assert!(other.is_some() && store.history.lock_compaction().await.unwrap().is_none());
     let now = at(START_MS + DAY_MS);
-    compaction(&store).pass(now).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(now)).await.unwrap();
     assert_eq!(fresh_rows(&store).await, 1, "the other one is at it");
     other.unwrap().release().await.unwrap();
-    compaction(&store).pass(now).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(now)).await.unwrap();
     assert_eq!(fresh_rows(&store).await, 0);
 }
 
@@ -320,7 +345,7 @@ async fn a_damaged_block_stops_nothing_else(#[values(Backend::Sqlite, Backend::P
     let Some(store) = backend.open().await else { return };
     let up = CheckStatus::Up;
     append_checks(&store.history, &[check(2, "a", START_MS, up), check(2, "a", START_MS + DAY_MS, up)]).await;
-    compaction(&store).pass(at(START_MS + DAY_MS + 2 * HOUR_MS)).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(at(START_MS + DAY_MS + 2 * HOUR_MS))).await.unwrap();
     let day = *segments::visible(store.history.reader()).await.unwrap().last().unwrap();
     let opened = store.history.storage().connect(day.id).await.unwrap();
     let damage = format!("UPDATE {} SET body = $1", opened.blocks);
@@ -332,14 +357,16 @@ async fn a_damaged_block_stops_nothing_else(#[values(Backend::Sqlite, Backend::P
     opened.connection.execute_raw(statement).await.unwrap();
     append_checks(&store.history, &[check(2, "a", START_MS + 4 * DAY_MS, up)]).await;
     let now = at(START_MS + 5 * DAY_MS);
-    assert!(compaction(&store).pass(now).await.unwrap_err().to_string().contains("checksum"));
+    assert!(
+        compaction(&store).pass(JudgedTime::trusted(now)).await.unwrap_err().to_string().contains("checksum")
+    );
     assert_eq!(fresh_rows(&store).await, 0);
     assert_eq!(
         levels(&store).await,
         [SegmentLevel::Period, SegmentLevel::Day, SegmentLevel::Day],
         "the second day was merged"
     );
-    compaction(&store).pass(day.purpose.ends_at().plus_ms(8 * DAY_MS)).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(day.purpose.ends_at().plus_ms(8 * DAY_MS))).await.unwrap();
     assert_eq!(levels(&store).await, [], "and all of them end");
 }
 
@@ -368,11 +395,11 @@ async fn an_old_fencing_token_publishes_nothing() {
 async fn a_lost_segment_is_an_error_and_not_empty() {
     let Some(store) = Backend::Sqlite.open().await else { return };
     append_checks(&store.history, &[check(2, "a", START_MS, CheckStatus::Up)]).await;
-    compaction(&store).pass(at(START_MS + 2 * HOUR_MS)).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(at(START_MS + 2 * HOUR_MS))).await.unwrap();
     let segment = segments::visible(store.history.reader()).await.unwrap()[0];
     store.history.storage().drop(segment.id).await.unwrap();
     append_checks(&store.history, &[check(2, "a", START_MS + 2 * HOUR_MS, CheckStatus::Up)]).await;
-    assert!(compaction(&store).pass(at(START_MS + 4 * HOUR_MS)).await.is_err());
+    assert!(compaction(&store).pass(JudgedTime::trusted(at(START_MS + 4 * HOUR_MS))).await.is_err());
     assert!(store.history.storage().connect(segment.id).await.is_err());
     append_checks(&store.history, &[check(2, "a", START_MS + 1, CheckStatus::Up)]).await;
     assert_eq!(fresh_rows(&store).await, 2, "what comes is still written, also late");

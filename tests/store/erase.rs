@@ -2,6 +2,7 @@
 
 use rstest::rstest;
 use watchkeeper::clock::DAY_MS;
+use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus::{Unknown, Up};
@@ -28,7 +29,7 @@ async fn erasing_takes_rows_and_blocks_and_leaves_others_alone(
     let retention = RetentionPolicy::Uniform(Retention::of_days(90));
     let mut compaction =
         Compaction::new(history.clone(), retention, CompactionLimits::default(), std::sync::Arc::default());
-    compaction.pass(at(DAY_MS)).await.unwrap();
+    compaction.pass(JudgedTime::trusted(at(DAY_MS))).await.unwrap();
     erase::service(history, 1).await.unwrap();
     erase::service(history, 1).await.unwrap();
     for (service, results, rest) in [(1, 0, 0), (2, 2_500, 1)] {

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
 use rstest::rstest;
+use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
@@ -163,7 +164,7 @@ async fn figures_of_every_range_are_what_all_results_say(
         known.extend(new.map(|(_, row)| sample(&numbers, row)));
         delivered = due;
         if chance.below(3) > 0 {
-            compaction.pass(at(now)).await.unwrap();
+            compaction.pass(JudgedTime::trusted(at(now))).await.unwrap();
         }
         if chance.below(12) == 0 {
             assert_exact(&store.history, &known, at(now)).await;
@@ -211,7 +212,7 @@ async fn a_range_takes_a_few_hundred_merges_and_few_blocks(
         };
         let rows: Vec<CheckRecord> = (0..720).flat_map(of_turn).collect();
         append_checks(&store.history, &rows).await;
-        compaction.pass(at(start + DAY_MS + 700_000)).await.unwrap();
+        compaction.pass(JudgedTime::trusted(at(start + DAY_MS + 700_000))).await.unwrap();
     }
     // Within an hour, a minute and a second.
     let now = at(START_MS + DAYS * DAY_MS - 1_234_567);

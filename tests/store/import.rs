@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rstest::rstest;
+use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
@@ -48,13 +49,13 @@ async fn run(store: &Store, service: i64, records: &[CheckRecord]) -> u64 {
     let mut import = import(store);
     let mut stored = 0;
     for (place, part) in records.chunks(1_000).enumerate() {
-        stored += import.store(part, place as u64 + 1, NOW).await.unwrap();
+        stored += import.store(part, place as u64 + 1, JudgedTime::trusted(NOW)).await.unwrap();
         assert_eq!(import.reached().await.unwrap(), place as u64 + 1);
     }
     let first_at = records[0].checked_at;
     import.conclude(&[Imported { service, interval_ms: 60_000, first_at }], NOW).await.unwrap();
     import.forget().await.unwrap();
-    import.settle(NOW).await.unwrap();
+    import.settle(JudgedTime::trusted(NOW)).await.unwrap();
     assert_eq!(progress::get(store.history.reader(), "import test").await.unwrap(), None);
     stored
 }
@@ -117,7 +118,7 @@ async fn rows_do_not_pile_up() {
     let now = at(START_MS + 140_000 * 60_000 + DAY_MS);
     let mut most = 0;
     for (place, part) in all.chunks(20_000).enumerate() {
-        import.store(part, place as u64, now).await.unwrap();
+        import.store(part, place as u64, JudgedTime::trusted(now)).await.unwrap();
         most = most.max(fresh_rows(&store).await);
     }
     assert_eq!(most, 120_000);

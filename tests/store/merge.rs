@@ -3,6 +3,7 @@
 use rstest::rstest;
 use sea_orm::ConnectionTrait as _;
 use watchkeeper::clock::DAY_MS;
+use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::store::history::fresh::{self, Filling};
@@ -53,7 +54,7 @@ async fn results_that_are_sealed_between_two_merges_are_merged_too(
     let late = check(5, "a", START_MS + DAY_MS + HOUR_MS, up);
     append_when_retired(&store, backend, &late).await;
     rows.push(late);
-    compaction(&store).pass(at(START_MS + 4 * DAY_MS)).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(at(START_MS + 4 * DAY_MS))).await.unwrap();
     assert_eq!(levels(&store).await, [SegmentLevel::Period], "both days were merged");
     assert_eq!(fresh_rows(&store).await, 0);
     assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
@@ -79,9 +80,9 @@ async fn a_merge_loses_nothing_that_is_appended_meanwhile(
             append_checks(&store.history, &of_day(1, minute)).await;
         }
     };
-    let (passed, ()) = tokio::join!(compaction.pass(now), append);
+    let (passed, ()) = tokio::join!(compaction.pass(JudgedTime::trusted(now)), append);
     passed.unwrap();
-    compaction.pass(now.plus_ms(1_000)).await.unwrap();
+    compaction.pass(JudgedTime::trusted(now.plus_ms(1_000))).await.unwrap();
     assert_eq!(in_blocks(&store).await.len() as u64 + fresh_rows(&store).await, 41 * 500);
 }
 
@@ -93,10 +94,10 @@ async fn a_segment_that_was_written_to_meanwhile_is_not_retired(
 ) {
     let Some(store) = backend.open().await else { return };
     append_checks(&store.history, &[check(2, "a", START_MS, CheckStatus::Up)]).await;
-    compaction(&store).pass(at(START_MS + 2 * HOUR_MS)).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(at(START_MS + 2 * HOUR_MS))).await.unwrap();
     let known = segments::visible(store.history.reader()).await.unwrap()[0];
     append_checks(&store.history, &[check(5, "a", START_MS, CheckStatus::Up)]).await;
-    compaction(&store).pass(at(START_MS + 2 * HOUR_MS)).await.unwrap();
+    compaction(&store).pass(JudgedTime::trusted(at(START_MS + 2 * HOUR_MS))).await.unwrap();
     let transaction = store.history.begin().await.unwrap();
     let refused = segments::retire(&transaction, &known, at(START_MS)).await.unwrap_err();
     assert!(refused.to_string().contains("written to meanwhile"), "{refused}");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rstest::rstest;
 use watchkeeper::clock::DAY_MS;
+use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
@@ -135,7 +136,7 @@ async fn the_newest_results_are_found_in_rows_and_blocks(
             }
         }
         if chance.below(3) > 0 {
-            compaction.pass(at(now_ms)).await.unwrap();
+            compaction.pass(JudgedTime::trusted(at(now_ms))).await.unwrap();
         }
         let mut expected: BTreeMap<i64, Vec<i32>> = BTreeMap::new();
         for (service, number) in newest.keys() {

@@ -8,6 +8,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 use rstest::rstest;
 use watchkeeper::announcer::Announcer;
+use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{Clock, DAY_MS};
 use watchkeeper::config::limits::{CompactionLimits, EngineLimits};
 use watchkeeper::engine::aggregator::{Batch, Snapshot};
@@ -165,7 +166,7 @@ fn verdicts_come_back(
             let retention = RetentionPolicy::Uniform(Retention::of_days(90));
             let limits = CompactionLimits::default();
             let mut compaction = Compaction::new(store.history.clone(), retention, limits, Arc::default());
-            compaction.pass(at(NOW_MS + DAY_MS)).await.unwrap();
+            compaction.pass(JudgedTime::trusted(at(NOW_MS + DAY_MS))).await.unwrap();
         }
         let (snapshots, _) = restart(&store, &[&service]).await;
         assert_eq!(snapshots[0].verdict, verdict);
@@ -336,7 +337,7 @@ fn figures_equal_counting_minute_by_minute(
             let retention = RetentionPolicy::Uniform(Retention::of_days(90));
             let limits = CompactionLimits::default();
             let mut compaction = Compaction::new(store.history.clone(), retention, limits, Arc::default());
-            compaction.pass(at(NOW_MS - 3 * 60 * MINUTE_MS)).await.unwrap();
+            compaction.pass(JudgedTime::trusted(at(NOW_MS - 3 * 60 * MINUTE_MS))).await.unwrap();
         }
         let transaction = store.main.begin().await.unwrap();
         for window in &past.windows {

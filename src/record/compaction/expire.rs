@@ -5,6 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::clock::guard::JudgedTime;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::record::compaction::Compaction;
 use crate::store::history::progress;
@@ -21,17 +22,17 @@ const CHANGES_AT_ONCE: usize = 1_000;
 
 impl Compaction {
     /// Retires what has been kept long enough or is too much, and drops what was retired a while ago.
-    pub(super) async fn expire(&mut self, now: Timestamp) -> Result<(), HistoryError> {
+    pub(super) async fn expire(&mut self, now: JudgedTime) -> Result<(), HistoryError> {
         let entered = segments::entered(self.history.reader()).await?;
         let (ended, kept): (Vec<Segment>, Vec<Segment>) =
-            entered.into_iter().partition(|segment| self.has_ended(segment, now));
+            entered.into_iter().partition(|segment| now.is_trusted && segment.purpose.ends_at() <= now.at);
         for segment in ended {
             self.retire(&segment).await?;
         }
-        self.bound(&kept, now).await?;
+        self.bound(&kept, now.earliest).await?;
         for segment in segments::retired(self.history.reader()).await? {
             // Also when the clock was set back meanwhile.
-            if segment.retired_at.is_some_and(|at| now.ms_since(at).abs() >= LAST_READERS_MS) {
+            if segment.retired_at.is_some_and(|at| now.at.ms_since(at).abs() >= LAST_READERS_MS) {
                 self.history.storage().drop(segment.id).await?;
                 let transaction = self.history.begin().await?;
                 segments::forget(&transaction, segment.id).await?;
@@ -40,10 +41,6 @@ impl Compaction {
             }
         }
         self.prune(now).await
-    }
-
-    fn has_ended(&self, segment: &Segment, now: Timestamp) -> bool {
-        !self.is_clock_doubted && segment.purpose.ends_at() <= now
     }
 
     /// Retires segments, those first that begin first, until the rest is within the bound. The day that is being written to
@@ -77,15 +74,16 @@ impl Compaction {
     async fn retire(&self, segment: &Segment) -> Result<(), HistoryError> {
         let transaction = self.history.begin().await?;
         progress::check_fence(&transaction, self.fence).await?;
-        segments::retire(&transaction, segment, self.present()).await?;
+        segments::retire(&transaction, segment, self.present().at).await?;
         transaction.commit().await
     }
 
     /// Forgets status changes that no figure reaches back to, once a day. They are few: a row an outage, not a row a check.
-    async fn prune(&mut self, now: Timestamp) -> Result<(), HistoryError> {
-        if self.is_clock_doubted || self.pruned_on == Some(now.day()) {
+    async fn prune(&mut self, now: JudgedTime) -> Result<(), HistoryError> {
+        if !now.is_trusted || self.pruned_on == Some(now.at.day()) {
             return Ok(());
         }
+        let now = now.at;
         let before = now.plus_ms(-CHANGES_KEPT_DAYS * DAY_MS);
         // Looked for without holding anything, deleted a few at a time: nobody waits for the long look.
         let old = changes::superseded_before(self.history.reader(), before).await?;

@@ -5,7 +5,8 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::clock::{DAY_MS, Timestamp};
+use crate::clock::DAY_MS;
+use crate::clock::guard::JudgedTime;
 use crate::record::compaction::Compaction;
 use crate::record::compaction::seal::{add_blocks, add_rollup};
 use crate::record::compaction::segment_writer::PendingBatch;
@@ -26,7 +27,9 @@ const SERVICES_AT_ONCE: u64 = 200;
 
 impl Compaction {
     /// Merges all days that are due.
-    pub(super) async fn merge(&mut self, now: Timestamp) -> Result<(), StoreError> {
+    pub(super) async fn merge(&mut self, now: JudgedTime) -> Result<(), StoreError> {
+        // Its minutes are gone with the merging of a day: it must be over in any case.
+        let now = now.earliest;
         let visible = segments::visible(self.history.reader()).await?;
         let is_due = |segment: &&Segment| {
             segment.purpose.level == SegmentLevel::Day && now >= segment.purpose.to.plus_ms(DAY_SETTLE_MS)
@@ -69,7 +72,7 @@ impl Compaction {
         let transaction = self.history.begin().await?;
         progress::check_fence(&transaction, self.fence).await?;
         pending.publish(&transaction).await?;
-        segments::retire(&transaction, &day, self.present()).await?;
+        segments::retire(&transaction, &day, self.present().at).await?;
         transaction.commit().await?;
         self.writer.published(&pending);
         for segment in pending.segments() {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use crate::clock::Timestamp;
+use crate::clock::guard::JudgedTime;
 use crate::record::compaction::Compaction;
 use crate::record::compaction::segment_writer::PendingBatch;
 use crate::stats::rollup::{self, Level};
@@ -31,8 +32,8 @@ type Due = (i16, Timestamp);
 
 impl Compaction {
     /// Seals all buckets that are due.
-    pub(super) async fn seal(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let fillings = self.fillings.look(self.history.reader(), now).await?.into_iter();
+    pub(super) async fn seal(&mut self, now: JudgedTime) -> Result<(), StoreError> {
+        let fillings = self.fillings.look(self.history.reader(), now.at).await?.into_iter();
         let due: Vec<(Filling, Timestamp)> =
             fillings.filter_map(|filling| Some((filling, self.boundary(&filling, now)?))).collect();
         self.announce(&due).await?;
@@ -94,11 +95,13 @@ impl Compaction {
         Ok(Some(left))
     }
 
-    fn boundary(&self, filling: &Filling, now: Timestamp) -> Option<Timestamp> {
+    /// The hours that are over. Results that come later for an hour that is sealed are looked up one by one, for good: so a
+    /// clock that is doubted seals no hour that may still be to come, unless the rows become too many.
+    fn boundary(&self, filling: &Filling, now: JudgedTime) -> Option<Timestamp> {
         let boundary = if filling.rows > self.limits.rows_per_bucket {
-            now.plus_ms(-i64::try_from(self.limits.result_settle_ms).unwrap_or(i64::MAX))
+            now.at.plus_ms(-i64::try_from(self.limits.result_settle_ms).unwrap_or(i64::MAX))
         } else {
-            Level::Hour.start_of(now.plus_ms(-HOUR_SETTLE_MS))
+            Level::Hour.start_of(now.earliest.plus_ms(-HOUR_SETTLE_MS))
         };
         (filling.oldest < boundary).then_some(boundary)
     }
