@@ -29,6 +29,7 @@ use crate::cli::import::reader::Format;
 use crate::cli::import::source::Source;
 use crate::cli::import::summary::Summary;
 use crate::clock::Clock;
+use crate::clock::guard::ClockGuard;
 use crate::config::Config;
 use crate::config::sources::BadConfig;
 use crate::id::Id;
@@ -37,9 +38,10 @@ use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
 use crate::record::compaction::{Compaction, RetentionPolicy};
 use crate::record::import::{Import, Imported};
+use crate::timetable::wall_clock;
 
-/// Parcels that wait for the database.
-const PARCELS_AHEAD: usize = 2;
+/// Chunks that wait for the database.
+const CHUNKS_AHEAD: usize = 2;
 
 const LONG_ABOUT: &str = "\
 Bring results of other tools along, from CSV or JSON lines, so that their history is not lost.
@@ -72,7 +74,8 @@ the same names; JSON may also hold the phases in an object timings, as the API s
 
 The import can be killed and given again: it goes on where it was and stores nothing twice. A result is known by service, \
 location and time; one that is there already stays as it is. Results that are older than the plan keeps them are counted and \
-left out.
+left out. Nothing is imported while the clock is more than a day away from the newest time that this installation has seen: \
+results of today would look old enough to be deleted.
 
 Uptime of the imported time follows from the results by the same rule as always, up to the moment from which Watchkeeper has \
 watched the service itself. The history of a service begins with its first imported result: its configured_at moves back to \
@@ -113,6 +116,9 @@ pub(super) struct Arguments {
     /// Check every line and store nothing
     #[arg(long = "dry-run")]
     is_dry_run: bool,
+    /// The clock is right, although it is more than a day away from the newest time that this installation has seen
+    #[arg(long = "trust-clock")]
+    trusts_clock: bool,
     /// Print JSON for machines
     #[arg(long = "json")]
     as_json: bool,
@@ -169,14 +175,26 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
     first_start::make_data_dir(&config.data_dir)?;
     let _lock = if arguments.is_dry_run { None } else { lock(&config)? };
     let foundation = Foundation::lay(config, Clock::System).await?;
+    let guard = trusted_guard(&foundation, arguments.trusts_clock).await?;
     let plans = PlanTable::new(&foundation.config.plans)?;
     let wanted = Wanted { organisation: arguments.organisation, renamed: arguments.renamed() };
     let directory =
         Arc::new(Directory::read(&foundation.databases.main, &plans, wanted, foundation.clock.now()).await?);
     let name = fingerprint.map(|fingerprint| format!("import {fingerprint}"));
     let import = Import::new(foundation.databases.clone(), compaction(&foundation, plans), name);
-    let run = Run { arguments, format, foundation, directory, import, summary: Summary::default() };
+    let run = Run { arguments, format, foundation, guard, directory, import, summary: Summary::default() };
     run.go(source).await
+}
+
+/// The guard of the wall clock, if it trusts the clock: how old results are, and which are too old, goes by it.
+async fn trusted_guard(foundation: &Foundation, operator_trusts: bool) -> anyhow::Result<Arc<ClockGuard>> {
+    let guard = wall_clock::guard(&foundation.databases, &foundation.clock, operator_trusts).await?;
+    match guard.state().warning() {
+        None => Ok(guard),
+        Some(warning) => {
+            Err(BadConfig(format!("nothing is imported under a doubtful clock: {warning}")).into())
+        }
+    }
 }
 
 /// With embedded databases the data folder is this process's alone, as it is a server's.
@@ -202,6 +220,7 @@ struct Run {
     arguments: Arguments,
     format: Format,
     foundation: Foundation,
+    guard: Arc<ClockGuard>,
     directory: Arc<Directory>,
     import: Import,
     summary: Summary,
@@ -237,7 +256,7 @@ impl Run {
 
     /// Stores chunk by chunk; whether the file has come to its end.
     async fn take_in(&mut self, source: Source, bar: &ProgressBar) -> anyhow::Result<bool> {
-        let (sender, mut chunks) = mpsc::channel(PARCELS_AHEAD);
+        let (sender, mut chunks) = mpsc::channel(CHUNKS_AHEAD);
         let reached = self.import.reached().await?;
         let directory = Arc::clone(&self.directory);
         let (location, format) = (self.arguments.default_location.clone(), self.format);
@@ -271,7 +290,7 @@ impl Run {
         self.summary.before += before as u64;
         self.summary.offered += new.len() as u64;
         if !self.arguments.is_dry_run && !new.is_empty() {
-            self.summary.stored += self.import.store(new, end, self.foundation.clock.now()).await?;
+            self.summary.stored += self.import.store(new, end, self.guard.judged_now()).await?;
         }
         Ok(())
     }
@@ -290,7 +309,7 @@ impl Run {
             self.import.forget().await?;
         }
         bar.set_message("sealing");
-        Ok(self.import.settle(self.foundation.clock.now()).await?)
+        Ok(self.import.settle(self.guard.judged_now()).await?)
     }
 }
 

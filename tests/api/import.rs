@@ -7,7 +7,12 @@ use std::process::Output;
 
 use rstest::rstest;
 use serde_json::{Value, json};
+use watchkeeper::clock::judgement::ClockMark;
 use watchkeeper::clock::{DAY_MS, Timestamp};
+use watchkeeper::config::limits::StoreLimits;
+use watchkeeper::store::Databases;
+use watchkeeper::store::database::sqlite_url;
+use watchkeeper::timetable::wall_clock;
 
 use crate::support::client::Client;
 use crate::support::moments::in_ms;
@@ -55,6 +60,29 @@ fn midnight(days_ago: i64) -> i64 {
 fn day(start_ms: i64, down_minutes: i64) -> impl Iterator<Item = (i64, bool)> {
     let is_down = move |minute: &i64| (720..720 + down_minutes).contains(minute);
     (0..1_440).map(move |minute| (start_ms + minute * MINUTE_MS, !is_down(&minute)))
+}
+
+/// A clock that is far from the newest time that the installation has seen: an import would take all that is kept for too old.
+#[tokio::test]
+async fn nothing_is_imported_under_a_doubtful_clock() {
+    let (server, id) = stopped().await;
+    let url = |name: &str| sqlite_url(&server.data().join(name));
+    let databases =
+        Databases::open(&url("main.db"), &url("history.db"), &StoreLimits::default()).await.unwrap();
+    let mark = ClockMark { newest: in_ms(-400 * DAY_MS), doubted: None };
+    wall_clock::keep(&databases, mark).await.unwrap();
+    databases.main.close().await;
+    databases.history.close().await;
+    let line = format!("service,location,time,status\n{id},fra,{},up\n", midnight(1));
+    let path = file(&server, "a.csv", &line);
+    let refused = server.command(&["import", &path]);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = stderr(&refused);
+    assert!(
+        said.contains("the clock is 400 days ahead of the newest time") && said.contains("--trust-clock"),
+        "{said}"
+    );
+    assert_eq!(summary(&server, &["--trust-clock", &path])["stored"], 1);
 }
 
 /// Contract 4.3.1, 4.7: the imported time counts, and the history begins with it.
