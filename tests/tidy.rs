@@ -2,7 +2,7 @@
 //!
 //! The tables come first: a new module is given a floor in [`FLOORS`], a new crate that belongs to one place is
 //! added to [`HOMES`]. This file rules who may use whom; `circles` that no two use each other; `habits` rules names,
-//! openings and words. Every rule finds violations, and beside every rule stands a test that shows it bad code.
+//! openings and words; `promises` that the documents name tests that exist. Every rule finds violations, and beside every rule stands a test that shows it bad code.
 
 #[path = "tidy/arrows.rs"]
 mod arrows;
@@ -10,6 +10,8 @@ mod arrows;
 mod circles;
 #[path = "tidy/habits.rs"]
 mod habits;
+#[path = "tidy/promises.rs"]
+mod promises;
 #[path = "tidy/source.rs"]
 mod source;
 

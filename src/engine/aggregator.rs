@@ -177,7 +177,7 @@ impl Handler<Lateness> for Aggregator {
 impl Handler<Flush> for Aggregator {
     type Result = ResponseFuture<()>;
 
-    /// Unlike the flush of every day this one waits for room in the recorder's mailbox: there is no later one.
+    /// Unlike the periodic flush this one waits for room in the recorder's mailbox: there is no later one.
     fn handle(&mut self, _: Flush, _: &mut Context<Self>) -> ResponseFuture<()> {
         let batch = self.figures.take_batch();
         let results = batch.checks.len() as u64;

@@ -5,7 +5,7 @@
 use crate::clock::Timestamp;
 use crate::model::service::ProbeRole;
 
-/// Slack before a missing result counts as a gap: a busy machine is late, not blind.
+/// Slack before a missing result counts as a gap: a result that is late by less than this is only late.
 const GAP_SLACK_MS: i64 = 5_000;
 
 /// The schedule and the limits of the checks of a service.

@@ -156,8 +156,8 @@ pub async fn of_bucket(
     rows.iter().map(|row| FreshCheck::try_from(model(bucket, row)?)).collect()
 }
 
-/// Makes the room of deleted rows free for new ones. SQLite does it by itself; PostgreSQL's own vacuum comes by once a
-/// minute at most, when as many rows may have been deleted as there ever are.
+/// Makes the room of deleted rows free for new ones. SQLite does it by itself; PostgreSQL's own vacuum runs once a
+/// minute at most; by then as many rows may have been deleted as the table ever holds.
 ///
 /// # Errors
 /// When the database fails.
