@@ -9,7 +9,6 @@ use crate::config::Config;
 use crate::config::bytes::Bytes;
 use crate::config::limits::CompactionLimits;
 use crate::engine::definition::Roster;
-use crate::model::access::Organisation;
 use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
 use crate::record::compaction::{Compaction, CompactionCounters, Compactor, RetentionPolicy};
@@ -73,8 +72,7 @@ pub(crate) struct StartedCompactor {
 pub(crate) fn start_compactor(parts: &CompactorParts<'_>) -> anyhow::Result<StartedCompactor> {
     let CompactorParts { supervisor, thread, config, databases, guard } = *parts;
     let plans = PlanTable::new(&config.plans)?;
-    let days = Arc::new(move |organisation: &Organisation| plans.limits(organisation).retention_days);
-    let retention = RetentionPolicy::ByPlan { main: databases.main.clone(), days };
+    let retention = RetentionPolicy::ByPlan { main: databases.main.clone(), plans };
     let max_history_bytes = config.max_history_bytes.map(Bytes::get);
     let limits = CompactionLimits { max_history_bytes, ..config.compaction.clone() };
     let counters = Arc::new(CompactionCounters::default());

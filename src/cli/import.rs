@@ -33,7 +33,6 @@ use crate::clock::guard::ClockGuard;
 use crate::config::Config;
 use crate::config::sources::BadConfig;
 use crate::id::Id;
-use crate::model::access::Organisation;
 use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
 use crate::record::compaction::{Compaction, RetentionPolicy};
@@ -210,8 +209,7 @@ fn compaction(foundation: &Foundation, plans: PlanTable) -> Option<Compaction> {
     if foundation.config.history_url.is_some() {
         return None;
     }
-    let days = Arc::new(move |organisation: &Organisation| plans.limits(organisation).retention_days);
-    let retention = RetentionPolicy::ByPlan { main: foundation.databases.main.clone(), days };
+    let retention = RetentionPolicy::ByPlan { main: foundation.databases.main.clone(), plans };
     let limits = foundation.config.compaction.clone();
     Some(Compaction::new(foundation.databases.history.clone(), retention, limits, Arc::default()))
 }

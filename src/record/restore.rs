@@ -292,7 +292,7 @@ async fn availability(
 ) -> Result<Window, StoreError> {
     let from = window_start(until);
     let changes = changes::since(databases.history.reader(), service, from).await?;
-    let spans = measured(&changes, backed_until, (from, until));
+    let spans = measured(&changes, backed_until, TimeRange { from, to: until });
     let decided = windows::since(databases.main.reader(), &[service], from).await?;
     let spans = cover(&spans, &covers(&decided, until));
     let mut window = Window::default();

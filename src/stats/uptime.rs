@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::history::{MeasuredStatus, StatusChange};
 use crate::model::service::OverrideStatus;
+use crate::model::time_range::TimeRange;
 use crate::model::window::{Window, WindowKind};
 
 /// The kind of time that a moment counts for.
@@ -95,14 +96,11 @@ impl Availability {
     }
 }
 
-/// The measured status between `from` and `to` as adjoining spans. `changes` are in order and led by the last one
-/// before `from`, if there is one; the last status holds until `measured_until`, after which nothing is known.
+/// The measured status in a range as adjoining spans. `changes` are in order and led by the last one before the range,
+/// if there is one; the last status holds until `measured_until`, after which nothing is known.
 #[must_use]
-pub fn measured(
-    changes: &[StatusChange],
-    measured_until: Timestamp,
-    (from, to): (Timestamp, Timestamp),
-) -> Vec<Span> {
+pub fn measured(changes: &[StatusChange], measured_until: Timestamp, range: TimeRange) -> Vec<Span> {
+    let TimeRange { from, to } = range;
     let ends = changes.iter().skip(1).map(|change| change.at).chain([measured_until]);
     let known = changes.iter().zip(ends).map(|(change, end)| Span {
         from: change.at.max(from),
@@ -246,7 +244,7 @@ mod tests {
     #[test]
     fn time_before_the_first_and_after_the_last_evidence_counts_for_nothing() {
         let changes = [change(10, MeasuredStatus::Up), change(30, MeasuredStatus::Down)];
-        let spans = measured(&changes, at(40), (at(0), at(100)));
+        let spans = measured(&changes, at(40), TimeRange { from: at(0), to: at(100) });
         let expected = [
             (0, 10, Counts::Nothing),
             (10, 30, Counts::Up),
@@ -279,7 +277,8 @@ mod tests {
             window(WindowKind::Pause, 35, Some(45)),
             window(WindowKind::Maintenance, 90, None),
         ];
-        let spans = measured(&[change(0, MeasuredStatus::Down)], at(100), (at(0), at(100)));
+        let spans =
+            measured(&[change(0, MeasuredStatus::Down)], at(100), TimeRange { from: at(0), to: at(100) });
         let spans = cover(&spans, &covers(&decided, at(100)));
         assert_eq!(total(&spans), Availability { up_ms: 3, down_ms: 10 + 45 });
     }
@@ -361,7 +360,7 @@ mod tests {
                 Window { service: 1, kind: *kind, from: step(*from), to: length.map(|length| step(from + length)) }
             }).collect();
             let (from, to) = (step(first), step(first + length));
-            let spans = cover(&measured(&changes, until, (from, to)), &covers(&decided, to));
+            let spans = cover(&measured(&changes, until, TimeRange { from, to }), &covers(&decided, to));
             prop_assert!(spans.iter().all(|span| span.from < span.to));
             prop_assert!(spans.is_sorted_by(|left, right| left.to == right.from), "they adjoin");
             let (mut sum, mut days) = (Availability::default(), BTreeMap::<String, Availability>::new());

@@ -3,6 +3,7 @@
 use rstest::rstest;
 use watchkeeper::model::history::MeasuredStatus;
 use watchkeeper::model::status_line::in_time_order;
+use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::stats::uptime::{measured, total};
 
 use crate::facts::START;
@@ -95,7 +96,7 @@ fn an_outage_after_the_clock_was_set_lasts_as_long_as_it_did(#[case] moves: &str
     let changes = in_time_order(played.facts.changes());
     assert!(changes.is_sorted_by(|before, after| before.at < after.at && before.to == after.from));
     let end = START.plus_ms(1_000 * 4_600);
-    let spans = measured(&changes, end, (START.plus_ms(-4_000_000), end));
+    let spans = measured(&changes, end, TimeRange { from: START.plus_ms(-4_000_000), to: end });
     let down_ms = total(&spans).down_ms;
     assert!((down_ms - down_seconds * 1_000).abs() <= 1, "{down_ms} ms: {changes:?}");
     assert!(played.snapshot.uptime_30d < Some(100.0), "{:?}", played.snapshot);

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::clock::{Clock, STEP_MS, Timestamp};
 use crate::config::limits::EngineLimits;
-use crate::engine::aggregator::live::{LastKnownState, Live};
+use crate::engine::aggregator::live::{Decision, LastKnownState, Live};
 use crate::engine::aggregator::{Batch, KnownStatus, LatenessReport};
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
@@ -81,7 +81,7 @@ impl Figures {
             live.extend_coverage(definition.heartbeat.and_then(|plan| plan.deadline()));
         }
         let is_left_out = definition.is_paused || definition.in_planned_maintenance;
-        live.take_decision(definition.revision, (is_left_out, definition.stated), now);
+        live.take_decision(definition.revision, Decision { is_left_out, stated: definition.stated }, now);
     }
 
     /// Forgets a service.

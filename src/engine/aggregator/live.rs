@@ -11,13 +11,21 @@ use crate::model::verdict::{Verdict, Vote};
 use crate::stats::uptime::{Counts, Span, per_day};
 use crate::stats::window::{DayFigures, Window};
 
+/// What people have decided about the time of a service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Decision {
+    /// True while a pause or planned maintenance leaves the time out.
+    pub(super) is_left_out: bool,
+    /// The status that somebody states.
+    pub(super) stated: Option<OverrideStatus>,
+}
+
 /// The live state of one service.
 #[derive(Debug)]
 pub(super) struct Live {
     verdict: Verdict,
     status: MeasuredStatus,
-    /// Whether a pause or planned maintenance leaves the time out; what somebody states.
-    decision: (bool, Option<OverrideStatus>),
+    decision: Decision,
     /// Of the definition that the decision stands in.
     revision: i64,
     since: Timestamp,
@@ -69,7 +77,7 @@ impl Live {
         Self {
             verdict: Verdict::Unknown,
             status: MeasuredStatus::Unknown,
-            decision: (false, None),
+            decision: Decision::default(),
             revision: i64::MIN,
             since: now,
             last_result_at: None,
@@ -140,12 +148,7 @@ impl Live {
     }
 
     /// Takes in what people decided; of an older revision that arrives late, nothing.
-    pub(super) fn take_decision(
-        &mut self,
-        revision: i64,
-        decision: (bool, Option<OverrideStatus>),
-        now: Timestamp,
-    ) {
+    pub(super) fn take_decision(&mut self, revision: i64, decision: Decision, now: Timestamp) {
         if revision < self.revision {
             return;
         }
@@ -207,14 +210,14 @@ impl Live {
     /// the measurements.
     fn counts(&self) -> Counts {
         match self.decision {
-            (_, Some(stated)) => Counts::from(stated),
-            (true, None) => Counts::Nothing,
-            (false, None) => Counts::from(self.status),
+            Decision { stated: Some(stated), .. } => Counts::from(stated),
+            Decision { is_left_out: true, .. } => Counts::Nothing,
+            Decision { .. } => Counts::from(self.status),
         }
     }
 
     fn stretch_until(&self, end: Timestamp) -> Option<Span> {
-        let is_measured = self.decision == (false, None);
+        let is_measured = self.decision == Decision::default();
         let to = if is_measured { end.min(self.measured_until) } else { end };
         (to > self.since).then(|| Span { from: self.since, to, counts: self.counts() })
     }
@@ -285,12 +288,12 @@ mod tests {
     #[test]
     fn an_override_counts_as_it_says_and_a_pause_not_at_all() {
         let mut live = Live::new(at(0));
-        live.take_decision(1, (true, None), at(0));
+        live.take_decision(1, Decision { is_left_out: true, stated: None }, at(0));
         assert_eq!(live.snapshot(at(1_000)).uptime_30d, None);
-        live.take_decision(2, (true, Some(OverrideStatus::Down)), at(1_000));
+        live.take_decision(2, Decision { is_left_out: true, stated: Some(OverrideStatus::Down) }, at(1_000));
         assert_eq!(live.snapshot(at(2_000)).uptime_30d, Some(0.0));
-        live.take_decision(3, (false, Some(OverrideStatus::Up)), at(2_000));
-        live.take_decision(2, (true, Some(OverrideStatus::Down)), at(2_000));
+        live.take_decision(3, Decision { is_left_out: false, stated: Some(OverrideStatus::Up) }, at(2_000));
+        live.take_decision(2, Decision { is_left_out: true, stated: Some(OverrideStatus::Down) }, at(2_000));
         assert_eq!(live.snapshot(at(3_000)).uptime_30d, Some(50.0));
     }
 

@@ -64,7 +64,7 @@ impl Step {
     pub fn announce(maintenance: Maintenance, message: Option<Translated>, stamp: Stamp<'_>) -> Self {
         let generated = || texts::announced(maintenance.schedule);
         let notifies = maintenance.notices.announcement;
-        let entry = stamp.entry(MaintenanceStatus::Scheduled, (message, generated), notifies);
+        let entry = stamp.entry(MaintenanceStatus::Scheduled, message, generated, notifies);
         Self { after: maintenance, entries: vec![entry] }.begin_if_due(stamp)
     }
 
@@ -79,7 +79,7 @@ impl Step {
         let mut entries = Vec::new();
         if announcement.is_posted && after.schedule != before.schedule {
             let generated = || texts::moved(after.schedule);
-            entries.push(stamp.entry(after.status, (None, generated), announcement.notifies));
+            entries.push(stamp.entry(after.status, None, generated, announcement.notifies));
         }
         Self { after, entries }.begin_if_due(stamp)
     }
@@ -101,7 +101,7 @@ impl Step {
         before.allow(Operation::Complete)?;
         let status = MaintenanceStatus::Completed;
         let after = Maintenance { status, actual_end: Some(stamp.at), ..before.clone() };
-        let entry = stamp.entry(status, (None, || texts::COMPLETED.into()), before.notices.complete);
+        let entry = stamp.entry(status, None, || texts::COMPLETED.into(), before.notices.complete);
         Ok(Self { after, entries: vec![entry] })
     }
 
@@ -113,7 +113,7 @@ impl Step {
         before.allow(Operation::Cancel)?;
         let status = MaintenanceStatus::Cancelled;
         let after = Maintenance { status, ..before.clone() };
-        let entry = stamp.entry(status, (None, || texts::CANCELLED.into()), before.notices.announcement);
+        let entry = stamp.entry(status, None, || texts::CANCELLED.into(), before.notices.announcement);
         Ok(Self { after, entries: vec![entry] })
     }
 
@@ -136,7 +136,7 @@ impl Step {
             ..before.clone()
         };
         let generated = || if waits { texts::moved(schedule) } else { texts::extended(schedule) };
-        Ok(Self { entries: vec![stamp.entry(status, (message, generated), notifies)], after })
+        Ok(Self { entries: vec![stamp.entry(status, message, generated, notifies)], after })
     }
 
     /// What the clock does to it at this moment, if anything: one transition at a time.
@@ -156,7 +156,7 @@ impl Step {
     fn begin(mut self, stamp: Stamp<'_>) -> Self {
         let status = MaintenanceStatus::InProgress;
         let notifies = self.after.notices.start;
-        self.entries.push(stamp.entry(status, (None, || texts::STARTED.into()), notifies));
+        self.entries.push(stamp.entry(status, None, || texts::STARTED.into(), notifies));
         let after = Maintenance { status, actual_start: Some(stamp.at), ..self.after };
         Self { after, entries: self.entries }
     }
@@ -172,7 +172,8 @@ impl Stamp<'_> {
     fn entry(
         self,
         status: MaintenanceStatus,
-        (message, generated): (Option<Translated>, impl FnOnce() -> String),
+        message: Option<Translated>,
+        generated: impl FnOnce() -> String,
         notify_subscribers: bool,
     ) -> NewEntry {
         let message = message.unwrap_or_else(|| Translated::single(self.locale, generated()));

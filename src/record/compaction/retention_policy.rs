@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::sync::Arc;
 
-use crate::model::access::Organisation;
+use crate::model::plans::PlanTable;
 use crate::model::service::ServiceKey;
 use crate::store::history::segments::Retention;
 use crate::store::{Database, MainError, organisations, services};
@@ -16,8 +15,8 @@ pub enum RetentionPolicy {
     ByPlan {
         /// The database of services and organisations.
         main: Database,
-        /// `retention_days` of an organisation.
-        days: Arc<dyn Fn(&Organisation) -> u32 + Send + Sync>,
+        /// The limits of each plan, of which `retention_days` counts.
+        plans: PlanTable,
     },
     /// The same for every service.
     Uniform(Retention),
@@ -37,8 +36,8 @@ impl RetentionPolicy {
     /// # Errors
     /// When the database fails.
     pub async fn of(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, Retention>, MainError> {
-        let (main, days) = match self {
-            Self::ByPlan { main, days } => (main.reader(), days),
+        let (main, plans) = match self {
+            Self::ByPlan { main, plans } => (main.reader(), plans),
             Self::Uniform(retention) => return Ok(keys.iter().map(|key| (*key, *retention)).collect()),
         };
         let owners = services::owners(main, keys).await?;
@@ -46,7 +45,9 @@ impl RetentionPolicy {
         let organisations = organisations::with_keys(main, organisations).await?;
         let classes: HashMap<i64, Retention> = organisations
             .iter()
-            .map(|organisation| (organisation.key, Retention::of_days(days(organisation))))
+            .map(|organisation| {
+                (organisation.key, Retention::of_days(plans.limits(organisation).retention_days))
+            })
             .collect();
         Ok(owners
             .into_iter()

@@ -11,6 +11,7 @@ use crate::http::v1::history::view::MetricsView;
 use crate::http::v1::history::{history_start, read_range, sums, timeline};
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
+use crate::model::time_range::TimeRange;
 use crate::stats::rollup::Wanted;
 use crate::stats::uptime::total;
 use crate::store::services;
@@ -25,7 +26,7 @@ pub(in crate::http) async fn show_metrics(call: Call<AppState>) -> Result<Reply,
     let from = range.start(now).max(history_start(now, &caller.limits));
     let wanted = Wanted { from, to: now.plus_ms(1), bucket_ms: None };
     let sums = sums::of(&state, service.key, wanted, None).await?.into_total();
-    let spans = timeline::spans(&state, &service, (from, now)).await?;
+    let spans = timeline::spans(&state, &service, TimeRange { from, to: now }).await?;
     let data = to_json(&MetricsView::of(&sums, total(&spans).percent()));
     Ok(Reply::ok(json!({"data": data, "meta": {"range": range.as_str()}})))
 }

@@ -17,6 +17,7 @@ use crate::http::v1::history::{SHOWN_DAYS, history_start, timeline};
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::model::incident::open_within;
+use crate::model::time_range::TimeRange;
 use crate::stats::uptime::{Availability, per_day};
 use crate::store::incidents::list;
 use crate::store::services;
@@ -30,7 +31,7 @@ pub(in crate::http) async fn list_uptime(call: Call<AppState>) -> Result<Reply, 
     let now = state.now();
     let first = start_of_day(now.day() - days + 1);
     let from = first.max(history_start(now, &caller.limits));
-    let spans = timeline::spans(&state, &service, (from, now)).await?;
+    let spans = timeline::spans(&state, &service, TimeRange { from, to: now }).await?;
     let measured: BTreeMap<i64, Availability> = per_day(&spans).into_iter().collect();
     let reader = state.databases.main.reader();
     let incidents = list::periods(reader, caller.organisation.key, service.key, first).await?;
