@@ -1,4 +1,5 @@
-//! What the first start makes: the data folder, the secret key, an organisation and a token with every permission.
+//! What the first start makes: the data folder, the secret key, an organisation and a token with every permission of the
+//! API; what is an operator's is given by name alone.
 //!
 //! Files that hold secrets are readable by their owner alone.
 
@@ -21,7 +22,7 @@ use crate::store::{Databases, organisations, tokens};
 /// What the first start made.
 #[derive(Clone, Debug)]
 pub struct FirstStart {
-    /// The token with every permission.
+    /// The token with every permission of the API.
     pub token: String,
     /// Where it is kept.
     pub token_file: PathBuf,

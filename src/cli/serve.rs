@@ -23,8 +23,8 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 
 /// Run everything: API, engine and checks
 ///
-/// Run everything on embedded defaults. The first start makes an organisation and a token with every permission, prints the
-/// token once and keeps it in the data folder.
+/// Run everything on embedded defaults. The first start makes an organisation and a token with every permission of the
+/// API, prints the token once and keeps it in the data folder.
 #[derive(Args)]
 pub(super) struct Arguments {
     /// The clock is right, although it is more than a day away from the newest time that this installation has seen: let what
@@ -132,7 +132,7 @@ fn first_start(base_url: &str, made: &FirstStart) -> String {
     let FirstStart { token, token_file } = made;
     format!(
         "Watchkeeper answers at {base_url}\n\n\
-         This first start made the organisation Default and a token with every permission.\n\
+         This first start made the organisation Default and a token with every permission of the API.\n\
          The token is shown once and kept in {}:\n\n  {token}\n\n\
          Watch something, look at it, read its checks:\n\n\
          curl -s {base_url}/v1/services -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' \

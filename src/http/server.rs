@@ -4,11 +4,11 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::body::BoxBody;
-use actix_web::dev::{ServerHandle, ServiceRequest, ServiceResponse};
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServerHandle, ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, Resource, Route, guard, web};
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::{LocalBoxFuture, join_all};
 use tokio::time::Instant;
 
 use crate::config::Config;
@@ -38,11 +38,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// Stops accepting and lets running requests finish.
+    /// Stops accepting and lets running requests finish, on all addresses at once.
     pub async fn stop(&self) {
-        for handle in &self.handles {
-            handle.stop(true).await;
-        }
+        join_all(self.handles.iter().map(|handle| handle.stop(true))).await;
     }
 }
 
@@ -63,7 +61,7 @@ pub fn serve(state: AppState, listener: TcpListener, visitors: &Visitors) -> any
     let own_metrics = config.metrics_listen;
     let shared = front.clone();
     let visitors = Arc::clone(visitors);
-    let server = HttpServer::new(move || {
+    let app = move || {
         let visitors = Arc::clone(&visitors);
         let door = from_fn(move |request, next| by_host(Arc::clone(&visitors), request, next));
         let app = App::new().wrap(door).app_data(shared.clone());
@@ -81,23 +79,10 @@ pub fn serve(state: AppState, listener: TcpListener, visitors: &Visitors) -> any
             }
         });
         app.default_service(web::to(answer))
-    });
-    let workers = if limits.workers == 0 { cores() } else { limits.workers };
-    let unread = Duration::from_secs(limits.write_timeout_seconds);
-    socket2::SockRef::from(&listener).set_tcp_user_timeout(Some(unread))?;
-    let server = server
-        .workers(workers)
-        .max_connections(limits.connections)
-        .client_request_timeout(Duration::from_secs(limits.head_timeout_seconds))
-        .keep_alive(Duration::from_secs(limits.keep_alive_seconds))
-        .shutdown_timeout(limits.shutdown_seconds)
-        .disable_signals()
-        .listen(listener)?
-        .run();
-    let mut handles = vec![server.handle()];
-    drop(actix_web::rt::spawn(server));
+    };
+    let mut handles = vec![listen(app, listener, limits)?];
     if let Some(address) = own_metrics {
-        handles.push(serve_metrics(address, &front)?);
+        handles.push(serve_metrics(address, limits, &front)?);
     }
     Ok(Server { handles })
 }
@@ -139,12 +124,40 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-fn serve_metrics(address: SocketAddr, front: &web::Data<Front>) -> anyhow::Result<ServerHandle> {
+fn serve_metrics(
+    address: SocketAddr,
+    limits: &HttpLimits,
+    front: &web::Data<Front>,
+) -> anyhow::Result<ServerHandle> {
     let front = front.clone();
-    let server = HttpServer::new(move || {
-        App::new().app_data(front.clone()).route("/metrics", reading().to(operation::metrics))
-    });
-    let server = server.workers(1).disable_signals().shutdown_timeout(1).bind(address)?.run();
+    let app = move || App::new().app_data(front.clone()).route("/metrics", reading().to(operation::metrics));
+    listen(app, TcpListener::bind(address)?, limits)
+}
+
+/// Answers on one listener. Every address has the same limits on slow clients, and the same end.
+fn listen<T, B>(
+    app: impl Fn() -> App<T> + Send + Clone + 'static,
+    listener: TcpListener,
+    limits: &HttpLimits,
+) -> anyhow::Result<ServerHandle>
+where
+    T: ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse<B>, InitError = ()> + 'static,
+    T: ServiceFactory<ServiceRequest, Error = actix_web::Error>,
+    T::Future: 'static,
+    B: MessageBody + 'static,
+{
+    let workers = if limits.workers == 0 { cores() } else { limits.workers };
+    let unread = Duration::from_secs(limits.write_timeout_seconds);
+    socket2::SockRef::from(&listener).set_tcp_user_timeout(Some(unread))?;
+    let server = HttpServer::new(app)
+        .workers(workers)
+        .max_connections(limits.connections)
+        .client_request_timeout(Duration::from_secs(limits.head_timeout_seconds))
+        .keep_alive(Duration::from_secs(limits.keep_alive_seconds))
+        .shutdown_timeout(limits.shutdown_seconds)
+        .disable_signals()
+        .listen(listener)?
+        .run();
     let handle = server.handle();
     drop(actix_web::rt::spawn(server));
     Ok(handle)

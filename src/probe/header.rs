@@ -9,11 +9,14 @@ use http::uri::Authority;
 
 use crate::probe::endpoint::Host;
 
+/// The most headers of one service.
+pub const HEADERS_MAX: usize = 50;
+
 /// The longest name of a header, in characters.
 pub const NAME_MAX_LENGTH: usize = 256;
 
 /// Names that cannot be configured; neither can any that begins with [`PROXY`].
-const RESERVED: [&str; 8] = [
+pub const RESERVED: [&str; 8] = [
     "connection",
     "content-length",
     "http2-settings",
@@ -25,7 +28,7 @@ const RESERVED: [&str; 8] = [
 ];
 
 /// The beginning of names that speak to a proxy.
-const PROXY: &str = "proxy-";
+pub const PROXY: &str = "proxy-";
 
 /// The reasons why a name cannot be configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

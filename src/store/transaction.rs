@@ -51,6 +51,8 @@ type Outcome = Arc<OnceLock<Result<(), RuntimeErr>>>;
 #[derive(Debug)]
 struct Common {
     outer: DatabaseTransaction,
+    /// The pool of its connection.
+    writer: DatabaseConnection,
     /// The outcome of its commit.
     outcome: Outcome,
     /// Transactions that have done their work and wait for the commit.
@@ -82,6 +84,10 @@ impl Group {
         let told = result.as_ref().copied().map_err(reason);
         self.is_broken = result.is_err();
         let _ = common.outcome.set(told);
+        // What could not be ended keeps other processes from writing for as long as its connection lives.
+        if let Err(error) = self.mend(&common.writer).await {
+            tracing::warn!(%error, "the connection that writes could not be replaced");
+        }
         result
     }
 
@@ -95,18 +101,25 @@ impl Group {
         self.open.as_ref().is_some_and(|common| Arc::ptr_eq(&common.outcome, outcome))
     }
 
+    /// Replaces a connection of which it is not known what its last transaction left behind.
+    async fn mend(&mut self, writer: &DatabaseConnection) -> Result<(), DbErr> {
+        if self.is_broken {
+            replace_connection(writer).await?;
+            self.is_broken = false;
+        }
+        Ok(())
+    }
+
     async fn join(&mut self, writer: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
         if self.open.is_none() {
-            if self.is_broken {
-                replace_connection(writer).await?;
-                self.is_broken = false;
-            }
+            self.mend(writer).await?;
             let mode = Some(SqliteTransactionMode::Immediate);
             let options =
                 TransactionOptions { sqlite_transaction_mode: mode, ..TransactionOptions::default() };
             let outer = writer.begin_with_options(options).await.inspect_err(|_| self.is_broken = true)?;
             self.open = Some(Common {
                 outer,
+                writer: writer.clone(),
                 outcome: Arc::default(),
                 waiting: 0,
                 is_closed: false,
@@ -200,22 +213,24 @@ impl<E> Transaction<E> {
     }
 
     async fn try_commit(mut self) -> Result<(), DbErr> {
-        let (Some(inner), seat) = (self.inner.take(), self.seat.take()) else { return Ok(()) };
-        let Some(Seat { turn, mut guard }) = seat else { return inner.commit().await };
-        let released = inner.commit().await;
-        let Some(common) = &mut guard.open else { return released };
-        if let Err(error) = released {
-            common.is_closed = true;
-            return Err(error);
+        let Some(inner) = self.inner.take() else { return Ok(()) };
+        let written = self.with_written(std::mem::take);
+        if let Some(common) = self.seat.as_mut().and_then(|seat| seat.guard.open.as_mut()) {
+            // Before it is released: a caller who gives up meanwhile does not learn whether it was.
+            common.written.push(written);
         }
-        common.written.push(self.with_written(std::mem::take));
-        Seat { turn, guard }.common_commit().await
+        // The seat stays until then: when this fails or is given up, dropping it ends what is open.
+        inner.commit().await?;
+        match self.seat.take() {
+            Some(seat) => seat.common_commit().await,
+            None => Ok(()),
+        }
     }
 
     async fn try_undo(mut self) -> Result<(), DbErr> {
-        let (Some(inner), seat) = (self.inner.take(), self.seat.take()) else { return Ok(()) };
+        let Some(inner) = self.inner.take() else { return Ok(()) };
         let undone = inner.rollback().await;
-        let Some(Seat { turn, mut guard }) = seat else { return undone };
+        let Some(Seat { turn, mut guard }) = self.seat.take() else { return undone };
         if let Some(common) = &mut guard.open {
             common.is_closed |= undone.is_err();
         }
@@ -281,7 +296,7 @@ impl<E> Drop for Transaction<E> {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
                 if let Err(error) = guard.end().await {
-                    tracing::warn!(%error, "an empty transaction could not be ended");
+                    tracing::warn!(%error, "an abandoned transaction could not be ended");
                 }
             });
         } else {

@@ -1,8 +1,12 @@
 //! `GET /v1/engine`: how the process is doing, for operators alone. Its permission is none of contract 2.1: a token has it only
 //! when it was made with it by name.
 
+use std::path::Path;
+
+use rstest::rstest;
 use serde_json::{Value, json};
 
+use crate::support::client::Client;
 use crate::support::server::Server;
 
 #[test]
@@ -51,4 +55,20 @@ fn who_it_is_shows_the_permission_of_operators_last() {
     assert_eq!(expected.len(), 18);
     expected.push(json!("engine.view"));
     assert_eq!(permissions, Value::from(expected));
+}
+
+/// The token of the first start has every permission of the API, which this is not one of: the pages say how to get it.
+#[rstest]
+#[case("README.md")]
+#[case("docs/commands.md")]
+fn the_command_that_makes_an_operators_token_is_told(#[case] page: &str) {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+    let mut told = text.split('`').filter_map(|code| code.strip_prefix("watchkeeper "));
+    let told = told.find(|code| code.starts_with("token create") && code.contains("engine.view"));
+    let server = Server::shared();
+    let organisation = server.organisation("business");
+    let arguments = told.expect("the command is named").replace(" ID ", &format!(" {organisation} "));
+    let made = server.command_json(&arguments.split(' ').collect::<Vec<_>>());
+    let token = made["token"].as_str().map(str::to_owned);
+    Client { token, ..server.client() }.get("/v1/engine").expect(200);
 }

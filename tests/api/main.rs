@@ -48,6 +48,7 @@ mod plans;
 mod probes;
 mod public_page;
 mod rate_limit;
+mod request_bodies;
 mod sealed_figures;
 mod secrets;
 mod service_incidents;

@@ -18,7 +18,7 @@ use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 
 use crate::support::dns_server::{Answer, DnsServer, address};
-use crate::support::namespace::inside;
+use crate::support::namespace::{inside, ip};
 use crate::support::responder::{Manner, Responder};
 use crate::support::{UP, condition, down, public_only, spec, toolbox, verdict};
 
@@ -70,20 +70,39 @@ async fn a_host_is_pinged_over_ipv6() {
     assert_eq!(is_up, has_ipv6 && may_ping, "{outcome:?}");
 }
 
-/// Contract 4.2.2: `auto` is content with one family, `smart_dualstack` is not.
+/// Packets to the IPv6 address of the target leave, and nobody replies.
+const SILENT: &[&str] = &["-6 route add fd00:1::1 dev lo"];
+/// This machine has no way to the IPv6 address of the target.
+const NO_ROUTE: &[&str] = &[];
+/// The cable that leads to it is pulled.
+const PULLED: &[&str] = &[
+    "link add near type veth peer name far",
+    "addr add fd00:1::2/64 dev near nodad",
+    "link set near up",
+    "link set far up",
+    "link set far down",
+];
+const PARTIAL: (CheckStatus, Option<ErrorCode>) = (CheckStatus::Degraded, Some(ErrorCode::DualstackPartial));
+
+/// Contract 4.2.2: `auto` is content with one family, `smart_dualstack` is not. A family that we have lost our own way to
+/// is not the target's.
 #[rstest]
-#[case("auto", false, UP)]
-#[case("auto", true, (CheckStatus::Degraded, Some(ErrorCode::DualstackPartial)))]
-#[case("ipv4", true, UP)]
+#[case::one_suffices("auto", false, SILENT, UP)]
+#[case::both_are_watched("auto", true, SILENT, PARTIAL)]
+#[case::one_is_asked_for("ipv4", true, SILENT, UP)]
+#[case::we_have_no_route("auto", true, NO_ROUTE, UP)]
+#[case::our_cable_is_pulled("auto", true, PULLED, UP)]
 fn a_dead_family_matters_only_when_both_are_watched(
     #[case] ip_version: &'static str,
     #[case] smart_dualstack: bool,
+    #[case] network: &'static [&str],
     #[case] expected: (CheckStatus, Option<ErrorCode>),
 ) {
     if !may_open(Type::RAW) {
         return assert_not_raw();
     }
     inside(move || async move {
+        network.iter().for_each(|step| ip(step));
         let _alive = Responder::start("127.0.0.2", Manner::Truthful);
         let addresses = [address("127.0.0.2"), address("fd00:1::1")];
         let server = DnsServer::start([("a.test", Answer::Records(addresses.into()))]).await;

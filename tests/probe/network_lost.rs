@@ -2,7 +2,6 @@
 //!
 //! In a network namespace with a pair of virtual interfaces, whose ends are taken down.
 
-use std::process::Command;
 use std::time::Duration;
 
 use rstest::rstest;
@@ -11,16 +10,11 @@ use watchkeeper::model::check::{CheckType, ErrorCode, Outcome, Trouble};
 use watchkeeper::probe::run;
 use watchkeeper::probe::spec::CheckSpec;
 
-use crate::support::namespace::{inside, may_make_namespaces};
+use crate::support::namespace::{inside, ip, may_make_namespaces};
 use crate::support::{down, measure, spec, toolbox, verdict};
 
 /// A neighbour that nobody is: the subnet is routed, and no one answers.
 const ABSENT: &str = "10.77.0.2";
-
-fn ip(arguments: &str) {
-    let status = Command::new("ip").args(arguments.split(' ')).status().unwrap();
-    assert!(status.success(), "ip {arguments}: {status}");
-}
 
 fn lay_cable() {
     ip("link add near type veth peer name far");

@@ -2,7 +2,7 @@
 //! closed within 15 s, and everybody else is answered as quickly as before.
 
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use socket2::{Domain, SockAddr, Socket, Type};
@@ -39,13 +39,7 @@ struct Slow {
 
 impl Slow {
     fn start(kind: Kind, client: &Client) -> Self {
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-        if kind == Kind::NeverReads {
-            // So little room that the answer waits on the other side.
-            socket.set_recv_buffer_size(2_048).unwrap();
-        }
-        socket.connect(&SockAddr::from(client.address)).unwrap();
-        let mut stream = TcpStream::from(socket);
+        let socket = connected(kind, client.address);
         let token = client.token.as_deref().unwrap();
         let sent = match kind {
             Kind::SlowHead => "GET /v1/me HTTP/1.1\r\nHost: x\r\nX-Slow: ".to_owned(),
@@ -55,6 +49,21 @@ impl Slow {
             // Larger than what both sides keep for it.
             Kind::NeverReads => "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(20),
         };
+        Self::sending(kind, socket, &sent)
+    }
+
+    /// The same at the separate address of the metrics.
+    fn at_metrics(kind: Kind, address: SocketAddr) -> Self {
+        let socket = connected(kind, address);
+        let sent = match kind {
+            Kind::SlowHead | Kind::SlowBody => "GET /metrics HTTP/1.1\r\nHost: x\r\nX-Slow: ".to_owned(),
+            Kind::NeverReads => "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1_000),
+        };
+        Self::sending(kind, socket, &sent)
+    }
+
+    fn sending(kind: Kind, socket: Socket, sent: &str) -> Self {
+        let mut stream = TcpStream::from(socket);
         stream.write_all(sent.as_bytes()).unwrap();
         stream.set_nonblocking(true).unwrap();
         Self { kind, stream, closed_after: None }
@@ -82,6 +91,16 @@ impl Slow {
             }
         }
     }
+}
+
+fn connected(kind: Kind, address: SocketAddr) -> Socket {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    if kind == Kind::NeverReads {
+        // So little room that the answer waits on the other side.
+        socket.set_recv_buffer_size(2_048).unwrap();
+    }
+    socket.connect(&SockAddr::from(address)).unwrap();
+    socket
 }
 
 /// The time that 99 of 100 ordinary requests stay below.
@@ -141,4 +160,21 @@ fn slow_clients_are_closed_and_others_are_not_kept_waiting() {
     println!("p99 of ordinary requests: {before:?} alone, {meanwhile:?} among slow clients");
     let noise = if crate::endures() { NOISE } else { NOISE_BESIDE_TESTS };
     assert!(meanwhile <= before * 2 + noise, "{before:?} became {meanwhile:?}");
+}
+
+/// The separate address of the metrics has the limits of the main one.
+#[test]
+fn slow_clients_of_the_metrics_are_closed_by_the_same_limits() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let _server = Server::with("", &[("WATCHKEEPER_METRICS_LISTEN", &address.to_string())]);
+    let kinds = [Kind::SlowHead, Kind::NeverReads];
+    let mut crowd = kinds.map(|kind| Slow::at_metrics(kind, address));
+    let started = Instant::now();
+    while crowd.iter().any(|slow| slow.closed_after.is_none()) && started.elapsed() < CLOSED_WITHIN + SLACK {
+        crowd.iter_mut().for_each(|slow| slow.tick(started));
+        pause(Duration::from_millis(500));
+    }
+    for slow in crowd {
+        assert!(slow.closed_after.is_some(), "{:?} is still open", slow.kind);
+    }
 }

@@ -128,24 +128,49 @@ fn is_pending<F: Future>(future: Pin<&mut F>) -> bool {
     future.poll(&mut Context::from_waker(Waker::noop())).is_pending()
 }
 
+/// The ways in which a writer leaves without a commit.
+#[derive(Clone, Copy)]
+enum Leaving {
+    Drops,
+    /// Its caller stops waiting while it commits.
+    GivesUp,
+    /// Its savepoint cannot be released.
+    Fails,
+}
+
 /// Another process, such as a command line beside the server, can write as soon as nobody writes here.
 #[rstest]
+#[case(Backend::Sqlite, Leaving::Drops)]
+#[case(Backend::Sqlite, Leaving::GivesUp)]
+#[case(Backend::Sqlite, Leaving::Fails)]
+#[case(Backend::Postgres, Leaving::Drops)]
 #[tokio::test]
-async fn an_abandoned_transaction_leaves_no_lock(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn an_abandoned_transaction_leaves_no_lock(#[case] backend: Backend, #[case] leaving: Leaving) {
     let Some(store) = backend.open().await else { return };
     for number in 0..3 {
         let abandoned = store.main.begin().await.unwrap();
         organisations::insert(&abandoned, organisation("abandoned")).await.unwrap();
-        drop(abandoned);
+        match leaving {
+            Leaving::Drops => drop(abandoned),
+            Leaving::GivesUp => assert!(is_pending(Box::pin(abandoned.commit()).as_mut())),
+            Leaving::Fails => {
+                abandoned.execute_unprepared("RELEASE SAVEPOINT _sqlx_savepoint_1").await.unwrap();
+                abandoned.commit().await.unwrap_err();
+            }
+        }
         let other = Database::connect(&store.place.main_url, &StoreLimits::default()).await.unwrap();
         let transaction = other.begin().await.unwrap();
         organisations::insert(&transaction, organisation(&format!("other {number}"))).await.unwrap();
         transaction.commit().await.unwrap();
         other.close().await;
     }
-    assert_eq!(names(&store.main).await.len(), 3);
+    stored_organisation(&store, "after").await;
+    let mut found = names(&store.main).await;
+    if matches!(leaving, Leaving::GivesUp) {
+        // Whoever gives up does not learn whether it was stored.
+        found.remove("abandoned");
+    }
+    assert_eq!(found.len(), 4);
 }
 
 /// What was read after a stamp was taken is current until something that concerns it is committed.

@@ -53,6 +53,7 @@ fn bare_kind(schema: &Value) -> String {
         Some("number") => numbers("number", schema),
         Some("boolean") => "true or false".into(),
         Some("string") => string(schema),
+        Some("array") if schema["maxItems"] == 0 => "empty list".into(),
         Some("array") => format!("list of {}", kind_of(&schema["items"])),
         Some("object") if schema["additionalProperties"].is_object() => {
             format!("object of {}", kind_of(&schema["additionalProperties"]))
@@ -98,6 +99,7 @@ mod tests {
     #[case(json!({"type": ["string", "null"], "enum": ["a", "b", null]}), "a, b, or null")]
     #[case(json!({"oneOf": [{"$ref": "#/components/schemas/X"}, {"type": "null"}]}), "X, or null")]
     #[case(json!({"type": "array", "items": {"$ref": "#/components/schemas/X"}}), "list of X")]
+    #[case(json!({"anyOf": [{"type": "object"}, {"type": "array", "items": {}, "maxItems": 0}]}), "object or empty list")]
     #[case(json!({"type": "object", "additionalProperties": {"type": "string"}}), "object of text")]
     #[case(json!({"type": "string", "minLength": 1, "maxLength": 255}), "text of 1 to 255 characters")]
     #[case(json!({"type": "string", "format": "date-time", "pattern": "x"}), "time")]

@@ -100,6 +100,11 @@ pub(in crate::http) fn list_of(items: Shape) -> Shape {
     Shape(ArrayBuilder::new().items(items.0).build().into())
 }
 
+/// An object as a client sends it: clients in PHP send an empty list in the place of an empty object (contract 1.2).
+pub(in crate::http) fn or_empty_list(shape: Shape) -> Shape {
+    any_of([shape, list_of(anything()).items(0, 0)])
+}
+
 /// A schema of `components`.
 pub(in crate::http) fn named(name: &str) -> Shape {
     Shape(Ref::from_schema_name(name).into())
@@ -216,6 +221,17 @@ impl Shape {
             RefOr::T(_) => {}
         }
         self
+    }
+
+    /// The names of an object's members match this regular expression.
+    pub(in crate::http) fn named_like(self, pattern: &str) -> Self {
+        let names = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).pattern(Some(pattern));
+        self.edit(|object| object.property_names = Some(Box::new(names.build().into())))
+    }
+
+    /// The most members of an object.
+    pub(in crate::http) fn members(self, max: usize) -> Self {
+        self.edit(|object| object.max_properties = Some(max))
     }
 
     /// `null` is allowed as well.

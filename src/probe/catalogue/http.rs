@@ -6,6 +6,7 @@ use super::{ConditionField, ConditionKind, DefaultCondition, Definition, Field, 
 use crate::model::check::{CheckStatus, CheckType};
 use crate::probe::condition::Operator;
 use crate::probe::fact::Fact;
+use crate::probe::header::HEADERS_MAX;
 
 pub(super) static DEFINITION: Definition = Definition {
     check_type: CheckType::Http,
@@ -38,7 +39,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         name: "headers",
-        kind: FieldKind::KeyValueArray { max_entries: 50 },
+        kind: FieldKind::KeyValueArray { max_entries: HEADERS_MAX },
         label: "Request headers",
         required: false,
         secret: true,

@@ -15,7 +15,7 @@ use std::time::Duration;
 use futures_util::future::{Either, join, select};
 use tokio::time::{Instant, timeout};
 
-use crate::egress::Pinned;
+use crate::egress::{Egress, Pinned};
 use crate::model::check::{ErrorCode, Failure, Micros, Outcome, Trouble, micros};
 use crate::probe::attempt::Attempt;
 use crate::probe::condition::Condition;
@@ -69,7 +69,7 @@ async fn ping(
     let wants_both = check.addressing.smart_dualstack && check.addressing.ip_version == IpVersion::Auto;
     let (pinger, deadline) = (toolbox.pinger(), attempt.deadline);
     let answered = match (first_of(true), first_of(false)) {
-        (Some(v6), Some(v4)) if wants_both => both(pinger, v6, v4, deadline).await,
+        (Some(v6), Some(v4)) if wants_both => both(toolbox, v6, v4, deadline).await,
         (Some(v6), Some(v4)) => either(pinger, v6, v4, deadline).await.map(alone),
         (Some(only), None) | (None, Some(only)) => series::run(pinger, only, deadline).await.map(alone),
         (None, None) => Err(Stop::failed(ErrorCode::DnsNoRecords, "The name has no address")),
@@ -103,26 +103,28 @@ async fn either(pinger: &Pinger, v6: Pinned, v4: Pinned, deadline: Instant) -> R
 
 /// Both families must answer. Each has half of the time that is left, so that a dead one does not eat all of it.
 async fn both(
-    pinger: &Pinger,
+    toolbox: &Toolbox,
     v6: Pinned,
     v4: Pinned,
     deadline: Instant,
 ) -> Result<(Series, Option<Failure>), Stop> {
-    let now = Instant::now();
+    let (pinger, now) = (toolbox.pinger(), Instant::now());
     let half = now + deadline.saturating_duration_since(now) / 2;
     match join(series::run(pinger, v6, half), series::run(pinger, v4, half)).await {
         (Ok(series), Ok(_)) => Ok((series, None)),
-        (Ok(series), Err(stop)) => Ok((series, partial("IPv4", stop))),
-        (Err(stop), Ok(series)) => Ok((series, partial("IPv6", stop))),
+        (Ok(series), Err(stop)) => Ok((series, partial(toolbox.egress(), v4, stop))),
+        (Err(stop), Ok(series)) => Ok((series, partial(toolbox.egress(), v6, stop))),
         (Err(v6_stop), Err(v4_stop)) => Err(graver(v6_stop, v4_stop)),
     }
 }
 
-/// A family that we could not ask is not called dead.
-fn partial(family: &str, stop: Stop) -> Option<Failure> {
+/// A family that we could not ask, or have lost our own way to, is not called dead.
+fn partial(egress: &Egress, to: Pinned, stop: Stop) -> Option<Failure> {
     match stop {
         Stop::Trouble(_) => None,
+        Stop::Failed(_) if egress.has_lost(to.address()) => None,
         Stop::Failed(failure) => {
+            let family = if to.address().is_ipv6() { "IPv6" } else { "IPv4" };
             let message = format!("{family} does not answer: {}", failure.message);
             Some(Failure::new(ErrorCode::DualstackPartial, message))
         }

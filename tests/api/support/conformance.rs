@@ -70,6 +70,14 @@ impl Document {
         self.check_body(described, answer)
     }
 
+    /// What is wrong with the body of a request, by the schema that clients are given.
+    pub(crate) fn check_request(&self, method: &str, target: &str, body: &Value) -> Result<(), String> {
+        let operation = self.operation(method, target).expect("the operation is described");
+        let content = &self.resolve(&operation["requestBody"])["content"]["application/json"];
+        let validator = compile(&content["schema"], &self.whole["components"]["schemas"]);
+        found(&validator, body)
+    }
+
     fn check_header(&self, name: &str, header: &Value, answer: &Answer) -> Result<(), String> {
         let schema = self.resolve(&header["schema"]);
         match answer.header(&name.to_lowercase()) {
@@ -120,22 +128,24 @@ impl Document {
         let key = format!("{} {schema}", self.fingerprint);
         let mut validators = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
         let known = validators.get_or_insert_default().entry(key);
-        let validator = Arc::clone(known.or_insert_with(|| Arc::new(self.compile(schema))));
+        let validator = Arc::clone(known.or_insert_with(|| Arc::new(compile(schema, &self.schemas))));
         drop(validators);
-        let problems = validator.iter_errors(value);
-        let problems: Vec<_> =
-            problems.map(|problem| format!("{}: {problem}", problem.instance_path())).collect();
-        if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+        found(&validator, value)
     }
+}
 
-    fn compile(&self, schema: &Value) -> Validator {
-        let whole = json!({"allOf": [schema], "components": {"schemas": self.schemas}});
-        let options = jsonschema::options().with_draft(Draft::Draft202012).offline();
-        options
-            .should_validate_formats(true)
-            .build(&whole)
-            .unwrap_or_else(|error| panic!("{error}: {schema}"))
-    }
+fn compile(schema: &Value, schemas: &Value) -> Validator {
+    let whole = json!({"allOf": [schema], "components": {"schemas": schemas}});
+    let options = jsonschema::options().with_draft(Draft::Draft202012).offline();
+    options.should_validate_formats(true).build(&whole).unwrap_or_else(|error| panic!("{error}: {schema}"))
+}
+
+/// Every problem of a value.
+fn found(validator: &Validator, value: &Value) -> Result<(), String> {
+    let problems = validator.iter_errors(value);
+    let problems: Vec<_> =
+        problems.map(|problem| format!("{}: {problem}", problem.instance_path())).collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
 fn fits(pattern: &str, path: &str) -> bool {

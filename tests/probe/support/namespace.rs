@@ -23,8 +23,7 @@ pub(crate) fn inside<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + '
     let thread = std::thread::spawn(move || {
         unshare(CloneFlags::CLONE_NEWNET)
             .expect("raw sockets are permitted, so CAP_SYS_ADMIN is expected too");
-        let status = Command::new("ip").args(["link", "set", "lo", "up"]).status().unwrap();
-        assert!(status.success(), "ip: {status}");
+        ip("link set lo up");
         std::fs::write("/proc/sys/net/ipv4/icmp_echo_ignore_all", "1").unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(test());
@@ -32,4 +31,10 @@ pub(crate) fn inside<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + '
     if let Err(panic) = thread.join() {
         std::panic::resume_unwind(panic);
     }
+}
+
+/// Changes the network of this thread, as `ip` does.
+pub(crate) fn ip(arguments: &str) {
+    let status = Command::new("ip").args(arguments.split(' ')).status().unwrap();
+    assert!(status.success(), "ip {arguments}: {status}");
 }

@@ -8,10 +8,11 @@ use crate::http::gate::route::Verb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{
-    Shape, anything, boolean, list_of, map_of, named, object, string, text, text_in, translatable, view,
+    Shape, any_of, anything, boolean, list_of, map_of, named, object, or_empty_list, string, text, text_in,
+    translatable, view,
 };
 use crate::http::v1::statuspages::view::{
-    SeoView, StatuspageFilesView, StatuspageRowView, StatuspageView, access_type, appearance, color_or_null,
+    SeoView, StatuspageFilesView, StatuspageRowView, StatuspageView, access_type, appearance,
     image_appearance, logo_size, slug, subscriber_channels,
 };
 use crate::model::password::PASSWORD_LENGTH;
@@ -146,10 +147,20 @@ fn files(file: &File) -> [Operation; 2] {
 
 fn sent_seo() -> Shape {
     let texts = SEO_TEXTS.iter().fold(object().says("Replaces the whole block."), |shape, (name, length)| {
-        shape.may_have(name, map_of(text(0, *length.end())))
+        shape.may_have(name, or_empty_list(map_of(text(0, *length.end()))).nullable())
     });
     let flags = boolean().default_value(true);
     texts.may_have("image_appearance", image_appearance()).may_have_all(&SEO_FLAGS, &flags).closed()
+}
+
+/// `#RRGGBB`; null and an empty text mean that there is none.
+fn sent_color() -> Shape {
+    string().pattern("^(#[0-9A-Fa-f]{6})?$").nullable()
+}
+
+/// An empty text means null.
+fn sent_password() -> Shape {
+    any_of([text_in(&PASSWORD_LENGTH), text(0, 0)]).nullable().says("Write-only; null removes it.")
 }
 
 /// Members that create and update share.
@@ -159,20 +170,20 @@ fn write() -> Shape {
     object()
         .may_have("name", translatable(&NAME_LENGTH))
         .may_have("slug", slug().nullable().says("Null on create: derived from the name."))
-        .may_have_all(&["primary_color", "secondary_color"], &color_or_null())
+        .may_have_all(&["primary_color", "secondary_color"], &sent_color())
         .may_have("custom_css", text_in(&CSS_LENGTH).nullable().says("Dangerous parts are removed."))
         .may_have_all(&["imprint_url", "privacy_policy_url"], &address())
         .may_have_all(&FLAGS, &boolean())
         .may_have("logo_size", logo_size())
         .may_have("access_type", access_type())
-        .may_have("password", text_in(&PASSWORD_LENGTH).nullable().says("Write-only; null removes it."))
+        .may_have("password", sent_password())
         .may_have("email_whitelist", list_of(string()).items(0, WHITELIST_MAX).nullable())
         .may_have("appearance", appearance().default_value(Appearance::System.as_str()))
         .may_have("allow_appearance_switch", boolean().default_value(true))
         .may_have("subscriber_channels", subscriber_channels().items(1, SubscriberChannel::WORDS.len()))
         .may_have("supported_locales", locales.says("Null: those of the organisation."))
         .may_have("default_locale", string().nullable())
-        .may_have("seo", named("SentSeo"))
+        .may_have("seo", or_empty_list(named("SentSeo")))
 }
 
 fn create() -> Shape {

@@ -1,12 +1,17 @@
 //! `settings` of a service (contract 4.3.4) and `settings.config` by check type (4.2.2 to 4.2.4).
 
+use http::header::HOST;
+
 use crate::http::openapi::shape::{
-    Shape, any_of, anything, boolean, integer, list_of, map_of, named, object, one_of, string, text,
+    Shape, any_of, anything, boolean, integer, list_of, map_of, named, object, one_of, or_empty_list, string,
+    text,
 };
 use crate::http::v1::services::settings::assignment::MAX_PROBES;
+use crate::http::v1::services::settings::secrets::HEADER_VALUE_LENGTH;
 use crate::http::v1::services::settings::{
     DEFAULT_RETRIES, DEFAULT_TIMEOUT_SECONDS, INTERVAL_SECONDS, RETRIES, TIMEOUT_SECONDS,
 };
+use crate::probe::header::{HEADERS_MAX, NAME_MAX_LENGTH, PROXY, RESERVED};
 
 const INTERVAL_WORDS: &str = "Seconds between checks; the plan and the check type can set closer bounds.";
 const PROBES_WORDS: &str = "Codes of the locations that check; null for the organisation's default.";
@@ -15,31 +20,37 @@ const ROLES_WORDS: &str =
 const CONFIG_WORDS: &str = "What is checked in detail; see `GET /v1/meta/check-types`.";
 const SECRET_WORDS: &str =
     "Secret: read back as `__SERVICE_KEEP_UNCHANGED__`; sending that keeps the stored value.";
+const HEADERS_WORDS: &str = "Request headers; at most 50. Sending them replaces all of them.";
 const OPERATORS: [&str; 10] =
     ["eq", "neq", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "not_contains"];
 
 /// As a client sends them.
 pub(in crate::http::v1) fn sent(needed: &[&str]) -> Shape {
     let probes = list_of(string()).items(1, MAX_PROBES).nullable();
-    object()
+    let settings = object()
         .may_have("interval_seconds", interval())
         .may_have("timeout_seconds", timeout().default_value(DEFAULT_TIMEOUT_SECONDS))
         .may_have("retries", retries().default_value(DEFAULT_RETRIES))
         .may_have("assigned_probes", probes.says(PROBES_WORDS))
-        .may_have("probe_roles", probe_roles())
-        .may_have("config", config("Sent").nullable())
-        .needs(needed)
-        .nullable()
+        .may_have("probe_roles", or_empty_list(roles()).nullable().says(ROLES_WORDS))
+        .may_have("config", or_empty_list(config("Sent")).nullable().says(CONFIG_WORDS))
+        .needs(needed);
+    // Where something is needed, nothing that is empty will do.
+    let settings = if needed.is_empty() { or_empty_list(settings) } else { settings };
+    settings.nullable()
 }
 
 /// The schemas of the configurations, as shown and as sent.
 pub(in crate::http::v1) fn configs() -> Vec<(&'static str, Shape)> {
     vec![
-        ("HttpConfig", http(headers(), auth()).needs(&["headers", "auth", "conditions"])),
+        (
+            "HttpConfig",
+            http(headers(), auth(text(1, NAME_MAX_LENGTH))).needs(&["headers", "auth", "conditions"]),
+        ),
         ("NetworkConfig", network(conditions())),
         ("DnsConfig", dns(conditions())),
         ("HeartbeatConfig", heartbeat(conditions())),
-        ("SentHttpConfig", lenient(http(headers().nullable(), auth().nullable()))),
+        ("SentHttpConfig", lenient(http(sent_headers(), auth(credential_name()).nullable()))),
         ("SentNetworkConfig", lenient(network(conditions()))),
         ("SentDnsConfig", lenient(dns(conditions()))),
         ("SentHeartbeatConfig", lenient(heartbeat(conditions()))),
@@ -67,7 +78,11 @@ pub(super) fn probes() -> Shape {
 }
 
 pub(super) fn probe_roles() -> Shape {
-    map_of(one_of(&["full", "reachability"])).nullable().says(ROLES_WORDS)
+    roles().nullable().says(ROLES_WORDS)
+}
+
+fn roles() -> Shape {
+    map_of(one_of(&["full", "reachability"]))
 }
 
 pub(super) fn config(prefix: &str) -> Shape {
@@ -121,18 +136,46 @@ fn dualstack() -> Shape {
 }
 
 fn headers() -> Shape {
-    map_of(string().says(SECRET_WORDS))
-        .says("Request headers; at most 50. Sending them replaces all of them.")
+    map_of(string().says(SECRET_WORDS)).says(HEADERS_WORDS)
 }
 
-fn auth() -> Shape {
+/// With the names that may be configured, and what can be sent in a header line.
+fn sent_headers() -> Shape {
+    let values =
+        text(0, *HEADER_VALUE_LENGTH.end()).pattern(r"^[^\x00-\x08\x0a-\x1f\x7f]*$").says(SECRET_WORDS);
+    let headers = map_of(values).named_like(&header_name(&[])).members(HEADERS_MAX);
+    or_empty_list(headers).nullable().says(HEADERS_WORDS)
+}
+
+/// The header that carries an API key.
+fn credential_name() -> Shape {
+    text(1, NAME_MAX_LENGTH).pattern(&header_name(&[HOST.as_str()]))
+}
+
+/// A regular expression for the names of headers that may be configured, `others` excepted.
+fn header_name(others: &[&str]) -> String {
+    let mut refused: Vec<String> = RESERVED.iter().chain(others).map(|name| any_case(name) + "$").collect();
+    refused.push(any_case(PROXY));
+    format!("^(?!{})[!#$%&'*+.^_`|~0-9A-Za-z-]{{1,{NAME_MAX_LENGTH}}}$", refused.join("|"))
+}
+
+/// JSON Schema knows no flag for it.
+fn any_case(name: &str) -> String {
+    let either = |letter: char| match letter {
+        'a'..='z' => format!("[{}{letter}]", letter.to_ascii_uppercase()),
+        other => other.to_string(),
+    };
+    name.chars().map(either).collect()
+}
+
+fn auth(header: Shape) -> Shape {
     let secret = |min| text(min, 8192).says(SECRET_WORDS);
     let kind = |word| object().has("type", one_of(&[word]));
     any_of([
         kind("none").closed(),
         kind("bearer").has("token", secret(1)).closed(),
         kind("basic").has("username", text(1, 1024)).has("password", secret(0)).closed(),
-        kind("api_key").has("header", text(1, 256)).has("value", secret(1)).closed(),
+        kind("api_key").has("header", header).has("value", secret(1)).closed(),
     ])
     .says("Sending it replaces the whole block.")
 }

@@ -16,7 +16,8 @@ use crate::model::service_secrets::each_leaf;
 use crate::model::vault::Vault;
 use crate::probe::header::{self, NameRefusal};
 
-const HEADER_VALUE_LENGTH: RangeInclusive<usize> = 0..=8192;
+/// Characters of a header's value.
+pub(super) const HEADER_VALUE_LENGTH: RangeInclusive<usize> = 0..=8192;
 
 /// Reads a block of headers. `stored` is the stored block.
 #[must_use]
