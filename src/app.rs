@@ -13,6 +13,7 @@ mod public;
 pub mod reconcile;
 pub(crate) mod recording;
 
+use std::cell::Cell;
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -162,21 +163,29 @@ impl App {
     /// # Errors
     /// When that does not end in time.
     pub async fn stop(self) -> anyhow::Result<()> {
+        let awaited = Cell::new("requests under way");
         let stopping = async {
             self.server.stop().await;
+            awaited.set("the timetable and background tasks");
             self.background.stop().await;
+            awaited.set("the engine");
             self.engine.stop().await;
+            awaited.set("the recorder");
             self.recording.recorder.send(Stop).await.context("the recorder had stopped before")?;
             self.recording.recorder_thread.stop();
+            awaited.set("the compactor");
             // It ends before its thread does: connections that are dropped with a pass need the thread's runtime.
             let _ = self.recording.compactor.send(compaction::Stop).await;
             self.recording.compactor_thread.stop();
+            awaited.set("the main database");
             self.databases.main.close().await;
+            awaited.set("the history database");
             self.databases.history.close().await;
             drop(self.lock);
             Ok(())
         };
-        tokio::time::timeout(STOP_LIMIT, stopping).await.context("stopping took too long")?
+        let stopped = tokio::time::timeout(STOP_LIMIT, stopping).await;
+        stopped.with_context(|| format!("stopping took too long: {} had not ended", awaited.get()))?
     }
 }
 
