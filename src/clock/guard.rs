@@ -7,7 +7,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::clock::judgement::{ClockMark, Doubt, DoubtCause, Judgement, Reading, Verdict};
+use crate::clock::judgement::{ClockMark, Doubt, DoubtCause, Judgement, JudgementChange, Reading};
 use crate::clock::{Clock, Timestamp};
 
 /// The guard. One for a process; shared by reference.
@@ -137,11 +137,11 @@ impl ClockGuard {
     fn look(&self) -> (Judgement, Reading) {
         let mut judgement = self.judgement.lock().unwrap_or_else(PoisonError::into_inner);
         let now = read(&self.clock);
-        let verdict = judgement.look(now);
+        let change = judgement.look(now);
         let judged = judgement.clone();
         drop(judgement);
-        if let Some(verdict) = verdict {
-            tell(verdict, &judged, now);
+        if let Some(change) = change {
+            tell(change, &judged, now);
         }
         (judged, now)
     }
@@ -151,14 +151,14 @@ fn read(clock: &Clock) -> Reading {
     Reading { wall: clock.now(), steady: clock.steady() }
 }
 
-fn tell(verdict: Verdict, judgement: &Judgement, now: Reading) {
+fn tell(change: JudgementChange, judgement: &Judgement, now: Reading) {
     let state = ClockState { now: now.wall, expected: judgement.expected(now), doubt: judgement.doubt(now) };
-    match verdict {
-        Verdict::Doubted => tracing::warn!("{}", state.warning().unwrap_or_default()),
-        Verdict::Returned => {
+    match change {
+        JudgementChange::Doubted => tracing::warn!("{}", state.warning().unwrap_or_default()),
+        JudgementChange::Returned => {
             tracing::info!(now = %now.wall, "the clock shows the expected time and is trusted again");
         }
-        Verdict::Steady => {
+        JudgementChange::Steady => {
             tracing::info!(now = %now.wall, "the clock has been steady for a day and is trusted again");
         }
     }

@@ -71,7 +71,7 @@ pub struct Doubt {
 
 /// A change of the judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum JudgementChange {
     /// The clock is doubted from now on.
     Doubted,
     /// It is trusted again, because it has come back to the reference.
@@ -142,13 +142,13 @@ impl Judgement {
     }
 
     /// Takes in a reading, and tells what it changes.
-    pub fn look(&mut self, now: Reading) -> Option<Verdict> {
+    pub fn look(&mut self, now: Reading) -> Option<JudgementChange> {
         let ahead_ms = self.reference.ahead_ms(now).abs();
         let Some(doubted) = &mut self.doubted else {
             if ahead_ms > JUMP_MS {
                 self.reference = Reading { wall: self.expected(now), ..now };
                 self.doubted = Some(Doubted::begin(DoubtCause::Jump, now));
-                return Some(Verdict::Doubted);
+                return Some(JudgementChange::Doubted);
             }
             // Both clocks drift apart slowly; jumps that add up within a day do not pass for that.
             if now.steady.saturating_sub(self.reference.steady) >= STEADY_FOR {
@@ -157,20 +157,20 @@ impl Judgement {
             return None;
         };
         if ahead_ms <= doubted.cause.bound_ms() {
-            return Some(self.trust(now, Verdict::Returned));
+            return Some(self.trust(now, JudgementChange::Returned));
         }
         if doubted.since.ahead_ms(now).abs() > JUMP_MS {
             *doubted = Doubted::begin(doubted.cause, now);
         } else if doubted.steady(now) >= STEADY_FOR {
-            return Some(self.trust(now, Verdict::Steady));
+            return Some(self.trust(now, JudgementChange::Steady));
         }
         None
     }
 
-    const fn trust(&mut self, now: Reading, verdict: Verdict) -> Verdict {
+    const fn trust(&mut self, now: Reading, change: JudgementChange) -> JudgementChange {
         self.reference = now;
         self.doubted = None;
-        verdict
+        change
     }
 
     /// The doubt as it stands at `now`; `None` while the clock is trusted.

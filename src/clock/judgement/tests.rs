@@ -82,7 +82,7 @@ fn steady_time_is_counted_over_several_runs() {
 #[test]
 fn a_doubted_time_is_not_the_newest() {
     let mut judgement = Judgement::start(reading(0, 0), None);
-    assert_eq!(judgement.look(reading(1, YEAR)), Some(Verdict::Doubted));
+    assert_eq!(judgement.look(reading(1, YEAR)), Some(JudgementChange::Doubted));
     let now = reading(3, YEAR);
     let doubted = DoubtedMark { at: now.wall, steady: Duration::from_secs(7_200) };
     assert_eq!(judgement.mark(now), ClockMark { newest: reading(1, 0).wall, doubted: Some(doubted) });
@@ -90,6 +90,6 @@ fn a_doubted_time_is_not_the_newest() {
     let trusted_in = STEADY_FOR - doubted.steady;
     let doubt = Doubt { cause: DoubtCause::Jump, ahead_ms: YEAR * HOUR_MS, trusted_in };
     assert_eq!(judgement.doubt(now), Some(doubt));
-    assert_eq!(judgement.look(reading(4, 0)), Some(Verdict::Returned));
+    assert_eq!(judgement.look(reading(4, 0)), Some(JudgementChange::Returned));
     assert_eq!(judgement.look(reading(5, 0)), None);
 }
