@@ -21,7 +21,7 @@ use crate::pages::view::{Announcement, Head, Moment, PageView, Part, Reader, Upd
 use crate::pages::visit::Visit;
 use crate::pages::words::Words;
 use crate::pages::{Pages, answer};
-use crate::store::announcements::{self, Announced, Announcer, TouchedService};
+use crate::store::announcements::{self, Announced, ShowingPage, TouchedService};
 use crate::store::{MainError, assets, components, organisations, page_facts};
 
 impl Pages {
@@ -65,13 +65,13 @@ impl Pages {
         let linked: HashMap<ServiceKey, String> = visible
             .filter_map(|component| Some((component.service?, reader.text(&component.name))))
             .collect();
-        let announcer = Announcer {
+        let showing = ShowingPage {
             organisation: page.organisation,
             statuspage: page.key,
             services: linked.keys().copied().collect(),
         };
-        let incidents = announcements::incidents(main, &announcer).await?;
-        let maintenances = announcements::maintenances(main, &announcer).await?;
+        let incidents = announcements::incidents(main, &showing).await?;
+        let maintenances = announcements::maintenances(main, &showing).await?;
         let speaker = Speaker { reader, page, linked: &linked };
         let incidents = incidents.into_iter().map(|one| speaker.incident(one)).collect();
         let maintenances = maintenances.into_iter().map(|one| speaker.maintenance(one)).collect();

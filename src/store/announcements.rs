@@ -62,7 +62,7 @@ pub struct TimelineEntry<S> {
 
 /// The page that announces.
 #[derive(Clone, Debug)]
-pub struct Announcer {
+pub struct ShowingPage {
     /// Database key of its organisation.
     pub organisation: i64,
     /// Database key of the page.
@@ -77,9 +77,9 @@ pub struct Announcer {
 /// When the database fails or a row cannot be read.
 pub async fn incidents(
     connection: &impl ConnectionTrait,
-    announcer: &Announcer,
+    page: &ShowingPage,
 ) -> Result<Vec<Announced<IncidentStatus>>, MainError> {
-    announced::<incidents::Incidents>(connection, announcer).await
+    announced::<incidents::Incidents>(connection, page).await
 }
 
 /// Running and coming maintenances that the page shows, the earliest first.
@@ -88,9 +88,9 @@ pub async fn incidents(
 /// When the database fails or a row cannot be read.
 pub async fn maintenances(
     connection: &impl ConnectionTrait,
-    announcer: &Announcer,
+    page: &ShowingPage,
 ) -> Result<Vec<Announced<MaintenanceStatus>>, MainError> {
-    announced::<maintenances::Maintenances>(connection, announcer).await
+    announced::<maintenances::Maintenances>(connection, page).await
 }
 
 /// One kind of announcement.
@@ -144,16 +144,16 @@ struct Touch {
 
 impl Candidates {
     /// The first of those that the page shows.
-    fn shown_by(&self, announcer: &Announcer) -> Vec<i64> {
+    fn shown_by(&self, page: &ShowingPage) -> Vec<i64> {
         let mut chosen: HashMap<i64, Vec<i64>> = HashMap::new();
         for choice in &self.choices {
             chosen.entry(choice.announcement).or_default().push(choice.statuspage);
         }
-        let visible = self.touches.iter().filter(|touch| announcer.services.contains(&touch.service));
+        let visible = self.touches.iter().filter(|touch| page.services.contains(&touch.service));
         let visible: HashSet<i64> = visible.map(|touch| touch.announcement).collect();
         let is_shown = |key: &i64| {
             let pages = chosen.get(key).into_iter().flatten().copied();
-            ChosenPages::of(pages, announcer.statuspage).shows(visible.contains(key))
+            ChosenPages::of(pages, page.statuspage).shows(visible.contains(key))
         };
         self.keys.iter().copied().filter(is_shown).take(MOST).collect()
     }
@@ -161,10 +161,10 @@ impl Candidates {
 
 async fn announced<K: Kind>(
     connection: &impl ConnectionTrait,
-    announcer: &Announcer,
+    page: &ShowingPage,
 ) -> Result<Vec<Announced<K::Status>>, MainError> {
-    let candidates = K::candidates(connection, announcer.organisation).await?;
-    let shown = candidates.shown_by(announcer);
+    let candidates = K::candidates(connection, page.organisation).await?;
+    let shown = candidates.shown_by(page);
     if shown.is_empty() {
         return Ok(Vec::new());
     }
