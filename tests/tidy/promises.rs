@@ -47,6 +47,10 @@ fn is_there(name: &str) -> bool {
             if path.is_dir() { folders.push(path) } else { files.push(path) }
         }
     }
-    let declaration = if function == "*" { "test]".to_owned() } else { format!("fn {function}(") };
-    files.iter().any(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains(&declaration)))
+    let declared = format!("fn {function}(");
+    let has_it = |text: &str| match function {
+        "*" => text.contains("test]") || text.contains("test("),
+        _ => text.contains(&declared),
+    };
+    files.iter().any(|file| std::fs::read_to_string(file).is_ok_and(|text| has_it(&text)))
 }
