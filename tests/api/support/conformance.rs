@@ -36,6 +36,12 @@ pub(crate) fn check(address: SocketAddr, method: &str, target: &str, answer: &An
     }
 }
 
+/// Forgets the document of a server that has answered there before: a new one has the port now.
+pub(crate) fn forget(address: SocketAddr) {
+    let mut documents = DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    documents.get_or_insert_default().remove(&address);
+}
+
 fn document(address: SocketAddr) -> Arc<Document> {
     let mut documents = DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner);
     let known = documents.get_or_insert_default().entry(address);

@@ -14,6 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::client::Client;
+use crate::support::conformance;
 use crate::support::eventually;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_watchkeeper");
@@ -256,7 +257,9 @@ fn launch(folder: &TempDir, environment: &[(String, String)]) -> (Child, SocketA
     match line.trim().strip_prefix("Watchkeeper answers at ") {
         Some(base) => {
             let said = || base.strip_prefix("http://").unwrap().to_owned();
-            (child, told.map_or_else(said, |(_, address)| address.clone()).parse().unwrap())
+            let address = told.map_or_else(said, |(_, address)| address.clone()).parse().unwrap();
+            conformance::forget(address);
+            (child, address)
         }
         None => {
             let log = std::fs::read_to_string(folder.path().join("log"));
