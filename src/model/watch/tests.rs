@@ -269,11 +269,9 @@ proptest! {
     }
 }
 
-/// A location that is the suspect does not decide, as long as another one has something to say.
-#[test]
-fn the_vote_of_a_suspect_is_set_aside_unless_it_is_the_only_one() {
-    let now = Timestamp::from_ms(START);
-    let plan = WatchPlan {
+/// A minute between two checks without retries, from so many locations; due on the minute.
+fn every_minute(locations: usize) -> WatchPlan {
+    WatchPlan {
         hash: 0,
         interval_ms: 60_000,
         timeout_ms: 10_000,
@@ -281,9 +279,15 @@ fn the_vote_of_a_suspect_is_set_aside_unless_it_is_the_only_one() {
         backoff_ms: 200,
         backoff_max_ms: 1_000,
         uncertain_interval_ms: 1_000,
-        roles: vec![ProbeRole::Full; 2].into(),
-    };
-    let (mut watch, _) = Watch::begin(plan, Memory::default(), now);
+        roles: vec![ProbeRole::Full; locations].into(),
+    }
+}
+
+/// A location that is the suspect does not decide, as long as another one has something to say.
+#[test]
+fn the_vote_of_a_suspect_is_set_aside_unless_it_is_the_only_one() {
+    let now = Timestamp::from_ms(START);
+    let (mut watch, _) = Watch::begin(every_minute(2), Memory::default(), now);
     watch.wake(now);
     watch.set_aside(1, true);
     let mut see = |slot, status| {
@@ -305,17 +309,7 @@ fn the_vote_of_a_suspect_is_set_aside_unless_it_is_the_only_one() {
 #[test]
 fn a_first_look_that_comes_late_misses_no_run() {
     let planned = Timestamp::from_ms(START - 10);
-    let plan = WatchPlan {
-        hash: 0,
-        interval_ms: 60_000,
-        timeout_ms: 10_000,
-        attempts: 1,
-        backoff_ms: 200,
-        backoff_max_ms: 1_000,
-        uncertain_interval_ms: 1_000,
-        roles: vec![ProbeRole::Full].into(),
-    };
-    let (mut watch, _) = Watch::begin(plan, Memory::default(), planned);
+    let (mut watch, _) = Watch::begin(every_minute(1), Memory::default(), planned);
     let attempt = Attempt { slot: 0, scheduled_at: planned, attempt: 1 };
     assert_eq!(watch.wake(Timestamp::from_ms(START + 5)), vec![Effect::Run(attempt)]);
     let ended = Timestamp::from_ms(START + 20);
