@@ -110,8 +110,13 @@ pub enum Clock {
         /// The milliseconds by which the clock has been set ahead since.
         moved_ms: Arc<AtomicI64>,
     },
-    /// A clock that stands still until it is set.
-    Fixed(Arc<AtomicI64>),
+    /// A clock that stands still until it is set, or until simulated time passes.
+    Fixed {
+        /// The wall time.
+        at_ms: Arc<AtomicI64>,
+        /// The milliseconds that have passed.
+        passed_ms: Arc<AtomicI64>,
+    },
 }
 
 impl Clock {
@@ -124,7 +129,7 @@ impl Clock {
     /// A clock that stands at `at`.
     #[must_use]
     pub fn fixed(at: Timestamp) -> Self {
-        Self::Fixed(Arc::new(AtomicI64::new(at.ms())))
+        Self::Fixed { at_ms: Arc::new(AtomicI64::new(at.ms())), passed_ms: Arc::default() }
     }
 
     /// Sets the clock, and every clone of it, ahead by `ms` milliseconds (back, when negative), as an operator or a time
@@ -132,20 +137,30 @@ impl Clock {
     pub fn set_ahead(&self, ms: i64) {
         match self {
             Self::System => {}
-            Self::Driven { moved_ms: set, .. } | Self::Fixed(set) => {
+            Self::Driven { moved_ms: set, .. } | Self::Fixed { at_ms: set, .. } => {
                 set.fetch_add(ms, Ordering::Relaxed);
             }
         }
     }
 
-    /// Steady time since some fixed moment, sleep of the machine included: no setting of the wall clock moves it. The steady
-    /// time of a fixed clock stands still as well.
+    /// Lets `ms` milliseconds pass on a fixed clock and every clone of it: its steady time moves with its wall time, as in
+    /// a simulation that runs faster than time itself. Other clocks are left alone.
+    pub fn pass(&self, ms: i64) {
+        if let Self::Fixed { at_ms, passed_ms } = self {
+            at_ms.fetch_add(ms, Ordering::Relaxed);
+            passed_ms.fetch_add(ms, Ordering::Relaxed);
+        }
+    }
+
+    /// Steady time since some fixed moment, sleep of the machine included: no setting of the wall clock moves it.
     #[must_use]
     pub fn steady(&self) -> Duration {
         match self {
             Self::System => clock_gettime(STEADY_CLOCK).map_or(Duration::ZERO, Duration::from),
             Self::Driven { origin, .. } => origin.elapsed(),
-            Self::Fixed(_) => Duration::ZERO,
+            Self::Fixed { passed_ms, .. } => {
+                Duration::from_millis(u64::try_from(passed_ms.load(Ordering::Relaxed)).unwrap_or(0))
+            }
         }
     }
 
@@ -169,7 +184,7 @@ impl Clock {
                 let start = base.plus_ms(moved_ms.load(Ordering::Relaxed));
                 start.ms().saturating_mul(1_000).saturating_add(elapsed_us)
             }
-            Self::Fixed(at) => at.load(Ordering::Relaxed).saturating_mul(1_000),
+            Self::Fixed { at_ms, .. } => at_ms.load(Ordering::Relaxed).saturating_mul(1_000),
         }
     }
 }
@@ -198,6 +213,8 @@ mod tests {
     fn a_fixed_clock_moves_only_when_it_is_set() {
         let clock = Clock::fixed(Timestamp::from_ms(7));
         clock.set_ahead(3);
-        assert_eq!(clock.now().ms(), 10);
+        assert_eq!((clock.now().ms(), clock.steady()), (10, Duration::ZERO));
+        clock.clone().pass(5);
+        assert_eq!((clock.now().ms(), clock.steady()), (15, Duration::from_millis(5)));
     }
 }
