@@ -17,6 +17,7 @@ pub use crate::stats::rollup::buckets::Buckets;
 pub use crate::stats::rollup::span::{Slivers, Wanted};
 pub use crate::stats::rollup::tree::{BadRollup, cover, encode, whole};
 
+use crate::clock::Timestamp;
 use crate::model::history::Sample;
 use crate::stats::histogram::ResponseTimes;
 use crate::stats::histogram::sparse::Sparse;
@@ -30,6 +31,15 @@ pub struct Node<'a> {
     pub failed: u64,
     /// Response times of the checks that were answered.
     pub times: Sparse<'a>,
+}
+
+/// The whole span of a stored rollup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// Its length.
+    pub level: Level,
+    /// Its start.
+    pub start: Timestamp,
 }
 
 /// Sums over any number of nodes and samples.

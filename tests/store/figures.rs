@@ -15,7 +15,7 @@ use watchkeeper::model::service::ProbeRole;
 use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::stats::histogram::Summary;
-use watchkeeper::stats::rollup::{Buckets, Level, Sums, Wanted};
+use watchkeeper::stats::rollup::{Buckets, Level, Root, Sums, Wanted};
 use watchkeeper::store::history::locations::LocationNumbers;
 use watchkeeper::store::history::parts::{self, Parts, Scope};
 use watchkeeper::store::history::segments::{self, Retention, Segment};
@@ -100,7 +100,7 @@ async fn read(history: &History, wanted: &Wanted, locations: Option<&[i32]>) -> 
 fn add_up(wanted: Wanted, parts: &Parts) -> Buckets {
     let mut buckets = Buckets::new(wanted);
     for (level, rollup) in &parts.rollups {
-        buckets.add_rollup((*level, rollup.start), &rollup.body).unwrap();
+        buckets.add_rollup(Root { level: *level, start: rollup.start }, &rollup.body).unwrap();
     }
     parts.samples.iter().for_each(|sample| buckets.add_sample(sample));
     buckets

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::clock::DAY_MS;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::stats::rollup::{self, Wanted};
+use crate::stats::rollup::{self, Root, Wanted};
 use crate::stats::window::Window;
 use crate::store::HistoryError;
 use crate::store::history::History;
@@ -85,7 +85,8 @@ impl<'a> Answered<'a> {
 fn window(wanted: &Wanted, parts: &Parts) -> Result<Window, HistoryError> {
     let mut window = Window::default();
     for (level, rollup) in &parts.rollups {
-        let covered = rollup::cover((*level, rollup.start), &rollup.body, wanted, &mut |start, node| {
+        let root = Root { level: *level, start: rollup.start };
+        let covered = rollup::cover(root, &rollup.body, wanted, &mut |start, node| {
             if let Some(times) = node.times.summary {
                 add(&mut window, start.day(), times.count, times.sum_us);
             }

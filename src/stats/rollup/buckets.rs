@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::clock::Timestamp;
 use crate::model::history::Sample;
-use crate::stats::rollup::{BadRollup, Level, Sums, Wanted, cover};
+use crate::stats::rollup::{BadRollup, Root, Sums, Wanted, cover};
 
 /// Sums per bucket. Each check is added once: in a rollup, or as a sample where [`Wanted::slivers`] says that no rollup
 /// answers for it.
@@ -26,7 +26,7 @@ impl Buckets {
     ///
     /// # Errors
     /// [`BadRollup`] when the bytes are no rollup of ours; then the sums are of no use.
-    pub fn add_rollup(&mut self, root: (Level, Timestamp), body: &[u8]) -> Result<(), BadRollup> {
+    pub fn add_rollup(&mut self, root: Root, body: &[u8]) -> Result<(), BadRollup> {
         let wanted = self.wanted;
         cover(root, body, &wanted, &mut |start, node| {
             self.merges += 1;

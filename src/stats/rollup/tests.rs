@@ -88,7 +88,10 @@ fn answer(segments: &[Segment], wanted: &Wanted) -> Buckets {
             let mut sink = |start: Timestamp, node: &Node<'_>| {
                 buckets.entry(bucket_of(wanted, start)).or_default().merge(node);
             };
-            slivers.insert(*start, cover((*root, *start), body, wanted, &mut sink).unwrap());
+            slivers.insert(
+                *start,
+                cover(Root { level: *root, start: *start }, body, wanted, &mut sink).unwrap(),
+            );
         }
         for sample in &segment.samples {
             if slivers.values().any(|slivers| slivers.contain(sample.checked_at)) {
@@ -167,7 +170,7 @@ proptest! {
         let mut body = encode(Level::Day, at(0), &samples);
         let place = place.index(body.len());
         body[place] ^= change;
-        let read = cover((Level::Day, at(0)), &body, &wanted, &mut |_, _| {});
+        let read = cover(Root { level: Level::Day, start: at(0) }, &body, &wanted, &mut |_, _| {});
         prop_assert!(read.is_err());
     }
 
@@ -186,7 +189,7 @@ proptest! {
                 body[place] = *byte;
             }
             body.extend(crc32fast::hash(&body).to_le_bytes());
-            let _ = cover((root, at(0)), &body, &wanted, &mut |_, _| {});
+            let _ = cover(Root { level: root, start: at(0) }, &body, &wanted, &mut |_, _| {});
         }
     }
 }

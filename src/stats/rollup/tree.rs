@@ -12,7 +12,7 @@ use crate::stats::histogram::BadHistogram;
 use crate::stats::histogram::sparse::{self, Entry};
 use crate::stats::rollup::parts::{self, Streams};
 use crate::stats::rollup::sums::{self, Kept};
-use crate::stats::rollup::{Level, Node, Slivers, Wanted, pack};
+use crate::stats::rollup::{Level, Node, Root, Slivers, Wanted, pack};
 
 const VERSION: u8 = 1;
 const CRC_BYTES: usize = 4;
@@ -61,12 +61,13 @@ pub fn encode(root: Level, start: Timestamp, samples: &[Sample]) -> Vec<u8> {
 /// # Errors
 /// [`BadRollup`] when the bytes are no rollup of ours; `sink` may have got nodes before.
 pub fn cover(
-    (root, start): (Level, Timestamp),
+    root: Root,
     body: &[u8],
     wanted: &Wanted,
     sink: &mut impl FnMut(Timestamp, &Node<'_>),
 ) -> Result<Slivers, BadRollup> {
     let mut entries = Vec::new();
+    let Root { level: root, start } = root;
     let (top, packed) = read_root(start, body, &mut entries)?;
     if wanted.takes(root, start) {
         sink(start, &top.node(&entries));

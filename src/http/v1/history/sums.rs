@@ -3,7 +3,7 @@
 use crate::http::kit::error::ApiError;
 use crate::http::v1::state::AppState;
 use crate::model::service::ServiceKey;
-use crate::stats::rollup::{Buckets, Wanted};
+use crate::stats::rollup::{Buckets, Root, Wanted};
 use crate::store::HistoryError;
 use crate::store::history::parts::{self, Parts, Scope};
 use crate::store::history::sealed::damaged_rollup;
@@ -24,7 +24,8 @@ pub(super) async fn of(
 fn add_up(wanted: Wanted, parts: &Parts) -> Result<Buckets, HistoryError> {
     let mut buckets = Buckets::new(wanted);
     for (level, rollup) in &parts.rollups {
-        let added = buckets.add_rollup((*level, rollup.start), &rollup.body);
+        let root = Root { level: *level, start: rollup.start };
+        let added = buckets.add_rollup(root, &rollup.body);
         added.map_err(|error| damaged_rollup(rollup, &error))?;
     }
     for sample in &parts.samples {
