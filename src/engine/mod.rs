@@ -39,7 +39,7 @@ use crate::engine::shard::{Shard, Shared, Threads};
 use crate::engine::suspicions::Suspicions;
 use crate::id::Id;
 use crate::model::heartbeat::Ping;
-use crate::model::service::ServiceKey;
+use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::watch::Memory;
 use crate::stats::window::Window;
 use crate::supervise::{Handle, Placement, Supervisor};
@@ -176,16 +176,16 @@ impl Engine {
     ///
     /// # Errors
     /// [`EngineStopped`].
-    pub async fn snapshots(&self, services: &[(Id, ServiceKey)]) -> Result<Vec<Snapshot>, EngineStopped> {
+    pub async fn snapshots(&self, services: &[ServiceAddress]) -> Result<Vec<Snapshot>, EngineStopped> {
         let now = self.clock.now();
         let mut found = vec![Snapshot::default(); services.len()];
         for (index, shard) in self.shards.iter().enumerate() {
             let here: Vec<usize> =
-                (0..services.len()).filter(|asked| self.index_of(services[*asked].0) == index).collect();
+                (0..services.len()).filter(|asked| self.index_of(services[*asked].id) == index).collect();
             if here.is_empty() {
                 continue;
             }
-            let keys = here.iter().map(|asked| services[*asked].1).collect();
+            let keys = here.iter().map(|asked| services[*asked].key).collect();
             let answers = shard.aggregator.send(Snapshots { keys, now }).await?;
             for (asked, snapshot) in here.into_iter().zip(answers) {
                 found[asked] = snapshot;

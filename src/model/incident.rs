@@ -7,7 +7,8 @@ use std::ops::RangeInclusive;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::service::ServiceKey;
+use crate::model::service::{NamedService, ServiceKey};
+use crate::model::time_range::TimeRange;
 use crate::model::translated::Translated;
 use crate::model::word::words;
 
@@ -211,11 +212,11 @@ pub struct WholeIncident {
 }
 
 impl WholeIncident {
-    /// Affects exactly these services (key, id, name) from `now` on. Those that it affected before stay as they are.
-    pub fn affect(&mut self, services: impl IntoIterator<Item = (ServiceKey, Id, String)>, now: Timestamp) {
+    /// Affects exactly these services from `now` on. Those that it affected before stay as they are.
+    pub fn affect(&mut self, services: impl IntoIterator<Item = NamedService>, now: Timestamp) {
         let mut before = std::mem::take(&mut self.services);
         let Incident { kind, severity, resolved_at, .. } = self.incident;
-        for (service, id, name) in services {
+        for NamedService { key: service, id, name } in services {
             let known = before.iter().position(|affected| affected.service == service);
             let affected = known.map(|at| before.swap_remove(at)).unwrap_or_else(|| Affected {
                 service,
@@ -293,12 +294,22 @@ pub fn sort_by_name(services: &mut [Affected]) {
     services.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
 }
 
-/// How many of these periods (start and end; no end: still open) touch the span `from`..`to`. A period without length
-/// touches the span that it lies in.
+/// The time during which an incident was open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenPeriod {
+    /// The start of the incident.
+    pub started_at: Timestamp,
+    /// Its end; `None` while it is open.
+    pub resolved_at: Option<Timestamp>,
+}
+
+/// Returns how many of these periods touch the range. A period without length touches the range that it lies in.
 #[must_use]
-pub fn open_within(periods: &[(Timestamp, Option<Timestamp>)], (from, to): (Timestamp, Timestamp)) -> usize {
-    let touches = |(start, end): &&(Timestamp, Option<Timestamp>)| {
-        *start < to && (*start >= from || end.is_none_or(|end| end > from))
+pub fn open_within(periods: &[OpenPeriod], range: TimeRange) -> usize {
+    let TimeRange { from, to } = range;
+    let touches = |period: &&OpenPeriod| {
+        let OpenPeriod { started_at, resolved_at } = **period;
+        started_at < to && (started_at >= from || resolved_at.is_none_or(|end| end > from))
     };
     periods.iter().filter(touches).count()
 }

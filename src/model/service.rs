@@ -57,6 +57,32 @@ impl Service {
     pub const fn is_configured(&self) -> bool {
         self.settings.is_some() || !self.check_type.is_probed()
     }
+
+    /// Returns what the engine finds it by.
+    #[must_use]
+    pub const fn address(&self) -> ServiceAddress {
+        ServiceAddress { id: self.id, key: self.key }
+    }
+}
+
+/// The two names under which the engine finds a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceAddress {
+    /// The id that clients see; it decides which shard watches the service.
+    pub id: Id,
+    /// Key of the row.
+    pub key: ServiceKey,
+}
+
+/// A service as other resources show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedService {
+    /// Key of the row.
+    pub key: ServiceKey,
+    /// The id that clients see.
+    pub id: Id,
+    /// Display name.
+    pub name: String,
 }
 
 /// `settings` of contract 4.3.4 with every default filled in.

@@ -27,8 +27,8 @@ use crate::store::{MainError, assets, components, organisations, page_facts};
 impl Pages {
     /// What is measured of these services. An engine that has stopped knows nothing, and a visitor need not wait for it.
     async fn verdicts(&self, services: &[Service]) -> HashMap<ServiceKey, Verdict> {
-        let keys: Vec<_> = services.iter().map(|service| (service.id, service.key)).collect();
-        let snapshots = self.engine.snapshots(&keys).await.unwrap_or_default();
+        let addresses: Vec<_> = services.iter().map(Service::address).collect();
+        let snapshots = self.engine.snapshots(&addresses).await.unwrap_or_default();
         services.iter().zip(&snapshots).map(|(service, snapshot)| (service.key, snapshot.verdict)).collect()
     }
 

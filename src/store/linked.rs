@@ -10,20 +10,9 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder
 use watchkeeper_entities::{service, statuspage};
 
 use crate::id::Id;
-use crate::model::service::ServiceKey;
+use crate::model::service::{NamedService, ServiceKey};
 use crate::model::translated::Translated;
 use crate::store::MainError;
-
-/// A service that something can be linked with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkedService {
-    /// Database key.
-    pub key: ServiceKey,
-    /// The id that clients see.
-    pub id: Id,
-    /// Display name.
-    pub name: String,
-}
 
 /// A status page that something can be linked with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +56,7 @@ pub async fn services_to_link(
     connection: &impl ConnectionTrait,
     organisation: i64,
     ids: &[Id],
-) -> Result<HashMap<Id, LinkedService>, MainError> {
+) -> Result<HashMap<Id, NamedService>, MainError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -83,7 +72,7 @@ pub async fn services_to_link(
         .await?;
     let linked = |(key, id, name): (i64, String, String)| {
         let id = read_id("service", key, &id)?;
-        Ok((id, LinkedService { key, id, name }))
+        Ok((id, NamedService { key, id, name }))
     };
     rows.into_iter().map(linked).collect()
 }

@@ -17,8 +17,9 @@ use watchkeeper_entities::{service, service_tag, statuspage};
 
 use crate::clock::Timestamp;
 use crate::model::access::Organisation;
-use crate::model::component::sync::{Carried, NamedService, SyncChanges, Synchronisation};
+use crate::model::component::sync::{Carried, SyncChanges, Synchronisation};
 use crate::model::component::{Component, ComponentKey, order_behind};
+use crate::model::service::NamedService;
 use crate::model::service::ServiceKey;
 use crate::store::components::{from_row, to_row};
 use crate::store::{MainError, components, organisations};
@@ -168,16 +169,21 @@ async fn named(
     connection: &impl ConnectionTrait,
     wanted: sea_orm::sea_query::SimpleExpr,
 ) -> Result<Vec<NamedService>, MainError> {
-    let rows: Vec<(i64, String)> = service::Entity::find()
+    let rows: Vec<(i64, String, String)> = service::Entity::find()
         .select_only()
-        .columns([service::Column::Id, service::Column::Name])
+        .columns([service::Column::Id, service::Column::PublicId, service::Column::Name])
         .filter(wanted)
         .order_by_asc(service::Column::CreatedAt)
         .order_by_asc(service::Column::PublicId)
         .into_tuple()
         .all(connection)
         .await?;
-    Ok(rows.into_iter().map(|(key, name)| NamedService { key, name }).collect())
+    let named = |(key, id, name): (i64, String, String)| {
+        let id =
+            id.parse().map_err(|_| MainError::corrupt("service", &key, &"its id has not the form of one"))?;
+        Ok(NamedService { key, id, name })
+    };
+    rows.into_iter().map(named).collect()
 }
 
 /// These components, oldest first.

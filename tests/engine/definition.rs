@@ -10,7 +10,7 @@ use watchkeeper::model::verdict::Verdict;
 
 use crate::play::play;
 use crate::script::Scripted;
-use crate::world::{Watching, World, clock, definition, id, in_paused_time};
+use crate::world::{Watching, World, address, clock, definition, id, in_paused_time};
 
 /// Contract 4.3.7 and 4.3.8.
 #[rstest]
@@ -62,7 +62,7 @@ fn an_older_definition_that_arrives_late_changes_nothing() {
         engine.apply(Arc::new(definition(1, 2, None))).await.expect("the engine runs");
         tokio::time::sleep(Duration::from_secs(61)).await;
         assert_eq!(world.facts.lines(), ["0 a up", "0 unknown>up votes", "60 a up"]);
-        let snapshot = engine.snapshots(&[(id(1), 1)]).await.expect("the engine runs")[0];
+        let snapshot = engine.snapshots(&[address(1)]).await.expect("the engine runs")[0];
         assert_eq!(snapshot.verdict, Verdict::Up);
         assert_eq!(snapshot.uptime_30d, Some(100.0), "the pause of the older definition takes nothing out");
         drop(engine);
@@ -102,7 +102,7 @@ fn a_definition_from_before_the_delete_does_not_bring_the_service_back() {
         tokio::time::sleep(Duration::from_secs(200)).await;
         assert_eq!(engine.watched().await.expect("the engine runs").len(), 0);
         assert!(world.facts.checks().len() <= 1, "only the first definition may have been looked at");
-        let snapshot = engine.snapshots(&[(id(1), 1)]).await.expect("the engine runs")[0];
+        let snapshot = engine.snapshots(&[address(1)]).await.expect("the engine runs")[0];
         assert_eq!(snapshot, Default::default());
         drop(engine);
         world.end().await;
@@ -121,7 +121,7 @@ fn a_retired_service_is_forgotten_at_once() {
         tokio::time::sleep(Duration::from_secs(600)).await;
         assert_eq!(world.facts.lines(), ["0 a up", "0 unknown>up votes"], "the second check was under way");
         assert_eq!(engine.watched().await.expect("the engine runs").len(), 0);
-        let snapshot = engine.snapshots(&[(id(1), 1)]).await.expect("the engine runs")[0];
+        let snapshot = engine.snapshots(&[address(1)]).await.expect("the engine runs")[0];
         assert_eq!(snapshot, Default::default());
         drop(engine);
         world.end().await;

@@ -24,7 +24,7 @@ use watchkeeper::model::watch::Memory;
 
 use crate::facts::Facts;
 use crate::script::{Scripted, code_of, seconds};
-use crate::world::{Watching, World, clock, definition, id, in_paused_time};
+use crate::world::{Watching, World, address, clock, definition, in_paused_time};
 
 /// What a scene has left behind.
 pub(crate) struct Played {
@@ -142,7 +142,7 @@ impl Stage {
 
     async fn close(&mut self) {
         let world = self.world.take().expect("the engine runs");
-        self.snapshot = world.engine.snapshots(&[(id(1), 1)]).await.expect("the engine runs")[0];
+        self.snapshot = world.engine.snapshots(&[address(1)]).await.expect("the engine runs")[0];
         let facts = world.facts.clone();
         let (missed, dropped) = world.end().await;
         self.facts.add(&facts);

@@ -19,7 +19,7 @@ use watchkeeper::engine::{Engine, EngineParts};
 use watchkeeper::id::Id;
 use watchkeeper::model::check::{CheckType, Trouble};
 use watchkeeper::model::location::Location;
-use watchkeeper::model::service::ProbeRole;
+use watchkeeper::model::service::{ProbeRole, ServiceAddress};
 use watchkeeper::model::watch::WatchPlan;
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::supervise::Supervisor;
@@ -162,6 +162,10 @@ fn task(watching: &Watching) -> Task {
 /// The id of service `number`: the same in every run.
 pub(crate) fn id(number: i64) -> Id {
     format!("scene-service-{number:07}").parse().expect("21 characters")
+}
+
+pub(crate) fn address(number: i64) -> ServiceAddress {
+    ServiceAddress { id: id(number), key: number }
 }
 
 /// The clock of a scene, at its start.

@@ -6,9 +6,10 @@ use watchkeeper::id::Id;
 use watchkeeper::model::access::Organisation;
 use watchkeeper::model::history::MeasuredStatus::{Down, NoData, Up};
 use watchkeeper::model::incident::{
-    Author, ChosenPage, Incident, IncidentKind, IncidentStatus, Severity, TimelineEntry, WholeIncident,
+    Author, ChosenPage, Incident, IncidentKind, IncidentStatus, OpenPeriod, Severity, TimelineEntry,
+    WholeIncident,
 };
-use watchkeeper::model::service::Service;
+use watchkeeper::model::service::{NamedService, Service};
 use watchkeeper::model::translated::Translated;
 use watchkeeper::record::recovery::once;
 use watchkeeper::store::PageWindow;
@@ -43,8 +44,12 @@ fn made(owner: &Organisation, affected: &[&Service]) -> WholeIncident {
     let first = entry(IncidentStatus::Identified, 110);
     let mut made =
         WholeIncident { incident, services: Vec::new(), statuspages: Vec::new(), updates: vec![first] };
-    made.affect(affected.iter().map(|row| (row.key, row.id, row.name.clone())), at(110));
+    made.affect(affected.iter().copied().map(named), at(110));
     made
+}
+
+fn named(service: &Service) -> NamedService {
+    NamedService { key: service.key, id: service.id, name: service.name.clone() }
 }
 
 fn entry(status: IncidentStatus, ms: i64) -> TimelineEntry {
@@ -100,7 +105,7 @@ async fn every_field_and_link_survives(#[values(Backend::Sqlite, Backend::Postgr
 
     let mut second = first.clone();
     second.set_severity(Severity::Critical);
-    second.affect([&b, &a].map(|row| (row.key, row.id, row.name.clone())), at(200));
+    second.affect([&b, &a].map(named), at(200));
     second.statuspages.reverse();
     second.incident.title = Translated::single("en", "New");
     second.incident.created_by = None;
@@ -184,8 +189,9 @@ async fn lists_and_periods_are_filtered(#[values(Backend::Sqlite, Backend::Postg
         assert_eq!(rest.as_slice(), expected.get(1..2).unwrap_or_default());
     }
     let mut found = periods(store.main.reader(), owner.key, a.key, at(150)).await.unwrap();
-    found.sort();
-    assert_eq!(found, [(at(100), None), (at(100), Some(at(200)))]);
+    found.sort_by_key(|period| period.resolved_at);
+    let period = |resolved_at| OpenPeriod { started_at: at(100), resolved_at };
+    assert_eq!(found, [period(None), period(Some(at(200)))]);
     assert_eq!(periods(store.main.reader(), owner.key, b.key, at(201)).await.unwrap(), []);
 }
 

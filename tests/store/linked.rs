@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use rstest::rstest;
 use sea_orm::{ActiveModelTrait as _, ActiveValue::Set};
 use watchkeeper::id::Id;
+use watchkeeper::model::service::NamedService;
 use watchkeeper::model::translated::Translated;
-use watchkeeper::store::linked::{self, LinkedPage, LinkedService};
+use watchkeeper::store::linked::{self, LinkedPage};
 use watchkeeper_entities::statuspage;
 
 use crate::support::Backend;
@@ -62,7 +63,7 @@ async fn only_what_the_organisation_has_is_found(
     let keys = linked::services_by_id(&transaction, owner.key, &ids).await.unwrap();
     assert_eq!(keys, HashMap::from([(shop.id, shop.key)]));
     let services = linked::services_to_link(&transaction, owner.key, &ids).await.unwrap();
-    let expected = LinkedService { key: shop.key, id: shop.id, name: "shop".into() };
+    let expected = NamedService { key: shop.key, id: shop.id, name: "shop".into() };
     assert_eq!(services, HashMap::from([(shop.id, expected)]));
 
     let pages = linked::statuspages_to_link(&transaction, owner.key, &ids).await.unwrap();

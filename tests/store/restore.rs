@@ -102,8 +102,8 @@ async fn restart_with(
         restore::services_without_past(&announcer).await.unwrap()
     };
     restore::figures(store, &engine, &restored).await.unwrap();
-    let keys: Vec<_> = known.iter().map(|service| (service.id, service.key)).collect();
-    let snapshots = engine.snapshots(&keys).await.unwrap();
+    let addresses: Vec<_> = known.iter().map(|service| service.address()).collect();
+    let snapshots = engine.snapshots(&addresses).await.unwrap();
     engine.stop().await;
     let changes = collector.0.lock().unwrap().clone();
     (snapshots, changes)

@@ -243,7 +243,7 @@ fn a_resumed_heartbeat_does_not_go_down_with_a_maintenance(
             assert_eq!(transitions.run_due().await.unwrap(), 1);
             let engine = &transitions.announcer.engine;
             assert_eq!(engine.watched().await.unwrap()[&job.id], WatchedService { key: job.key, revision });
-            let snapshots = engine.snapshots(&[(job.id, job.key)]).await.unwrap();
+            let snapshots = engine.snapshots(&[job.address()]).await.unwrap();
             assert_eq!(snapshots[0].verdict, Verdict::Unknown, "no ping is missed yet");
         }
         transitions.announcer.engine.stop().await;

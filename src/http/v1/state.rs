@@ -19,7 +19,7 @@ use crate::id::Id;
 use crate::model::domain_names::DomainNames;
 use crate::model::plans::PlanTable;
 use crate::model::secret::Sealer;
-use crate::model::service::{Service, ServiceKey};
+use crate::model::service::{Service, ServiceAddress};
 use crate::model::token::TokenHash;
 use crate::probe::toolbox::Toolbox;
 use crate::store::{Database, Databases, organisations, tokens};
@@ -89,15 +89,15 @@ impl AppState {
     /// # Errors
     /// 503 when the engine has stopped.
     pub async fn snapshots(&self, services: &[Service]) -> Result<Vec<Snapshot>, ApiError> {
-        let keys: Vec<_> = services.iter().map(|service| (service.id, service.key)).collect();
-        self.live(&keys).await
+        let addresses: Vec<_> = services.iter().map(Service::address).collect();
+        self.live(&addresses).await
     }
 
     /// As [`AppState::snapshots`], for services of which only ids and keys are at hand.
     ///
     /// # Errors
     /// 503 when the engine has stopped.
-    pub async fn live(&self, services: &[(Id, ServiceKey)]) -> Result<Vec<Snapshot>, ApiError> {
+    pub async fn live(&self, services: &[ServiceAddress]) -> Result<Vec<Snapshot>, ApiError> {
         self.engine.snapshots(services).await.map_err(|_| ApiError::Unavailable)
     }
 }

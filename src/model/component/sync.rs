@@ -6,17 +6,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::model::component::{Component, ComponentKey};
-use crate::model::service::ServiceKey;
+use crate::model::service::{NamedService, ServiceKey};
 use crate::model::translated::Translated;
-
-/// A service as far as its components show it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedService {
-    /// Key of the row.
-    pub key: ServiceKey,
-    /// Display name.
-    pub name: String,
-}
 
 /// A service carries a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -143,6 +134,7 @@ fn followed(child: &Component, name: Option<&Translated>) -> Component {
 mod tests {
     use super::*;
     use crate::clock::Timestamp;
+    use crate::id::Id;
 
     const TAG: i64 = 7;
 
@@ -166,7 +158,7 @@ mod tests {
 
     /// The services 1 `One` and 2 `Two`, both with the tag.
     fn changes(group: &Component, children: &[Component]) -> SyncChanges {
-        let named = |(key, name): (i64, &str)| NamedService { key, name: name.into() };
+        let named = |(key, name): (i64, &str)| NamedService { key, id: Id::random(), name: name.into() };
         let services = [(1, "One"), (2, "Two")].map(named);
         let carried = [1, 2].map(|service| Carried { service, tag: TAG }).into();
         let groups = std::slice::from_ref(group);

@@ -28,9 +28,13 @@ fn whole(kind: IncidentKind, severity: Severity) -> WholeIncident {
     WholeIncident { incident, services: Vec::new(), statuspages: Vec::new(), updates: Vec::new() }
 }
 
+fn named(key: ServiceKey, name: &str) -> NamedService {
+    NamedService { key, id: Id::random(), name: name.to_owned() }
+}
+
 fn affecting(names: &[&str]) -> WholeIncident {
     let mut made = whole(IncidentKind::Standard, Severity::Minor);
-    let service = |(key, name): (i64, &&str)| (key, Id::random(), (*name).to_owned());
+    let service = |(key, name): (i64, &&str)| named(key, name);
     made.affect((1..).zip(names).map(service), at(200));
     made
 }
@@ -71,7 +75,7 @@ fn impacts_follow_the_severity(#[case] severity: Severity, #[case] impact: Impac
     changed.set_severity(severity);
     assert_eq!(changed.services[0].impact, Some(impact));
     let mut made = whole(IncidentKind::Standard, severity);
-    made.affect([(1, Id::random(), "a".to_owned())], at(200));
+    made.affect([named(1, "a")], at(200));
     assert_eq!(made.services[0].impact, Some(impact));
 }
 
@@ -87,7 +91,7 @@ fn an_impact_of_its_own_does_not_follow() {
 #[test]
 fn a_notice_has_neither_severity_nor_impact() {
     let mut notice = whole(IncidentKind::Notice, Severity::Critical);
-    notice.affect([(1, Id::random(), "a".to_owned())], at(200));
+    notice.affect([named(1, "a")], at(200));
     notice.set_severity(Severity::Major);
     assert_eq!((notice.incident.severity, notice.services[0].impact), (Severity::Minor, None));
 }
@@ -97,7 +101,8 @@ fn a_replaced_list_keeps_what_is_known_of_those_that_stay() {
     let mut changed = affecting(&["b", "a"]);
     let kept = changed.services[1].clone();
     assert_eq!(kept.name, "b");
-    let lists = [(9, Id::random(), "aa".to_owned()), (kept.service, kept.id, kept.name.clone())];
+    let stays = NamedService { key: kept.service, id: kept.id, name: kept.name.clone() };
+    let lists = [named(9, "aa"), stays];
     changed.affect(lists, at(900));
     let seen: Vec<_> = changed.services.iter().map(|row| (row.name.as_str(), row.added_at.ms())).collect();
     assert_eq!(seen, [("aa", 900), ("b", 200)]);
@@ -113,7 +118,7 @@ fn resolving_marks_whoever_has_not_recovered() {
     assert_eq!(changed.incident.resolved_at, Some(at(400)));
     assert_eq!(changed.incident.status, IncidentStatus::Resolved);
     assert_eq!(recovered(&changed), [Some(300), Some(400)]);
-    changed.affect([(7, Id::random(), "c".to_owned())], at(600));
+    changed.affect([named(7, "c")], at(600));
     assert_eq!(recovered(&changed), [Some(400)], "whoever joins an incident that is over has recovered");
 }
 
@@ -162,5 +167,6 @@ fn a_moved_end_takes_those_along_that_recovered_by_it() {
 #[case(199, None, 1)]
 #[case(200, None, 0)]
 fn a_day_counts_what_was_open_in_it(#[case] start: i64, #[case] end: Option<i64>, #[case] count: usize) {
-    assert_eq!(open_within(&[(at(start), end.map(at))], (at(100), at(200))), count);
+    let period = OpenPeriod { started_at: at(start), resolved_at: end.map(at) };
+    assert_eq!(open_within(&[period], TimeRange { from: at(100), to: at(200) }), count);
 }

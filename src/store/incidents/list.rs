@@ -9,7 +9,7 @@ use watchkeeper_entities::incident::{Column, Entity};
 use watchkeeper_entities::incident_service;
 
 use crate::clock::Timestamp;
-use crate::model::incident::{Affected, Incident, IncidentKind};
+use crate::model::incident::{Affected, Incident, IncidentKind, OpenPeriod};
 use crate::model::service::ServiceKey;
 use crate::store::incidents::{links, of_organisation, rows};
 use crate::store::{MainError, PageWindow};
@@ -106,7 +106,7 @@ pub async fn page(
     Ok((incidents?, total))
 }
 
-/// Start and end of every incident of a service that is no notice and was not over by `from`, in no order.
+/// Returns the time of every incident of a service that is no notice and was not over by `from`, in no order.
 ///
 /// # Errors
 /// When the database fails.
@@ -115,7 +115,7 @@ pub async fn periods(
     organisation: i64,
     service: ServiceKey,
     from: Timestamp,
-) -> Result<Vec<(Timestamp, Option<Timestamp>)>, MainError> {
+) -> Result<Vec<OpenPeriod>, MainError> {
     let filter = IncidentFilter { of_service: Some(service), from: Some(from), ..IncidentFilter::default() };
     let rows: Vec<(i64, Option<i64>)> = filter
         .select(organisation)
@@ -125,6 +125,9 @@ pub async fn periods(
         .into_tuple()
         .all(connection)
         .await?;
-    let period = |(start, end): (i64, Option<i64>)| (Timestamp::from_ms(start), end.map(Timestamp::from_ms));
+    let period = |(start, end): (i64, Option<i64>)| OpenPeriod {
+        started_at: Timestamp::from_ms(start),
+        resolved_at: end.map(Timestamp::from_ms),
+    };
     Ok(rows.into_iter().map(period).collect())
 }

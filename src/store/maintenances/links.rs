@@ -9,21 +9,12 @@ use watchkeeper_entities::{maintenance_service, maintenance_statuspage, service,
 
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceKey;
-use crate::model::service::ServiceKey;
+use crate::model::service::{NamedService, ServiceKey};
 use crate::model::translated::Translated;
 use crate::store::MainError;
 
 /// Maintenances looked at in one statement.
 const AT_ONCE: usize = 1_000;
-
-/// A service as others show it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedService {
-    /// Its id.
-    pub id: Id,
-    /// Its name.
-    pub name: String,
-}
 
 /// A status page as others show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +84,7 @@ async fn named_services(
             .await?;
         for (key, id, name) in rows {
             let unreadable = |_| MainError::corrupt("service", &key, &"its id has not the form of one");
-            found.insert(key, NamedService { id: id.parse().map_err(unreadable)?, name });
+            found.insert(key, NamedService { key, id: id.parse().map_err(unreadable)?, name });
         }
     }
     Ok(found)

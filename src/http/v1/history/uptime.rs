@@ -36,7 +36,7 @@ pub(in crate::http) async fn list_uptime(call: Call<AppState>) -> Result<Reply, 
     let reader = state.databases.main.reader();
     let incidents = list::periods(reader, caller.organisation.key, service.key, first).await?;
     let entry = |day: i64| {
-        let open = open_within(&incidents, (start_of_day(day), start_of_day(day + 1)));
+        let open = open_within(&incidents, TimeRange { from: start_of_day(day), to: start_of_day(day + 1) });
         UptimeDayView::of(start_of_day(day), measured.get(&day).copied().unwrap_or_default(), open)
     };
     let data: Vec<UptimeDayView> = (first.day()..=now.day()).map(entry).collect();

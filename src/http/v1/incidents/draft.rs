@@ -24,9 +24,10 @@ use crate::model::incident::{
     Author, ChosenPage, Incident, IncidentKind, IncidentStatus, MESSAGE_LENGTH, Severity, TITLE_LENGTH,
     TimelineEntry, WholeIncident,
 };
+use crate::model::service::NamedService;
 use crate::model::translated::Translated;
 use crate::store::Transaction;
-use crate::store::linked::{self, LinkedPage, LinkedService};
+use crate::store::linked::{self, LinkedPage};
 
 /// Clocks differ: a time this little ahead is not in the future (contract 1.6).
 const AHEAD_MS: i64 = 60_000;
@@ -42,7 +43,7 @@ pub(super) const OPEN_STATUSES: [&str; 3] = [
 /// What the ids of a body name.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    services: HashMap<Id, LinkedService>,
+    services: HashMap<Id, NamedService>,
     statuspages: HashMap<Id, LinkedPage>,
 }
 
@@ -64,10 +65,10 @@ impl Links {
     }
 
     /// The services of the body; `None` when it has no such list.
-    fn read_services(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<LinkedService>> {
+    fn read_services(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<NamedService>> {
         let list = Errors::default();
         let ids = service_ids(&Fields::new(body, "", &list));
-        let known: HashMap<Id, &LinkedService> = self.services.iter().map(|(id, row)| (*id, row)).collect();
+        let known: HashMap<Id, &NamedService> = self.services.iter().map(|(id, row)| (*id, row)).collect();
         let found = ids.map(|ids| ids.resolve("service", &known, &list));
         errors.extend(list.into_inner().by_place());
         Some(found?.into_iter().cloned().collect())
@@ -148,7 +149,7 @@ impl Draft<'_> {
         };
         let first = TimelineEntry { id: Id::random(), status, message, notify_subscribers, created_at };
         let mut made = WholeIncident { incident, services: Vec::new(), statuspages, updates: vec![first] };
-        made.affect(services.into_iter().map(|row| (row.key, row.id, row.name)), self.now);
+        made.affect(services, self.now);
         found.into_result(made)
     }
 
@@ -185,7 +186,7 @@ impl Draft<'_> {
         }
         errors.extend(late.into_inner());
         if let Some(services) = self.links.read_services(body, &errors) {
-            changed.affect(services.into_iter().map(|row| (row.key, row.id, row.name)), self.now);
+            changed.affect(services, self.now);
         }
         if let Some(pages) = self.links.read_pages(body, &errors) {
             changed.statuspages = pages;

@@ -17,9 +17,10 @@ use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::maintenance::{Entry, Maintenance, MaintenanceKind, MaintenanceStatus};
+use crate::model::service::NamedService;
 use crate::model::translated::Translated;
 use crate::store::Connection;
-use crate::store::maintenances::links::{self, NamedPage, NamedService};
+use crate::store::maintenances::links::{self, NamedPage};
 use crate::store::maintenances::timeline;
 
 /// A maintenance by itself.

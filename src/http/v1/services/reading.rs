@@ -60,13 +60,13 @@ impl Viewer<'_> {
 
     /// Several services.
     pub(super) async fn all(&self, stored: &[Arc<StoredService>]) -> Result<Vec<Value>, ApiError> {
-        let keys: Vec<_> = stored.iter().map(|stored| (stored.service.id, stored.service.key)).collect();
-        let snapshots = self.state.live(&keys).await?;
+        let addresses: Vec<_> = stored.iter().map(|stored| stored.service.address()).collect();
+        let snapshots = self.state.live(&addresses).await?;
         stored.iter().zip(snapshots).map(|(stored, snapshot)| self.show(stored, snapshot)).collect()
     }
 
     async fn snapshot(&self, service: &Service) -> Result<Snapshot, ApiError> {
-        let snapshots = self.state.live(&[(service.id, service.key)]).await?;
+        let snapshots = self.state.live(&[service.address()]).await?;
         Ok(snapshots.first().copied().unwrap_or_default())
     }
 
