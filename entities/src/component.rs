@@ -24,23 +24,23 @@ pub struct Model {
     pub sync_tag_id: Option<i64>,
     /// JSON object: text by language.
     pub name: String,
-    /// Whether a client has named a managed component.
+    /// True if a client has given a managed component its name.
     pub has_own_name: bool,
     /// JSON object: text by language.
     pub description: Option<String>,
-    /// Whether it holds others.
+    /// True if it holds others.
     pub is_group: bool,
-    /// Whether visitors see it.
+    /// True if visitors see it.
     pub is_visible: bool,
-    /// Whether visitors see its days.
+    /// True if visitors see its days.
     pub show_uptime_bars: bool,
-    /// Whether healthy children are left off.
+    /// True if healthy children are left off.
     pub hide_operational_children: bool,
-    /// Whether a group is shown expanded.
+    /// True if a group is shown expanded.
     pub default_open: bool,
-    /// Whether children made by the synchronisation are visible.
+    /// True if children made by the synchronisation are visible.
     pub sync_new_visible: bool,
-    /// Whether the synchronisation made it.
+    /// True if the synchronisation made it.
     pub is_sync_managed: bool,
     /// Place among its siblings, 0..10000.
     pub display_order: i32,

@@ -20,17 +20,17 @@ pub struct Model {
     pub hostname: String,
     /// `pending_verification`, `active` or `failed`.
     pub status: String,
-    /// What the TXT record must say.
+    /// The value that the TXT record must have.
     pub txt_value: String,
     /// Set exactly while active.
     pub verified_at: Option<i64>,
-    /// What is wrong; null before the first look and while active.
+    /// The fault of its records; null before the first look and while active.
     pub last_error_code: Option<String>,
-    /// When it is looked at again; null = never.
+    /// The time of the next look; null = never.
     pub next_look_at: Option<i64>,
     /// Since when an active domain is wrong.
     pub wrong_since: Option<i64>,
-    /// When a client last asked for a look.
+    /// The time at which a client last asked for a look.
     pub asked_at: Option<i64>,
     /// Time of creation.
     pub created_at: i64,

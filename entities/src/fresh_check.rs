@@ -21,7 +21,7 @@ pub struct Model {
     /// The location.
     #[sea_orm(primary_key, auto_increment = false)]
     pub location_id: i32,
-    /// When the check was due.
+    /// The time at which the check was due.
     pub scheduled_at: i64,
     /// 0 up, 1 degraded, 2 down.
     pub status: i16,

@@ -18,7 +18,7 @@ pub struct Model {
     pub secret: String,
     /// Time of the newest ping.
     pub last_ping_at: Option<i64>,
-    /// Whether that ping reported a failure.
+    /// True if the newest ping reported a failure.
     pub last_ping_failed: bool,
     /// Deadlines count from here when that is later than the newest ping.
     pub counts_from: Option<i64>,

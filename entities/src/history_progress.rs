@@ -1,11 +1,11 @@
-//! How far background work on the history has come.
+//! The progress of background work on the history.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// How far background work on the history has come.
+/// The progress of background work on the history.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "history_progress")]
 pub struct Model {

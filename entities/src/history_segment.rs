@@ -14,15 +14,15 @@ pub struct Model {
     pub id: i32,
     /// 1 a day of small blocks, 2 a longer period of large ones.
     pub level: i16,
-    /// How many days what it holds is kept.
+    /// The number of days for which its contents are kept.
     pub retention_days: i32,
     /// Start of the time that it holds.
     pub from_at: i64,
     /// End of it, exclusive.
     pub to_at: i64,
-    /// What it holds is there up to this batch; what was written for a later one is not published yet.
+    /// The newest batch that is published. Rows of later batches are not published yet.
     pub sealed_batch: i64,
-    /// When it was retired; it is dropped once nobody can be reading it any more.
+    /// The time at which it was retired. It is dropped once nobody can be reading it any more.
     pub retired_at: Option<i64>,
 }
 

@@ -17,13 +17,13 @@ pub struct Model {
     pub key: String,
     /// SHA-256 of the request.
     pub fingerprint: Vec<u8>,
-    /// Who runs it: drawn anew for every run.
+    /// The id of the run: drawn anew for every run.
     pub claim: String,
     /// The node that runs it; null for rows of earlier versions.
     pub node: Option<String>,
     /// Until when the run counts as going on.
     pub leased_until: i64,
-    /// When the first request came.
+    /// The time of the first request.
     pub accepted_at: i64,
     /// Status of the stored answer; null while running.
     pub status: Option<i16>,

@@ -24,7 +24,7 @@ pub struct Model {
     pub status: String,
     /// `minor`, `major` or `critical`.
     pub severity: String,
-    /// Whether status pages may show it.
+    /// True if status pages may show it.
     pub is_published: bool,
     /// Start.
     pub started_at: i64,

@@ -17,7 +17,7 @@ pub struct Model {
     pub service_id: i64,
     /// `degraded`, `partial_outage`, `major_outage`; null for notices.
     pub impact: Option<String>,
-    /// Whether the impact follows the severity.
+    /// True if the impact follows the severity.
     pub is_derived: bool,
     /// Since when it is affected.
     pub added_at: i64,

@@ -26,23 +26,23 @@ pub struct Model {
     pub scheduled_start: i64,
     /// Planned end; null = open end.
     pub scheduled_end: Option<i64>,
-    /// When it started.
+    /// The time at which it started.
     pub actual_start: Option<i64>,
-    /// When it ended.
+    /// The time at which it ended.
     pub actual_end: Option<i64>,
-    /// Whether it starts by itself.
+    /// True if it starts by itself.
     pub auto_start: bool,
-    /// Whether it ends by itself.
+    /// True if it ends by itself.
     pub auto_complete: bool,
-    /// Whether subscribers are told of its creation.
+    /// True if subscribers are told of its creation.
     pub notify_announcement: bool,
-    /// Whether they are told a day before.
+    /// True if they are told a day before.
     pub notify_24h: bool,
-    /// Whether they are told an hour before.
+    /// True if they are told an hour before.
     pub notify_1h: bool,
-    /// Whether they are told of the start.
+    /// True if they are told of the start.
     pub notify_start: bool,
-    /// Whether they are told of the end.
+    /// True if they are told of the end.
     pub notify_complete: bool,
     /// Id of the token that made it; null = the engine.
     pub created_by_id: Option<String>,

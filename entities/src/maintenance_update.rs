@@ -20,7 +20,7 @@ pub struct Model {
     pub status: String,
     /// JSON object: text by language.
     pub message: String,
-    /// Whether subscribers are told.
+    /// True if subscribers are told.
     pub notify_subscribers: bool,
     /// Time of creation.
     pub created_at: i64,

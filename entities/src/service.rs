@@ -42,7 +42,7 @@ pub struct Model {
     pub paused_at: Option<i64>,
     /// Set exactly while a status override is in force.
     pub override_status: Option<String>,
-    /// Why.
+    /// The reason for the status override.
     pub override_reason: Option<String>,
     /// Since when.
     pub override_at: Option<i64>,
@@ -54,7 +54,7 @@ pub struct Model {
     pub updated_at: i64,
     /// Grows with every write.
     pub revision: i64,
-    /// Whether planned maintenance leaves its time out of uptime at the moment: its open windows say so.
+    /// True if planned maintenance leaves its time out of uptime at the moment: its open windows say so.
     pub in_planned_maintenance: bool,
 }
 

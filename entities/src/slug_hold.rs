@@ -14,7 +14,7 @@ pub struct Model {
     pub slug: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// When it was given up.
+    /// The time at which it was given up.
     pub freed_at: i64,
 }
 

@@ -14,7 +14,7 @@ pub struct Model {
     pub id: i64,
     /// The service.
     pub service_id: i64,
-    /// When it changed.
+    /// The time of the change.
     pub at: i64,
     /// Number of the status before.
     pub from_status: i16,

@@ -20,7 +20,7 @@ pub struct Model {
     pub name: String,
     /// Unique in the installation.
     pub slug: String,
-    /// Whether its address answers.
+    /// True if its address answers.
     pub is_published: bool,
     /// JSON list of languages; null = those of the organisation.
     pub supported_locales: Option<String>,
@@ -36,17 +36,17 @@ pub struct Model {
     pub imprint_url: Option<String>,
     /// Address of the privacy policy.
     pub privacy_policy_url: Option<String>,
-    /// Whether visitors see the logo.
+    /// True if visitors see the logo.
     pub show_logo: bool,
     /// `small`, `medium` or `large`.
     pub logo_size: String,
-    /// Whether incidents name their services.
+    /// True if incidents name their services.
     pub show_affected_services: bool,
-    /// Whether they name those without a component, too.
+    /// True if they name those without a component, too.
     pub show_unlinked_services: bool,
-    /// Whether past incidents are listed.
+    /// True if past incidents are listed.
     pub show_incident_history: bool,
-    /// Whether the public JSON lists children that are left off for being healthy.
+    /// True if the public JSON lists children that are left off for being healthy.
     pub status_json_includes_hidden: bool,
     /// JSON object with every key.
     pub seo: String,
@@ -58,7 +58,7 @@ pub struct Model {
     pub email_whitelist: String,
     /// `system`, `light` or `dark`.
     pub appearance: String,
-    /// Whether visitors may change it for themselves.
+    /// True if visitors may change it for themselves.
     pub allow_appearance_switch: bool,
     /// JSON list of channels.
     pub subscriber_channels: String,

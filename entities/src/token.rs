@@ -22,7 +22,7 @@ pub struct Model {
     pub hash: Vec<u8>,
     /// Its permissions, separated by commas.
     pub permissions: String,
-    /// When it stops working by itself.
+    /// The time at which it stops working by itself.
     pub expires_at: Option<i64>,
     /// Time of creation.
     pub created_at: i64,
