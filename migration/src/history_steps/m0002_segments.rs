@@ -75,7 +75,7 @@ impl MigrationTrait for Step {
         Ok(())
     }
 
-    /// What is sealed is lost; fresh results stay.
+    /// Drops sealed results and keeps fresh ones.
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let connection = manager.get_connection();
         if manager.get_database_backend() == DbBackend::Postgres {

@@ -1,4 +1,4 @@
-//! Which node runs a request under a key.
+//! The node that runs a request under a key.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::string_null;
