@@ -1,4 +1,4 @@
-//! What a status page announces to its visitors: open published incidents, running and coming maintenances.
+//! Announcements of a status page to its visitors: open published incidents, running and coming maintenances.
 //!
 //! Which page shows which announcement is decided in the model ([`ChosenPages`]). Each question is asked once for all
 //! announcements; those that the page does not show are left out before any text is read.
@@ -56,7 +56,7 @@ pub struct TimelineEntry<S> {
     pub status: S,
     /// Message.
     pub message: Translated,
-    /// When it was written.
+    /// The time at which it was written.
     pub at: Timestamp,
 }
 
@@ -98,7 +98,7 @@ trait Kind {
     /// Its states.
     type Status;
 
-    /// What an organisation could announce, in display order.
+    /// Reads what an organisation could announce, in display order.
     fn candidates(
         connection: &impl ConnectionTrait,
         organisation: i64,
@@ -120,7 +120,7 @@ trait Kind {
 /// Entries of timelines with the keys of what they belong to.
 type Entries<S> = Vec<(i64, TimelineEntry<S>)>;
 
-/// What decides about the announcements of an organisation.
+/// The possible announcements of an organisation, and the facts that decide which of them a page shows.
 struct Candidates {
     /// Their keys in display order.
     keys: Vec<i64>,
@@ -138,7 +138,7 @@ struct Choice {
 struct Touch {
     announcement: i64,
     service: ServiceKey,
-    /// Whether it still touches it.
+    /// True if the announcement still touches the service.
     is_affected: bool,
 }
 

@@ -1,4 +1,5 @@
-//! What commits have changed of what services are shown from: whether something that was read is still what is stored.
+//! Tracks the commits that change what services are shown from: tells whether something that was read is still what is
+//! stored.
 //!
 //! A reader takes a [`Stamp`], reads, and keeps what it read with the stamp and the [`Scope`]s that it belongs to. It is
 //! current until a commit that concerns one of them is marked, which happens before the commit is acknowledged.
@@ -18,9 +19,9 @@ const SLOTS: usize = 4_096;
 /// A part of the main database that is read and kept together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// Which services an organisation has, and everything that is shown of them.
+    /// The set of services that an organisation has, and everything that is shown of them.
     Organisation(i64),
-    /// What is shown of one service.
+    /// Everything that is shown of one service.
     Service(ServiceKey),
 }
 
@@ -28,7 +29,7 @@ pub enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp(u64);
 
-/// What a transaction has written of the tables.
+/// The writes of a transaction to the tables, and the scopes that they concern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WriteSet {
     has_written: bool,
@@ -42,7 +43,7 @@ impl WriteSet {
             table_written(sql).is_some_and(|table| TABLES.contains(&table) || table.is_empty());
     }
 
-    /// Whether it was said whom the writes concern.
+    /// Returns true if it was said whom the writes concern.
     pub(super) const fn is_narrow(&self) -> bool {
         !self.concerns.is_empty()
     }
@@ -79,7 +80,7 @@ impl Changes {
         Stamp(self.commits.load(Ordering::Acquire))
     }
 
-    /// Whether nothing that concerns these scopes was committed since.
+    /// Returns true if nothing that concerns these scopes was committed since the stamp was taken.
     #[must_use]
     pub fn is_current(&self, stamp: Stamp, scopes: &[Scope]) -> bool {
         let changed_at = |scope: &Scope| self.slots[slot(scope)].load(Ordering::Acquire);

@@ -38,7 +38,7 @@ pub async fn find(
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// Whether some page of the organisation has a component with this id.
+/// Returns true if some page of the organisation has a component with this id.
 ///
 /// # Errors
 /// When the database fails.

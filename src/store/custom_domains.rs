@@ -26,7 +26,7 @@ pub async fn list(connection: &impl ConnectionTrait, statuspage: i64) -> Result<
     query.all(connection).await?.into_iter().map(from_row).collect()
 }
 
-/// How many domains a page has: what the quota `custom_domains` counts.
+/// Returns the number of domains that a page has, which the quota `custom_domains` counts.
 ///
 /// # Errors
 /// When the database fails.
@@ -60,7 +60,7 @@ pub async fn find_for_update(
     query.one(connection).await?.map(from_row).transpose()
 }
 
-/// Whether the host name is attached to any page of the installation.
+/// Returns true if the host name is attached to any page of the installation.
 ///
 /// # Errors
 /// When the database fails.

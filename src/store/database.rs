@@ -37,7 +37,7 @@ const CHECKPOINT_PAGES: u32 = 16_384;
 /// Rows that SQLite's thread reads ahead of whoever takes them: with few, both threads wake each other all the time.
 const ROWS_AHEAD: usize = 1_024;
 
-/// Why a database cannot be used.
+/// An error while opening a database or bringing it up to date.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// It cannot be reached or refuses us.
@@ -45,7 +45,7 @@ pub enum OpenError {
     Connect {
         /// Address without credentials.
         url: String,
-        /// What the driver said.
+        /// The error of the driver.
         source: DbErr,
     },
     /// The linked SQLite has a known corruption bug.
@@ -56,13 +56,13 @@ pub enum OpenError {
     Migrate {
         /// Address without credentials.
         url: String,
-        /// What the driver said.
+        /// The error of the driver.
         source: DbErr,
     },
 }
 
 impl OpenError {
-    /// Whether nobody answers there, which may change; a refusal will not.
+    /// Returns true if nobody answers there. That may change, a refusal will not.
     #[must_use]
     pub fn is_away(&self) -> bool {
         match self {
@@ -217,14 +217,15 @@ impl<E: From<DbErr>> Database<E> {
         })
     }
 
-    /// What its commits have changed. `None` where other processes write as well (PostgreSQL). A SQLite file is written by
-    /// the one process that serves it; the command line adds organisations and tokens to it, and nothing else.
+    /// Returns what its commits have changed. `None` where other processes write as well (PostgreSQL). A SQLite file is
+    /// written by the one process that serves it; the command line adds organisations and tokens to it, and nothing
+    /// else.
     #[must_use]
     pub fn changes(&self) -> Option<&Changes> {
         self.turn.as_ref().map(|_| &*self.changes)
     }
 
-    /// Whether the database answers.
+    /// Checks that the database answers.
     ///
     /// # Errors
     /// What the driver says when it does not.
@@ -234,7 +235,7 @@ impl<E: From<DbErr>> Database<E> {
         Ok(())
     }
 
-    /// Whether its migrations are done.
+    /// Returns true if its migrations are done.
     #[must_use]
     pub fn is_prepared(&self) -> bool {
         self.is_prepared.load(Ordering::Acquire)
@@ -304,7 +305,7 @@ async fn connect_pool(
     sea_orm::Database::connect(options).await
 }
 
-/// Whether the database may answer another time: there is no connection, or a server that just starts or stops.
+/// Returns true if the database may answer another time: there is no connection, or a server that just starts or stops.
 fn is_away(error: &DbErr) -> bool {
     let (DbErr::Conn(RuntimeErr::SqlxError(error))
     | DbErr::Exec(RuntimeErr::SqlxError(error))

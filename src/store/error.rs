@@ -1,4 +1,4 @@
-//! Why the store could not do what it was asked, with one type for each database.
+//! Errors of the store, with one type for each database.
 //!
 //! Whoever reads or writes one database gets the error of that one, so that `From` can say what its failure means: the API
 //! answers differently for each. [`StoreError`] is for work on both.
@@ -7,7 +7,7 @@ use std::fmt::Display;
 
 use sea_orm::{DbErr, RuntimeErr, sqlx};
 
-/// Why the main database could not do what it was asked.
+/// An error of the main database.
 #[derive(Debug, thiserror::Error)]
 pub enum MainError {
     /// The database refused, failed or is away.
@@ -18,7 +18,7 @@ pub enum MainError {
     Corrupt(#[from] CorruptRow),
 }
 
-/// Why the history database could not do what it was asked.
+/// An error of the history database.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// The database refused, failed or is away.
@@ -32,7 +32,7 @@ pub enum HistoryError {
     Corrupt(#[from] CorruptRow),
 }
 
-/// Why work on both databases has failed.
+/// An error of work on both databases.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The main database has failed.
@@ -54,13 +54,13 @@ pub struct CorruptRow {
     table: &'static str,
     /// Key or id of the row.
     row: String,
-    /// What cannot be read.
+    /// The reason why it cannot be read.
     problem: String,
 }
 
 impl MainError {
-    /// Whether the database could not be reached at all, or has no disk to write to (as opposed to: it answered with an
-    /// error).
+    /// Returns true if the database could not be reached at all, or has no disk to write to (as opposed to: it answered
+    /// with an error).
     #[must_use]
     pub fn is_unreachable(&self) -> bool {
         let Self::Database(error) = self else { return false };

@@ -26,18 +26,18 @@ pub type SecretHash = [u8; 32];
 pub struct StoredHeartbeat {
     /// Sealed.
     pub secret: String,
-    /// What came.
+    /// The pings that came.
     pub heartbeat: StoredPings,
 }
 
-/// Whom a ping is for.
+/// The service that a ping is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pinged {
     /// Key of the service.
     pub service: ServiceKey,
     /// Its id.
     pub id: Id,
-    /// Whether pings are ignored.
+    /// True if pings are ignored.
     pub is_paused: bool,
 }
 

@@ -15,7 +15,7 @@ use crate::clock::{DAY_MS, STEP_MS, Timestamp};
 use crate::id::Id;
 use crate::store::MainError;
 
-/// How long a key is remembered from its first request on.
+/// The time for which a key is remembered from its first request on, in milliseconds.
 const REMEMBERED_MS: i64 = DAY_MS;
 
 /// SHA-256 of a request.
@@ -37,13 +37,13 @@ pub struct Run {
 pub struct StoredAnswer {
     /// The request that it answers.
     pub fingerprint: Fingerprint,
-    /// What stands above its body.
+    /// Its status and headers.
     pub head: AnswerHead,
     /// Sealed body.
     pub body: String,
 }
 
-/// What is kept of an answer beside its body.
+/// The status and the headers that are kept of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerHead {
     /// Status.
@@ -54,7 +54,7 @@ pub struct AnswerHead {
     pub language: Option<String>,
 }
 
-/// What became of a claim.
+/// The outcome of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claimed {
     /// The key is this run's.
@@ -119,7 +119,7 @@ pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result
     }
 }
 
-/// Whether a new run may take the key: a lease that has lapsed, or an answer that is no longer remembered.
+/// Returns true if a new run may take the key: a lease that has lapsed, or an answer that is no longer remembered.
 const fn is_over(row: &Model, now: JudgedTime, lease_ms: i64) -> bool {
     let now_ms = now.at.ms();
     match row.status {

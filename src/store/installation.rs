@@ -10,7 +10,7 @@ const KEY_CHECK: &str = "key_check";
 const PLACE: SecretPlace<'static> =
     SecretPlace { organisation: "", table: "installation", row: KEY_CHECK, field: "value" };
 
-/// What the stored check value says about a key.
+/// The result of comparing a key with the stored check value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyCheck {
     /// Secrets of this installation open with the key (or none has been sealed yet).

@@ -1,4 +1,4 @@
-//! What ids in bodies and filters name: services and status pages of one organisation, all asked at once.
+//! Finds what ids in bodies and filters name: services and status pages of one organisation, all asked at once.
 //!
 //! For a filter the key is enough (`…_by_id`). Whoever is going to link something also gets its name, and the row is
 //! kept from being deleted until the transaction ends (`…_to_link`), in the order of the keys: two who link the same cannot

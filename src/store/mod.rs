@@ -1,4 +1,5 @@
-//! What is kept: sea-orm functions, one file a resource, on any connection or transaction.
+//! Reads and writes everything that is stored: sea-orm functions, one file a resource, on any connection or
+//! transaction.
 //!
 //! Two databases, so that one can be away without the other: main (organisations, tokens, services) and history
 //! (measurements). SQLite files are the default, PostgreSQL is only another URL. Every finder of the main
@@ -32,9 +33,9 @@ pub mod windows;
 
 pub use database::{Database, Databases};
 pub use error::{CorruptRow, HistoryError, MainError, StoreError};
-/// What reads and writes run on: a connection, a pool or a transaction.
+/// A handle that reads and writes run on: a connection, a pool or a transaction.
 pub use sea_orm::ConnectionTrait as Connection;
-/// What only reads run on.
+/// A handle that only reads run on.
 pub use sea_orm::DatabaseConnection as Reader;
 pub use transaction::Transaction;
 

@@ -66,7 +66,7 @@ pub async fn with_keys(
     Ok(found)
 }
 
-/// How many organisations exist.
+/// Returns the number of organisations.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,4 +1,4 @@
-//! What decides about the components of a status page, read with a constant number of questions (contract 4.14.5).
+//! Facts that decide about the components of a status page, read with a constant number of queries (contract 4.14.5).
 //!
 //! The measurements are the engine's and are asked for by whoever shows the page.
 

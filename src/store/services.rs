@@ -79,7 +79,7 @@ pub async fn list(
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
-/// How many services of the organisation are not paused: what the quota `services` counts.
+/// Returns the number of services of the organisation that are not paused, which the quota `services` counts.
 ///
 /// # Errors
 /// When the database fails.

@@ -77,7 +77,7 @@ pub async fn list(
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
-/// How many pages the organisation has: what the quota `statuspages` counts.
+/// Returns the number of pages that the organisation has, which the quota `statuspages` counts.
 ///
 /// # Errors
 /// When the database fails.
@@ -85,7 +85,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
-/// How many of them are published: what the quota `published_statuspages` counts.
+/// Returns the number of published pages that the organisation has, which the quota `published_statuspages` counts.
 ///
 /// # Errors
 /// When the database fails.

@@ -23,7 +23,7 @@ use crate::store::{MainError, PageWindow};
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;
 
-/// Which tags are wanted; everything that is set must match.
+/// A filter of tags: everything that is set must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagFilter {
     /// Exactly this tag.
@@ -122,7 +122,7 @@ fn by_bytes(connection: &impl ConnectionTrait, column: Column) -> SimpleExpr {
     }
 }
 
-/// How many tags people have made: what the quota `tags` counts.
+/// Returns the number of tags that people have made, which the quota `tags` counts.
 ///
 /// # Errors
 /// When the database fails.
@@ -131,7 +131,7 @@ pub async fn count_user(connection: &impl ConnectionTrait, organisation: i64) ->
     Ok(made.count(connection).await?)
 }
 
-/// How many services carry each of these tags; a tag without services is not in the result.
+/// Returns the number of services that carry each of these tags. A tag without services is not in the result.
 ///
 /// # Errors
 /// When the database fails.

@@ -59,7 +59,7 @@ struct Common {
     waiting: usize,
     /// Nobody joins any more: something in it failed, and what that did to it is not known for certain.
     is_closed: bool,
-    /// What those who wait for the commit have written.
+    /// The writes of the transactions that wait for the commit.
     written: Vec<WriteSet>,
 }
 

@@ -1,11 +1,11 @@
-//! How much of its plan an organisation uses: the counts behind `GET /v1/me` (contract 4.17).
+//! Usage of an organisation's plan: the counts behind `GET /v1/me` (contract 4.17).
 
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use watchkeeper_entities::statuspage;
 
 use crate::store::{MainError, services, tags};
 
-/// What the counted quotas of one organisation count.
+/// The counts of one organisation that its quotas limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Services that are not paused.

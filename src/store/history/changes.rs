@@ -40,7 +40,7 @@ pub async fn since(
     Ok(found)
 }
 
-/// Whether the wall clock was ever set back in the past of the service.
+/// Returns true if the wall clock was ever set back in the past of the service.
 async fn was_set_back(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<bool, HistoryError> {
     // The number of the cause is written out, or the partial index would not be used.
     let text = "SELECT 1 FROM status_change WHERE cause = 6 AND service_id = $1 LIMIT 1";
@@ -120,7 +120,7 @@ async fn last_recorded(connection: &impl ConnectionTrait) -> Result<Vec<Model>, 
     Ok(Entity::find().from_raw_sql(statement).all(connection).await?)
 }
 
-/// When the first change of a service was that is not imported.
+/// Returns the time of the first change of a service that is not imported, or `None` if there is none.
 ///
 /// # Errors
 /// When the database fails.

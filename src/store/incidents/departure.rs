@@ -1,4 +1,4 @@
-//! What becomes of incidents when one of their services is deleted (contract 4.3.9, incident rows).
+//! Settles incidents when one of their services is deleted (contract 4.3.9, incident rows).
 //!
 //! It runs in the transaction of the delete, before the service's row goes; the links of the service go with that row.
 
@@ -29,13 +29,13 @@ pub struct Departure<'a> {
     pub service: ServiceKey,
     /// Now.
     pub at: Timestamp,
-    /// Whether incidents that concern no other service are deleted.
+    /// True if incidents that concern no other service are deleted.
     pub deletes_orphans: bool,
-    /// What the timeline of a resolved incident says.
+    /// The message of the entry that ends the timeline of a resolved incident.
     pub message: &'a Translated,
 }
 
-/// How many incidents met which end.
+/// The numbers of incidents that were resolved, deleted or detached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cleanup {
     /// Were open, concerned this service alone, and are resolved.

@@ -1,4 +1,4 @@
-//! What hangs on an incident: the services that it affects, the pages chosen for it, its timeline.
+//! Rows that belong to an incident: the services that it affects, the pages chosen for it, its timeline.
 //!
 //! Services are read for many incidents at once, the rest only for one: lists do not show it.
 

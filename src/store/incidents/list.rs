@@ -14,7 +14,7 @@ use crate::model::service::ServiceKey;
 use crate::store::incidents::{links, of_organisation, rows};
 use crate::store::{MainError, PageWindow};
 
-/// Which incidents are asked for; everything that is set must match (contract 4.10.5).
+/// A filter of incidents: everything that is set must match (contract 4.10.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IncidentFilter {
     /// Affecting this service.

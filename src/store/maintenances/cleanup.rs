@@ -1,4 +1,4 @@
-//! What a deleted service leaves behind in maintenances (contract 4.3.9).
+//! Settles maintenances when one of their services is deleted (contract 4.3.9).
 //!
 //! Locks are taken from the maintenance to its services everywhere; whoever deletes a service calls [`lock_of`] before he
 //! locks the service, and [`detach`] after.
@@ -16,7 +16,7 @@ use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::store::MainError;
 
-/// How many maintenances met which fate.
+/// The numbers of maintenances that were cancelled, deleted or detached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detached {
     /// They concerned nothing else and had not ended.

@@ -1,4 +1,5 @@
-//! What the clock has to do, whichever organisation it is for. Nothing that answers a client may use it.
+//! Finds the maintenances that the clock has to start or end, whichever organisation they belong to. Nothing that
+//! answers a client may use it.
 
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::maintenance::{Column, Entity};
@@ -42,7 +43,7 @@ pub async fn at(
     Ok(keys.into_tuple().all(connection).await?)
 }
 
-/// When the next maintenance will be due; `None` when none waits for anything.
+/// Returns the time at which the next maintenance will be due, or `None` if none waits for anything.
 ///
 /// # Errors
 /// When the database fails.

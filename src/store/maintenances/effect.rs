@@ -1,4 +1,5 @@
-//! What maintenances do to services: who is covered now, and whose time is left out of uptime (contract 4.7, 4.12).
+//! Effects of maintenances on services: which of them are covered now, and which have their time left out of uptime
+//! (contract 4.7, 4.12).
 //!
 //! A window lasts as long as a planned maintenance that covers the service is in progress, one for each maintenance. The
 //! first one that opens and the last one that closes also raise the revision of the service, so that the engine takes the

@@ -1,4 +1,4 @@
-//! Which maintenances a list shows (contract 4.11.4).
+//! The filter of lists of maintenances (contract 4.11.4).
 
 use sea_orm::sea_query::{Func, SelectStatement, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, ExprTrait as _, QueryFilter, QuerySelect, QueryTrait};
@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 
-/// What maintenances must be like; everything must be met.
+/// A filter of maintenances: every condition must be met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// In one of these states; empty = in any.
@@ -25,7 +25,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether the answer is known without asking.
+    /// Returns true if nothing can match, so that the database need not be asked.
     pub(super) fn selects_nothing(&self) -> bool {
         self.covering_any.as_ref().is_some_and(Vec::is_empty)
     }
@@ -50,8 +50,8 @@ fn covering_one_of(services: &[ServiceKey]) -> SelectStatement {
         .into_query()
 }
 
-/// What counts as the end depends on the state; a running maintenance has none, nor has one that is planned with an
-/// open end.
+/// Returns the condition that a maintenance has not ended before `from`. The end depends on the state: a running
+/// maintenance has none, nor has one that is planned with an open end.
 fn ends_after(from: Timestamp) -> Condition {
     let of = |status: MaintenanceStatus| Column::Status.eq(status.as_str());
     let not_before = |end: SimpleExpr| end.gte(from.ms());

@@ -1,4 +1,4 @@
-//! What maintenances are linked with: the services that they cover, and the status pages chosen for them.
+//! Links of maintenances: the services that they cover, and the status pages chosen for them.
 
 use std::collections::{BTreeSet, HashMap};
 

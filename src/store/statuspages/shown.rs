@@ -1,4 +1,4 @@
-//! What other tables add to the object of a status page: its first domain, its files, how many components it has.
+//! Parts of the object of a status page from other tables: its first domain, its files, the number of its components.
 //!
 //! Each question is asked once for all pages of a list.
 
@@ -9,7 +9,7 @@ use watchkeeper_entities::{asset, component, custom_domain};
 
 use crate::store::MainError;
 
-/// What hangs on one page.
+/// The parts of the object of one page that come from other tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// Host name of the domain that was attached first, while it is active.
@@ -20,7 +20,7 @@ pub struct Shown {
     pub components_count: u64,
 }
 
-/// What hangs on these pages, by the key of the page.
+/// Reads the parts of these pages that come from other tables, by the key of the page.
 ///
 /// # Errors
 /// When the database fails.

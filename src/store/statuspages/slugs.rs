@@ -1,4 +1,4 @@
-//! Which page has which slug: unique in the installation, and kept for its organisation for 30 days when it is freed
+//! Slugs of status pages: unique in the installation, and kept for their organisation for 30 days when they are freed
 //! (contract 4.13.2).
 //!
 //! The unique index decides between two who want the same; whoever loses learns it without harm to the transaction
@@ -22,7 +22,7 @@ use crate::model::statuspage::Statuspage;
 use crate::store::MainError;
 use crate::store::statuspages::row::to_row;
 
-/// Whether an organisation must not take this slug: a page has it, or it is kept for another organisation.
+/// Returns true if an organisation must not take this slug: a page has it, or it is kept for another organisation.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,4 +1,4 @@
-//! What a block promises: the same checks for any values, an error for any damage.
+//! Tests of what a block promises: the same checks for any values, an error for any damage.
 
 use std::num::NonZeroU32;
 
