@@ -1,4 +1,4 @@
-//! What a window of time showed: differences of counts, and the figures that follow from them.
+//! The figures of a window of time: differences of counts, and what follows from them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::bench::plan::Plan;
 /// A check that starts within this time of being due is on time.
 pub(super) const ON_TIME_MS: u64 = 250;
 
-/// What had been counted at a moment.
+/// The counts at a moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
     pub(super) at: Instant,
@@ -26,13 +26,13 @@ pub(super) struct Counts {
     pub(super) durable: u64,
 }
 
-/// How late checks started, in microseconds.
+/// The delays with which checks started, in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lateness {
     pub(super) p50_us: u64,
     pub(super) p99_us: u64,
     pub(super) max_us: u64,
-    /// How many started within [`ON_TIME_MS`].
+    /// The number of checks that started within [`ON_TIME_MS`].
     pub(super) on_time: u64,
 }
 
@@ -124,7 +124,7 @@ impl Figures {
         self.floors.as_ref()?.saturated.cpu_us()
     }
 
-    /// How many times the paced floor a check costs.
+    /// Returns the CPU time of an exchange as a multiple of the paced floor.
     pub(super) fn ratio(&self) -> Option<f64> {
         Some(self.cpu_us()? / self.paced_us()?)
     }

@@ -23,7 +23,7 @@ use crate::bench::usage;
 mod http2;
 mod ping;
 
-/// How long a floor is measured.
+/// The time for which a floor is measured.
 const LENGTH: Duration = Duration::from_secs(2);
 /// Exchanges at a time.
 const AT_ONCE: usize = 64;
@@ -35,7 +35,7 @@ const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: floor\
 const QUESTION: &[u8] =
     b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x02h0\x05bench\x04test\x00\x00\x01\x00\x01";
 
-/// What is exchanged with whom.
+/// The exchange that is measured, and the peers that it is made with.
 #[derive(Clone)]
 pub(super) struct Exchange {
     pub(super) kind: Kind,
@@ -45,7 +45,7 @@ pub(super) struct Exchange {
     pub(super) tls: Arc<ClientConfig>,
 }
 
-/// What bare exchanges cost.
+/// The cost of bare exchanges.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Floor {
     pub(super) exchanges: u64,
@@ -70,7 +70,7 @@ pub(super) struct Floors {
     pub(super) saturated: Floor,
 }
 
-/// How exchanges follow each other.
+/// The pace at which exchanges follow each other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) exchanges_per_second: f64,

@@ -16,7 +16,7 @@ pub(super) const TARGET_ADDRESSES: u8 = 16;
 /// Hosts that are pinged: 127.1.x.y, answered by the kernel.
 const PINGED_HOSTS: u32 = 1_000;
 
-/// What is measured.
+/// A kind of check that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Http,
@@ -65,7 +65,7 @@ impl Kind {
         }
     }
 
-    /// Whether its target has a certificate.
+    /// Returns true if its target has a certificate.
     pub(super) const fn has_certificate(self) -> bool {
         matches!(self, Self::Https | Self::Http2 | Self::Ssl)
     }
@@ -78,7 +78,7 @@ impl Kind {
         }
     }
 
-    /// Whether its target is a process that has to be started; pings are answered by the kernel.
+    /// Returns true if its target is a process that has to be started; pings are answered by the kernel.
     pub(super) const fn needs_process(self) -> bool {
         !matches!(self, Self::Icmp)
     }

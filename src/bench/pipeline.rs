@@ -44,7 +44,7 @@ pub(super) struct Pipeline {
     recorder_thread: Arbiter,
     recorded: Arc<RecordCounters>,
     databases: Databases,
-    /// Whether the history lies in our own folder.
+    /// True if the history lies in our own folder.
     owns_history: bool,
     folder: Folder,
     kind: Kind,
@@ -121,7 +121,7 @@ impl Pipeline {
         }
     }
 
-    /// What has been counted until now.
+    /// Returns what has been counted until now.
     pub(super) fn counts(&self) -> anyhow::Result<Counts> {
         let counters = self.engine.counters();
         let of_status = |status| {
@@ -142,7 +142,7 @@ impl Pipeline {
         })
     }
 
-    /// How late checks started since the last such question.
+    /// Returns how late checks started since the last call.
     pub(super) async fn lateness(&self) -> anyhow::Result<Lateness> {
         let report = self.engine.lateness().await?;
         Ok(Lateness {
@@ -153,7 +153,8 @@ impl Pipeline {
         })
     }
 
-    /// Why checks could not look or were skipped, by reason, as far as there were any.
+    /// Returns the number of attempts that could not look and of runs that were skipped, by reason, as far as there
+    /// were any.
     pub(super) fn shed_by_reason(&self) -> HashMap<&'static str, u64> {
         let counters = self.engine.counters();
         let troubles =

@@ -1,4 +1,4 @@
-//! What one run measures: the flags of `watchkeeper bench probe`, read once.
+//! The plan of one run: the flags of `watchkeeper bench probe`, read once.
 //!
 //! Given targets are used as they are; a kind without any gets a target of its own (see `target_process`).
 
@@ -6,12 +6,12 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use crate::bench::kind::Kind;
 
-/// What one run measures.
+/// The plan of one run.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     /// One after the other.
     pub(super) kinds: Vec<Kind>,
-    /// How many services are watched.
+    /// The number of services that are watched.
     pub(super) services: u32,
     /// Seconds between two checks of one location.
     pub(super) interval_seconds: u32,

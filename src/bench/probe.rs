@@ -24,7 +24,7 @@ use crate::bench::{report, usage};
 use crate::clock::Clock;
 use crate::config::{Config, LocationConfig};
 
-/// How often the progress bar moves.
+/// The interval between two moves of the progress bar.
 const TICK: Duration = Duration::from_millis(100);
 
 /// `watchkeeper bench probe` and its flags.

@@ -34,7 +34,7 @@ impl Process {
         line.trim().parse().context("the process did not say where it listens")
     }
 
-    /// Whether it still runs.
+    /// Returns true if it still runs.
     pub(super) fn is_running(&mut self) -> bool {
         matches!(self.0.try_wait(), Ok(None))
     }

@@ -13,7 +13,7 @@ use crate::bench::api::crowd::read_answer;
 use crate::bench::process::Process;
 use crate::config::Config;
 
-/// How long the server may take to start.
+/// The longest time that the server may take to start.
 const START: Duration = Duration::from_secs(30);
 /// More requests a minute than any run makes.
 const RATE_LIMIT: &str = "1000000000";

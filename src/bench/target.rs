@@ -120,7 +120,7 @@ fn acceptor(protocol: &[u8]) -> anyhow::Result<TlsAcceptor> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// What happens to a connection.
+/// The treatment of a connection.
 #[derive(Clone)]
 struct Service {
     says_something: bool,

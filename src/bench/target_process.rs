@@ -6,7 +6,7 @@ use crate::bench::process::Process;
 /// A running target.
 #[derive(Debug)]
 pub(super) struct TargetProcess {
-    /// Where it listens, on each of its addresses.
+    /// The port on which it listens, on each of its addresses.
     pub(super) port: u16,
     _process: Process,
 }

@@ -1,4 +1,4 @@
-//! What this process has used: CPU time of all its threads, and resident memory.
+//! Resources that this process has used: CPU time of all its threads, and resident memory.
 //!
 //! CPU time is `getrusage` (user and system, microseconds); memory is the `VmRSS` line of `/proc/self/status`, which
 //! only Linux has.

@@ -17,14 +17,14 @@ const LONGEST_US: u64 = 60_000_000;
 /// The requests of a crowd, by their number.
 pub(super) type Requests = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
 
-/// What a crowd saw.
+/// The measurements of a crowd.
 #[derive(Debug)]
 pub(super) struct Seen {
     /// Microseconds from the first byte sent to the last byte read.
     pub(super) latency_us: Histogram<u64>,
     /// Answers that were not 2xx.
     pub(super) failed: u64,
-    /// How long it went on.
+    /// The time from the start of the crowd to its end.
     pub(super) elapsed: Duration,
 }
 

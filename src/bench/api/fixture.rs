@@ -1,4 +1,4 @@
-//! What is measured: a server with services that are checked, a target for the checks, and the floor.
+//! The setup that is measured: a server with services that are checked, a target for the checks, and the floor.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

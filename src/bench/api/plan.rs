@@ -1,8 +1,8 @@
-//! What one run of `watchkeeper bench api` measures: its flags, read once, and the questions that it asks.
+//! The plan of one run of `watchkeeper bench api`: its flags, read once, and the questions that it asks.
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-/// What is asked of the server.
+/// A kind of request that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     /// A bare read by key, of the floor.
@@ -41,7 +41,7 @@ impl Question {
         }
     }
 
-    /// What is sent.
+    /// Returns the request in words, for the report.
     pub(super) const fn described(self) -> &'static str {
         match self {
             Self::Floor => "a bare read by key (floor)",
@@ -53,7 +53,7 @@ impl Question {
         }
     }
 
-    /// Whether pings and changes are committed meanwhile.
+    /// Returns true if pings and changes are committed meanwhile.
     pub(super) const fn has_writes(self) -> bool {
         matches!(self, Self::ServiceBesideWrites | Self::ListBesideWrites)
     }
@@ -70,7 +70,7 @@ impl Question {
     }
 }
 
-/// What one run measures.
+/// The plan of one run.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     /// Services in the database.

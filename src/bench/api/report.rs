@@ -16,7 +16,7 @@ const COLUMNS: [(&str, usize); 6] = [
     ("failed", 6),
 ];
 
-/// What one question showed.
+/// The figures of one question.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Figures {
     /// The question.

@@ -22,7 +22,7 @@ pub(super) async fn get(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std:
     stream.write_all(SETTINGS_ACK).await
 }
 
-/// Whether a frame of headers or data that ends the stream has come as a whole.
+/// Returns true if a frame of headers or data that ends the stream has come as a whole.
 fn is_complete(mut received: &[u8]) -> bool {
     while let Some((head, rest)) = received.split_at_checked(FRAME_HEAD_BYTES) {
         let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);

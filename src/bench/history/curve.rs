@@ -33,7 +33,7 @@ const COLUMNS: [(&str, usize); 5] = [
     ("newest page p99 ms", 18),
 ];
 
-/// What one size showed.
+/// The figures at one size of the history.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
     /// Results in the history.

@@ -1,4 +1,5 @@
-//! What reads are measured on: a server whose history holds one service of many days, and others that are checked.
+//! The setup on which reads are measured: a server whose history holds one service of many days, and others that are
+//! checked.
 //!
 //! The service is made through the API; then the server is stopped, the service's past is written by the same recorder
 //! and compactor as in [`ingest`](super::ingest), and the server is started again.

@@ -12,7 +12,7 @@ use crate::model::location::LocationCode;
 use crate::model::service::ServiceKey;
 use crate::store::history::blocks::Entry;
 
-/// When simulated time starts: a midnight.
+/// The start of simulated time: a midnight.
 const START_MS: i64 = 20_000 * DAY_MS;
 
 /// All services and locations.
@@ -20,7 +20,7 @@ const START_MS: i64 = 20_000 * DAY_MS;
 pub(super) struct Fleet {
     codes: Arc<[LocationCode]>,
     members: Vec<Member>,
-    /// Whose turn it is.
+    /// The index of the member whose turn it is.
     next: usize,
     now: Timestamp,
 }

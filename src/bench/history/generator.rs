@@ -22,10 +22,10 @@ const OUTAGE_SHARE: f64 = 0.005;
 /// The same for degraded stretches.
 const DEGRADED_SHARE: f64 = 0.005;
 const MEAN_STRETCH_MS: f64 = 17.0 * 60_000.0;
-/// How often a single attempt fails although the target is well.
+/// The share of single attempts that fail although the target is well.
 const FLAKE_SHARE: f64 = 0.002;
 
-/// What is checked: which phases there are.
+/// The kind of a check, which decides its phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// Name, connection, TLS, first byte, body.
@@ -60,7 +60,7 @@ pub struct Series {
     scheduled_at: Timestamp,
     /// Typical durations of a healthy check in microseconds: dns, connect, tls, ttfb, transfer.
     medians_us: [f64; 5],
-    /// When the target is slowest, as a part of the day.
+    /// The time of day at which the target is slowest, as a part of the day.
     rush_hour: f64,
     /// Natural logarithm of the slow drift.
     drift: f64,
@@ -68,7 +68,7 @@ pub struct Series {
     weather_until: Timestamp,
 }
 
-/// How the target is doing.
+/// The state of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Weather {
     Fine,
@@ -76,7 +76,7 @@ enum Weather {
     Out(Cause),
 }
 
-/// Why it is out.
+/// The cause of an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
     Refuses,
@@ -85,7 +85,7 @@ enum Cause {
     Broken(u16),
 }
 
-/// How much the logarithm of each phase varies.
+/// The standard deviation of the logarithm of each phase.
 const SIGMAS: [f64; 5] = [0.4, 0.1, 0.1, 0.3, 0.5];
 
 impl Series {
@@ -224,7 +224,8 @@ impl Series {
         Measurement::unanswered(code, message, timings)
     }
 
-    /// How much later than due the deciding attempt starts, and which one it is. A target that is out fails twice.
+    /// Returns how much later than due the deciding attempt starts, in milliseconds, and which one it is. A target that
+    /// is out fails twice.
     fn attempt(&mut self) -> (i64, u8) {
         let late = match self.below(1_000) {
             0..3 => i64::from(self.below(400)),

@@ -37,9 +37,9 @@ const BATCH_RESULTS: usize = 1_024;
 const WAITING_RESULTS: u64 = 32_768;
 /// Batches that are ready before the recorder takes them.
 const BATCHES_READY: usize = 16;
-/// How often the recorder is looked at when it is full.
+/// The interval between two looks at the recorder when it is full.
 const GLANCE: Duration = Duration::from_millis(1);
-/// How often the compactor looks for work in operation, as far as it finds any.
+/// The interval at which the compactor finds work in operation, in milliseconds.
 pub(super) const HOUR_MS: i64 = 3_600_000;
 const LOOK_RESULTS: u64 = 500_000;
 /// An hour is sealed this long after its end.
@@ -60,7 +60,7 @@ pub(super) struct Pipeline {
     empty_bytes: u64,
 }
 
-/// What it took.
+/// The time and the CPU time that results took.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spent {
     /// Results.
@@ -71,12 +71,12 @@ pub(super) struct Spent {
     pub(super) cpu: Duration,
 }
 
-/// What a whole history took.
+/// The figures of a whole history.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Figures {
     /// Until everything was sealed and merged.
     pub(super) spent: Spent,
-    /// What lies in segments.
+    /// The contents of its segments.
     pub(super) sealed: Sealed,
     /// Everything on the disk.
     pub(super) bytes: u64,
@@ -223,7 +223,7 @@ impl Pipeline {
     }
 }
 
-/// When the compactor is told to look for work.
+/// The schedule on which the compactor is told to look for work.
 struct Looks {
     look_ms: i64,
     sent: u64,

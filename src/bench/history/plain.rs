@@ -28,7 +28,7 @@ const WIDTH: usize = 17;
 /// Rows a statement.
 const ROWS: usize = 1_024;
 
-/// What plain rows took.
+/// The figures of plain rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Figures {
     /// Until they were durable.

@@ -1,4 +1,4 @@
-//! What one run of `watchkeeper bench history` measures: its flags, read once.
+//! The plan of one run of `watchkeeper bench history`: its flags, read once.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -10,7 +10,7 @@ use crate::bench::history::fixture::Fixture;
 use crate::bench::history::plan::Plan;
 use crate::config::Config;
 
-/// What is asked.
+/// A kind of read that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     /// The newest page of checks.
@@ -40,7 +40,7 @@ impl Question {
         }
     }
 
-    /// What is sent.
+    /// Returns the request in words, for the report.
     const fn described(self) -> &'static str {
         match self {
             Self::Newest => "checks: newest page of 50",
@@ -60,7 +60,7 @@ impl Question {
         }
     }
 
-    /// How often it is asked when `most` is not less.
+    /// Returns the number of times that it is asked, `most` at most.
     pub(super) fn repetitions(self, most: u32) -> u32 {
         let wanted = match self {
             Self::Newest | Self::Far => 2_000,
@@ -71,7 +71,7 @@ impl Question {
     }
 }
 
-/// What one question showed.
+/// The figures of one question.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Figures {
     /// The question.

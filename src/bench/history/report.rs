@@ -7,8 +7,9 @@ use crate::bench::history::plain;
 use crate::bench::history::plan::Plan;
 use crate::bench::history::reads;
 
-/// What is promised on two cores.
+/// The results a second that are promised on two cores, by database.
 const PROMISED_PER_SECOND: [(&str, u32); 2] = [("SQLite", 50_000), ("PostgreSQL", 60_000)];
+/// The bytes a result that are promised.
 const PROMISED_BYTES: f64 = 12.0;
 
 const COLUMNS: [(&str, usize); 6] = [
@@ -31,9 +32,9 @@ const READ_COLUMNS: [(&str, usize); 6] = [
 /// Everything that one run showed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Report {
-    /// What was measured.
+    /// The plan of the run.
     pub(super) plan: Plan,
-    /// Whether the history lies in SQLite.
+    /// True if the history lies in SQLite.
     pub(super) is_sqlite: bool,
     /// The floor.
     pub(super) plain: plain::Figures,
@@ -44,7 +45,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Whether every result is in a block and every request was answered.
+    /// Returns true if every result is in a block and every request was answered.
     pub(super) fn is_clean(&self) -> bool {
         let is_complete = self.history.sealed.results == self.plan.results;
         is_complete
@@ -92,7 +93,7 @@ impl Report {
         text.trim_end().to_owned()
     }
 
-    /// What the bytes are made of.
+    /// Returns the lines that say what the bytes of a result are made of.
     fn composition(&self) -> String {
         let (sealed, results) = (&self.history.sealed, self.history.spent.results.max(1) as f64);
         let each = |bytes: u64| bytes as f64 / results;

@@ -1,4 +1,4 @@
-//! Where a run keeps its databases, and how many bytes they take.
+//! The databases of a run: their places, and the number of bytes that they take.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(super) struct Storage {
     history_url: Option<String>,
 }
 
-/// What sealed results take.
+/// The numbers of sealed results and blocks, and the bytes that they take.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sealed {
     /// Results in blocks.
@@ -74,7 +74,7 @@ impl Storage {
         self.folder.path().join("plain")
     }
 
-    /// Whether the history lies in our own folder.
+    /// Returns true if the history lies in our own folder.
     pub(super) const fn is_sqlite(&self) -> bool {
         self.history_url.is_none()
     }
@@ -124,7 +124,7 @@ fn bytes_below(folder: &Path) -> anyhow::Result<u64> {
     Ok(sum)
 }
 
-/// What the visible segments hold.
+/// Returns the sum of what the visible segments hold.
 pub(super) async fn sealed(databases: &Databases) -> anyhow::Result<Sealed> {
     let history = &databases.history;
     let mut sum = Sealed::default();
