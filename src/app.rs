@@ -50,14 +50,14 @@ use crate::supervise::{Handle, Supervisor};
 use crate::telemetry::Collect;
 use crate::timetable::wall_clock::{self, ClockMetrics};
 
-/// How long a stop may take in all.
+/// The longest time that a stop may take in all.
 const STOP_LIMIT: Duration = Duration::from_secs(9);
 
 /// A running Watchkeeper.
 pub struct App {
-    /// Where the API listens.
+    /// The address on which the API listens.
     pub address: SocketAddr,
-    /// What the first start made; `None` on later starts.
+    /// The token that the first start made, and its file; `None` on later starts.
     pub first_start: Option<FirstStart>,
     server: Server,
     background: Background,
@@ -68,7 +68,7 @@ pub struct App {
     lock: File,
 }
 
-/// What writes the history.
+/// The recorder and the compactor, which write the history, with their threads and shared state.
 struct Recording {
     recorder: Handle<Recorder>,
     recorder_thread: Arbiter,
@@ -80,7 +80,7 @@ struct Recording {
 }
 
 impl Recording {
-    /// Who has numbers for `/metrics`.
+    /// Returns the sources of the numbers at `/metrics`.
     fn collectors(
         &self,
         engine: &Engine,

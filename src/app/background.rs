@@ -1,5 +1,5 @@
-//! What runs beside everything else: clocks, comparisons, recoveries, upkeep. All of it under supervision; each of them can be
-//! cut off and begun again anywhere.
+//! Background work: clocks, comparisons, recoveries, upkeep. All of it under supervision; each of them can be cut off
+//! and begun again anywhere.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ const RECONCILIATION: Kind = Kind::restarting("reconciliation");
 const UPKEEP: Kind = Kind::restarting("upkeep");
 const WALL_CLOCK: Kind = Kind::restarting("wall_clock");
 
-/// What it is started with.
+/// The parts that background work is started with.
 pub(super) struct BackgroundParts<'a> {
     pub(super) supervisor: &'a Supervisor,
     pub(super) announcer: &'a Announcer,
@@ -45,7 +45,7 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) restored: Vec<Restored>,
 }
 
-/// What runs beside everything else.
+/// The background work of an app.
 pub(super) struct Background {
     tasks: Vec<JoinHandle<()>>,
     maintenances: Handle<MaintenanceClock>,

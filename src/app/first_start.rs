@@ -1,5 +1,5 @@
-//! What the first start makes: the data folder, the secret key, an organisation and a token with every permission of the
-//! API; what is an operator's is given by name alone.
+//! Makes what the first start needs: the data folder, the secret key, an organisation and a token with every permission
+//! of the API; what is an operator's is given by name alone.
 //!
 //! Files that hold secrets are readable by their owner alone.
 
@@ -19,12 +19,12 @@ use crate::model::secret::{KEY_LENGTH, Sealer};
 use crate::model::token::TokenText;
 use crate::store::{Databases, organisations, tokens};
 
-/// What the first start made.
+/// The token that the first start made, and its file.
 #[derive(Clone, Debug)]
 pub struct FirstStart {
     /// The token with every permission of the API.
     pub token: String,
-    /// Where it is kept.
+    /// The file in which the token is kept.
     pub token_file: PathBuf,
 }
 
@@ -117,7 +117,7 @@ impl NewKey {
         write_secret(&self.file, &self.text)
     }
 
-    /// Where it would be written.
+    /// Returns the path of the file to which it would be written.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file

@@ -1,4 +1,4 @@
-//! What commands and the server stand on: the data folder, both databases, the key that opens secrets.
+//! The foundation of commands and the server: the data folder, both databases, the key that opens secrets.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::store::{Databases, idempotency_keys, installation, organisations};
 const MAIN_FILE: &str = "main.db";
 const HISTORY_FILE: &str = "history.db";
 
-/// What commands need that work on the databases alone.
+/// Everything that is needed by commands that work on the databases alone.
 pub struct Foundation {
     /// The settings.
     pub config: Config,
@@ -65,7 +65,8 @@ impl Foundation {
         Ok(Self { config, clock, databases, sealer })
     }
 
-    /// What ran under a key on this node when an earlier process died runs no more; the embedded database is this node's alone.
+    /// Frees the idempotency keys of requests that ran on this node when an earlier process died. All running keys
+    /// of an embedded database are freed, because it is this node's alone.
     pub(super) async fn free_keys(&self, node: Id) -> anyhow::Result<()> {
         let transaction = self.databases.main.begin().await?;
         if self.config.database_url.is_none() {

@@ -1,4 +1,4 @@
-//! What was measured before this start: it may still lie in the spool, and the history may come only later.
+//! Restores what was measured before this start: it may still lie in the spool, and the history may come only later.
 //!
 //! Nothing here holds up checks. What cannot be had at once is added when it can.
 
@@ -18,13 +18,13 @@ use crate::record::spool::Spool;
 use crate::store::{Databases, StoreError};
 use crate::supervise::{Handle, Kind, Supervisor};
 
-/// What waits for the history database, in the data folder.
+/// The folder in the data folder for what waits for the history database.
 const SPOOL_FOLDER: &str = "spool";
-/// How long a start waits for what an earlier process has left: services go on from it.
+/// The longest time that a start waits for what an earlier process has left: services go on from it.
 const REPLAY_WAIT: Duration = Duration::from_secs(2);
 /// The interval between two looks for figures that are to be computed anew.
 const UNDONE_EVERY: Duration = Duration::from_secs(10);
-/// How long the first requests wait for the figures of the past.
+/// The longest time that the first requests wait for the figures of the past.
 const FIGURES_WAIT: Duration = Duration::from_secs(2);
 
 /// The spool in the data folder.
@@ -69,7 +69,8 @@ pub(super) async fn prepare_history(databases: Databases, retry: Duration) {
     }
 }
 
-/// What the figures of the past are computed from. They are of the time before this start, so they can come at any time.
+/// The parts from which the figures of the past are computed. The figures are of the time before this start, so they
+/// can come at any time.
 pub(super) struct Figures {
     pub(super) databases: Databases,
     pub(super) recorder: Handle<Recorder>,

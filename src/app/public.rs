@@ -16,7 +16,7 @@ pub(super) fn open(state: AppState, listener: TcpListener) -> anyhow::Result<Ser
     serve(state, listener, &visitors)
 }
 
-/// Who answers on the hosts of status pages.
+/// Returns the handler of requests to the hosts of status pages.
 fn visitors(parts: &AppState) -> Visitors {
     let pages = Pages {
         databases: parts.databases.clone(),
@@ -27,7 +27,7 @@ fn visitors(parts: &AppState) -> Visitors {
     Arc::new(move |request| pages.receive(request))
 }
 
-/// What looks at custom domains.
+/// Returns the watch that looks at custom domains.
 pub(super) fn domain_watch(parts: &AppState) -> DomainWatch {
     DomainWatch {
         databases: parts.databases.clone(),

@@ -13,7 +13,7 @@ use crate::model::service::{Service, ServiceKey};
 use crate::store::MainError;
 use crate::store::services::{self, OwnedService};
 
-/// How often.
+/// The interval between two comparisons.
 const EVERY: Duration = Duration::from_secs(300);
 /// Services compared at a time.
 const PAGE: u64 = 1_000;

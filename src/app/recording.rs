@@ -21,7 +21,7 @@ use crate::supervise::{Handle, Placement, Supervised as _, Supervisor};
 /// Messages in the compactor's mailbox: nobody but an operator's command asks it for anything.
 const COMPACTOR_MAILBOX: usize = 16;
 
-/// What a recorder is started with.
+/// The parts that a recorder is started with.
 pub(crate) struct RecorderParts<'a> {
     pub(crate) supervisor: &'a Supervisor,
     pub(crate) thread: &'a Arbiter,
@@ -29,7 +29,7 @@ pub(crate) struct RecorderParts<'a> {
     pub(crate) databases: &'a Databases,
     pub(crate) roster: &'a Roster,
     pub(crate) counters: Arc<RecordCounters>,
-    /// Who hears of services that are up again.
+    /// The register of services that are up again.
     pub(crate) returned: Arc<Returned>,
     /// For what memory does not hold.
     pub(crate) spool: Option<Spool>,
@@ -50,7 +50,7 @@ pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> Handle<Recorder> {
     supervisor.start_once(&placement, recorder)
 }
 
-/// What a compactor is started with.
+/// The parts that a compactor is started with.
 pub(crate) struct CompactorParts<'a> {
     pub(crate) supervisor: &'a Supervisor,
     pub(crate) thread: &'a Arbiter,
