@@ -35,7 +35,13 @@ pub(super) struct Sealed {
 
 impl Storage {
     pub(super) fn new(config: &Config) -> anyhow::Result<Self> {
-        Ok(Self { folder: Folder::new()?, history_url: config.history_url.clone() })
+        let history_url = config.history_url.clone();
+        if history_url.as_ref().is_some_and(|url| url.starts_with("sqlite:")) {
+            bail!(
+                "SQLite is measured in a folder of its own: leave the history URL out, or name a postgres:// database"
+            );
+        }
+        Ok(Self { folder: Folder::new()?, history_url })
     }
 
     /// Opens the databases. A history that holds anything is not written to.
