@@ -42,11 +42,11 @@ use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::plans::PlanTable;
-use crate::record::compaction::{self, CompactionCounters, Compactor};
-use crate::record::recorder::{RecordCounters, Recorder, Stop};
+use crate::record::compaction::{CompactionCounters, Compactor};
+use crate::record::recorder::{RecordCounters, Recorder};
 use crate::record::recovery::Returned;
 use crate::store::Databases;
-use crate::supervise::{Handle, Supervisor};
+use crate::supervise::{Handle, Stop, Supervisor};
 use crate::telemetry::Collect;
 use crate::timetable::wall_clock::{self, ClockMetrics};
 
@@ -175,7 +175,7 @@ impl App {
             self.recording.recorder_thread.stop();
             awaited.set("the compactor");
             // It ends before its thread does: connections that are dropped with a pass need the thread's runtime.
-            let _ = self.recording.compactor.send(compaction::Stop).await;
+            let _ = self.recording.compactor.send(Stop).await;
             self.recording.compactor_thread.stop();
             awaited.set("the main database");
             self.databases.main.close().await;

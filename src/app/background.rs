@@ -16,9 +16,9 @@ use crate::record::recorder::Recorder;
 use crate::record::recovery::{self, Returned};
 use crate::record::restore::Restored;
 use crate::record::upkeep;
-use crate::supervise::{Handle, Kind, Placement, Supervisor};
-use crate::timetable::domains::{self, DomainClock, DomainWatch};
-use crate::timetable::maintenances::{self, MaintenanceClock, Transitions};
+use crate::supervise::{Handle, Kind, Placement, Stop, Supervisor};
+use crate::timetable::domains::{DomainClock, DomainWatch};
+use crate::timetable::maintenances::{MaintenanceClock, Transitions};
 use crate::timetable::wall_clock;
 
 /// Messages in the mailbox of a clock: it sends them to itself.
@@ -106,7 +106,7 @@ impl Background {
             task.abort();
         }
         // They may have ended before.
-        let _ = self.domains.send(domains::Stop).await;
-        let _ = self.maintenances.send(maintenances::Stop).await;
+        let _ = self.domains.send(Stop).await;
+        let _ = self.maintenances.send(Stop).await;
     }
 }

@@ -18,7 +18,7 @@ pub use crate::engine::aggregator::live::{LastKnownState, Snapshot};
 use crate::model::history::{CheckRecord, MeasuredStatus, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Verdict;
-use crate::supervise::{Beat, Kind, Supervised};
+use crate::supervise::{Beat, Kind, Stop, Supervised};
 
 /// The aggregator of one shard.
 pub struct Aggregator {
@@ -74,11 +74,6 @@ pub struct Lateness;
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Flush;
-
-/// End.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Close;
 
 /// Lateness of starts in microseconds.
 #[derive(Clone, Debug, actix::MessageResponse)]
@@ -194,10 +189,10 @@ impl Handler<Flush> for Aggregator {
     }
 }
 
-impl Handler<Close> for Aggregator {
+impl Handler<Stop> for Aggregator {
     type Result = ();
 
-    fn handle(&mut self, _: Close, ctx: &mut Context<Self>) {
+    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) {
         ctx.stop();
     }
 }

@@ -29,7 +29,7 @@ use crate::model::location::LocationCode;
 use crate::model::service::ServiceKey;
 use crate::model::watch::Memory;
 use crate::supervise::backoff::Backoff;
-use crate::supervise::{Beat, Ending, Kind, KindState, Life, Supervised, Supervisor};
+use crate::supervise::{Beat, Ending, Kind, KindState, Life, Stop, Supervised, Supervisor};
 
 /// How long an answer of a service actor is waited for.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
@@ -139,11 +139,6 @@ pub struct WatchedService {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct AreYouThere;
-
-/// End; all services are retired.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Close;
 
 /// A service actor has ended.
 #[derive(Message)]
@@ -324,10 +319,11 @@ impl Handler<WatchedServices> for Fleet {
     }
 }
 
-impl Handler<Close> for Fleet {
+/// All services are retired.
+impl Handler<Stop> for Fleet {
     type Result = ();
 
-    fn handle(&mut self, _: Close, ctx: &mut Context<Self>) {
+    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) {
         ctx.stop();
     }
 }

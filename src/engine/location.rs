@@ -18,7 +18,7 @@ use crate::model::check::{Outcome, Trouble};
 use crate::model::watch::Attempt;
 pub use crate::probe::prober::Prober;
 use crate::probe::spec::CheckSpec;
-use crate::supervise::{Beat, Kind, Supervised};
+use crate::supervise::{Beat, Kind, Stop, Supervised};
 
 /// A check ends by itself within its timeout; if it has not by so much later, it is cut off.
 const OVERRUN_MS: u64 = 200;
@@ -104,11 +104,6 @@ impl Drop for Reply {
     }
 }
 
-/// Ends the lane; checks that wait are dropped with it.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Close;
-
 impl LocationLane {
     /// An empty lane.
     #[must_use]
@@ -164,10 +159,11 @@ impl Handler<RunCheck> for LocationActor {
     }
 }
 
-impl Handler<Close> for LocationActor {
+/// Checks that wait are dropped.
+impl Handler<Stop> for LocationActor {
     type Result = ();
 
-    fn handle(&mut self, _: Close, ctx: &mut Context<Self>) {
+    fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) {
         let dropped = self.lane.lock().clear();
         // Outside of the lock: each of them tells its service.
         drop(dropped);

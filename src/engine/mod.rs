@@ -42,7 +42,7 @@ use crate::model::heartbeat::Ping;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::watch::Memory;
 use crate::stats::window::Window;
-use crate::supervise::{Handle, Placement, Supervisor};
+use crate::supervise::{Handle, Placement, Stop, Supervisor};
 
 /// How long a question whether the engine is alive waits.
 const ANSWER_TAKES: Duration = Duration::from_secs(2);
@@ -250,7 +250,7 @@ impl Engine {
             shard.close().await;
         }
         // It may have ended before.
-        let _ = self.fleet.send(fleet::Close).await;
+        let _ = self.fleet.send(Stop).await;
         for arbiter in self.arbiters.iter() {
             arbiter.stop();
         }

@@ -8,15 +8,15 @@ use tokio::time::Instant;
 
 use crate::clock::Clock;
 use crate::engine::EngineParts;
-use crate::engine::aggregator::{self, Aggregator, Figures};
+use crate::engine::aggregator::{Aggregator, Figures};
 use crate::engine::counters::Counters;
 use crate::engine::definition::Roster;
 use crate::engine::first_look::FirstLooks;
 use crate::engine::lane::LaneLimits;
-use crate::engine::location::{self, LocationActor, LocationLane, Prober};
+use crate::engine::location::{LocationActor, LocationLane, Prober};
 use crate::engine::suspicions::Suspicions;
 use crate::id::Id;
-use crate::supervise::{Handle, Placement, Supervised as _};
+use crate::supervise::{Handle, Placement, Stop, Supervised as _};
 
 /// Whether shards get threads of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,9 +71,9 @@ impl Shard {
 
     /// Ends its actors. A timer would keep the aggregator alive without an address, and lanes may hold waiting checks.
     pub(super) async fn close(&self) {
-        let lanes = self.locations.iter().map(|lane| lane.send(location::Close));
+        let lanes = self.locations.iter().map(|lane| lane.send(Stop));
         // Whoever has ended already needs no ending.
-        let _ = join(join_all(lanes), self.aggregator.send(aggregator::Close)).await;
+        let _ = join(join_all(lanes), self.aggregator.send(Stop)).await;
     }
 }
 

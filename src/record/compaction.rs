@@ -39,7 +39,7 @@ use crate::record::compaction::segment_writer::SegmentWriter;
 use crate::store::history::segments::SegmentId;
 use crate::store::history::{CompactionLock, History};
 use crate::store::{HistoryError, StoreError};
-use crate::supervise::{Beat, Kind, Supervised};
+use crate::supervise::{Beat, Kind, Stop, Supervised};
 use crate::telemetry::{Collect, Exposition};
 
 /// The counters of the compaction, for `/metrics`.
@@ -198,11 +198,6 @@ pub struct Compactor {
 #[rtype(result = "bool")]
 pub struct Compact;
 
-/// Ends the actor on its own thread; a pass under way is cut off, which it may be anywhere.
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct Stop;
-
 impl Compactor {
     /// An actor that does a pass every so often.
     #[must_use]
@@ -273,6 +268,7 @@ impl Handler<Compact> for Compactor {
     }
 }
 
+/// A pass under way is cut off, which it may be anywhere.
 impl Handler<Stop> for Compactor {
     type Result = ();
 

@@ -81,6 +81,11 @@ pub struct Beat {
     fault: Option<Fault>,
 }
 
+/// Asks an actor to end. Its handler says what becomes of the work that is left; the answer comes when that is done.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Stop;
+
 impl Beat {
     /// Answers. A test may have asked for a fault instead.
     ///

@@ -35,7 +35,7 @@ pub use crate::supervise::fatal::EXIT_CODE;
 pub use crate::supervise::fault::Fault;
 pub use crate::supervise::handle::Handle;
 pub use crate::supervise::kind::{ActorState, Kind, KindState, OnDeath};
-pub use crate::supervise::life::{Beat, Ending, Life};
+pub use crate::supervise::life::{Beat, Ending, Life, Stop};
 pub use crate::supervise::sweep::FROZEN_AFTER;
 
 use crate::supervise::backoff::Backoff;

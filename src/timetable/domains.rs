@@ -15,7 +15,7 @@ use crate::model::domain_names::DomainNames;
 use crate::probe::domain_look::look;
 use crate::probe::toolbox::Toolbox;
 use crate::store::{Databases, MainError, custom_domains};
-use crate::supervise::{Beat, Kind, Supervised};
+use crate::supervise::{Beat, Kind, Stop, Supervised};
 
 /// The interval between two looks for due domains.
 const EVERY: Duration = Duration::from_secs(10);
@@ -47,11 +47,6 @@ pub struct DomainClock {
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 struct Tick;
-
-/// Ends the actor; a look under way is dropped.
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct Stop;
 
 impl DomainClock {
     /// A clock for these domains.
@@ -99,6 +94,7 @@ impl Handler<Tick> for DomainClock {
     }
 }
 
+/// A look under way is dropped.
 impl Handler<Stop> for DomainClock {
     type Result = ResponseFuture<()>;
 

@@ -18,7 +18,7 @@ use crate::model::maintenance::MaintenanceKey;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::store::maintenances::{due, effect};
 use crate::store::{MainError, organisations};
-use crate::supervise::{Beat, Kind, Supervised};
+use crate::supervise::{Beat, Kind, Stop, Supervised};
 
 /// The longest sleep; also the wait after a failure.
 const LONGEST_MS: i64 = 1_000;
@@ -133,11 +133,6 @@ impl MaintenanceClock {
 #[rtype(result = "()")]
 struct Tick;
 
-/// Begin nothing more.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Stop;
-
 impl Supervised for MaintenanceClock {
     const KIND: Kind = Kind::restarting("maintenance_clock");
 }
@@ -182,6 +177,7 @@ impl Handler<Tick> for MaintenanceClock {
     }
 }
 
+/// Begins nothing more.
 impl Handler<Stop> for MaintenanceClock {
     type Result = ();
 

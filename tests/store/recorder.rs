@@ -13,12 +13,13 @@ use watchkeeper::engine::aggregator::Batch;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus::{Down, Up};
 use watchkeeper::model::time_range::TimeRange;
-use watchkeeper::record::recorder::{Drain, RecordCounters, Recorder, Stop};
+use watchkeeper::record::recorder::{Drain, RecordCounters, Recorder};
 use watchkeeper::record::spool::Spool;
 use watchkeeper::store::Databases;
 use watchkeeper::store::history::History;
 use watchkeeper::store::history::checks::{CheckFilter, page};
 use watchkeeper::store::history::{changes, samples};
+use watchkeeper::supervise::Stop;
 
 use crate::support::Backend;
 use crate::support::backend::{Place, Store};

@@ -30,7 +30,7 @@ use crate::record::spool::Spool;
 use crate::store::HistoryError;
 use crate::store::history::History;
 use crate::store::history::locations::LocationNumbers;
-use crate::supervise::{Beat, Kind, Supervised};
+use crate::supervise::{Beat, Kind, Stop, Supervised};
 
 /// Batches in the mailbox before aggregators have to keep theirs.
 pub const MAILBOX: usize = 256;
@@ -66,11 +66,6 @@ struct Flight {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Drain;
-
-/// Answered when everything taken so far is durable: in the database, or in the spool while the database is away.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Stop;
 
 impl Recorder {
     /// A recorder for these locations.
@@ -332,6 +327,7 @@ impl Handler<Drain> for Recorder {
     }
 }
 
+/// Answered when everything taken so far is durable: in the database, or in the spool while the database is away.
 impl Handler<Stop> for Recorder {
     type Result = actix::ResponseFuture<()>;
 
