@@ -1,4 +1,4 @@
-//! Who may do what, and how much of it: permissions (contract 2), plans and quotas (contract 3).
+//! Access and its limits: permissions (contract 2), plans and quotas (contract 3).
 
 use std::fmt;
 use std::str::FromStr;
@@ -97,7 +97,7 @@ impl Permissions {
         Permission::ALL.iter().copied().collect()
     }
 
-    /// Whether the set holds `permission`.
+    /// Returns true if the set holds `permission`.
     #[must_use]
     pub const fn contains(self, permission: Permission) -> bool {
         self.0 & (1 << permission as u32) != 0
@@ -177,10 +177,10 @@ impl UnknownPlan {
     }
 }
 
-/// What an organisation may use; `None` = unlimited.
+/// The limits of an organisation's plan; `None` = unlimited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanLimits {
-    /// Whether the API answers at all (apart from `/v1/me`).
+    /// True if the API answers at all (apart from `/v1/me`).
     pub api_access: bool,
     /// Services that are not paused.
     pub services: Option<u32>,
@@ -196,7 +196,7 @@ pub struct PlanLimits {
     pub custom_domains: Option<u32>,
     /// Lower bound of `interval_seconds`.
     pub min_interval_seconds: u32,
-    /// How long results are kept.
+    /// The number of days for which results are kept.
     pub retention_days: u32,
 }
 
@@ -250,9 +250,9 @@ pub struct Token {
     pub organisation: i64,
     /// Display name.
     pub name: String,
-    /// What it may do.
+    /// The permissions of the token.
     pub permissions: Permissions,
-    /// When it stops working by itself.
+    /// The time at which the token expires.
     pub expires_at: Option<Timestamp>,
     /// Time of creation.
     pub created_at: Timestamp,

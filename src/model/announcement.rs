@@ -1,12 +1,12 @@
-//! Which status pages announce an incident or a maintenance (contract 4.10.2, 4.11.2): those that were chosen for it, or
-//! else every page with a visible component of a service that it names.
+//! The status pages that announce an incident or a maintenance (contract 4.10.2, 4.11.2): those that were chosen for
+//! it, or else every page with a visible component of a service that it names.
 
 /// Most services that an announcement names.
 pub const SERVICES_MAX: usize = 500;
 /// Most pages that are chosen for an announcement.
 pub const STATUSPAGES_MAX: usize = 100;
 
-/// What the pages that were chosen for an announcement mean to one page.
+/// The pages that were chosen for an announcement, as one page sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChosenPages {
     /// None was chosen: every page with a visible component of a named service shows it.

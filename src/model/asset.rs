@@ -3,7 +3,7 @@
 use crate::model::word::words;
 
 words! {
-    /// Which file of a page.
+    /// The kind of a status page's file.
     pub enum AssetKind {
         /// On light ground.
         Logo,

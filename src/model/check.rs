@@ -1,4 +1,4 @@
-//! What one check is and what it found out.
+//! One check and its outcome.
 //!
 //! A failing target is data: a check ends in an [`Outcome`], never in an error. What went wrong on our own
 //! side is [`Trouble`]; it is counted and leaves a gap, but is never held against the target.
@@ -28,7 +28,7 @@ words! {
 }
 
 impl CheckType {
-    /// Whether locations check services of this type once they have settings.
+    /// Returns true if locations check services of this type once they have settings.
     #[must_use]
     pub const fn is_probed(self) -> bool {
         !matches!(self, Self::Manual | Self::Heartbeat)
@@ -36,7 +36,7 @@ impl CheckType {
 }
 
 words! {
-    /// What one check says about its target; ordered from best to worst.
+    /// The status that one check gives its target; ordered from best to worst.
     #[derive(PartialOrd, Ord, strum::FromRepr)]
     #[repr(u8)]
     pub enum CheckStatus {
@@ -73,7 +73,7 @@ pub fn micros(elapsed: std::time::Duration) -> Micros {
     NonZeroU32::new(us).unwrap_or(NonZeroU32::MIN)
 }
 
-/// How long each phase of a check took; `None` for phases it did not reach or does not have.
+/// The durations of the phases of a check; `None` for phases it did not reach or does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
     /// Name resolution (all redirect hops).
@@ -91,7 +91,7 @@ pub struct Timings {
 }
 
 impl Measurement {
-    /// How many durations a measurement has.
+    /// The number of durations that a measurement has.
     pub const DURATIONS: usize = 7;
 
     /// The response time and all timings, in the order in which tables and facts keep them.
@@ -110,7 +110,7 @@ impl Measurement {
 }
 
 words! {
-    /// Why a check is not `up`: contract 4.8's stable codes, and two more.
+    /// The reason why a check is not `up`: contract 4.8's stable codes, and two more.
     #[derive(strum::FromRepr)]
     #[repr(u8)]
     pub enum ErrorCode {
@@ -142,7 +142,7 @@ words! {
         TlsLegacy = 13,
         /// Connected, but no complete response in time.
         HttpTimeout = 14,
-        /// What came back is not a proper HTTP response.
+        /// The response is not proper HTTP.
         HttpProtocol = 15,
         /// More redirects than allowed, or a redirect in a circle.
         HttpRedirectLoop = 16,
@@ -177,7 +177,7 @@ impl ErrorCode {
     }
 }
 
-/// Why a check is not `up`, for machines and for people.
+/// The reason why a check is not `up`, for machines and for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// For machines.
@@ -197,14 +197,14 @@ impl Failure {
     }
 }
 
-/// What a check found out about its target.
+/// The findings of a check about its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measurement {
     /// The result after evaluating the conditions.
     pub status: CheckStatus,
     /// Set exactly when the target answered; what `response_time_ms` and the percentiles show.
     pub response_time: Option<Micros>,
-    /// How long each phase took.
+    /// The durations of the phases.
     pub timings: Timings,
     /// HTTP only.
     pub status_code: Option<u16>,
@@ -227,7 +227,7 @@ impl Measurement {
 }
 
 words! {
-    /// What kept us from looking. Never the target's fault, never `down`.
+    /// The reason why a check could not be made. Never the target's fault, never `down`.
     #[derive(PartialOrd, Ord)]
     #[repr(u8)]
     pub enum Trouble {
@@ -252,7 +252,7 @@ words! {
     }
 }
 
-/// How one attempt of a check ended.
+/// The outcome of one attempt of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// We looked, and this is what we saw.

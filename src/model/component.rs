@@ -22,7 +22,7 @@ pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 pub const DESCRIPTION_LENGTH: RangeInclusive<usize> = 0..=500;
 /// Largest `display_order`.
 pub const ORDER_MAX: i32 = 10_000;
-/// How many groups may lie in one another.
+/// The maximum number of groups nested in one another.
 pub const DEPTH_MAX: usize = 5;
 
 /// A component or a group.
@@ -42,23 +42,23 @@ pub struct Component {
     pub sync_tag: Option<i64>,
     /// Display name.
     pub name: Translated,
-    /// Whether a client has named it; false for a child with the name that the synchronisation gave it.
+    /// True if a client has named it; false for a child with the name that the synchronisation gave it.
     pub has_own_name: bool,
     /// Further words.
     pub description: Option<Translated>,
-    /// Whether it holds others.
+    /// True if it is a group: it holds other components.
     pub is_group: bool,
-    /// Whether visitors see it.
+    /// True if visitors see it.
     pub is_visible: bool,
-    /// Whether visitors see its days.
+    /// True if visitors see its uptime bars, one for each day.
     pub show_uptime_bars: bool,
-    /// Whether healthy children are left off.
+    /// True if healthy children are left off.
     pub hide_operational_children: bool,
-    /// Whether a group is shown expanded.
+    /// True if a group is shown expanded.
     pub default_open: bool,
-    /// Whether children made by the synchronisation are visible.
+    /// True if children made by the synchronisation are visible.
     pub sync_new_visible: bool,
-    /// Whether the synchronisation made it.
+    /// True if the synchronisation made it.
     pub is_sync_managed: bool,
     /// Place among its siblings, 0..10000.
     pub display_order: i32,

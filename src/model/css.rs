@@ -19,7 +19,7 @@ const MAX_ROUNDS: usize = 20;
 const AT_RULES: [&str; 3] = ["@import", "@charset", "@namespace"];
 /// Properties that are cut with their value.
 const PROPERTIES: [&str; 3] = ["behavior", "-ms-behavior", "-moz-binding"];
-/// What `url(…)` may name.
+/// The schemes and media types of the addresses that `url(…)` may name.
 const ADDRESSES: [&str; 6] = [
     "https:",
     "data:image/png",
@@ -59,7 +59,7 @@ fn cuts(sheet: &Sheet) -> Vec<Range<usize>> {
     cuts
 }
 
-/// Where the forbidden thing that begins at glyph `at` ends; `None` when none begins there.
+/// Returns the end of the forbidden construct that begins at glyph `at`; `None` when none begins there.
 fn cut_end(sheet: &Sheet, at: usize) -> Option<usize> {
     match sheet.lower(at)? {
         '<' => Some(at + 1),

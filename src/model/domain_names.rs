@@ -7,9 +7,9 @@ use crate::model::domain::Domain;
 pub struct DomainNames {
     /// Status pages are below it.
     pub pages: String,
-    /// Where custom domains must lead.
+    /// The host name to which custom domains must lead.
     pub edge: String,
-    /// Where the API answers and pings arrive; may be addresses.
+    /// The host names at which the API answers and pings arrive; may be addresses.
     pub api: Vec<String>,
     /// First label of verification records.
     pub txt_label: String,
@@ -20,22 +20,22 @@ pub struct DomainNames {
 pub struct WantedRecords {
     /// The custom domain.
     pub hostname: String,
-    /// Where it must lead: by CNAME, or by the same addresses.
+    /// The target to which it must lead: by CNAME, or by the same addresses.
     pub cname_target: String,
-    /// Where the TXT record stands.
+    /// The name of the TXT record.
     pub txt_name: String,
-    /// What it must say.
+    /// The value of the TXT record.
     pub txt_value: String,
 }
 
 impl DomainNames {
-    /// Whether nobody may attach the name, because it is one of ours or below one.
+    /// Returns true if nobody may attach the name, because it is one of ours or below one.
     #[must_use]
     pub fn is_reserved(&self, hostname: &str) -> bool {
         self.own().any(|ours| is_within(hostname, ours))
     }
 
-    /// Whether the name is one of ours, and no page's.
+    /// Returns true if the name is one of ours, and no page's.
     #[must_use]
     pub fn is_own(&self, hostname: &str) -> bool {
         self.own().any(|ours| hostname == ours)
@@ -74,7 +74,7 @@ pub fn host_of_header(value: &str) -> Option<String> {
     (!host.is_empty() && host.len() <= 253).then(|| host.to_ascii_lowercase())
 }
 
-/// Whether the text is a host name in lower case with at least two labels, the last beginning with a letter.
+/// Returns true if the text is a host name in lower case with at least two labels, the last beginning with a letter.
 #[must_use]
 pub fn is_hostname(text: &str) -> bool {
     let labels: Vec<&str> = text.split('.').collect();
@@ -94,7 +94,7 @@ pub(super) fn is_label(label: &str, is_letter: impl Fn(char) -> bool) -> bool {
         && label.chars().all(|letter| letter == '-' || is_letter(letter))
 }
 
-/// Whether `name` is `zone`, or lies below it.
+/// Returns true if `name` is `zone`, or lies below it.
 fn is_within(name: &str, zone: &str) -> bool {
     let rest = name.strip_suffix(zone);
     !zone.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))

@@ -9,7 +9,7 @@ const ADDRESS_LENGTH: usize = 254;
 /// Most characters before the `@`.
 const LOCAL_LENGTH: usize = 64;
 
-/// Whether the text looks like `local@domain.tld`.
+/// Returns true if the text looks like `local@domain.tld`.
 #[must_use]
 pub fn is_address(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };

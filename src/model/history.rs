@@ -1,4 +1,4 @@
-//! What is recorded: finished checks and changes of the measured status.
+//! The recorded history: finished checks and changes of the measured status.
 
 use crate::clock::Timestamp;
 use crate::model::check::Measurement;
@@ -14,15 +14,15 @@ pub struct CheckRecord {
     pub service: ServiceKey,
     /// The location that looked.
     pub location: LocationCode,
-    /// What the result counts for.
+    /// The role of the location: what the result counts for.
     pub role: ProbeRole,
-    /// When the check was due.
+    /// The time at which the check was due.
     pub scheduled_at: Timestamp,
-    /// When the deciding attempt started.
+    /// The time at which the deciding attempt started.
     pub checked_at: Timestamp,
     /// The deciding attempt, from 1.
     pub attempt: u8,
-    /// What it found.
+    /// The findings of the deciding attempt.
     pub measurement: Measurement,
 }
 
@@ -33,7 +33,7 @@ pub struct Sample {
     pub checked_at: Timestamp,
     /// Number of the location (`LocationNumbers`).
     pub location: i32,
-    /// Whether the result was `down`.
+    /// True if the result was `down`.
     pub is_down: bool,
     /// Response time in microseconds, when the target answered a location with role `full`.
     pub response_us: Option<u32>,
@@ -95,7 +95,7 @@ impl From<Verdict> for MeasuredStatus {
 }
 
 words! {
-    /// Why the measured status changed.
+    /// The reason why the measured status changed.
     #[derive(strum::FromRepr)]
     #[repr(u8)]
     pub enum ChangeCause {
@@ -135,13 +135,13 @@ impl ChangeCause {
 pub struct StatusChange {
     /// The service.
     pub service: ServiceKey,
-    /// When it changed.
+    /// The time of the change.
     pub at: Timestamp,
     /// The status before.
     pub from: MeasuredStatus,
     /// The status after.
     pub to: MeasuredStatus,
-    /// Why.
+    /// The reason for the change.
     pub cause: ChangeCause,
 }
 

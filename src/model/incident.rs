@@ -1,4 +1,5 @@
-//! What an incident is and how it goes on (contract 4.9, 4.10): its words, whom it affects how strongly, its timeline.
+//! Incidents and their course (contract 4.9, 4.10): their words, the services that they affect and how strongly, their
+//! timeline.
 //!
 //! An [`Incident`] is open until it is resolved. A [`WholeIncident`] is one with everything that hangs on it; its methods
 //! do what a change, a timeline entry and a resolution do, and nothing else. What may be asked for is decided elsewhere.
@@ -18,7 +19,7 @@ pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;
 pub const MESSAGE_LENGTH: RangeInclusive<usize> = 1..=10_000;
 
 words! {
-    /// What sort of incident it is; fixed at creation.
+    /// The kind of an incident; fixed at creation.
     #[derive(PartialOrd, Ord)]
     pub enum IncidentKind {
         /// Something is wrong.
@@ -31,7 +32,7 @@ words! {
 }
 
 words! {
-    /// How far people have come.
+    /// The progress of the work on an incident.
     #[derive(PartialOrd, Ord)]
     pub enum IncidentStatus {
         /// Open: the cause is not known yet.
@@ -46,7 +47,7 @@ words! {
 }
 
 words! {
-    /// How bad it is.
+    /// The severity of an incident.
     #[derive(PartialOrd, Ord)]
     pub enum Severity {
         /// The weakest claim.
@@ -59,7 +60,7 @@ words! {
 }
 
 words! {
-    /// How strongly one service is hit.
+    /// The impact on one service.
     #[derive(PartialOrd, Ord)]
     pub enum Impact {
         /// It works, but badly.
@@ -103,7 +104,7 @@ impl IncidentKind {
     }
 }
 
-/// Who made something, as it was called then.
+/// The author of something, under its name at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Author {
     /// Id of the token.
@@ -121,19 +122,19 @@ pub struct Incident {
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// What it is called.
+    /// The title of the incident.
     pub title: Translated,
     /// Never changes.
     pub kind: IncidentKind,
-    /// How far people have come.
+    /// The progress of the work.
     pub status: IncidentStatus,
     /// `minor` for every notice.
     pub severity: Severity,
-    /// Whether status pages may show it.
+    /// True if status pages may show it.
     pub is_published: bool,
-    /// When it began.
+    /// The time at which it began.
     pub started_at: Timestamp,
-    /// When it ended; `None` exactly while open.
+    /// The time at which it ended; `None` exactly while open.
     pub resolved_at: Option<Timestamp>,
     /// As the client said.
     pub sla_counts_as_downtime: bool,
@@ -146,7 +147,7 @@ pub struct Incident {
 }
 
 impl Incident {
-    /// Whether it is over.
+    /// Returns true if the incident is resolved.
     #[must_use]
     pub const fn is_resolved(&self) -> bool {
         self.resolved_at.is_some()
@@ -162,9 +163,9 @@ pub struct Affected {
     pub id: Id,
     /// Its name.
     pub name: String,
-    /// How strongly it is hit; `None` for notices.
+    /// The impact on the service; `None` for notices.
     pub impact: Option<Impact>,
-    /// Whether the impact follows the severity.
+    /// True if the impact follows the severity.
     pub is_derived: bool,
     /// Since when it is affected.
     pub added_at: Timestamp,
@@ -190,9 +191,9 @@ pub struct TimelineEntry {
     pub id: Id,
     /// The status that it states.
     pub status: IncidentStatus,
-    /// What is said.
+    /// The text of the entry.
     pub message: Translated,
-    /// Whether subscribers are told.
+    /// True if subscribers are told.
     pub notify_subscribers: bool,
     /// Time of creation.
     pub created_at: Timestamp,

@@ -63,7 +63,7 @@ impl FromStr for LocationCode {
     }
 }
 
-/// What clients see of a location.
+/// A location as clients see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// Stable identifier.

@@ -22,7 +22,7 @@ pub const MESSAGE_LENGTH: RangeInclusive<usize> = 1..=10_000;
 pub type MaintenanceKey = i64;
 
 words! {
-    /// Whether the work was planned.
+    /// The kind of the work: planned or not.
     pub enum MaintenanceKind {
         /// Its time is left out of uptime.
         Planned,
@@ -45,7 +45,7 @@ words! {
     }
 }
 
-/// When the work is to be done.
+/// The planned time of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// Planned start; may lie in the past.
@@ -69,7 +69,7 @@ pub struct Notices {
     pub complete: bool,
 }
 
-/// Who made a maintenance: a token, under its name at that time.
+/// The creator of a maintenance: a token, under its name at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Creator {
     /// Id of the token.
@@ -95,17 +95,17 @@ pub struct Maintenance {
     pub status: MaintenanceStatus,
     /// The planned window.
     pub schedule: Schedule,
-    /// When it began; `None` until then.
+    /// The time at which it began; `None` until then.
     pub actual_start: Option<Timestamp>,
-    /// When it ended; `None` until then, and for what never began.
+    /// The time at which it ended; `None` until then, and for work that never began.
     pub actual_end: Option<Timestamp>,
-    /// Whether it begins by itself.
+    /// True if it begins by itself.
     pub auto_start: bool,
-    /// Whether it ends by itself; only with a planned end.
+    /// True if it ends by itself; only with a planned end.
     pub auto_complete: bool,
     /// Of what subscribers are told.
     pub notices: Notices,
-    /// Who made it.
+    /// The token that created it.
     pub created_by: Option<Creator>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -122,13 +122,13 @@ pub struct Entry {
     pub status: MaintenanceStatus,
     /// 1..10000 characters per language.
     pub message: Translated,
-    /// Whether subscribers are told.
+    /// True if subscribers are told.
     pub notify_subscribers: bool,
     /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// What people, or the clock, do to a maintenance.
+/// An operation on a maintenance, by people or by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Begin.
@@ -176,7 +176,7 @@ impl Maintenance {
         if needed.contains(&status.as_str()) { Ok(()) } else { Err(WrongState { status, needed }) }
     }
 
-    /// Whether an update may give it this window (contract 4.11.2). The present one is always allowed.
+    /// Returns true if an update may give it this window (contract 4.11.2). The present one is always allowed.
     #[must_use]
     pub fn may_move_to(&self, schedule: Schedule) -> bool {
         match self.status {
@@ -186,13 +186,13 @@ impl Maintenance {
         }
     }
 
-    /// Whether the services that it covers are in maintenance.
+    /// Returns true if the services that it covers are in maintenance.
     #[must_use]
     pub fn is_in_progress(&self) -> bool {
         self.status == MaintenanceStatus::InProgress
     }
 
-    /// Whether time is left out of the uptime of the services that it covers.
+    /// Returns true if time is left out of the uptime of the services that it covers.
     #[must_use]
     pub fn leaves_time_out(&self) -> bool {
         self.is_in_progress() && self.kind == MaintenanceKind::Planned

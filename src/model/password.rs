@@ -42,7 +42,7 @@ impl Password {
         Ok(hash.to_string())
     }
 
-    /// Whether this is the password behind a kept hash.
+    /// Returns true if this is the password behind a kept hash.
     #[must_use]
     pub fn fits(&self, kept: &str) -> bool {
         let Ok(hash) = PasswordHash::new(kept) else { return false };

@@ -1,4 +1,4 @@
-//! What each plan allows: the table of contract 3.1 with the operator's deviations from it.
+//! The limits of each plan: the table of contract 3.1 with the operator's deviations from it.
 
 use crate::config::sources::BadConfig;
 use crate::config::{PlanSettings, PlanValue};
@@ -36,7 +36,7 @@ impl PlanTable {
         Ok(Self { plans })
     }
 
-    /// What an organisation may use.
+    /// Returns the limits of an organisation.
     #[must_use]
     pub fn limits(&self, organisation: &Organisation) -> PlanLimits {
         if organisation.self_hosted {

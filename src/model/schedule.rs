@@ -1,4 +1,4 @@
-//! When a location checks a service: phase + k × interval on the wall clock.
+//! The times at which a location checks a service: phase + k × interval on the wall clock.
 //!
 //! The phase comes from a hash of the service's id, so load is spread evenly, nothing drifts, and a restart or a change
 //! of owner keeps the rhythm. The locations of one service are staggered inside the interval, so that L locations

@@ -21,7 +21,7 @@ pub const SIGNATURE_LENGTH: usize = 16;
 const NONCE_LENGTH: usize = 24;
 const SIGNING: &str = "watchkeeper signing key";
 
-/// Where a secret lives; a sealed text opens only there.
+/// The place of a stored secret; a sealed text opens only there.
 #[derive(Clone, Copy, Debug)]
 pub struct SecretPlace<'a> {
     /// Id of the organisation.
@@ -83,7 +83,7 @@ impl Sealer {
         std::array::from_fn(|place| signature[place])
     }
 
-    /// Whether a signature is that of the message, compared in constant time.
+    /// Returns true if a signature is that of the message, compared in constant time.
     #[must_use]
     pub fn is_signed(&self, purpose: &str, message: &[u8], signature: &[u8]) -> bool {
         let signing = self.signing_of(purpose, message);

@@ -39,7 +39,7 @@ pub struct Service {
     pub configured_at: Option<Timestamp>,
     /// Set exactly while the service is paused.
     pub pause: Option<Pause>,
-    /// What a person says about the service, against the measurements.
+    /// The status that a person states for the service, against the measurements.
     pub status_override: Option<StatusOverride>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -47,7 +47,7 @@ pub struct Service {
     pub updated_at: Timestamp,
     /// Grows with every write: results of an older revision are dropped.
     pub revision: i64,
-    /// Whether planned maintenance in progress leaves its time out of uptime. Only maintenances change it.
+    /// True if planned maintenance in progress leaves its time out of uptime. Only maintenances change it.
     pub in_planned_maintenance: bool,
 }
 
@@ -112,7 +112,7 @@ impl Settings {
 }
 
 words! {
-    /// What a location's results count for.
+    /// The role of a location: what its results count for.
     #[derive(strum::FromRepr)]
     #[repr(u8)]
     pub enum ProbeRole {
@@ -137,17 +137,17 @@ impl ProbeRole {
     }
 }
 
-/// Why and since when a service is paused.
+/// The pause of a service: its reason and its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// Who paused it.
+    /// The reason for the pause: the party that paused it.
     pub reason: PauseReason,
     /// Since when.
     pub at: Timestamp,
 }
 
 words! {
-    /// Who paused a service.
+    /// The party that paused a service.
     pub enum PauseReason {
         /// A client.
         Manual,
@@ -159,11 +159,11 @@ words! {
 /// A statement of a person that masks the measured status (contract 4.3.10).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusOverride {
-    /// What people shall see.
+    /// The status that people shall see.
     pub status: OverrideStatus,
     /// Internal reason, never shown on a status page.
     pub reason: String,
-    /// When it was set.
+    /// The time at which it was set.
     pub at: Timestamp,
     /// Name of the token or user that set it.
     pub by: String,
@@ -216,7 +216,7 @@ impl ServiceStatus {
         }
     }
 
-    /// What people see: the first row of contract 4.3.7's table that applies.
+    /// Returns the status that people see: the first row of contract 4.3.7's table that applies.
     #[must_use]
     pub fn effective(service: &Service, verdict: Verdict, in_maintenance: bool) -> Self {
         match &service.status_override {

@@ -11,10 +11,10 @@ use crate::id::Id;
 pub const SLUG_LENGTH: usize = 63;
 /// Random characters of a slug that no name gave.
 const RANDOM_LENGTH: usize = 8;
-/// How long a freed slug is kept for its organisation.
+/// The time for which a freed slug is kept for its organisation, in milliseconds.
 pub const HOLD_MS: i64 = 30 * crate::clock::DAY_MS;
 
-/// Whether the text is `^[a-z0-9]+(-[a-z0-9]+)*$`.
+/// Returns true if the text is `^[a-z0-9]+(-[a-z0-9]+)*$`.
 #[must_use]
 pub fn is_slug(text: &str) -> bool {
     let is_word = |word: &str| {
@@ -51,7 +51,7 @@ pub fn first_free(base: &str, is_taken: impl Fn(&str) -> bool) -> String {
     slug
 }
 
-/// What every slug that [`first_free`] may try for `base` begins with.
+/// Returns the common prefix of all slugs that [`first_free`] may try for `base`.
 #[must_use]
 pub fn stem(base: &str) -> &str {
     // Room for a hyphen and more digits than an installation has pages.

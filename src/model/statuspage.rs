@@ -36,7 +36,7 @@ pub struct Statuspage {
     pub name: Translated,
     /// Unique in the installation.
     pub slug: String,
-    /// Whether its address answers.
+    /// True if its address answers.
     pub is_published: bool,
     /// Own languages as the client wrote them; `None` = those of the organisation.
     pub supported_locales: Option<Vec<String>>,
@@ -52,13 +52,13 @@ pub struct Statuspage {
     pub imprint_url: Option<String>,
     /// Address of the privacy policy.
     pub privacy_policy_url: Option<String>,
-    /// What visitors see.
+    /// The parts of the page that visitors see.
     pub shows: Shows,
     /// Size of the logo.
     pub logo_size: LogoSize,
-    /// What search engines and link previews see.
+    /// The settings for search engines and link previews.
     pub seo: Seo,
-    /// Who may see it.
+    /// The visitors who may see the page.
     pub access_type: AccessType,
     /// Hash of the password.
     pub password_hash: Option<String>,
@@ -66,9 +66,9 @@ pub struct Statuspage {
     pub email_whitelist: Vec<String>,
     /// Colour scheme.
     pub appearance: Appearance,
-    /// Whether visitors may choose another one for themselves.
+    /// True if visitors may choose another colour scheme for themselves.
     pub allows_appearance_switch: bool,
-    /// How visitors may subscribe.
+    /// The channels through which visitors may subscribe.
     pub subscriber_channels: Vec<SubscriberChannel>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -76,7 +76,7 @@ pub struct Statuspage {
     pub updated_at: Timestamp,
 }
 
-/// What visitors see of a page.
+/// The parts of a page that visitors see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shows {
     /// The logo.

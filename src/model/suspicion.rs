@@ -1,4 +1,4 @@
-//! When to suspect a location instead of the services it watches.
+//! The rule by which a location is suspected instead of the services it watches.
 //!
 //! A location whose services fail together while the others see them up has most likely lost its own network. Its votes are
 //! set aside until it agrees again. The rule looks at the last opinions about distinct services, so it does not
@@ -23,7 +23,7 @@ const CONTRADICTIONS_IN_TEN: usize = 8;
 /// Database key of an organisation.
 type OrganisationKey = i64;
 
-/// What is held against one location.
+/// The evidence against one location.
 #[derive(Clone, Debug, Default)]
 pub struct Suspicion {
     services: HashMap<OrganisationKey, Opinions<ServiceKey>>,
@@ -75,7 +75,7 @@ impl<K: Copy + PartialEq> Opinions<K> {
         self.0.push_back((of, contradicts));
     }
 
-    /// Whether nearly all contradict, and there are enough of them.
+    /// Returns true if nearly all contradict, and there are enough of them.
     fn contradict(&self, enough: usize) -> bool {
         let contradictions = self.0.iter().filter(|(_, contradicts)| *contradicts).count();
         self.0.len() >= enough && contradictions * 10 >= self.0.len() * CONTRADICTIONS_IN_TEN

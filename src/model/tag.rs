@@ -35,7 +35,7 @@ pub struct Tag {
     pub name: TagName,
     /// `#RRGGBB` as written.
     pub color: String,
-    /// Who set it.
+    /// The origin of the tag: people or the server agent.
     pub source: TagSource,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -58,7 +58,7 @@ impl Tag {
 }
 
 words! {
-    /// Who set a tag.
+    /// The origin of a tag.
     pub enum TagSource {
         /// People, through the API.
         User,
@@ -155,7 +155,7 @@ pub fn is_value(text: &str) -> bool {
     text.chars().count() <= VALUE_MAX_LENGTH && has_no_controls(text)
 }
 
-/// Whether no character is a control character (0x00-0x1F, 0x7F).
+/// Returns true if the text has no control character (0x00-0x1F, 0x7F).
 #[must_use]
 pub fn has_no_controls(text: &str) -> bool {
     !text.bytes().any(|byte| byte.is_ascii_control())

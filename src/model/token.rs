@@ -45,7 +45,7 @@ impl TokenText {
         (checksum(body) == sent).then(|| Self(text.to_owned()))
     }
 
-    /// What is stored of it.
+    /// Returns the hash of the token, which is what is stored.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
         Sha256::digest(self.0.as_bytes()).into()

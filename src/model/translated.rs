@@ -35,7 +35,7 @@ impl Translated {
         self.0.get(locale).map(String::as_str)
     }
 
-    /// What a reader of `wanted` sees: that language, else `default`, else the first one.
+    /// Returns the text for a reader of `wanted`: in that language, else in `default`, else in the first one.
     #[must_use]
     pub fn text(&self, wanted: &str, default: &str) -> &str {
         let first = || self.0.values().next().map(String::as_str);

@@ -1,4 +1,4 @@
-//! Where the secrets of one service go, and the placeholder that stands for them (contract 4.3.5).
+//! The sealing of the secrets of one service, and the placeholder that stands for them (contract 4.3.5).
 //!
 //! It seals new secrets for their place and recognises the placeholder. It opens nothing: a kept secret is its sealed
 //! text, copied.
@@ -23,14 +23,14 @@ pub struct Vault<'a> {
 }
 
 impl Vault<'_> {
-    /// Whether a value is the placeholder, byte for byte.
+    /// Returns true if a value is the placeholder, byte for byte.
     #[must_use]
     pub fn is_keep(&self, value: &Value) -> bool {
         value.as_str() == Some(self.keep)
     }
 
-    /// Whether a text becomes the placeholder when it is trimmed: where texts are trimmed and no secret may be, it would
-    /// come out as the placeholder later.
+    /// Returns true if a text becomes the placeholder when it is trimmed: where texts are trimmed and no secret may be,
+    /// it would come out as the placeholder later.
     #[must_use]
     pub fn becomes_keep(&self, value: &Value) -> bool {
         value.as_str().map(str::trim) == Some(self.keep)

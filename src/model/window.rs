@@ -3,7 +3,7 @@
 use crate::clock::Timestamp;
 use crate::model::service::{OverrideStatus, ServiceKey};
 
-/// What happened to a service during a window.
+/// The kind of a window: what happened to a service during it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowKind {
     /// It was paused.
@@ -31,7 +31,7 @@ impl WindowKind {
 pub struct Window {
     /// The service.
     pub service: ServiceKey,
-    /// What happened.
+    /// The kind of the window.
     pub kind: WindowKind,
     /// Start, inclusive.
     pub from: Timestamp,

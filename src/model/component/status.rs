@@ -1,4 +1,4 @@
-//! What visitors see of a component (contract 4.14.5): derived from facts, on every read.
+//! The status of a component as visitors see it (contract 4.14.5): derived from facts, on every read.
 //!
 //! [`statuses`] is a pure function of a page's components and of [`PageFacts`]. For the stored-looking `status` the same rules
 //! are followed as if everything were visible.
@@ -17,7 +17,7 @@ use crate::model::verdict::Verdict;
 use crate::model::word::words;
 
 words! {
-    /// What a component or a group is said to be.
+    /// The status of a component or a group.
     pub enum ComponentStatus {
         /// All is well, as far as anybody knows.
         Operational,
@@ -81,7 +81,7 @@ pub struct PageFacts {
 /// An open incident as far as it concerns one page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenIncident {
-    /// Which pages were chosen for it.
+    /// The pages that were chosen for it, as this page sees them.
     pub pages: ChosenPages,
     /// The affected services that the page shows, and what is claimed about them; `None` for one that has recovered.
     pub affected: Vec<(ServiceKey, Option<ComponentStatus>)>,
@@ -92,7 +92,7 @@ pub struct OpenIncident {
 pub struct Derived {
     /// As if everything were visible.
     pub status: ComponentStatus,
-    /// What visitors see; `None` when they do not see the component.
+    /// The status that visitors see; `None` when they do not see the component.
     pub effective: Option<ComponentStatus>,
 }
 
@@ -123,7 +123,7 @@ pub fn statuses(
     walk.derived
 }
 
-/// What decides about one service.
+/// The facts that decide the status of one service.
 #[derive(Clone, Copy, Debug)]
 struct ServiceFacts {
     stated: Option<OverrideStatus>,

@@ -33,7 +33,7 @@ pub struct Synchronisation<'a> {
     pub locale: &'a str,
 }
 
-/// What has to change.
+/// The changes that a synchronisation has to make.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SyncChanges {
     /// New children; their order is given when they are stored.

@@ -28,7 +28,7 @@ impl<'a> Tree<'a> {
         Self { children, parents }
     }
 
-    /// What lies directly in a group, or at the top, in order.
+    /// Returns the components directly in a group, or at the top, in order.
     #[must_use]
     pub fn children(&self, parent: Option<ComponentKey>) -> &[&'a Component] {
         self.children.get(&parent).map_or(&[], Vec::as_slice)
@@ -46,7 +46,7 @@ impl<'a> Tree<'a> {
         ordered
     }
 
-    /// Whether `inner` is `outer` or lies somewhere below it.
+    /// Returns true if `inner` is `outer` or lies somewhere below it.
     #[must_use]
     pub fn is_within(&self, inner: ComponentKey, outer: ComponentKey) -> bool {
         let mut here = Some(inner);
@@ -61,7 +61,7 @@ impl<'a> Tree<'a> {
         false
     }
 
-    /// How many groups lie around what is placed in this group, the group itself included.
+    /// Returns the number of groups around a component that is placed in this group, the group itself included.
     #[must_use]
     pub fn depth(&self, group: Option<ComponentKey>) -> usize {
         let mut depth = 0;
@@ -73,7 +73,7 @@ impl<'a> Tree<'a> {
         depth
     }
 
-    /// How many groups lie in one another below this one at most.
+    /// Returns the maximum number of groups nested in one another below this one.
     #[must_use]
     pub fn height_below(&self, group: ComponentKey) -> usize {
         let inner = self.children(Some(group)).iter().filter(|child| child.is_group);

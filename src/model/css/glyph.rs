@@ -12,7 +12,7 @@ const ESCAPE_DIGITS: usize = 6;
 #[derive(Clone, Copy, Debug)]
 struct Glyph {
     character: char,
-    /// Whether a backslash spelled it: then it delimits nothing.
+    /// True if a backslash spelled it: then it delimits nothing.
     is_escaped: bool,
     start: usize,
     end: usize,
@@ -60,7 +60,7 @@ impl Sheet {
         Self { glyphs }
     }
 
-    /// How many characters it has.
+    /// Returns the number of characters.
     pub(super) const fn len(&self) -> usize {
         self.glyphs.len()
     }
@@ -82,7 +82,7 @@ impl Sheet {
         self.glyphs.get(at).filter(|glyph| !glyph.is_escaped).map(|glyph| glyph.character)
     }
 
-    /// Whether the character at this place can be part of a name.
+    /// Returns true if the character at this place can be part of a name.
     pub(super) fn is_in_name(&self, at: usize) -> bool {
         self.lower(at).is_some_and(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || !c.is_ascii())
     }
@@ -131,7 +131,7 @@ impl Sheet {
         next
     }
 
-    /// Where an at-rule without a block ends: behind its semicolon, or before what belongs to another rule.
+    /// Returns the end of an at-rule without a block: behind its semicolon, or before what belongs to another rule.
     pub(super) fn statement_end(&self, from: usize) -> usize {
         let mut at = from;
         let mut depth = 0_usize;
@@ -149,7 +149,7 @@ impl Sheet {
         self.len()
     }
 
-    /// Where the value of a declaration ends; `None` when a block follows: then it was a selector.
+    /// Returns the end of the value of a declaration; `None` when a block follows: then it was a selector.
     pub(super) fn declaration_end(&self, colon: usize) -> Option<usize> {
         let end = self.statement_end(colon);
         (self.plain(end) != Some('{')).then_some(end)

@@ -5,7 +5,7 @@ use rstest::rstest;
 
 use super::*;
 
-/// What is harmless stays byte for byte.
+/// Harmless CSS stays byte for byte.
 #[rstest]
 #[case("body { color: #123456; }")]
 #[case("/* a comment */ p { color: red } /* another */")]

@@ -1,4 +1,4 @@
-//! When a domain is looked at, what becomes of it, and how often clients may ask.
+//! Tests of custom domains: the times of their checks, the changes of their state, and how often clients may ask.
 
 use rstest::rstest;
 

@@ -1,4 +1,4 @@
-//! What creating, changing, a timeline entry and a resolution do to an incident and to the services that it affects.
+//! The effects of creation, changes, timeline entries and resolutions on an incident and the services that it affects.
 
 use rstest::rstest;
 

@@ -1,4 +1,4 @@
-//! What an act makes of a maintenance: its new state, and what the timeline says about it.
+//! The effect of an act on a maintenance: its new state, and its new entries on the timeline.
 //!
 //! Every act is a plain function from before to after. Whether it is allowed is asked first; an act of the clock is allowed
 //! when it is due, so doing it twice is impossible.
@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 use crate::model::maintenance::{Maintenance, MaintenanceStatus, Operation, Schedule, WrongState, texts};
 use crate::model::translated::Translated;
 
-/// When an act happens, and in which language generated texts are stored.
+/// The time of an act, and the language in which generated texts are stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp<'a> {
     /// The moment.
@@ -21,9 +21,9 @@ pub struct Stamp<'a> {
 pub struct NewEntry {
     /// The state that it speaks of.
     pub status: MaintenanceStatus,
-    /// What it says.
+    /// The text of the entry.
     pub message: Translated,
-    /// Whether subscribers are told.
+    /// True if subscribers are told.
     pub notify_subscribers: bool,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -32,13 +32,13 @@ pub struct NewEntry {
 /// A maintenance after an act, with the entries that the act adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What is to be stored.
+    /// The new state, to be stored.
     pub after: Maintenance,
     /// Oldest first.
     pub entries: Vec<NewEntry>,
 }
 
-/// Whether a changed window is put on the timeline, and whether subscribers are told.
+/// The settings for announcing a changed window: on the timeline, and to subscribers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announcement {
     /// `post_update`.
@@ -47,14 +47,14 @@ pub struct Announcement {
     pub notifies: bool,
 }
 
-/// What `extend` asks for.
+/// The arguments of `extend`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
     /// The new window.
     pub schedule: Schedule,
-    /// What the timeline says; `None` = generated.
+    /// The text for the timeline; `None` = generated.
     pub message: Option<Translated>,
-    /// Whether subscribers are told.
+    /// True if subscribers are told.
     pub notifies: bool,
 }
 
@@ -139,7 +139,7 @@ impl Step {
         Ok(Self { entries: vec![stamp.entry(status, message, generated, notifies)], after })
     }
 
-    /// What the clock does to it at this moment, if anything: one transition at a time.
+    /// Returns the step that the clock makes at this moment, if one is due: one transition at a time.
     #[must_use]
     pub fn when_due(before: &Maintenance, stamp: Stamp<'_>) -> Option<Self> {
         if starts_by_itself(before, stamp.at) {

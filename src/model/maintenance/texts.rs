@@ -1,4 +1,4 @@
-//! What the timeline says when nobody wrote it: English, whatever the language of the organisation.
+//! The texts of the timeline that nobody wrote: English, whatever the language of the organisation.
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::Schedule;

@@ -69,7 +69,7 @@ fn a_line_is_closed_where_the_clock_was_set_back(#[case] since: Option<i64>, #[c
     assert_eq!(line, StatusLine::new(MeasuredStatus::Up, since.map(at)));
 }
 
-/// What was the status of a second when it was the present, and the line that said so.
+/// The status of a second when it was the present, and the line that recorded it.
 struct Seen {
     line: usize,
     status: MeasuredStatus,

@@ -1,4 +1,4 @@
-//! What search engines and link previews see of a status page (contract 4.13.1, `seo`).
+//! The settings of a status page for search engines and link previews (contract 4.13.1, `seo`).
 //!
 //! The block is written as a whole: what a client leaves out goes back to its default.
 
@@ -27,11 +27,11 @@ pub struct Seo {
     pub image_subtitle: Option<Translated>,
     /// Colours of the preview image.
     pub image_appearance: ImageAppearance,
-    /// Whether search engines may list the page.
+    /// True if search engines may list the page.
     pub indexable: bool,
-    /// Whether previews show the status of the moment.
+    /// True if previews show the current status.
     pub live_status: bool,
-    /// Whether incidents have preview images of their own.
+    /// True if incidents have preview images of their own.
     pub event_images: bool,
 }
 
@@ -55,7 +55,7 @@ impl Default for Seo {
 pub struct UnreadableSeo;
 
 impl Seo {
-    /// How it is stored.
+    /// Returns the block in the form in which it is stored.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let texts = |text: &Option<Translated>| text.as_ref().map_or_else(|| json!({}), Translated::to_json);

@@ -5,13 +5,13 @@
 use crate::model::word::words;
 
 words! {
-    /// Who may see a page.
+    /// The visitors who may see a page.
     pub enum AccessType {
         /// Everybody.
         Public,
-        /// Who knows the password.
+        /// Visitors who know the password.
         Password,
-        /// Who reads mail at one of the listed addresses.
+        /// Visitors who read mail at one of the listed addresses.
         EmailWhitelist,
     }
 }
@@ -29,7 +29,7 @@ words! {
 }
 
 words! {
-    /// How visitors may subscribe.
+    /// The channel through which visitors may subscribe.
     pub enum SubscriberChannel {
         /// E-mail.
         Email,

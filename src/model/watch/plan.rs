@@ -1,4 +1,4 @@
-//! How a service is watched: rhythm, patience, and how long a result may stand alone.
+//! The plan by which a service is watched: its rhythm, its patience, and how long a result may stand alone.
 //!
 //! Made from the settings of a service and the limits of the installation. It knows no time of day and no result.
 

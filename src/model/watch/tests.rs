@@ -14,7 +14,7 @@ struct Step {
     wait_ms: i64,
     /// Nobody wakes the watch while the time passes.
     is_stall: bool,
-    /// Which of the attempts under way ends, and how; beyond the last one none does.
+    /// The index of the attempt under way that ends; beyond the last one none does.
     ends: usize,
     /// 0 up, 1 degraded, 2 down, 3 trouble of our own.
     how: i16,
