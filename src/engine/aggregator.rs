@@ -37,25 +37,25 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Whether there is nothing in it.
+    /// Returns true if there is nothing in it.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.checks.is_empty() && self.changes.is_empty()
     }
 }
 
-/// What a watch goes on with.
+/// The status with which a watch goes on.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownStatus {
     /// The measured status.
     pub status: MeasuredStatus,
-    /// What the votes say.
+    /// The verdict of the votes.
     pub verdict: Verdict,
-    /// When the newest result was measured.
+    /// The time at which the newest result was measured.
     pub last_result_at: Option<Timestamp>,
 }
 
-/// What is known about these services now.
+/// Asks for the present snapshots of these services.
 #[derive(Message)]
 #[rtype(result = "Vec<Snapshot>")]
 pub struct Snapshots {
@@ -65,7 +65,7 @@ pub struct Snapshots {
     pub now: Timestamp,
 }
 
-/// How late checks started since the last such question.
+/// Asks for the lateness of check starts since the last such question.
 #[derive(Message)]
 #[rtype(result = "LatenessReport")]
 pub struct Lateness;
@@ -96,7 +96,7 @@ impl LatenessReport {
         self.histogram.add(&other.histogram).expect("both have the same bounds");
     }
 
-    /// How many starts there were.
+    /// Returns the number of starts.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.histogram.len()
@@ -114,7 +114,7 @@ impl LatenessReport {
         self.histogram.max()
     }
 
-    /// How many starts were at most `limit_us` late.
+    /// Returns the number of starts that were at most `limit_us` microseconds late.
     #[must_use]
     pub fn count_within(&self, limit_us: u64) -> u64 {
         self.histogram.count_between(0, limit_us)

@@ -1,4 +1,5 @@
-//! What the engine did and what it did not do, counted by reason: scheduled = finished + unmeasured + dropped + under way.
+//! The counts of what the engine did and did not do, by reason: scheduled = finished + unmeasured + dropped + under
+//! way.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

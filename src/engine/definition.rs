@@ -1,4 +1,4 @@
-//! What the engine needs to know about a service, made from the stored one: parsed, secrets opened, locations resolved.
+//! The definition of a service for the engine, made from the stored one: parsed, secrets opened, locations resolved.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -36,13 +36,13 @@ impl Roster {
         &self.locations
     }
 
-    /// How many there are.
+    /// Returns the number of locations.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.locations.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there is no location.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.locations.is_empty()
@@ -84,20 +84,20 @@ pub struct Definition {
     pub check_type: CheckType,
     /// Revision of the stored service; an older one is not applied.
     pub revision: i64,
-    /// How it is checked; `None` while paused, unconfigured, manual, or without a location here.
+    /// The checks to make; `None` while paused, unconfigured, manual, or without a location here.
     pub task: Option<Task>,
-    /// Which pings are expected; `None` for other types, and while paused.
+    /// The pings that are expected; `None` for other types, and while paused.
     pub heartbeat: Option<HeartbeatPlan>,
-    /// Whether its time counts for nothing at the moment, because nobody looks.
+    /// True if its time counts for nothing at the moment, because nobody looks.
     pub is_paused: bool,
-    /// Whether its time counts for nothing at the moment, because planned work goes on.
+    /// True if its time counts for nothing at the moment, because planned work goes on.
     pub in_planned_maintenance: bool,
-    /// What a person says it is.
+    /// The status that a person states.
     pub stated: Option<OverrideStatus>,
 }
 
 impl Definition {
-    /// Whether the engine has anything to do for the service.
+    /// Returns true if the engine has anything to do for the service.
     #[must_use]
     pub const fn is_watched(&self) -> bool {
         self.task.is_some() || self.heartbeat.is_some()
@@ -113,12 +113,12 @@ impl Definition {
     }
 }
 
-/// How a service is checked.
+/// The checks of a service: their plan, their specification and their locations.
 #[derive(Debug)]
 pub struct Task {
-    /// When and how often.
+    /// The times and the frequency of the checks.
     pub plan: WatchPlan,
-    /// What is done.
+    /// The specification of the check.
     pub spec: Arc<CheckSpec>,
     /// Indices into the roster, in the order of the plan's roles.
     pub locations: Box<[usize]>,
@@ -128,7 +128,7 @@ pub struct Task {
     pub fingerprint: u64,
 }
 
-/// Why a stored service cannot be checked.
+/// The reason why a stored service cannot be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum DefinitionError {
     /// A secret does not open.
@@ -136,7 +136,7 @@ pub enum DefinitionError {
     Secret {
         /// Path of the field.
         field: String,
-        /// Why.
+        /// The reason.
         source: SealBroken,
     },
     /// Target or configuration cannot be used.
@@ -144,7 +144,7 @@ pub enum DefinitionError {
     Spec(#[from] SpecError),
 }
 
-/// What definitions are made with.
+/// The key, the locations and the limits with which definitions are made.
 #[derive(Clone, Debug)]
 pub struct Definer {
     /// Opens secrets.

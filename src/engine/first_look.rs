@@ -1,4 +1,4 @@
-//! When a service that was never looked at is looked at first: at once, unless many come at once.
+//! The time of the first look at a service that was never looked at: at once, unless many come at once.
 //!
 //! A pure structure, one a shard. So many services a second are looked at at once, so that one that comes alone never
 //! waits, also while others do. What comes beyond that is spread over the service's interval, or a minute if that is
@@ -56,7 +56,7 @@ impl FirstLooks {
         wait as u64 * BIN_MS + within
     }
 
-    /// Where the bin that is `ahead` of the present one is counted.
+    /// Returns the index of the bin that is `ahead` bins after the present one.
     fn place(&self, ahead: usize) -> usize {
         usize::try_from(self.bin % BINS as u64).unwrap_or_default().wrapping_add(ahead) % BINS
     }

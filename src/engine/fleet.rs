@@ -1,4 +1,4 @@
-//! Which services exist: places each on its shard and starts again those that panic or freeze.
+//! The fleet of all services: places each on its shard and starts again those that panic or freeze.
 //!
 //! A message may be lost, the store may not: whoever owns the store compares it with the fleet from time to time and
 //! applies what differs; applying the same definition twice changes nothing.
@@ -31,7 +31,7 @@ use crate::model::watch::Memory;
 use crate::supervise::backoff::Backoff;
 use crate::supervise::{Beat, Ending, Kind, KindState, Life, Stop, Supervised, Supervisor};
 
-/// How long an answer of a service actor is waited for.
+/// The timeout for an answer of a service actor.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
 /// The actor that knows every service of this process.
@@ -40,13 +40,13 @@ pub struct Fleet {
     services: HashMap<Id, Member>,
     counters: Arc<Counters>,
     supervisor: Supervisor,
-    /// How the service actors are doing.
+    /// The state of the service actors.
     state: Arc<KindState>,
     /// Services that are gone.
     retired: Retired,
     /// Actors launched so far: each has its own number, also when a service comes back under the same id.
     launched: u64,
-    /// What service actors tell their end to.
+    /// The address to which service actors report their end.
     address: Option<Arc<Addr<Self>>>,
     /// Seconds of the sweep.
     tick: u32,
@@ -92,7 +92,7 @@ struct Launched {
 pub struct Apply {
     /// The definition.
     pub definition: Arc<Definition>,
-    /// What is known from before this process started.
+    /// The memory from before this process started.
     pub memory: Option<Memory>,
 }
 
@@ -367,7 +367,7 @@ impl Handler<StartAgain> for Fleet {
     }
 }
 
-/// What a service is known to be that was watched before this process started.
+/// Returns the known status of a service that was watched before this process started.
 fn known_status(definition: &Definition, memory: &Memory, now: Timestamp) -> KnownStatus {
     let voted = definition.task.as_ref().map(|task| memory.verdict(task.plan.interval_ms, now));
     let reported = definition.heartbeat.map(|_| memory.status.verdict());
@@ -378,7 +378,8 @@ fn known_status(definition: &Definition, memory: &Memory, now: Timestamp) -> Kno
     }
 }
 
-/// What an actor that starts again goes on with: the panic was ours, and says nothing about the target.
+/// Returns the memory with which an actor that starts again goes on: the panic was ours, and says nothing about the
+/// target.
 fn remember(definition: &Definition, roster: &Roster, known: LastKnownState) -> Memory {
     let slot = |location: &LocationCode| {
         if definition.heartbeat.is_some() {

@@ -22,7 +22,7 @@ pub struct LaneLimits {
     pub waiting: usize,
 }
 
-/// What becomes of an offered job.
+/// The answer to the offer of a job.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Offer<J> {
     /// It is to be started now.
@@ -106,13 +106,13 @@ impl<J: ToHost> Lane<J> {
         self.ready.drain(..).chain(waiting).collect()
     }
 
-    /// How many jobs run.
+    /// Returns the number of running jobs.
     #[must_use]
     pub const fn running(&self) -> usize {
         self.running
     }
 
-    /// How many jobs wait.
+    /// Returns the number of waiting jobs.
     #[must_use]
     pub const fn waiting(&self) -> usize {
         self.waiting

@@ -28,7 +28,7 @@ pub struct LocationActor {
     lane: Arc<LocationLane>,
 }
 
-/// What the actor shares with its checks and with its successors.
+/// The state that the actor shares with its checks and with its successors.
 pub struct LocationLane {
     prober: Arc<dyn Prober>,
     lane: Mutex<Lane<RunCheck>>,
@@ -44,11 +44,11 @@ impl std::fmt::Debug for LocationLane {
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct RunCheck {
-    /// What to do.
+    /// The check to run.
     pub spec: Arc<CheckSpec>,
     /// Checks with equal keys go to the same host.
     pub host_key: u64,
-    /// Who waits for the answer.
+    /// The answer that the service waits for.
     pub reply: Reply,
 }
 
@@ -62,12 +62,12 @@ impl ToHost for RunCheck {
 /// nothing was measured: the service would wait for ever.
 #[derive(Debug)]
 pub struct Reply {
-    /// Which attempt it is.
+    /// The attempt that it answers.
     attempt: Attempt,
     /// Handed back, so that the service can tell an old answer.
     sequence: u32,
-    /// Who asks. Shared by all its checks: a clone of the address itself is an allocation, and ignores the limit of
-    /// the mailbox once.
+    /// The service that asks. Shared by all its checks: a clone of the address itself is an allocation, and ignores the
+    /// limit of the mailbox once.
     to: Arc<Addr<ServiceActor>>,
     /// Counts the attempt; `None` once it is answered.
     ticket: Option<Ticket>,

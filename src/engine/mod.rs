@@ -44,24 +44,24 @@ use crate::model::watch::Memory;
 use crate::stats::window::Window;
 use crate::supervise::{Handle, Placement, Stop, Supervisor};
 
-/// How long a question whether the engine is alive waits.
+/// The timeout for the question whether the engine is alive.
 const ANSWER_TAKES: Duration = Duration::from_secs(2);
 
-/// What an engine is built from.
+/// The parts from which an engine is built.
 pub struct EngineParts {
     /// The locations of this process.
     pub roster: Arc<Roster>,
-    /// What runs the checks of each location, in the roster's order.
+    /// The probers that run the checks of each location, in the roster's order.
     pub probers: Vec<Arc<dyn Prober>>,
     /// Wall time.
     pub clock: Clock,
     /// Limits.
     pub limits: EngineLimits,
-    /// Whether shards get threads of their own.
+    /// The threads of the shards: their own, or the caller's.
     pub threads: Threads,
-    /// Who takes the facts.
+    /// The recipient of the facts.
     pub sink: Recipient<Batch>,
-    /// Who keeps the actors alive.
+    /// The supervisor that keeps the actors alive.
     pub supervisor: Supervisor,
 }
 
@@ -172,7 +172,8 @@ impl Engine {
         self.shards[shard].figures.replace_past(key, until, before);
     }
 
-    /// What is known about these services now, in their order. One message per shard, however many there are.
+    /// Returns a present snapshot of each of these services, in their order. One message per shard, however many there
+    /// are.
     ///
     /// # Errors
     /// [`EngineStopped`].
@@ -202,7 +203,7 @@ impl Engine {
         Ok(self.fleet.send(WatchedServices).await?)
     }
 
-    /// How late checks started since the last report.
+    /// Returns the lateness of check starts since the last report.
     ///
     /// # Errors
     /// [`EngineStopped`].
@@ -220,19 +221,19 @@ impl Engine {
         tokio::time::timeout(ANSWER_TAKES, answer).await.is_ok_and(|answer| answer.is_ok())
     }
 
-    /// What was done and what was not, since the start.
+    /// Returns the counts of what was done and what was not, since the start.
     #[must_use]
     pub fn counters(&self) -> Arc<Counters> {
         Arc::clone(&self.counters)
     }
 
-    /// What is thought of each location.
+    /// Returns the judgement on each location.
     #[must_use]
     pub fn suspicions(&self) -> Arc<Suspicions> {
         Arc::clone(&self.suspicions)
     }
 
-    /// When this engine started: figures of the time before are primed.
+    /// Returns the time at which this engine started: figures of the time before are primed.
     #[must_use]
     pub const fn started_at(&self) -> Timestamp {
         self.started_at

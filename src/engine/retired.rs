@@ -39,7 +39,7 @@ impl Retired {
         *last = revision.max(*last);
     }
 
-    /// Whether this revision of a service was read before the service was retired.
+    /// Returns true if this revision of a service was read before the service was retired.
     pub(super) fn covers(&self, id: Id, revision: i64) -> bool {
         [&self.young, &self.elder].iter().any(|gone| gone.get(&id).is_some_and(|last| revision <= *last))
     }

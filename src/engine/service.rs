@@ -46,7 +46,7 @@ pub struct ServiceActor {
     /// The moment for which the timer was set.
     timer_due: Option<Instant>,
     anchor: (Timestamp, Instant),
-    /// Where its checks answer to.
+    /// The address to which its checks answer.
     address: Arc<Addr<Self>>,
 }
 
@@ -59,13 +59,13 @@ pub struct Redefine(pub Arc<Definition>);
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct CheckFinished {
-    /// Which attempt.
+    /// The attempt.
     pub attempt: Attempt,
     /// The sequence number it was started with.
     pub sequence: u32,
-    /// When it really started: a moment that no setting of the wall clock moves.
+    /// The time at which it really started: a moment that no setting of the wall clock moves.
     pub started: Instant,
-    /// How it ended.
+    /// The outcome of the attempt.
     pub outcome: Outcome,
     /// Counts the attempt.
     pub ticket: Ticket,
@@ -124,7 +124,8 @@ impl ServiceActor {
         self.apply(effects, ctx);
     }
 
-    /// What the next watch may go on with. If nothing that was measured holds any longer, the status ends at once.
+    /// Returns the memory with which the next watch may go on. If nothing that was measured holds any longer, the
+    /// status ends at once.
     fn hand_over(
         &mut self,
         before: &Definition,
@@ -141,7 +142,7 @@ impl ServiceActor {
         Memory { votes: Vec::new(), ..watch.memory() }
     }
 
-    /// Why what was measured so far holds no longer.
+    /// Returns the reason why earlier results hold no longer.
     fn ending(&self) -> ChangeCause {
         if self.definition.is_paused { ChangeCause::Paused } else { ChangeCause::Reconfigured }
     }
@@ -190,7 +191,7 @@ impl ServiceActor {
         self.shard.figures.take_result(record, measured_until);
     }
 
-    /// Which location a result comes from, and what it counts for; the result is counted there.
+    /// Returns the location that a result comes from, and the role of that location. The result is counted there.
     fn source(&self, finished: &Finished) -> Option<(LocationCode, ProbeRole)> {
         if self.definition.check_type == CheckType::Heartbeat {
             return Some((LocationCode::push(), ProbeRole::Full));

@@ -18,7 +18,7 @@ use crate::engine::suspicions::Suspicions;
 use crate::id::Id;
 use crate::supervise::{Handle, Placement, Stop, Supervised as _};
 
-/// Whether shards get threads of their own.
+/// The threads on which the shards run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
     /// So many; 0 = one per core.
@@ -27,33 +27,33 @@ pub enum Threads {
     Current,
 }
 
-/// What the actors of one shard share.
+/// The parts that the actors of one shard share.
 #[derive(Debug)]
 pub struct Shard {
     /// Its number, from 0.
     pub index: usize,
-    /// Where its actors run, and how much may wait for each.
+    /// The placement of its actors: their thread, and the size of each mailbox.
     pub placement: Placement,
     /// One lane per location, in the roster's order.
     pub locations: Vec<Handle<LocationActor>>,
-    /// What its services report.
+    /// The reports of its services.
     pub figures: Arc<Figures>,
     /// Answers questions about the figures.
     pub aggregator: Handle<Aggregator>,
     /// The locations.
     pub roster: Arc<Roster>,
-    /// What the process thinks of each location, in the roster's order.
+    /// The judgement of the process on each location, in the roster's order.
     pub suspicions: Arc<Suspicions>,
     /// Wall time.
     pub clock: Clock,
-    /// What was done and what not.
+    /// The counts of what was done and what was not.
     pub counters: Arc<Counters>,
     /// Only its own thread plans.
     first_looks: Mutex<FirstLooks>,
     started: Instant,
 }
 
-/// What all shards share.
+/// The parts that all shards share.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     pub(super) counters: Arc<Counters>,

@@ -1,4 +1,4 @@
-//! What all shards together think of each location: is it the suspect? See `model::suspicion`.
+//! The shared judgement of all shards on each location: is it the suspect? See `model::suspicion`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -49,7 +49,7 @@ impl Suspicions {
         }
     }
 
-    /// Whether the votes of the location with this index are set aside for this organisation.
+    /// Returns true if the votes of the location with this index are set aside for this organisation.
     #[must_use]
     pub fn is_suspect(&self, location: usize, organisation: i64) -> bool {
         self.lock(location).is_some_and(|suspicion| suspicion.is_suspect(organisation))

@@ -1,4 +1,4 @@
-//! What the services of a shard report: their live figures, and the batch on its way to the recorder.
+//! The reports of a shard's services: their live figures, and the batch on its way to the recorder.
 //!
 //! It belongs to the shard and outlives every actor. Services write to it directly, on their own thread, so nothing that they
 //! report waits in a mailbox or is lost with one. While the recorder refuses a batch it is kept and grows up to ten batches,
@@ -22,7 +22,7 @@ use crate::model::service::ServiceKey;
 use crate::model::verdict::Verdict;
 use crate::stats::window::Window;
 
-/// How many full batches may wait while the recorder refuses.
+/// The maximum number of full batches that wait while the recorder refuses.
 const BATCHES_WAITING: usize = 10;
 
 /// The live figures and the outgoing batch of one shard.
@@ -34,7 +34,7 @@ pub struct Figures {
     counters: Arc<Counters>,
 }
 
-/// What is guarded. The shard's own thread takes it for every result, others for a moment now and then.
+/// The state behind the lock. The shard's own thread takes it for every result, others for a moment now and then.
 pub(super) struct State {
     pub(super) services: HashMap<ServiceKey, Live>,
     pub(super) lateness: LatenessReport,
@@ -96,7 +96,7 @@ impl Figures {
         }
     }
 
-    /// What is remembered of a service, for an actor that has lost its own memory.
+    /// Returns the last known state of a service, for an actor that has lost its own memory.
     pub fn last_known(&self, service: ServiceKey) -> LastKnownState {
         self.lock().services.get(&service).map(Live::last_known).unwrap_or_default()
     }

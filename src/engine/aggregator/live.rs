@@ -1,4 +1,4 @@
-//! What is known about one service right now, and its rolling figures.
+//! The present state of one service, and its rolling figures.
 //!
 //! Time that counts is added when a stretch of it ends; a snapshot adds the stretch that still goes on, as far as
 //! results back it.
@@ -11,7 +11,7 @@ use crate::model::verdict::{Verdict, Vote};
 use crate::stats::uptime::{Counts, Span, per_day};
 use crate::stats::window::{DayFigures, Window};
 
-/// What people have decided about the time of a service.
+/// The decisions of people about the time of a service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Decision {
     /// True while a pause or planned maintenance leaves the time out.
