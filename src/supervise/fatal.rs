@@ -1,4 +1,4 @@
-//! Why the process cannot go on: set once, told to whoever ends the process.
+//! The reason why the process cannot go on: set once, told to whoever ends the process.
 
 use std::sync::Arc;
 

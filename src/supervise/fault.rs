@@ -4,7 +4,7 @@
 
 use crate::supervise::{Supervisor, lock};
 
-/// What is to happen.
+/// The fault that is to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Fault {

@@ -8,7 +8,7 @@ use crate::supervise::{Ending, Fault, lock};
 /// The characters of a problem that are kept.
 const PROBLEM_CHARACTERS: usize = 500;
 
-/// What the death of an actor or a task means.
+/// The effect of the death of an actor or a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDeath {
     /// It starts again, with what it needs to go on.
@@ -33,7 +33,7 @@ impl OnDeath {
 pub struct Kind {
     /// Its name: lower case, with underscores.
     pub name: &'static str,
-    /// What the death of one means.
+    /// The effect of the death of a member.
     pub on_death: OnDeath,
 }
 
@@ -51,22 +51,22 @@ impl Kind {
     }
 }
 
-/// How a kind is doing.
+/// The state of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActorState {
     /// Its name.
     pub name: &'static str,
-    /// What the death of one means.
+    /// The effect of the death of a member.
     pub on_death: OnDeath,
-    /// How many run now.
+    /// The number of members that run now.
     pub alive: u64,
-    /// How often one was started again.
+    /// The number of times that a member was started again.
     pub restarts: u64,
-    /// How often one panicked.
+    /// The number of times that a member panicked.
     pub panics: u64,
-    /// How often one was given up because it did not answer.
+    /// The number of times that a member was given up because it did not answer.
     pub frozen: u64,
-    /// How much waits for them, where that is known.
+    /// The total length of their queues, where that is known.
     pub waiting: Option<u64>,
     /// The last panic's message, or what else was wrong.
     pub last_error: Option<String>,
@@ -101,7 +101,7 @@ impl KindState {
         }
     }
 
-    /// How the kind is doing now.
+    /// Returns the present state of the kind.
     #[must_use]
     pub fn state(&self) -> ActorState {
         let queues = lock(&self.queues);

@@ -17,7 +17,7 @@ use futures_util::task::AtomicWaker;
 
 use crate::supervise::{FROZEN_AFTER, Fault, KindState, Supervised};
 
-/// How a life ended.
+/// The way in which a life ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// By itself.
@@ -38,7 +38,7 @@ impl fmt::Display for Ending {
     }
 }
 
-/// What others know of one life: the last question, the last answer, and whether it is given up.
+/// The state of one life as others see it: the last question, the last answer, and whether it is given up.
 #[derive(Debug, Default)]
 pub struct Life {
     asked: AtomicU32,
@@ -48,7 +48,7 @@ pub struct Life {
 }
 
 impl Life {
-    /// Whether a question is open, and since which tick.
+    /// Returns the tick since which a question is open; `None` if no question is open.
     pub(crate) fn open_since(&self) -> Option<u32> {
         let asked = self.asked.load(Ordering::Acquire);
         (self.answered.load(Ordering::Acquire) != asked).then_some(asked)
@@ -60,7 +60,7 @@ impl Life {
         Beat { life: Arc::clone(self), tick, fault }
     }
 
-    /// When the last question was asked.
+    /// Returns the tick at which the last question was asked.
     pub(crate) fn asked(&self) -> u32 {
         self.asked.load(Ordering::Acquire)
     }

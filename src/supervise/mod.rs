@@ -48,7 +48,7 @@ use crate::telemetry::{Collect, Exposition, Family};
 
 /// An actor that is started under supervision.
 pub trait Supervised: Actor<Context = Context<Self>> + Handler<Beat> {
-    /// What it is called, and what its death means.
+    /// The name of the actor's kind, and the effect of its death.
     const KIND: Kind;
 }
 
@@ -72,7 +72,7 @@ impl std::fmt::Debug for Supervisor {
     }
 }
 
-/// Where an actor runs, and how much may wait for it.
+/// The placement of an actor: its thread, and the size of its mailbox.
 #[derive(Clone, Debug)]
 pub struct Placement {
     /// Its thread.
@@ -215,7 +215,7 @@ impl Supervisor {
         self.0.fatal.set(reason);
     }
 
-    /// Why the process is to end, if it is.
+    /// Returns the reason why the process is to end, if it is.
     #[must_use]
     pub fn failure(&self) -> Option<Arc<str>> {
         self.0.fatal.get()
@@ -238,7 +238,7 @@ fn mailbox<A: Actor<Context = Context<A>>>(capacity: usize) -> (Addr<A>, Address
     (Addr::new(sender), receiver)
 }
 
-/// What these locks guard is whole after every statement, so a panic of another holder is no reason to stop.
+/// Locks a mutex, also after a panic of another holder: what these locks guard is whole after every statement.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
