@@ -188,7 +188,7 @@ pub struct Compactor {
     counters: Arc<CompactionCounters>,
     guard: Arc<ClockGuard>,
     every: Duration,
-    /// Who waits for the pass under way, and who for the one after it.
+    /// The callers that wait for the pass under way, and those that wait for the one after it.
     waiting: Vec<oneshot::Sender<bool>>,
     asked: Vec<oneshot::Sender<bool>>,
 }

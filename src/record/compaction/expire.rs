@@ -13,9 +13,9 @@ use crate::store::history::segments::{self, Purpose, Segment, SegmentLevel};
 use crate::store::history::{changes, erase};
 use crate::store::{HistoryError, StoreError, services};
 
-/// How long a retired segment stays for those who read it.
+/// The time for which a retired segment stays for those who read it, in milliseconds.
 pub(in crate::record) const LAST_READERS_MS: i64 = 60_000;
-/// How long status changes are kept, whatever the plan: longer than any figure reaches back.
+/// The number of days for which status changes are kept, whatever the plan: longer than any figure reaches back.
 const CHANGES_KEPT_DAYS: i64 = 400;
 /// Status changes deleted with one commit.
 const CHANGES_AT_ONCE: usize = 1_000;

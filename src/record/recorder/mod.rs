@@ -282,7 +282,7 @@ impl Recorder {
     }
 }
 
-/// What it holds in memory dies with it, and without it everything measured would: the process ends, and the next one goes on
+/// Its memory dies with it, and without it all measurements would be lost: the process ends, and the next one goes on
 /// from what is durable.
 impl Supervised for Recorder {
     const KIND: Kind = Kind::vital("recorder");

@@ -77,7 +77,7 @@ mod tests {
         assert!(queue.is_empty());
     }
 
-    /// What [`RecordLimits`](crate::config::limits::RecordLimits) says about bytes.
+    /// The size that [`RecordLimits`](crate::config::limits::RecordLimits) states.
     #[test]
     fn a_waiting_result_takes_about_a_hundred_bytes() {
         assert!(size_of::<CheckRecord>() <= 104, "{}", size_of::<CheckRecord>());

@@ -1,4 +1,5 @@
-//! How many checks of each day were answered, and how long that took: rollups of what is sealed, sums of what is fresh.
+//! The number of answered checks of each day, and their response times: rollups of what is sealed, sums of what is
+//! fresh.
 //!
 //! One view of the history serves all services that start: the fresh ones are summed up by the database in one go, and
 //! sealed ones are read for many services at a time.

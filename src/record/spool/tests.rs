@@ -1,4 +1,4 @@
-//! What was appended comes back, in order, whatever happens to process and disk in between.
+//! Tests of the spool: what was appended comes back, in order, whatever happens to process and disk in between.
 
 use super::*;
 use crate::clock::Timestamp;
