@@ -1,4 +1,4 @@
-//! What an address is: public, private, loopback, or one that is never talked to.
+//! The class of an address: public, private, loopback, or one that is never talked to.
 //!
 //! IPv6 addresses that carry an IPv4 address (mapped, compatible, translated, tunnelled) are as good as what they
 //! carry: the worse of both classes counts. Ranges follow the IANA special-purpose registries.

@@ -1,4 +1,4 @@
-//! Where an HTTP request goes, and what is said there about the place: host, port, `Host` header, path.
+//! The destination of an HTTP request, as the probe connects to it and names it: host, port, `Host` header, path.
 //!
 //! An [`Endpoint`] is derived once from a URL. It resolves and connects nothing.
 

@@ -1,4 +1,5 @@
-//! Which headers a service may configure (contract 4.2.2): one list for the API, the compiler of checks, and the wire.
+//! The headers that a service may configure (contract 4.2.2): one list for the API, the compiler of checks, and the
+//! wire.
 //!
 //! Lines that decide where a request begins and ends, or that belong to the connection, are written by the probe
 //! alone. `Host` may be configured: virtual hosts are checked with it.

@@ -1,4 +1,4 @@
-//! What runs a check for a location: this process's own toolbox, or later a worker in another place.
+//! The runner of checks for a location: this process's own toolbox, or later a worker in another place.
 //!
 //! The engine knows the trait alone. [`Local`] is the one that really looks, and that knows whether its own thread ran
 //! while it looked.

@@ -1,5 +1,5 @@
-//! Whether our own name servers are alive: the difference between a target whose name does not answer and a probe
-//! that cannot resolve anything.
+//! The check whether our own name servers are alive: it tells a target whose name does not answer from a probe that
+//! cannot resolve anything.
 //!
 //! A silence is held against the target only with evidence: some server answered some question after the silence
 //! began. When no other check happened to bring that evidence, a canary question asks for it. An answer of any

@@ -1,4 +1,4 @@
-//! What one check shall do, parsed and ready: no text is parsed again while checks run.
+//! The specification of one check, parsed and ready: no text is parsed again while checks run.
 //!
 //! A [`CheckSpec`] is compiled once from a stored service (with its secrets opened) and shared by every run.
 //! 100,000 of these live at once, so lists are boxed slices.

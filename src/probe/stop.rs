@@ -1,4 +1,4 @@
-//! Why a probe ends early: the target's failure, or our own trouble.
+//! The reason why a probe ends early: the target's failure, or our own trouble.
 //!
 //! The one place that tells them apart by the operating system's error. What is ours never becomes `down`.
 

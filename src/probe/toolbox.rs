@@ -1,4 +1,4 @@
-//! What the checks of one location share: the egress gate, name resolution, TLS configurations, limits.
+//! The tools that the checks of one location share: the egress gate, name resolution, TLS configurations, limits.
 //!
 //! Built once per location and passed to every check by reference; nothing in it belongs to a service.
 

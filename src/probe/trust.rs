@@ -1,4 +1,4 @@
-//! Whom checks trust: the system's certificate authorities, those of the operator, and the wall clock.
+//! The certificate trust of checks: the system's certificate authorities, those of the operator, and the wall clock.
 //!
 //! An empty system store is a warning, not an error: plain HTTP and TCP can be watched without it. Revocation is not
 //! checked. Without verification, the server must still prove that it holds the key of what it shows.

@@ -1,4 +1,4 @@
-//! Which conditions the catalogue admits, and which it gives when none are sent (contract 4.2.4).
+//! The conditions that the catalogue admits, and those that it gives when none are sent (contract 4.2.4).
 //!
 //! Pure functions on JSON values, shared by the validation of requests and the compilation of checks. Texts for
 //! clients are not made here.

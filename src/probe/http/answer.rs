@@ -1,4 +1,4 @@
-//! What came back for one request, within limits: status, headers, and as much of the body as is wanted.
+//! The answer to one request, within limits: status, headers, and as much of the body as is wanted.
 //!
 //! A hostile server decides neither how much memory a check takes nor how long it reads: reading stops at the limit.
 

@@ -1,4 +1,4 @@
-//! What conditions may ask about an HTTP answer.
+//! The facts about an HTTP answer that conditions may ask for.
 //!
 //! The body is decoded only when it was kept, and read as JSON only when a condition asks for it. It is never held
 //! twice: a mebibyte of a stranger's bytes stays one.
