@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// What a rollup costs at rest hangs on these.
+    /// The sizes of serialised histograms, on which the size of a rollup at rest depends.
     #[test]
     fn few_values_take_few_bytes() {
         let spread = |count: u32| (0..count).map(|number| 40_000 + number * 7_919 % 40_000).collect();

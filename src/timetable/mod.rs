@@ -1,4 +1,4 @@
-//! What happens at its time without anybody asking for it.
+//! The transitions that happen at their time without anybody asking for them.
 //!
 //! Every transition is decided by the database row and made in one transaction, so any number of processes may look at the
 //! same timetable, and each transition is made once.

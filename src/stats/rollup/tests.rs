@@ -79,7 +79,7 @@ fn bucket_of(wanted: &Wanted, moment: Timestamp) -> i64 {
     wanted.bucket_ms.map_or(0, |bucket_ms| moment.ms().div_euclid(bucket_ms))
 }
 
-/// What a reader does: nodes, and once for each span the samples of its slivers.
+/// Answers a question as a reader does: nodes, and once for each span the samples of its slivers.
 fn answer(segments: &[Segment], wanted: &Wanted) -> Buckets {
     let mut buckets = Buckets::new();
     for segment in segments {
@@ -112,7 +112,7 @@ fn brute_force(samples: &[Sample], wanted: &Wanted) -> Buckets {
     buckets
 }
 
-/// What is shown of sums.
+/// The figures that are shown of sums.
 type Shown = (u64, u64, Option<crate::stats::histogram::Summary>, [Option<u32>; 4]);
 
 fn shown(buckets: &Buckets) -> BTreeMap<i64, Shown> {
@@ -214,7 +214,7 @@ fn cut_bytes_are_refused() {
     }
 }
 
-/// What a rollup costs at rest: minutes live for two days, days as long as a plan keeps history.
+/// The size of a rollup at rest: minutes live for two days, days as long as a plan keeps history.
 #[test]
 fn a_rollup_takes_few_bytes_a_check() {
     let spread = |number: i64| Some(40_000 + u32::try_from(number * 7_919 % 25_000).unwrap());
