@@ -1,4 +1,4 @@
-//! How pages are sent: the headers that keep a browser from doing anything but show them.
+//! The responses that carry pages, with the headers that keep a browser from doing anything but show them.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header;
@@ -62,7 +62,7 @@ pub(super) fn own_style(text: String) -> HttpResponse {
     sheet(text, "no-cache")
 }
 
-/// What search engines may read.
+/// Returns `robots.txt`: what search engines may read.
 pub(super) fn robots(is_indexable: bool) -> HttpResponse {
     let rule = if is_indexable { "Allow: /" } else { "Disallow: /" };
     let text = format!("User-agent: *\n{rule}\n");

@@ -7,18 +7,18 @@ use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::Appearance;
 use crate::pages::words::Words;
 
-/// Where the links lead; the word follows.
+/// The path of the links; the word follows.
 const PATH: &str = "/appearance/";
 /// Name of the cookie.
 const COOKIE: &str = "status-appearance";
 /// The interval for which a choice is remembered, in seconds: a year.
 const MAX_AGE_SECONDS: u32 = 31_536_000;
 
-/// How a page looks to one visitor.
+/// The look of a page for one visitor.
 pub(super) struct Look {
     /// Content of the `color-scheme` element.
     pub(super) color_scheme: &'static str,
-    /// When the dark colours apply, as a media query; `None` = never.
+    /// The media query under which the dark colours apply; `None` = never.
     pub(super) dark_when: Option<&'static str>,
     /// The links of the switch; none where visitors may not choose.
     pub(super) choices: Vec<Choice>,
@@ -28,7 +28,7 @@ pub(super) struct Look {
 pub(super) struct Choice {
     pub(super) path: String,
     pub(super) text: &'static str,
-    /// Whether the page looks like this now.
+    /// True if the page looks like this now.
     pub(super) is_current: bool,
 }
 

@@ -28,12 +28,12 @@ use crate::pages::visit::{Host, Visit};
 use crate::store::statuspages::visitors;
 use crate::store::{Databases, MainError};
 
-/// What pages are made from.
+/// The sources that pages are made from.
 #[derive(Clone)]
 pub struct Pages {
     /// Pages, components, announcements.
     pub databases: Databases,
-    /// What is measured at the moment.
+    /// The engine, which knows what is measured at the moment.
     pub engine: Engine,
     /// Wall time.
     pub clock: Clock,

@@ -25,7 +25,8 @@ use crate::store::announcements::{self, Announced, ShowingPage, TouchedService};
 use crate::store::{MainError, assets, components, organisations, page_facts};
 
 impl Pages {
-    /// What is measured of these services. An engine that has stopped knows nothing, and a visitor need not wait for it.
+    /// Returns the measured verdicts of these services. An engine that has stopped knows nothing, and a visitor need
+    /// not wait for it.
     async fn verdicts(&self, services: &[Service]) -> HashMap<ServiceKey, Verdict> {
         let addresses: Vec<_> = services.iter().map(Service::address).collect();
         let snapshots = self.engine.snapshots(&addresses).await.unwrap_or_default();
@@ -121,12 +122,12 @@ fn part<'a>(component: &'a Component, derived: &HashMap<ComponentKey, Derived>) 
     }
 }
 
-/// Whether visitors see a component.
+/// Returns true if visitors see a component.
 fn is_seen(component: &Component, derived: &HashMap<ComponentKey, Derived>) -> bool {
     derived.get(&component.key).is_some_and(|derived| derived.effective.is_some())
 }
 
-/// Who puts announcements into words.
+/// The writer that puts announcements into words.
 struct Speaker<'a> {
     reader: &'a Reader<'a>,
     page: &'a Statuspage,

@@ -31,7 +31,7 @@ pub(super) struct PageView {
     pub(super) privacy: Option<String>,
 }
 
-/// What stands in the head of the page.
+/// The contents of the page's head.
 pub(super) struct Head {
     /// Language of the page.
     pub(super) locale: String,
@@ -40,7 +40,7 @@ pub(super) struct Head {
     pub(super) is_indexable: bool,
     /// Address of the icon.
     pub(super) icon: Option<String>,
-    /// Whether the page has colours or a style sheet of its own.
+    /// True if the page has colours or a style sheet of its own.
     pub(super) has_own_style: bool,
 }
 
@@ -138,7 +138,7 @@ impl Reader<'_> {
         Badge { class: status.as_str(), text: self.words.component(status) }
     }
 
-    /// What stands above everything.
+    /// Returns the badge that stands above everything.
     pub(super) fn overall(&self, parts: &[Part<'_>]) -> Badge {
         let shown: Vec<ComponentStatus> =
             parts.iter().filter(|part| part.parent.is_none()).filter_map(|part| part.status).collect();

@@ -1,4 +1,4 @@
-//! What a visitor asks for: which page, by the host; which part of it, by the path; in which language.
+//! The request of a visitor: the page by the host, the part of it by the path, and the language.
 //!
 //! Only the one `Host` header counts: what else a client or a proxy writes about hosts is not read.
 
@@ -15,7 +15,7 @@ use crate::pages::appearance::remembered;
 /// A request for a status page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Visit {
-    /// Whose host it was sent to.
+    /// The host that it was sent to.
     pub(super) host: Host,
     /// The method.
     pub(super) method: Method,
@@ -27,7 +27,7 @@ pub(super) struct Visit {
     pub(super) appearance: Option<Appearance>,
 }
 
-/// Whose host a request was sent to.
+/// The host that a request was sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Host {
     /// Below the pages' name; may be no page's.
