@@ -52,7 +52,7 @@ pub(super) struct Arguments {
     /// The check's configuration, as settings.config of the API
     #[arg(long, value_name = "JSON", default_value = "{}", value_parser = json_object)]
     config: Map<String, Value>,
-    /// How long the check may take
+    /// Seconds that the check may take
     #[arg(long = "timeout", value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=60))]
     timeout_seconds: u8,
     /// Print JSON for machines

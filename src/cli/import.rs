@@ -91,13 +91,13 @@ Exit codes: 0 all is stored, 1 a line is bad or something failed, 2 wrong usage.
 pub(super) struct Arguments {
     /// File to read; - is standard input
     file: PathBuf,
-    /// How the file is written: csv or jsonl [default: by its ending: .csv, .jsonl or .ndjson]
+    /// Format of the file: csv or jsonl [default: by its ending: .csv, .jsonl or .ndjson]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Organisation whose services are meant; needed for names where there are several
     #[arg(long = "org", value_name = "ID", allow_hyphen_values = true, value_parser = |text: &str| text.parse::<Id>())]
     organisation: Option<Id>,
-    /// What the file calls a service, and its id or name here; may be repeated
+    /// Name that the file gives a service, and its id or name here; may be repeated
     #[arg(long = "service-map", value_name = "NAME=SERVICE", allow_hyphen_values = true, value_parser = renaming)]
     renamings: Vec<Renaming>,
     /// Location of lines that name none
@@ -123,7 +123,7 @@ pub(super) struct Arguments {
     as_json: bool,
 }
 
-/// What a file calls a service, and what we call it.
+/// The name that a file gives a service, and the one that we give it.
 #[derive(Clone, Debug)]
 struct Renaming {
     theirs: String,

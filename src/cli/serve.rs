@@ -18,7 +18,7 @@ use crate::supervise::{EXIT_CODE, Supervisor};
 
 /// The time between two looks of the watchdog: it counts seconds.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How long an orderly end may take when the process cannot go on.
+/// The time that an orderly end may take when the process cannot go on.
 const END_LIMIT: Duration = Duration::from_secs(5);
 
 /// Run everything: API, engine and checks

@@ -45,8 +45,8 @@ struct Flags {
     location: Option<String>,
     #[command(flatten)]
     probe: ProbeFlags,
-    /// Which addresses checks may reach: private-allowed or public-only; link-local and cloud metadata addresses never. A
-    /// second organisation needs an explicit choice [default: private-allowed]
+    /// Addresses that checks may reach: private-allowed or public-only; link-local and cloud metadata addresses never.
+    /// A second organisation needs an explicit choice [default: private-allowed]
     #[arg(long, env = "WATCHKEEPER_EGRESS", value_name = "POLICY")]
     egress: Option<String>,
     /// Most bytes of the history, such as 20GiB; beyond, the oldest results go before their plan's time [default: as plans say]
@@ -81,7 +81,7 @@ struct Flags {
     /// Origins that browsers may call the API from [default: none]
     #[arg(long, env = "WATCHKEEPER_CORS_ALLOWED_ORIGINS", value_name = "ORIGIN,…")]
     cors_allowed_origins: Option<String>,
-    /// What is logged: a level, or a filter such as watchkeeper=debug
+    /// Level of the log, or a filter such as watchkeeper=debug
     #[arg(long, env = "WATCHKEEPER_LOG", value_name = "FILTER")]
     log: Option<String>,
     /// Form of the log: text or json
@@ -165,7 +165,7 @@ struct CompactionFlags {
 // `[compat]`.
 #[derive(Args, Serialize)]
 struct CompatFlags {
-    /// What stands for a stored secret in answers and requests
+    /// Text that stands for a stored secret in answers and requests
     #[arg(
         id = "compat.secret_placeholder",
         long = "compat-secret-placeholder",
@@ -232,7 +232,7 @@ fn variable(key: &str) -> String {
     format!("WATCHKEEPER_{}", key.replace('.', "__").to_uppercase())
 }
 
-/// What is set, as text by key, with dots between tables.
+/// Returns the values that are set, as text by key, with dots between tables.
 fn texts(settings: &impl Serialize) -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     flatten("", &Table::try_from(settings).unwrap_or_default(), &mut texts);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use strum::{Display, EnumString};
 
-/// Which addresses checks may reach. Link-local and cloud metadata addresses never.
+/// The addresses that checks may reach. Link-local and cloud metadata addresses never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]

@@ -23,7 +23,7 @@ pub struct StoreLimits {
     pub sqlite_readers: u32,
     /// Connections per PostgreSQL database.
     pub postgres_connections: u32,
-    /// How long a statement may wait for a connection or a lock.
+    /// The time that a statement may wait for a connection or a lock, in seconds.
     pub acquire_timeout_seconds: u64,
 }
 
@@ -54,7 +54,7 @@ pub struct EngineLimits {
     pub uncertain_interval_ms: i64,
     /// Results that wait in an aggregator before they are handed to the recorder.
     pub batch_results: usize,
-    /// How long results wait in an aggregator.
+    /// The time for which results wait in an aggregator, in milliseconds.
     pub batch_ms: u64,
 }
 
@@ -89,13 +89,13 @@ pub struct RecordLimits {
     /// Rows written in one transaction.
     #[serde(skip)]
     pub rows_per_commit: usize,
-    /// How long to wait after a failed write.
+    /// The wait after a failed write, in milliseconds.
     #[serde(skip)]
     pub retry_ms: u64,
-    /// How long the database has when the process stops; what is left then goes to the spool.
+    /// The time that the database has when the process stops, in milliseconds; what is left then goes to the spool.
     #[serde(skip)]
     pub stop_ms: u64,
-    /// How often finished hours are looked for and deleted services are erased.
+    /// The interval at which finished hours are looked for and deleted services are erased, in milliseconds.
     #[serde(skip)]
     pub upkeep_ms: u64,
 }
@@ -117,13 +117,13 @@ impl Default for RecordLimits {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [compaction]")]
 pub struct CompactionLimits {
-    /// How often it looks for work.
+    /// The interval between two looks for work, in milliseconds.
     #[serde(deserialize_with = "rule::amount")]
     pub pass_ms: u64,
     /// Fresh results of one bucket (1/1,024 of all services) before they are sealed without waiting for the end of their hour.
     #[serde(deserialize_with = "rule::amount")]
     pub rows_per_bucket: u64,
-    /// How old a result is at least when it is sealed: the slowest check has ended and was recorded.
+    /// The minimum age of a result when it is sealed, in milliseconds: the slowest check has ended and was recorded.
     #[serde(deserialize_with = "rule::amount")]
     pub result_settle_ms: u64,
     /// Results sealed with one commit, about.
@@ -155,15 +155,16 @@ pub struct HttpLimits {
     pub connections: usize,
     /// Largest JSON body.
     pub body_bytes: usize,
-    /// How long a client may take to send its head.
+    /// The time that a client may take to send its head, in seconds.
     pub head_timeout_seconds: u64,
-    /// How long a client may take to send its body.
+    /// The time that a client may take to send its body, in seconds.
     pub body_timeout_seconds: u64,
-    /// How long a client may read nothing of an answer that waits for it (`TCP_USER_TIMEOUT`); then its connection is cut.
+    /// The time for which a client may read nothing of an answer that waits for it, in seconds (`TCP_USER_TIMEOUT`);
+    /// then its connection is cut.
     pub write_timeout_seconds: u64,
-    /// How long an idle connection is kept.
+    /// The time for which an idle connection is kept, in seconds.
     pub keep_alive_seconds: u64,
-    /// How long running requests may take when the process stops.
+    /// The time that running requests may take when the process stops, in seconds.
     pub shutdown_seconds: u64,
     /// IP addresses whose requests without a valid token are counted at a time.
     pub rate_limit_addresses: usize,

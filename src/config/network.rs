@@ -13,7 +13,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether the network holds `address`.
+    /// Returns true if the network holds `address`.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let bits = |address: IpAddr| match address {

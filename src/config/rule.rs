@@ -1,4 +1,4 @@
-//! What a setting must look like: one function a rule, with the words that say what is allowed.
+//! The rules for the values of settings: one function a rule, with the words that say what is allowed.
 //!
 //! A setting may stand in a file, a variable or a flag, so each rule takes the text form of whatever was written there:
 //! `120` and `"120"` are the same, and a list may be an array or be separated by commas. The error of a rule is what is

@@ -1,4 +1,4 @@
-//! How the sources become one [`Config`]: a TOML file, the environment, flags; later ones win.
+//! Reads one [`Config`] from its sources: a TOML file, the environment, flags; later ones win.
 //!
 //! Variables and flags are laid over the table of the file, and the whole is read as a type, so a value is checked and
 //! explained the same way wherever it was written: one line with the source, the key, the value and what is allowed.

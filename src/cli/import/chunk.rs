@@ -22,27 +22,27 @@ pub(super) struct Chunk {
     pub(super) records: Vec<CheckRecord>,
     /// Results among them that an earlier run has stored; they come first.
     pub(super) before: usize,
-    /// How many lines there were.
+    /// The number of lines.
     pub(super) lines: u64,
     /// Bytes from the start of the file to the end of the last one.
     pub(super) end: u64,
     /// Results that are older than they are kept.
     pub(super) too_old: u64,
-    /// What is wrong with which line.
+    /// The problems, each with the number of its line.
     pub(super) problems: Vec<String>,
     /// Nothing comes after it, because the last line is bad.
     pub(super) stops: bool,
 }
 
-/// What results are made from lines with.
+/// The settings with which results are made from lines.
 pub(super) struct Packer<'a> {
     pub(super) directory: &'a Directory,
-    /// Where lines name no location.
+    /// The location of lines that name none.
     pub(super) location: Option<LocationCode>,
     pub(super) format: Format,
     pub(super) ignores_unknown: bool,
     pub(super) skips_bad: bool,
-    /// How far an earlier run has come.
+    /// The position in the file that an earlier run has reached, in bytes.
     pub(super) reached: u64,
     pub(super) now: Timestamp,
 }

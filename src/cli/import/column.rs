@@ -57,14 +57,14 @@ impl Column {
         NAMES[self as usize].1[0]
     }
 
-    /// What is said of a name that is none.
+    /// Returns the message about a name that is not known.
     pub(super) fn unknown(name: &str) -> String {
         let allowed: Vec<&str> = NAMES.iter().map(|(_, names)| names[0]).collect();
         format!("'{name}' is not known; allowed: {} (or --ignore-unknown)", allowed.join(", "))
     }
 }
 
-/// What one line says; what it does not say, or leaves empty, is absent.
+/// The fields of one line; those that it does not state, or leaves empty, are absent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields<'a>([Option<Cow<'a, str>>; COLUMNS]);
 

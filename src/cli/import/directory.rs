@@ -1,4 +1,4 @@
-//! Whose results they are: services by their id, their name, or what another tool calls them.
+//! The services that results belong to: found by their id, their name, or what another tool calls them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::store::{Database, organisations};
 /// Services read at a time.
 const PAGE: u64 = 1_000;
 
-/// What an import needs to know of a service.
+/// The facts about a service that an import needs.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) service: Service,
@@ -24,7 +24,7 @@ pub(super) struct Known {
     pub(super) kept_since: Timestamp,
 }
 
-/// Whose services are meant, and how other tools call them.
+/// The services that are meant, and the names that other tools give them.
 pub(super) struct Wanted {
     /// `None`: those of all organisations.
     pub(super) organisation: Option<Id>,
@@ -39,7 +39,7 @@ pub(super) struct Directory {
     by_id: HashMap<String, usize>,
     /// `None` where several have the same name.
     by_name: HashMap<String, Option<usize>>,
-    /// What another tool calls them, and what we do.
+    /// The names that another tool gives them, each with ours.
     renamed: HashMap<String, String>,
 }
 

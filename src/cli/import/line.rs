@@ -13,7 +13,7 @@ const TIME_END_MS: f64 = 7_289_654_400_000.0;
 /// Longest measured time: what a column of microseconds holds.
 const DURATION_MAX_MS: f64 = 2_147_483.0;
 
-/// What a line says, except whose result it is.
+/// The contents of a line, except the service whose result it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) location: LocationCode,
@@ -112,7 +112,7 @@ fn duration(fields: &Fields<'_>, column: Column) -> Result<Option<Micros>, Strin
     us.map(Some).ok_or_else(|| refused(column, text, "milliseconds from 0 to 2147483"))
 }
 
-/// Why a result is not up. A reason without a code is a reason all the same.
+/// Returns the reason why a result is not up. A reason without a code is a reason all the same.
 fn failure(fields: &Fields<'_>, status: CheckStatus) -> Result<Option<Failure>, String> {
     let (code, message) = (fields.get(Column::ErrorCode), fields.get(Column::ErrorMessage));
     if status == CheckStatus::Up {

@@ -14,7 +14,7 @@ use crate::cli::import::column::{Column, Fields};
 /// Longest line of JSON.
 const LINE_MAX_BYTES: u64 = 1 << 20;
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     Csv,
@@ -22,7 +22,7 @@ pub(super) enum Format {
     JsonLines,
 }
 
-/// Where a line is.
+/// The position of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Position {
     /// From 1; of a record of several lines the first.

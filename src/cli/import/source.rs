@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::config::sources::BadConfig;
 
-/// How much of the start and of the end of a file its fingerprint is made of.
+/// The number of bytes at the start and at the end of a file from which its fingerprint is made.
 const HASHED_BYTES: u64 = 1 << 20;
 
-/// What is read from.
+/// The source that is read.
 pub(super) enum Source {
     File { file: File, bytes: u64 },
     Pipe(File),
@@ -64,7 +64,7 @@ impl Source {
         Ok(Some(hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// What is read.
+    /// Returns the reader of the source.
     pub(super) fn into_read(self) -> Box<dyn Read + Send> {
         match self {
             Self::File { file, .. } | Self::Pipe(file) => Box::new(file),

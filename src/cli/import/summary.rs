@@ -1,4 +1,4 @@
-//! What an import did: counted line by line, shown at the end.
+//! The result of an import: counted line by line, shown at the end.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(super) struct Summary {
     services: BTreeMap<ServiceKey, Seen>,
 }
 
-/// What was found of a service.
+/// The results that were found of a service.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) results: u64,
