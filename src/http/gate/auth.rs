@@ -1,4 +1,5 @@
-//! Who is asking (contract 1.13, 2): a [`Caller`] exists only for a valid token, and carries what it may do.
+//! The authentication of requests (contract 1.13, 2): a [`Caller`] exists only for a valid token, and carries what it
+//! may do.
 //!
 //! The organisation of a request comes from here and from nowhere else. Whether a missing token is answered with 401
 //! or 429 is the gate's decision.
@@ -16,7 +17,7 @@ pub struct Caller {
     pub token: Token,
     /// Its organisation.
     pub organisation: Organisation,
-    /// What the organisation may use.
+    /// The limits of the organisation's plan.
     pub limits: PlanLimits,
 }
 
@@ -33,7 +34,7 @@ impl Caller {
         }
     }
 
-    /// Whether the token still works at `now`.
+    /// Returns true if the token is still valid at `now`.
     #[must_use]
     pub fn is_valid(&self, now: Timestamp) -> bool {
         self.token.expires_at.is_none_or(|expires_at| now < expires_at)

@@ -25,7 +25,7 @@ use crate::http::kit::query::Query;
 pub struct Call<S> {
     /// The application behind the API.
     pub state: Arc<S>,
-    /// Who asks.
+    /// The caller who asks.
     pub caller: Caller,
     /// The values in the path.
     pub path: PathValues,
@@ -49,7 +49,7 @@ pub struct RequestBody {
     limits: BodyLimits,
 }
 
-/// Where the bytes are.
+/// The source of the bytes.
 enum Source {
     /// On their way.
     Stream(Payload),
@@ -59,7 +59,7 @@ enum Source {
     TooLarge,
 }
 
-/// What stands for a body beyond the limit when requests are compared; no JSON is this.
+/// The stand-in for a body beyond the limit when requests are compared; no JSON is this.
 const TOO_LARGE: &[u8] = b"\0";
 
 impl RequestBody {

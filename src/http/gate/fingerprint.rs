@@ -1,4 +1,4 @@
-//! What makes two requests the same (contract 1.10): method, path, query string and body.
+//! The fingerprint by which two requests are the same (contract 1.10): method, path, query string and body.
 //!
 //! A JSON body counts in canonical form: the order of keys and white space do not matter. Headers never count.
 

@@ -30,7 +30,7 @@ pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key
 const KEY_CHARACTERS: usize = 255;
 /// The milliseconds that a run has the key when its process dies.
 pub(super) const LEASE_MS: i64 = 60_000;
-/// How often a run that goes on says so.
+/// The interval at which a run that goes on renews its lease.
 const RENEW_EVERY: Duration = Duration::from_secs(20);
 
 /// A key that this request has claimed.
@@ -42,7 +42,7 @@ pub struct Claim {
     pub organisation: Id,
 }
 
-/// What became of a claim.
+/// The outcome of a claim.
 pub enum KeyState {
     /// The request runs.
     Mine,
@@ -54,7 +54,7 @@ pub enum KeyState {
     Answered(Box<Reply>),
 }
 
-/// Who keeps keys and answers.
+/// The store of keys and answers.
 pub trait Keys {
     /// Claims the key.
     fn claim(&self, claim: &Claim, print: &Fingerprint) -> impl Future<Output = Result<KeyState, ApiError>>;

@@ -51,27 +51,27 @@ const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit
 const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// What the gate asks the application behind it.
+/// The lookup of callers that the gate asks of the application behind it.
 pub trait Callers {
     /// The caller whose token has this hash, expired or not.
     fn find_caller(&self, hash: TokenHash) -> impl Future<Output = Result<Option<Caller>, ApiError>>;
 }
 
-/// What the gate goes by.
+/// The rules of the gate.
 pub struct GateRules {
-    /// Where "now" comes from.
+    /// The source of the present time.
     pub clock: Clock,
-    /// What tokens expire by.
+    /// The guard of the clock by which tokens expire.
     pub guard: Arc<ClockGuard>,
     /// `compat.token_prefix`.
     pub token_prefix: String,
     /// The rate limit.
     pub limiter: RateLimiter,
-    /// Whether an address is a proxy whose forwarding header is believed.
+    /// Returns true if an address is a proxy whose forwarding header is believed.
     pub is_trusted_proxy: Box<dyn Fn(IpAddr) -> bool + Send + Sync>,
     /// Origins of browsers.
     pub cors: Cors,
-    /// What a body may cost.
+    /// The limits of a body.
     pub body_limits: BodyLimits,
 }
 

@@ -20,16 +20,16 @@ const SECOND_MS: i64 = 1_000;
 /// Length of a window.
 pub const WINDOW_MS: i64 = 60_000;
 
-/// What one request was told.
+/// The answer of the limiter to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// Requests per window.
     pub limit: u32,
     /// Requests left in this window.
     pub remaining: u32,
-    /// When the window ends.
+    /// The time at which the window ends.
     pub ends_at: Timestamp,
-    /// Whether the request may pass.
+    /// True if the request may pass.
     pub passes: bool,
 }
 
@@ -48,12 +48,12 @@ impl Allowance {
     }
 }
 
-/// What an address was told before a secret of unknown worth is looked up.
+/// The answer of the limiter to an address, before a secret of unknown worth is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LookUp {
     /// The request counts already.
     pub allowance: Allowance,
-    /// Whether the database may be asked.
+    /// True if the database may be asked.
     pub may_ask: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a route is: methods, path, who may use it, and its handler; and the table that finds one.
+//! The route: methods, path, who may use it, and its handler; and the table that finds one.
 //!
 //! A route cannot be written down without its [`Access`], and a table with an open route is refused when the process
 //! starts. In which order a request meets these checks is the gate's business.
@@ -57,14 +57,14 @@ impl Verb {
         }
     }
 
-    /// Whether nothing is changed by it.
+    /// Returns true if nothing is changed by it.
     #[must_use]
     pub const fn is_safe(self) -> bool {
         matches!(self, Self::Get | Self::Head)
     }
 }
 
-/// Who may use a route (contract 2.2).
+/// The access rule of a route: who may use it (contract 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     any_token: bool,
@@ -103,7 +103,7 @@ impl Access {
         self.when_true
     }
 
-    /// Whether plans without API access may use the route as well.
+    /// Returns true if plans without API access may use the route as well.
     #[must_use]
     pub const fn is_free_of_plan(&self) -> bool {
         self.any_token
@@ -120,7 +120,7 @@ impl Access {
     }
 }
 
-/// What answers a route's requests.
+/// The function that answers a route's requests.
 pub type Handler<S> = Arc<dyn Fn(Call<S>) -> LocalBoxFuture<'static, Result<Reply, ApiError>> + Send + Sync>;
 
 /// One line of the route table.
@@ -179,19 +179,20 @@ impl<S> Route<S> {
         Self { verbs, pattern: Pattern::new(pattern), access, handler: Arc::new(told) }
     }
 
-    /// Who may use it.
+    /// Returns the access rule of the route.
     #[must_use]
     pub const fn access(&self) -> Access {
         self.access
     }
 
-    /// Whether an `Idempotency-Key` counts: on every `POST` but uploads, which replace the file anyway (contract 1.10).
+    /// Returns true if an `Idempotency-Key` counts: on every `POST` but uploads, which replace the file anyway
+    /// (contract 1.10).
     #[must_use]
     pub fn takes_key(&self) -> bool {
         self.verbs.contains(&Verb::Post) && !self.pattern.as_str().contains("/assets/")
     }
 
-    /// What answers it.
+    /// Returns the function that answers it.
     #[must_use]
     pub const fn handler(&self) -> &Handler<S> {
         &self.handler
@@ -205,7 +206,7 @@ pub struct Line {
     pub verbs: &'static [Verb],
     /// Its path, with names in braces.
     pub path: &'static str,
-    /// Who may use it.
+    /// The access rule of the route.
     pub access: Access,
 }
 

@@ -1,4 +1,4 @@
-//! How many requests the API answered, how, and how fast; for `/metrics`.
+//! The counts of the requests that the API answered, by result and by duration; for `/metrics`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

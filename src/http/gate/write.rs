@@ -49,7 +49,7 @@ impl Effect {
         Self { keeper: Some(keeper), ..self }
     }
 
-    /// Where the transaction goes if the handler gives it up.
+    /// Returns the place to which the transaction goes if the handler gives it up.
     #[must_use]
     pub fn unanswered(&self) -> Unanswered {
         self.unanswered.clone()

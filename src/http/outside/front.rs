@@ -1,4 +1,4 @@
-//! What every worker of the server shares.
+//! The parts that every worker of the server shares.
 
 use std::sync::Arc;
 

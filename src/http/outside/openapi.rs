@@ -6,7 +6,7 @@ use crate::http::gate::route::Verb;
 use crate::http::openapi::operation::{Chapter, Operation};
 use crate::http::openapi::shape::{always_true, list_of, object, one_of, string};
 
-/// What is asked without a token, and the document itself.
+/// The operations that need no token, and the document itself.
 pub(in crate::http) fn chapter() -> Chapter {
     let database = || one_of(&["ok", "away"]);
     let databases = object().has("main", database()).has("history", database());

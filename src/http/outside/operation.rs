@@ -1,4 +1,5 @@
-//! What the process says without a token: is it alive, can it serve, what are its numbers, what can be asked.
+//! The answers that the process gives without a token: is it alive, can it serve, what are its numbers, what can be
+//! asked.
 
 use std::fmt::Display;
 

@@ -64,7 +64,7 @@ async fn answer(
 struct Sent {
     hash: SecretHash,
     has_failed: bool,
-    /// Where it came from.
+    /// The address that it came from.
     address: IpAddr,
 }
 

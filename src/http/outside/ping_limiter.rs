@@ -14,7 +14,7 @@ const SECOND_MS: i64 = 1_000;
 /// Secrets whose pings are counted at a time; more are counted from anew.
 const COUNTED: usize = 100_000;
 
-/// How many pings came in the present second of each secret, and how many secrets nobody knows came from each address.
+/// The number of pings of each secret in the present second, and the number of unknown secrets from each address.
 #[derive(Debug)]
 pub(in crate::http) struct PingLimiter {
     counts: Mutex<HashMap<SecretHash, Second>>,

@@ -36,7 +36,7 @@ pub(super) const NOW: Timestamp = Timestamp::from_ms(1_795_193_460_000);
 #[derive(Default)]
 pub(super) struct Directory {
     pub(super) callers: HashMap<TokenHash, Caller>,
-    /// How often a caller was looked up.
+    /// The number of times that a caller was looked up.
     pub(super) asked: AtomicUsize,
     pub(super) is_away: bool,
     pub(super) may_finish: Notify,
@@ -74,7 +74,7 @@ impl Keys for Directory {
 
 /// A gate in front of a few routes, and a token of each kind.
 pub(super) struct World {
-    /// Where writes go on by themselves, as on a thread of the server.
+    /// The set in which writes go on by themselves, as on a thread of the server.
     pub(super) tasks: LocalSet,
     pub(super) gate: Gate<Directory>,
     pub(super) tokens: HashMap<&'static str, TokenText>,
