@@ -16,7 +16,7 @@ use crate::http::kit::error::{ApiError, Malformed};
 /// Deepest nesting of objects and lists; the body itself is level 1.
 pub const MAX_DEPTH: usize = 32;
 
-/// What a body may cost.
+/// The limits of a body.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyLimits {
     /// Most bytes.
@@ -111,7 +111,8 @@ pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, Malformed> {
     }
 }
 
-/// How deep brackets outside of strings are nested. Looked at before parsing: the parser's own limit is 128.
+/// Returns the depth to which brackets outside of strings are nested. Looked at before parsing: the parser's own limit
+/// is 128.
 fn depth(bytes: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut in_string, mut escaped) = (false, false);

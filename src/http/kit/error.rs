@@ -18,7 +18,7 @@ const MEASUREMENTS_RETRY_SECONDS: u64 = 30;
 /// Seconds after which the service itself may be there again.
 const SERVICE_RETRY_SECONDS: u64 = 5;
 
-/// Why a request is refused.
+/// The reason why a request is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
     /// 400: the request cannot be read.
@@ -74,7 +74,7 @@ pub enum ApiError {
     Unavailable,
 }
 
-/// What cannot be read about a request (400).
+/// The part of a request that cannot be read (400).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// Not JSON, not UTF-8, or nested too deep.
@@ -94,7 +94,7 @@ pub enum Malformed {
     IdempotencyKey,
 }
 
-/// Which state stands in the way (409).
+/// The state that stands in the way (409).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
     /// The maintenance is in another state than the operation needs.

@@ -49,7 +49,7 @@ impl<'a> Field<'a> {
         None
     }
 
-    /// Whether it is a string of white space.
+    /// Returns true if it is a string of white space.
     #[must_use]
     pub fn is_blank(&self) -> bool {
         self.value.as_str().is_some_and(|text| text.trim().is_empty())
@@ -131,7 +131,7 @@ impl<'a> Field<'a> {
         self.members().is_some()
     }
 
-    /// Where its problems are noted.
+    /// Returns the collection in which its problems are noted.
     pub(super) const fn errors(&self) -> &'a Errors {
         self.errors
     }

@@ -42,7 +42,7 @@ impl FieldErrors {
         self
     }
 
-    /// Whether nothing is wrong.
+    /// Returns true if there are no errors.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()

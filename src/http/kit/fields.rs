@@ -12,7 +12,7 @@ use crate::http::kit::rule::FieldRule;
 
 pub use crate::http::kit::field_errors::Errors;
 
-/// What a client said about a field that may be null.
+/// The value that a client gave for a field that may be null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given<T> {
     /// Nothing: the stored value stays.
@@ -53,7 +53,7 @@ pub struct Fields<'a> {
     errors: &'a Errors,
 }
 
-/// Where an object stands: nothing for the body itself.
+/// The path of an object: empty for the body itself.
 #[derive(Clone, Copy, Debug)]
 struct Path<'a>(&'a str);
 
@@ -131,7 +131,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Whether there is such a member.
+    /// Returns true if there is such a member.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.members.contains_key(name)

@@ -1,4 +1,4 @@
-//! What was read from the main database and is kept as long as it is still what is stored.
+//! The values that were read from the main database, kept as long as they are still what is stored.
 //!
 //! Each value has the stamp that was taken before it was read; whoever asks says whether a value of that stamp is current.
 

@@ -1,4 +1,4 @@
-//! Which language an answer is in (contract 1.11, RFC 9110 section 12.5.4).
+//! The language of an answer (contract 1.11, RFC 9110 section 12.5.4).
 //!
 //! The organisation's languages are matched with `Accept-Language`. Nothing is ever refused: what cannot be read or
 //! met is answered in the default language.
@@ -39,7 +39,7 @@ impl Languages {
         &self.chosen
     }
 
-    /// What the reader sees of a text.
+    /// Returns the text that the reader sees.
     #[must_use]
     pub fn text<'t>(&self, text: &'t Translated) -> &'t str {
         text.text(&self.chosen, &self.default)

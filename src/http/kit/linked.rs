@@ -22,7 +22,7 @@ pub struct LinkedIds {
     ids: Vec<(usize, Id)>,
 }
 
-/// What an entry of null means.
+/// The treatment of null entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NullEntries {
     /// It is refused.

@@ -15,7 +15,7 @@ pub const MAX_PER_PAGE: u64 = 100;
 /// The largest page number that is told apart: every client can read it back.
 const MAX_PAGE: u64 = 1 << 53;
 
-/// Which page of a list is asked for.
+/// The page of a list that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRequest {
     /// From 1.
@@ -84,7 +84,7 @@ fn whole_number(text: Option<&str>) -> Option<u64> {
 /// The answer to a list request.
 #[derive(Clone, Debug)]
 pub struct Page<'a> {
-    /// What was asked for.
+    /// The request.
     pub request: PageRequest,
     /// Rows of the whole list.
     pub total: u64,

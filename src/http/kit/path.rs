@@ -25,7 +25,7 @@ impl RequestPath {
         Self { segments: decoded.map(Into::into).collect() }
     }
 
-    /// Whether the path belongs to this API.
+    /// Returns true if the path belongs to this API.
     #[must_use]
     pub fn is_api(&self) -> bool {
         self.segments.first().is_some_and(|first| first == "v1")
@@ -71,7 +71,7 @@ impl Pattern {
         given.next().is_none().then_some(PathValues(values))
     }
 
-    /// How many segments are in braces: the fewer, the more exactly a pattern says what it means.
+    /// Returns the number of segments in braces: the fewer, the more exactly a pattern says what it means.
     #[must_use]
     pub fn parameters(self) -> usize {
         self.segments().filter(|segment| is_parameter(segment)).count()

@@ -25,7 +25,7 @@ pub struct Query {
 struct Parameter {
     /// Decoded, without brackets.
     name: String,
-    /// Whether the name ended in `[]` or `[N]`.
+    /// True if the name ended in `[]` or `[N]`.
     bracketed: bool,
     /// Decoded.
     value: String,
@@ -33,7 +33,7 @@ struct Parameter {
     encoded: String,
 }
 
-/// What was sent for one name: the form that occurs last.
+/// The values that were sent for one name: the form that occurs last.
 enum Sent<'a> {
     Plain(&'a str),
     Bracketed(Vec<&'a str>),
@@ -64,7 +64,7 @@ impl Query {
         Self { parameters: pairs.map(Parameter::parse).collect() }
     }
 
-    /// Whether the parameter was sent at all, in any form.
+    /// Returns true if the parameter was sent at all, in any form.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.parameters.iter().any(|parameter| parameter.name == name)
@@ -125,7 +125,8 @@ impl Query {
         read
     }
 
-    /// Whether the parameter plainly says true. What is not a boolean is refused elsewhere ([`Query::boolean`]).
+    /// Returns true if the parameter plainly says true. What is not a boolean is refused elsewhere
+    /// ([`Query::boolean`]).
     #[must_use]
     pub fn is_true(&self, name: &str) -> bool {
         self.lenient(name).and_then(read_boolean) == Some(true)

@@ -45,11 +45,11 @@ impl Quota {
 /// A quota that is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct QuotaExceeded {
-    /// Which one.
+    /// The quota.
     pub quota: Quota,
-    /// What the plan allows.
+    /// The number that the plan allows.
     pub limit: u32,
-    /// What is in use.
+    /// The number in use.
     pub usage: u64,
 }
 

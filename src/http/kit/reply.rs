@@ -22,7 +22,7 @@ pub fn add_common(headers: &mut HeaderMap, request_id: &str) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 }
 
-/// What a handler answers.
+/// The answer of a handler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     /// 200 or 201.
@@ -94,7 +94,7 @@ impl Reply {
         }
     }
 
-    /// What is kept of it beside its body (contract 1.10).
+    /// Returns the part of it that is kept beside its body (contract 1.10).
     #[must_use]
     pub fn head(&self) -> AnswerHead {
         let value = |wanted: HeaderName| {

@@ -186,7 +186,7 @@ pub enum FieldRule {
     TagQuota {
         /// The plan's number.
         limit: u32,
-        /// How many there are.
+        /// The number that exist.
         usage: u64,
     },
     /// `resolved` where only the resolve operation may say so.
@@ -224,7 +224,7 @@ pub enum FieldRule {
     PublishQuota {
         /// The plan's number.
         limit: u32,
-        /// How many are published.
+        /// The number that are published.
         usage: u64,
     },
     /// A group with children that shall become a component.

@@ -1,5 +1,5 @@
-//! What a failing database means for a client (contract 5.1): the main one away is "not available", the measurements
-//! away is a 503 of their own, anything else is our fault.
+//! The meaning of a failing database for a client (contract 5.1): the main one away is "not available", the
+//! measurements away is a 503 of their own, anything else is our fault.
 
 use crate::http::kit::error::ApiError;
 use crate::store::{HistoryError, MainError};

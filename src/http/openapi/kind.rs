@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What a value looks like.
+/// Returns the form of a value in words.
 pub(super) fn kind_of(schema: &Value) -> String {
     let words = bare_kind(schema);
     if is_nullable(schema) { format!("{words}, or null") } else { words }

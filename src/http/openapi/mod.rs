@@ -36,7 +36,7 @@ pub struct Description {
     pub json: Bytes,
     /// For people.
     pub page: Bytes,
-    /// What the page may do: nothing.
+    /// The content security policy of the page, which may do nothing.
     pub policy: String,
 }
 

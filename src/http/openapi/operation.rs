@@ -1,4 +1,4 @@
-//! What a resource writes down about its operations: the part that no other operation shares.
+//! The description that a resource gives of its operations: the part that no other operation shares.
 //!
 //! Permissions, rate limits, paging and the refusals that every operation knows are added by `render`, from the route.
 
@@ -14,7 +14,7 @@ const EXAMPLE_ID: &str = "rNSJxMbDTX2uHc08AiCqo";
 pub(in crate::http) struct Chapter {
     /// Its tag.
     pub(in crate::http) name: &'static str,
-    /// What it is about.
+    /// A short description of the resource.
     pub(in crate::http) about: &'static str,
     /// Its schemas by name.
     pub(in crate::http) schemas: Vec<(&'static str, Shape)>,
@@ -30,19 +30,19 @@ pub(in crate::http) struct Operation {
     pub(in crate::http) path: &'static str,
     /// `operationId`: the handler's name.
     pub(in crate::http) id: &'static str,
-    /// What it does, in a few words.
+    /// The summary: what it does, in a few words.
     pub(in crate::http) summary: &'static str,
-    /// What else one should know.
+    /// The further description.
     pub(in crate::http) words: &'static str,
     /// Its parameters in the query string.
     pub(in crate::http) query: Vec<QueryParameter>,
-    /// What it wants in the body.
+    /// The body that it wants.
     pub(in crate::http) body: Body,
     /// Its successes.
     pub(in crate::http) answers: Vec<Answer>,
     /// Statuses of refusals that are its own.
     pub(in crate::http) refusals: Vec<u16>,
-    /// Whether its answers hold texts in the reader's language.
+    /// True if its answers hold texts in the reader's language.
     pub(in crate::http) is_translated: bool,
 }
 
@@ -55,7 +55,7 @@ pub(in crate::http) struct QueryParameter {
     pub(in crate::http) is_list: bool,
 }
 
-/// What an operation wants in the body.
+/// The body that an operation wants.
 pub(in crate::http) enum Body {
     /// Nothing; a body is not looked at.
     Ignored,
@@ -96,7 +96,7 @@ impl Operation {
         }
     }
 
-    /// What else one should know.
+    /// Adds a further description.
     pub(in crate::http) const fn says(mut self, words: &'static str) -> Self {
         self.words = words;
         self

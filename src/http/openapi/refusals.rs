@@ -1,4 +1,5 @@
-//! What every operation shares: the refusals (contract 5), the headers (1.9 to 1.12), and the envelope's parts (1.4).
+//! The parts that every operation shares: the refusals (contract 5), the headers (1.9 to 1.12), and the envelope's
+//! parts (1.4).
 //!
 //! They are written once, below `components`; operations point there.
 

@@ -209,7 +209,7 @@ impl Shape {
         self.edit(|object| (object.min_length, object.max_length) = (min, Some(max)))
     }
 
-    /// What it means.
+    /// Sets the description.
     pub(in crate::http) fn says(mut self, words: &str) -> Self {
         let words = words.to_owned();
         match &mut self.0 {
@@ -260,7 +260,7 @@ impl Shape {
         }
     }
 
-    /// What holds when it is left out.
+    /// Sets the default that holds when it is left out.
     pub(in crate::http) fn default_value(mut self, value: impl Into<Value>) -> Self {
         match &mut self.0 {
             RefOr::T(Schema::Object(object)) => object.default = Some(value.into()),
@@ -296,7 +296,7 @@ impl Shape {
         self.range(0, 100)
     }
 
-    /// How many entries a list has.
+    /// Sets the number of entries that a list may have.
     pub(in crate::http) fn items(self, min: usize, max: usize) -> Self {
         self.edit_list(|array| {
             array.min_items = (min > 0).then_some(min);
@@ -304,7 +304,7 @@ impl Shape {
         })
     }
 
-    /// What it looks like.
+    /// Sets an example.
     pub(in crate::http) fn example(mut self, value: impl Into<Value>) -> Self {
         match &mut self.0 {
             RefOr::T(Schema::Object(object)) => object.examples = vec![value.into()],
