@@ -1,4 +1,5 @@
-//! What incidents and maintenances show alike (contract 4.10.1, 4.11.1): who made them, and what was said on the timeline.
+//! The parts that incidents and maintenances show alike (contract 4.10.1, 4.11.1): their author, and the entries of the
+//! timeline.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -8,7 +9,7 @@ use crate::http::openapi::shape::{id, timestamp, translations, url};
 use crate::id::Id;
 use crate::model::translated::Translated;
 
-/// Who made something, as it was called then.
+/// The author of something, under its name at that time.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Author)]
 pub(super) struct AuthorView<'a> {

@@ -1,4 +1,4 @@
-//! What others show of a thing that has an id and a name: the services and pages that an incident names, the service of a
+//! The reference to a thing that has an id and a name: the services and pages that an incident names, the service of a
 //! component.
 
 use serde::Serialize;

@@ -74,7 +74,7 @@ fn of_services() -> Vec<Route<AppState>> {
     ]
 }
 
-/// What is read through a service.
+/// The routes that read what hangs on a service.
 fn of_history() -> Vec<Route<AppState>> {
     let view = Access::needs(&[May::ServicesView]);
     let incidents = Access::needs(&[May::ServicesView, May::IncidentsView]);

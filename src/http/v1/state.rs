@@ -84,7 +84,7 @@ impl AppState {
         self.announcer.announce(std::slice::from_ref(service), organisation).await;
     }
 
-    /// What the engine knows about these services, in their order.
+    /// Returns snapshots of these services as the engine knows them, in their order.
     ///
     /// # Errors
     /// 503 when the engine has stopped.

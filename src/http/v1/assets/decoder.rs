@@ -1,4 +1,4 @@
-//! Where pictures are decoded: on threads of their own, and few at a time, because each may take a lot of memory.
+//! The decoding of pictures: on threads of their own, and few at a time, because each may take a lot of memory.
 
 use tokio::sync::Semaphore;
 

@@ -1,4 +1,4 @@
-//! What an uploaded file is, found by its content alone, and the form in which it is kept (contract 4.16).
+//! The kind of an uploaded file, found by its content alone, and the form in which it is kept (contract 4.16).
 //!
 //! File names and declared types are no evidence. Pictures are decoded within limits to see that they are whole. PNG and
 //! lossless WebP are written anew, which drops whatever was hidden in them and loses no pixel. Other files are kept as

@@ -15,7 +15,7 @@ use part::{Refused, Tag, is_forbidden_element, is_harmful_style, is_style_elemen
 /// Deepest nesting of elements; the root is level 1.
 const MAX_DEPTH: usize = 64;
 
-/// Why an SVG is not taken.
+/// The reason why an SVG is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SvgError {
     /// It is no well-formed XML.

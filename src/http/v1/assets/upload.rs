@@ -23,7 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Most bytes of a form besides its file, and most that are read and thrown away once all is known.
 const AROUND_BYTES: usize = 4 * 1024 * 1024;
 
-/// What a form held.
+/// The contents of a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Upload {
     /// A file.

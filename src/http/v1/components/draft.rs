@@ -22,24 +22,24 @@ use crate::model::component::{
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 
-/// What the ids of a body name; `None` for an id that names nothing in the organisation.
+/// The rows that the ids of a body name; `None` for an id that names nothing in the organisation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Links {
     /// `service_id`.
     pub(super) service: Option<ServiceKey>,
     /// `sync_tag_id`.
     pub(super) tag: Option<i64>,
-    /// Whether `parent_id` names a component of any page.
+    /// True if `parent_id` names a component of any page.
     pub(super) parent_exists: bool,
 }
 
 /// On which page a component is written.
 pub(super) struct Draft<'a> {
-    /// Whose page.
+    /// The organisation that owns the page.
     pub(super) organisation: &'a Organisation,
     /// All components of the page.
     pub(super) components: &'a [Component],
-    /// What the body refers to.
+    /// The rows that the body refers to.
     pub(super) links: Links,
 }
 

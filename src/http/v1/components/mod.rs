@@ -134,7 +134,7 @@ async fn lock(write: &Write, caller: &Caller, page: Id) -> Result<Statuspage, Ap
     in_path::find_for_update(transaction, caller, page, statuspages::find_for_update).await
 }
 
-/// What the ids in a body name.
+/// Looks up the rows that the ids in a body name.
 async fn links(write: &Write, caller: &Caller, body: &Map<String, Value>) -> Result<Links, ApiError> {
     let transaction: &Transaction = write;
     let organisation = caller.organisation.key;

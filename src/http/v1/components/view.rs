@@ -50,10 +50,10 @@ pub(in crate::http::v1) struct ComponentView<'a> {
     is_sync_managed: bool,
 }
 
-/// What is shown of a component beside its own row.
+/// The data shown of a component beside its own row.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ShownBeside<'a> {
-    /// What follows from the facts of the moment.
+    /// The statuses that follow from the facts of the moment.
     pub(super) derived: Option<&'a Derived>,
     /// The service that it shows.
     pub(super) service: Option<&'a Service>,

@@ -1,4 +1,5 @@
-//! Who asked for a look at which domain a moment ago (contract 4.15): resolvers are not to be hammered.
+//! The memory of the looks at domains that were asked for a moment ago (contract 4.15): resolvers are not to be
+//! hammered.
 //!
 //! Of two simultaneous requests one looks and the other is told to wait; that needs a memory which is quicker than the
 //! database. What it forgets at a restart stands there.

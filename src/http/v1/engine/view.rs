@@ -1,4 +1,4 @@
-//! How the parts of this process are doing, as operators see it.
+//! The state of the parts of this process, as operators see it.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,7 +13,7 @@ use crate::supervise::{ActorState, OnDeath};
 pub(super) struct EngineView<'a> {
     #[schema(schema_with = started_at)]
     started_at: Timestamp,
-    /// Whether the engine takes commands.
+    /// True if the engine takes commands.
     is_alive: bool,
     /// By name.
     #[schema(inline)]
@@ -24,10 +24,10 @@ pub(super) struct EngineView<'a> {
 #[derive(Serialize, ToSchema)]
 struct ActorView<'a> {
     name: &'a str,
-    /// What the death of one means.
+    /// The effect of the death of a member.
     #[schema(schema_with = on_death)]
     on_death: &'static str,
-    /// How many run now.
+    /// The number of members that run now.
     #[schema(minimum = 0)]
     alive: u64,
     #[schema(minimum = 0)]
@@ -37,7 +37,7 @@ struct ActorView<'a> {
     /// Given up because they did not answer.
     #[schema(minimum = 0)]
     frozen: u64,
-    /// What waits for them; null where that is not known.
+    /// The total length of their queues; null where that is not known.
     #[schema(required, minimum = 0)]
     waiting: Option<u64>,
     #[schema(required)]

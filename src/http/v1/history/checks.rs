@@ -52,7 +52,7 @@ pub(in crate::http) async fn list_checks(call: Call<AppState>) -> Result<Reply, 
     })))
 }
 
-/// Where the history of a service starts; `None` for services that have none.
+/// Returns the start of a service's history; `None` for services that have none.
 fn start_of(service: &Service, caller: &Caller, now: Timestamp) -> Option<Timestamp> {
     let configured_at = service.configured_at.filter(|_| service.check_type != CheckType::Manual)?;
     Some(history_start(now, &caller.limits).max(configured_at))

@@ -15,7 +15,7 @@ const PURPOSE: &str = "check history cursor";
 /// Longest cursor that is looked at.
 const MAX_LENGTH: usize = 256;
 
-/// Whose history a cursor walks.
+/// The service whose history a cursor walks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk<'a> {
     /// Signs cursors.

@@ -1,4 +1,4 @@
-//! What was measured of a service (contract 4.5-4.8): figures, series, days, and every check.
+//! The measurements of a service (contract 4.5-4.8): figures, series, days, and every check.
 //!
 //! All of it needs the history database; when that is away the answer is 503, never an empty list. The figures
 //! themselves are arithmetic of `stats`.
@@ -20,7 +20,7 @@ use crate::http::kit::rule::FieldRule;
 use crate::model::access::PlanLimits;
 use crate::model::period::Range;
 
-/// How far back history is shown at most.
+/// The maximum number of past days for which history is shown.
 const SHOWN_DAYS: i64 = 90;
 
 /// `range`, by default 24 hours.

@@ -1,4 +1,4 @@
-//! What was measured of a service (contract 4.5 to 4.8): metrics, response times, uptime, checks.
+//! The measurements of a service (contract 4.5 to 4.8): metrics, response times, uptime, checks.
 
 use serde_json::json;
 

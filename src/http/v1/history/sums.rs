@@ -1,4 +1,4 @@
-//! What was measured of a service, summed up: rollups as far as they fit, single results for the rest.
+//! The sums of a service's measurements: rollups as far as they fit, single results for the rest.
 
 use crate::http::kit::error::ApiError;
 use crate::http::v1::state::AppState;

@@ -1,4 +1,5 @@
-//! What every moment of a service's past counts for (contract 4.7): status changes, covered by what people decided.
+//! The spans of a service's past, with what each counts for (contract 4.7): status changes, covered by what people
+//! decided.
 
 use crate::http::kit::error::ApiError;
 use crate::http::v1::state::AppState;

@@ -40,7 +40,7 @@ pub(super) const OPEN_STATUSES: [&str; 3] = [
     IncidentStatus::Monitoring.as_str(),
 ];
 
-/// What the ids of a body name.
+/// The rows that the ids of a body name.
 #[derive(Debug, Default)]
 pub(super) struct Links {
     services: HashMap<Id, NamedService>,
@@ -94,11 +94,11 @@ fn statuspage_ids(fields: &Fields<'_>) -> Option<LinkedIds> {
     LinkedIds::read(&fields.optional("statuspage_ids")?, STATUSPAGES_MAX, NullEntries::Ignored)
 }
 
-/// Who writes an incident, when, and what there is to link.
+/// The context in which an incident is written.
 pub(super) struct Draft<'a> {
-    /// Who asks.
+    /// The caller who asks.
     pub(super) caller: &'a Caller,
-    /// What the body names.
+    /// The rows that the body names.
     pub(super) links: &'a Links,
     /// Now.
     pub(super) now: Timestamp,
@@ -232,7 +232,8 @@ impl Draft<'_> {
     }
 }
 
-/// Whether a change states one of the open statuses, which an incident that is over does not take (contract 4.10.3).
+/// Returns true if a change states one of the open statuses, which an incident that is over does not take (contract
+/// 4.10.3).
 pub(super) fn states_open(body: &Map<String, Value>) -> bool {
     body.get("status").and_then(Value::as_str).is_some_and(|status| OPEN_STATUSES.contains(&status))
 }

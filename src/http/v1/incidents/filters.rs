@@ -11,7 +11,7 @@ use crate::model::incident::IncidentKind;
 use crate::store::incidents::list::IncidentFilter;
 use crate::store::linked;
 
-/// What the query string selects. Ids that are no services of the organisation are left out.
+/// Reads the filter from the query string. Ids that are no services of the organisation are left out.
 ///
 /// # Errors
 /// 422, 503, 500.

@@ -99,7 +99,7 @@ pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, A
     write.commit(Reply::deleted(id)).await
 }
 
-/// Where an incident is.
+/// Returns the URL of an incident.
 fn address(state: &AppState, id: Id) -> String {
     format!("{}/v1/incidents/{id}", state.base_url)
 }

@@ -55,7 +55,7 @@ pub(super) struct IncidentRowView<'a> {
     created_by: Option<AuthorView<'a>>,
     services: Vec<NamedView<'a>>,
     attachments: Vec<AttachmentView>,
-    /// Whether it counts as downtime for SLA targets.
+    /// True if it counts as downtime for SLA targets.
     sla_counts_as_downtime: bool,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct ServiceIncidentView<'a> {
     service_impact: Option<ImpactView>,
 }
 
-/// How an incident hits a service.
+/// The impact of an incident on a service.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ImpactView {
     #[schema(schema_with = impact, required)]
@@ -155,17 +155,17 @@ fn entry_view<'a>(entry: &'a TimelineEntry, languages: &Languages) -> EntryView<
     }
 }
 
-/// What sort of incident it is.
+/// Returns the schema of the kind of an incident.
 pub(super) fn kind() -> Shape {
     one_of(IncidentKind::WORDS)
 }
 
-/// How far people have come.
+/// Returns the schema of the status of an incident.
 pub(super) fn status() -> Shape {
     one_of(IncidentStatus::WORDS)
 }
 
-/// How bad it is.
+/// Returns the schema of the severity of an incident.
 pub(super) fn severity() -> Shape {
     one_of(Severity::WORDS)
 }

@@ -27,7 +27,7 @@ use crate::model::translated::Translated;
 use crate::store::maintenances::effect as effects;
 use crate::store::{Connection, linked};
 
-/// Which of the ids in a body exist in the organisation.
+/// The ids in a body that exist in the organisation.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     services: HashMap<Id, ServiceKey>,
@@ -72,9 +72,9 @@ pub(super) fn wanted_schedule(body: &Map<String, Value>, stored: Schedule) -> Sc
     Schedule { start, end }
 }
 
-/// Who writes a maintenance, and when.
+/// The context in which a maintenance is written.
 pub(super) struct Draft<'a> {
-    /// Who asks.
+    /// The caller who asks.
     pub(super) caller: &'a Caller,
     /// The ids that exist.
     pub(super) known: &'a Known,
@@ -82,7 +82,7 @@ pub(super) struct Draft<'a> {
     pub(super) now: Timestamp,
 }
 
-/// What a create request asks for.
+/// The contents of a create request.
 pub(super) struct Creation {
     pub(super) maintenance: Maintenance,
     pub(super) message: Option<Translated>,
@@ -90,7 +90,7 @@ pub(super) struct Creation {
     pub(super) statuspages: Vec<i64>,
 }
 
-/// What an update request asks for; lists that are not there stay as they are.
+/// The contents of an update request; lists that are not there stay as they are.
 pub(super) struct Revision {
     pub(super) maintenance: Maintenance,
     pub(super) services: Option<Vec<ServiceKey>>,
@@ -235,7 +235,7 @@ fn flag(fields: &Fields<'_>, name: &str, unless_sent: bool) -> bool {
     fields.optional(name).and_then(|field| field.boolean()).unwrap_or(unless_sent)
 }
 
-/// What is told from the first hour on; the announcement has been made, or is read elsewhere.
+/// Reads the notices from 24 hours before the start on; the announcement has been made, or is read elsewhere.
 fn read_notices(fields: &Fields<'_>, stored: &Notices) -> Notices {
     Notices {
         announcement: stored.announcement,

@@ -1,4 +1,4 @@
-//! What is done to a maintenance by name (contract 4.11.3): start, complete, cancel, extend.
+//! The operations on a maintenance (contract 4.11.3): start, complete, cancel, extend.
 //!
 //! A state that does not fit is a conflict before anything in the body counts; the bodies of all but `extend` are not read.
 

@@ -162,7 +162,7 @@ pub(super) fn status() -> Shape {
     one_of(&MaintenanceStatus::ALL.map(MaintenanceStatus::as_str))
 }
 
-/// Whether the work was planned.
+/// Returns the schema of the kind of a maintenance.
 pub(super) fn kind() -> Shape {
     one_of(&MaintenanceKind::ALL.map(MaintenanceKind::as_str))
 }

@@ -1,5 +1,5 @@
-//! What people do to a service that goes on living: pause, resume, state its status, replace its ping address (contract 4.3.8,
-//! 4.3.10, 4.3.11).
+//! The acts on a service that goes on living: pause, resume, state its status, replace its ping address (contract
+//! 4.3.8, 4.3.10, 4.3.11).
 //!
 //! Each act writes the window of its effect in the same transaction, so that uptime never depends on a message.
 

@@ -1,4 +1,4 @@
-//! What the delete of a service means for whatever concerns it (contract 4.3.9), in the transaction of the delete.
+//! The effect of the delete of a service on whatever concerns it (contract 4.3.9), in the transaction of the delete.
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::write::Write;

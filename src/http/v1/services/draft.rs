@@ -17,15 +17,15 @@ use crate::model::service::{NAME_LENGTH, Service, Settings};
 use crate::model::vault::Vault;
 use crate::probe::catalogue::definition;
 
-/// Who writes which service.
+/// The context in which a service is written.
 pub(super) struct Draft<'a> {
     /// Plans, locations, secrets.
     pub(super) state: &'a AppState,
-    /// Who asks.
+    /// The caller who asks.
     pub(super) caller: &'a Caller,
     /// Id of the service, new or stored.
     pub(super) id: Id,
-    /// What the body says about tags.
+    /// The tags in the body.
     pub(super) tagging: &'a Tagging,
 }
 

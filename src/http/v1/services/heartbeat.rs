@@ -34,7 +34,7 @@ pub(super) fn new_secret(
     Ok((hash(&secret), sealed))
 }
 
-/// What a secret is found by; `None` for what cannot be one.
+/// Returns the hash by which a secret is found; `None` for a text that cannot be a secret.
 pub(in crate::http) fn read_secret(text: &str) -> Option<SecretHash> {
     let in_alphabet = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (text.len() == SECRET_LENGTH && text.bytes().all(in_alphabet)).then(|| hash(text))

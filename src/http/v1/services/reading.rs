@@ -1,4 +1,4 @@
-//! What is shown of services is read here: what is stored, joined with what the engine knows now.
+//! Reads the data shown of services: what is stored, joined with what the engine knows now.
 //!
 //! However many services are shown, the engine is asked once.
 
@@ -23,7 +23,7 @@ use crate::store::Connection;
 pub(super) struct Viewer<'a> {
     /// The engine, the settings and the sealer.
     pub(super) state: &'a AppState,
-    /// What may be shown depends on the permissions.
+    /// The caller, on whose permissions it depends what may be shown.
     pub(super) caller: &'a Caller,
 }
 

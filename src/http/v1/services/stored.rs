@@ -1,4 +1,4 @@
-//! What is stored about services, as far as clients see it: a row with its tags, its maintenances and its pings.
+//! The stored data of services, as far as clients see it: a row with its tags, its maintenances and its pings.
 
 use crate::http::kit::error::ApiError;
 use crate::model::check::CheckType;

@@ -19,9 +19,9 @@ use crate::store::{Transaction, organisations, tags};
 /// Most tags of a service.
 pub(super) const TAGS_MAX: usize = 50;
 
-/// What a body says about the tags of a service.
+/// The tags of a service that a body names.
 pub(super) struct Tagging {
-    /// What is wrong with it.
+    /// The errors in them.
     pub(super) errors: FieldErrors,
     /// `None` when it says nothing.
     choice: Option<Choice>,
@@ -35,7 +35,7 @@ struct Choice {
     new: Vec<(usize, TagName)>,
 }
 
-/// What one entry means.
+/// The meaning of one entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Wanted {
     /// A tag with this id, or else with this name; never a new one.
@@ -77,7 +77,7 @@ impl Tagging {
         Self { errors, choice: Some(choice) }
     }
 
-    /// Whether the service will have other tags than before.
+    /// Returns true if the service will have other tags than before.
     pub(super) fn is_change(&self) -> bool {
         self.choice.as_ref().is_some_and(|choice| {
             let before: Vec<i64> = choice.carried.iter().map(|tag| tag.row).collect();

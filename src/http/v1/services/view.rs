@@ -30,7 +30,7 @@ pub(super) struct ServiceView<'a> {
     #[schema(schema_with = check_type)]
     check_type: &'static str,
     check_type_label: &'static str,
-    /// What is checked; its form depends on the check type.
+    /// The target of the checks; its form depends on the check type.
     #[schema(required)]
     target: Option<&'a str>,
     #[schema(schema_with = measured_status)]
@@ -74,7 +74,7 @@ pub(super) struct ServiceView<'a> {
     updated_at: Timestamp,
 }
 
-/// What is shown of a service that reports itself.
+/// The data shown of a service that reports itself.
 #[derive(Serialize, ToSchema)]
 pub(super) struct HeartbeatView {
     #[schema(schema_with = ping_url, required)]
@@ -83,7 +83,7 @@ pub(super) struct HeartbeatView {
     pub(super) last_ping_at: Option<Timestamp>,
 }
 
-/// What the measurements say about a service at this moment.
+/// The measurements of a service at this moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct LiveFigures {
     /// The verdict of its locations.
@@ -94,14 +94,14 @@ pub(super) struct LiveFigures {
     pub(super) uptime_30d: Option<f64>,
     /// Mean response time over 30 days, one decimal.
     pub(super) avg_response_ms: Option<f64>,
-    /// Whether planned work that covers it is in progress.
+    /// True if planned work that covers it is in progress.
     pub(super) in_maintenance: bool,
 }
 
-/// What is shown of a service beside its own row.
+/// The data shown of a service beside its own row.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ShownBeside<'a> {
-    /// What the measurements say.
+    /// The measurements.
     pub(super) live: LiveFigures,
     /// Its tags by label.
     pub(super) tags: &'a [Tag],

@@ -23,7 +23,7 @@ use crate::model::translated::Translated;
 
 /// For whom a page is written.
 pub(super) struct Draft<'a> {
-    /// Whose page.
+    /// The organisation that owns the page.
     pub(super) organisation: &'a Organisation,
     /// The slug that was asked for, when it cannot be had.
     pub(super) unavailable: Option<String>,
@@ -31,13 +31,13 @@ pub(super) struct Draft<'a> {
     pub(super) now: Timestamp,
 }
 
-/// What a body asks for.
+/// The contents of a body.
 pub(super) struct Drafted {
     /// The page; its slug is empty when it is to be derived, its password hash is the old one.
     pub(super) page: Statuspage,
     /// A new password.
     pub(super) password: Option<Password>,
-    /// Whether a new page may go online at once.
+    /// True if a new page may go online at once.
     pub(super) publish: bool,
 }
 

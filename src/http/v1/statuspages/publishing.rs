@@ -44,7 +44,7 @@ async fn set_published(call: Call<AppState>, is_published: bool) -> Result<Commi
     write.commit(reply.in_language(&languages)).await
 }
 
-/// Whether a page that is created now goes online at once. The organisation is locked.
+/// Returns true if a page that is created now goes online at once. The organisation is locked.
 ///
 /// # Errors
 /// 503, 500.
@@ -53,7 +53,7 @@ pub(super) async fn may_publish_now(transaction: &Transaction, caller: &Caller) 
     Ok(is_permitted && published_slot(transaction, caller).await?.is_ok())
 }
 
-/// Whether the plan has room for one more published page, or else why not.
+/// Checks that the plan has room for one more published page; returns the broken rule if it has not.
 async fn published_slot(
     transaction: &Transaction,
     caller: &Caller,

@@ -65,7 +65,7 @@ pub(super) struct StatuspageFilesView<'a> {
     pub(super) updated_at: Timestamp,
 }
 
-/// What every answer shows of a page.
+/// The data of a page that every answer shows.
 #[derive(Serialize, ToSchema)]
 pub(super) struct PageView<'a> {
     #[schema(schema_with = id)]
@@ -122,7 +122,7 @@ pub(super) struct PageView<'a> {
     subscriber_channels: Vec<&'static str>,
 }
 
-/// What search engines and link previews see of a page; a text without any language is an empty object.
+/// The settings of a page for search engines and link previews; a text without any language is an empty object.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Seo)]
 pub(super) struct SeoView<'a> {
@@ -139,7 +139,7 @@ pub(super) struct SeoView<'a> {
     event_images: bool,
 }
 
-/// What is shown of a page beside its own row.
+/// The data shown of a page beside its own row.
 pub(super) struct ShownBeside {
     /// The addresses of its files.
     pub(super) files: AssetUrls,
@@ -219,7 +219,7 @@ pub(super) fn logo_size() -> Shape {
     one_of(LogoSize::WORDS)
 }
 
-/// Who may see a page.
+/// Returns the schema of the access type of a page.
 pub(super) fn access_type() -> Shape {
     one_of(AccessType::WORDS)
 }
@@ -229,7 +229,7 @@ pub(super) fn appearance() -> Shape {
     one_of(Appearance::WORDS)
 }
 
-/// How visitors may subscribe.
+/// Returns the schema of the channels through which visitors may subscribe.
 pub(super) fn subscriber_channels() -> Shape {
     list_of(one_of(SubscriberChannel::WORDS))
 }

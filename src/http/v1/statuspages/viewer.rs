@@ -21,7 +21,7 @@ use crate::store::statuspages::shown::{Shown, of_pages};
 pub(in crate::http) struct PageViewer<'a> {
     /// Addresses and the engine.
     pub(in crate::http) state: &'a AppState,
-    /// Whose pages.
+    /// The organisation that owns the pages.
     pub(in crate::http) organisation: &'a Organisation,
     /// In which language.
     pub(in crate::http) languages: &'a Languages,

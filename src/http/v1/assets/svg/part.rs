@@ -13,17 +13,17 @@ const MAX_ATTRIBUTES: usize = 512;
 const SVG_NAMESPACE: &str = "http://www.w3.org/2000/svg";
 /// Elements of these vocabularies do things that a picture does not.
 const FOREIGN_NAMESPACES: [&str; 2] = ["www.w3.org/1999/xhtml", "www.w3.org/1998/math"];
-/// What such a vocabulary is called afterwards: its elements mean nothing.
+/// The namespace that such a vocabulary gets afterwards: its elements mean nothing.
 const INERT_NAMESPACE: &str = "urn:removed";
 
 const FORBIDDEN_ELEMENTS: [&str; 8] =
     ["script", "foreignobject", "iframe", "embed", "object", "audio", "video", "handler"];
 
-/// What makes a style reach out of the file; looked for after escapes are resolved, with and without comments.
+/// The texts that make a style reach out of the file; looked for after escapes are resolved, with and without comments.
 const HARMFUL_STYLES: [&str; 6] =
     ["@import", "image-set(", "expression(", "-moz-binding", "behavior:", "javascript:"];
 
-/// Why a part cannot be read.
+/// The reason why a part cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     /// It is not well-formed.
@@ -79,7 +79,7 @@ impl Tag {
         Ok(tag)
     }
 
-    /// Whether it may be the outermost element.
+    /// Returns true if it may be the outermost element.
     pub(super) fn is_svg_root(&self) -> bool {
         let name = self.name.rsplit(':').next().unwrap_or_default();
         name == "svg" && self.namespace.as_deref().is_none_or(|namespace| namespace == SVG_NAMESPACE)
@@ -100,7 +100,7 @@ impl Tag {
     }
 }
 
-/// Whether the element goes, with everything inside.
+/// Returns true if the element goes, with everything inside.
 pub(super) fn is_forbidden_element(tag: &Tag) -> bool {
     let name = local(&tag.name);
     let is_animation = name.starts_with("animate") || name == "set" || name == "discard";
@@ -108,18 +108,18 @@ pub(super) fn is_forbidden_element(tag: &Tag) -> bool {
     FORBIDDEN_ELEMENTS.contains(&&*name) || (is_animation && (target == "href" || target.starts_with("on")))
 }
 
-/// Whether the element holds a style sheet.
+/// Returns true if the element holds a style sheet.
 pub(super) fn is_style_element(tag: &Tag) -> bool {
     local(&tag.name) == "style"
 }
 
-/// Whether a style sheet or a style attribute could load something.
+/// Returns true if a style sheet or a style attribute could load something.
 pub(super) fn is_harmful_style(text: &str) -> bool {
     let is_harmful = |text: &str| HARMFUL_STYLES.iter().any(|part| text.contains(part)) || reaches_out(text);
     readings(text).iter().any(|text| is_harmful(text))
 }
 
-/// Whether XML can hold this text (XML 1.0, section 2.2).
+/// Returns true if XML can hold this text (XML 1.0, section 2.2).
 pub(super) fn is_xml_text(text: &str) -> bool {
     let is_allowed = |character: char| match character {
         '\t' | '\n' | '\r' => true,
@@ -158,7 +158,7 @@ fn is_harmless_reference(value: &str) -> bool {
     dense.starts_with('#') || picture.is_some_and(|rest| rest.starts_with([';', ',']))
 }
 
-/// Whether there is a `url(` that leads to anything but a part of the file.
+/// Returns true if there is a `url(` that leads to anything but a part of the file.
 fn reaches_out(css: &str) -> bool {
     let leads_out = |(at, function): (usize, &str)| {
         let target = css[at + function.len()..]
@@ -195,7 +195,7 @@ fn plain_css(text: &str, drops_comments: bool) -> String {
     plain.to_lowercase()
 }
 
-/// What stands behind a backslash: up to six hexadecimal digits and one blank, or one character.
+/// Reads the escape behind a backslash: up to six hexadecimal digits and one blank, or one character.
 fn unescaped(rest: &str) -> (Option<char>, &str) {
     let digits = rest.bytes().take(6).take_while(u8::is_ascii_hexdigit).count();
     if digits == 0 {

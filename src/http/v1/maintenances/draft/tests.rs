@@ -1,4 +1,4 @@
-//! What an update asks of the window, before its fields are judged.
+//! Tests of the window that an update asks for, before its fields are judged.
 
 use rstest::rstest;
 use serde_json::json;

@@ -23,7 +23,7 @@ pub struct ConfigReader<'a> {
     pub definition: &'static Definition,
     /// The stored configuration; `None` while the service has no settings.
     pub stored: Option<&'a Map<String, Value>>,
-    /// Where its secrets go.
+    /// The vault that seals its secrets.
     pub vault: &'a Vault<'a>,
     /// Collects what is wrong.
     pub errors: &'a Errors,
@@ -123,7 +123,7 @@ impl ConfigReader<'_> {
     }
 }
 
-/// What a field holds when it is left out.
+/// Returns the value of a field that is left out.
 #[must_use]
 pub fn default_of(kind: FieldKind) -> Value {
     match kind {

@@ -20,7 +20,7 @@ const MAX_CONDITIONS: usize = 20;
 const KEYS: [&str; 4] = ["field", "operator", "value", "status"];
 const STATUSES: [&str; 2] = [CheckStatus::Down.as_str(), CheckStatus::Degraded.as_str()];
 
-/// What the conditions of a service are checked against.
+/// The facts against which the conditions of a service are checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Admission<'a> {
     /// The service's type.
@@ -30,7 +30,7 @@ pub struct Admission<'a> {
 }
 
 impl Admission<'_> {
-    /// What is stored when no conditions are given.
+    /// Returns the conditions that are stored when none are given.
     #[must_use]
     pub fn defaults(&self) -> Vec<Value> {
         default_conditions(self.definition.check_type, self.subtype)

@@ -1,4 +1,5 @@
-//! What tests of settings share: a service of one type with two active locations, and short forms of what comes out.
+//! The parts that tests of settings share: a service of one type with two active locations, and short forms of what
+//! comes out.
 
 use serde_json::{Map, Value};
 

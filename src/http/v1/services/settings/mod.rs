@@ -35,7 +35,7 @@ const DEFAULT_TIMEOUT_SECONDS: u8 = 10;
 const RETRIES: RangeInclusive<u8> = 0..=5;
 const DEFAULT_RETRIES: u8 = 2;
 
-/// What settings are checked against.
+/// The facts against which settings are checked.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingsContext<'a> {
     /// The service's type.
@@ -44,7 +44,7 @@ pub struct SettingsContext<'a> {
     pub min_interval_seconds: u32,
     /// Codes of the active locations that the organisation may use.
     pub active_probes: &'a [String],
-    /// Where the service's secrets go.
+    /// The vault that seals the service's secrets.
     pub vault: Vault<'a>,
 }
 

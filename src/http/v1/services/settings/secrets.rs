@@ -74,7 +74,7 @@ fn name_rule(refusal: NameRefusal) -> FieldRule {
     }
 }
 
-/// What cannot be sent in a header line is refused: control characters, with the exception of the tab.
+/// Refuses a text that cannot be sent in a header line: one with control characters, with the exception of the tab.
 fn check_header_value(field: &Field<'_>, text: &str) -> Option<()> {
     let is_sendable = |character: char| character == '\t' || !character.is_ascii_control();
     if text.chars().all(is_sendable) { Some(()) } else { field.refuse(FieldRule::HeaderValue) }
