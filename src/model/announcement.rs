@@ -1,10 +1,39 @@
-//! The status pages that announce an incident or a maintenance (contract 4.10.2, 4.11.2): those that were chosen for
-//! it, or else every page with a visible component of a service that it names.
+//! Announcements are incidents and maintenances: their author, the entries of their timelines, and the status pages that
+//! show them (contract 4.10.2, 4.11.2): those that were chosen, or else every page with a visible component of a service
+//! that the announcement names.
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::translated::Translated;
 
 /// Most services that an announcement names.
 pub const SERVICES_MAX: usize = 500;
 /// Most pages that are chosen for an announcement.
 pub const STATUSPAGES_MAX: usize = 100;
+
+/// The author of an announcement: a token, under its name at that time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Author {
+    /// Id of the token.
+    pub id: Id,
+    /// Its name at that time.
+    pub name: String,
+}
+
+/// An entry of a timeline. `S` is the status of what it speaks of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimelineEntry<S> {
+    /// The id that clients see.
+    pub id: Id,
+    /// The status that it states.
+    pub status: S,
+    /// 1..10000 characters per language.
+    pub message: Translated,
+    /// True if subscribers are told.
+    pub notify_subscribers: bool,
+    /// Time of creation.
+    pub created_at: Timestamp,
+}
 
 /// The pages that were chosen for an announcement, as one page sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

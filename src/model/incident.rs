@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
+use crate::model::announcement::{self, Author};
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::time_range::TimeRange;
 use crate::model::translated::Translated;
@@ -104,15 +105,6 @@ impl IncidentKind {
     }
 }
 
-/// The author of something, under its name at that time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Author {
-    /// Id of the token.
-    pub id: Id,
-    /// Its name at that time.
-    pub name: String,
-}
-
 /// An incident as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incident {
@@ -185,19 +177,7 @@ pub struct ChosenPage {
 }
 
 /// One entry of a timeline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimelineEntry {
-    /// The id that clients see.
-    pub id: Id,
-    /// The status that it states.
-    pub status: IncidentStatus,
-    /// The text of the entry.
-    pub message: Translated,
-    /// True if subscribers are told.
-    pub notify_subscribers: bool,
-    /// Time of creation.
-    pub created_at: Timestamp,
-}
+pub type TimelineEntry = announcement::TimelineEntry<IncidentStatus>;
 
 /// An incident with everything that hangs on it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
+use crate::model::announcement::{self, Author};
 use crate::model::translated::Translated;
 use crate::model::word::words;
 
@@ -69,15 +70,6 @@ pub struct Notices {
     pub complete: bool,
 }
 
-/// The creator of a maintenance: a token, under its name at that time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Creator {
-    /// Id of the token.
-    pub id: Id,
-    /// Its name.
-    pub name: String,
-}
-
 /// A maintenance as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Maintenance {
@@ -106,7 +98,7 @@ pub struct Maintenance {
     /// Of what subscribers are told.
     pub notices: Notices,
     /// The token that created it.
-    pub created_by: Option<Creator>,
+    pub created_by: Option<Author>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last write by a client.
@@ -114,19 +106,7 @@ pub struct Maintenance {
 }
 
 /// An entry of the timeline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// The id that clients see.
-    pub id: Id,
-    /// The state that it speaks of.
-    pub status: MaintenanceStatus,
-    /// 1..10000 characters per language.
-    pub message: Translated,
-    /// True if subscribers are told.
-    pub notify_subscribers: bool,
-    /// Time of creation.
-    pub created_at: Timestamp,
-}
+pub type TimelineEntry = announcement::TimelineEntry<MaintenanceStatus>;
 
 /// An operation on a maintenance, by people or by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -18,7 +18,8 @@ use watchkeeper_entities::maintenance::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::maintenance::{Creator, Maintenance, MaintenanceKey, Notices, Schedule};
+use crate::model::announcement::Author;
+use crate::model::maintenance::{Maintenance, MaintenanceKey, Notices, Schedule};
 use crate::model::translated::Translated;
 use crate::store::maintenances::filter::Filter;
 use crate::store::{MainError, PageWindow};
@@ -140,7 +141,7 @@ fn to_row(maintenance: &Maintenance) -> ActiveModel {
 fn from_row(row: &Model) -> Result<Maintenance, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("maintenance", &row.id, &problem);
     let created_by = match (&row.created_by_id, &row.created_by_name) {
-        (Some(id), Some(name)) => Some(Creator {
+        (Some(id), Some(name)) => Some(Author {
             id: id.parse().map_err(|_| corrupt("the id of its creator has not the form of one"))?,
             name: name.clone(),
         }),

@@ -4,10 +4,10 @@
 use rstest::rstest;
 use watchkeeper::id::Id;
 use watchkeeper::model::access::Organisation;
+use watchkeeper::model::announcement::Author;
 use watchkeeper::model::history::MeasuredStatus::{Down, NoData, Up};
 use watchkeeper::model::incident::{
-    Author, ChosenPage, Incident, IncidentKind, IncidentStatus, OpenPeriod, Severity, TimelineEntry,
-    WholeIncident,
+    ChosenPage, Incident, IncidentKind, IncidentStatus, OpenPeriod, Severity, TimelineEntry, WholeIncident,
 };
 use watchkeeper::model::service::{NamedService, Service};
 use watchkeeper::model::translated::Translated;

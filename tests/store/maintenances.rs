@@ -2,8 +2,9 @@
 
 use rstest::rstest;
 use watchkeeper::id::Id;
+use watchkeeper::model::announcement::Author;
 use watchkeeper::model::maintenance::step::{Stamp, Step};
-use watchkeeper::model::maintenance::{Creator, Maintenance, MaintenanceKind, MaintenanceStatus, Schedule};
+use watchkeeper::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, Schedule};
 use watchkeeper::model::service::ServiceKey;
 use watchkeeper::model::window::{Window, WindowKind};
 use watchkeeper::store::maintenances::cleanup::{self, Detached};
@@ -48,7 +49,7 @@ async fn what_is_stored_is_read_back(#[values(Backend::Sqlite, Backend::Postgres
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     let other = stored_organisation(&store, "other").await;
-    let created_by = Some(Creator { id: Id::random(), name: "Bot".into() });
+    let created_by = Some(Author { id: Id::random(), name: "Bot".into() });
     let open = Schedule { start: at(1), end: None };
     for new in [
         Maintenance { created_by, auto_complete: false, ..maintenance(owner.key, Completed) },

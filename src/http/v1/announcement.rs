@@ -5,8 +5,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
+use crate::http::kit::languages::Languages;
 use crate::http::openapi::shape::{id, timestamp, translations, url};
 use crate::id::Id;
+use crate::model::announcement::{Author, TimelineEntry};
 use crate::model::translated::Translated;
 
 /// The author of something, under its name at that time.
@@ -25,14 +27,14 @@ pub(super) struct AuthorView<'a> {
 #[derive(Serialize, ToSchema)]
 pub(super) struct EntryView<'a> {
     #[schema(schema_with = id)]
-    pub(super) id: Id,
-    pub(super) status: &'static str,
-    pub(super) message: &'a str,
+    id: Id,
+    status: &'static str,
+    message: &'a str,
     #[schema(schema_with = translations)]
-    pub(super) message_translations: &'a Translated,
-    pub(super) notify_subscribers: bool,
+    message_translations: &'a Translated,
+    notify_subscribers: bool,
     #[schema(schema_with = timestamp)]
-    pub(super) created_at: Timestamp,
+    created_at: Timestamp,
 }
 
 /// A file of an incident or a maintenance. This server takes none, so that every list of them is empty.
@@ -48,9 +50,26 @@ pub(super) struct AttachmentView {
     url: String,
 }
 
-impl<'a> AuthorView<'a> {
-    /// The view of a token by its id and its name at that time.
-    pub(super) const fn of_token(id: Id, name: &'a str) -> Self {
-        Self { id, name, avatar_url: "" }
+impl<'a> From<&'a Author> for AuthorView<'a> {
+    fn from(author: &'a Author) -> Self {
+        Self { id: author.id, name: &author.name, avatar_url: "" }
+    }
+}
+
+impl<'a> EntryView<'a> {
+    /// The view of an entry, in the reader's language. `word` gives the word of its status.
+    pub(super) fn of<S: Copy>(
+        entry: &'a TimelineEntry<S>,
+        word: impl Fn(S) -> &'static str,
+        languages: &Languages,
+    ) -> Self {
+        Self {
+            id: entry.id,
+            status: word(entry.status),
+            message: languages.text(&entry.message),
+            message_translations: &entry.message,
+            notify_subscribers: entry.notify_subscribers,
+            created_at: entry.created_at,
+        }
     }
 }

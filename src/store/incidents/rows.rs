@@ -4,7 +4,8 @@ use sea_orm::ActiveValue::Set;
 use watchkeeper_entities::incident::{ActiveModel, Model};
 
 use crate::clock::Timestamp;
-use crate::model::incident::{Author, Incident};
+use crate::model::announcement::Author;
+use crate::model::incident::Incident;
 use crate::model::translated::Translated;
 use crate::store::MainError;
 

@@ -6,7 +6,7 @@ use watchkeeper_entities::maintenance_update::{ActiveModel, Column, Entity, Mode
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::maintenance::step::NewEntry;
-use crate::model::maintenance::{Entry, MaintenanceKey};
+use crate::model::maintenance::{MaintenanceKey, TimelineEntry};
 use crate::model::translated::Translated;
 use crate::store::MainError;
 
@@ -41,7 +41,7 @@ pub async fn add(
 pub async fn of(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
-) -> Result<Vec<Entry>, MainError> {
+) -> Result<Vec<TimelineEntry>, MainError> {
     let rows = Entity::find()
         .filter(Column::MaintenanceId.eq(maintenance))
         .order_by_asc(Column::Id)
@@ -50,9 +50,9 @@ pub async fn of(
     rows.iter().map(from_row).collect()
 }
 
-fn from_row(row: &Model) -> Result<Entry, MainError> {
+fn from_row(row: &Model) -> Result<TimelineEntry, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("maintenance_update", &row.id, &problem);
-    Ok(Entry {
+    Ok(TimelineEntry {
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
         status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
         message: Translated::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,

@@ -19,9 +19,10 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::read_translated;
 use crate::id::Id;
 use crate::model::access::Organisation;
+use crate::model::announcement::Author;
 use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
 use crate::model::incident::{
-    Author, ChosenPage, Incident, IncidentKind, IncidentStatus, MESSAGE_LENGTH, Severity, TITLE_LENGTH,
+    ChosenPage, Incident, IncidentKind, IncidentStatus, MESSAGE_LENGTH, Severity, TITLE_LENGTH,
     TimelineEntry, WholeIncident,
 };
 use crate::model::service::NamedService;

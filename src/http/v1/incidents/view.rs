@@ -12,7 +12,7 @@ use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::incident::{
-    Affected, Impact, Incident, IncidentKind, IncidentStatus, Severity, TimelineEntry, WholeIncident,
+    Affected, Impact, Incident, IncidentKind, IncidentStatus, Severity, WholeIncident,
 };
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
@@ -88,7 +88,11 @@ impl<'a> IncidentView<'a> {
         Self {
             row: IncidentRowView::of(&whole.incident, &whole.services, languages),
             statuspages: pages.map(|page| NamedView::new(page.id, languages.text(&page.name))).collect(),
-            updates: whole.updates.iter().map(|entry| entry_view(entry, languages)).collect(),
+            updates: whole
+                .updates
+                .iter()
+                .map(|entry| EntryView::of(entry, IncidentStatus::as_str, languages))
+                .collect(),
         }
     }
 }
@@ -108,7 +112,7 @@ impl<'a> IncidentRowView<'a> {
             started_at: incident.started_at,
             resolved_at: incident.resolved_at,
             created_at: incident.created_at,
-            created_by: author.map(|author| AuthorView::of_token(author.id, &author.name)),
+            created_by: author.map(AuthorView::from),
             services: services.iter().map(|service| NamedView::new(service.id, &service.name)).collect(),
             attachments: Vec::new(),
             sla_counts_as_downtime: incident.sla_counts_as_downtime,
@@ -141,17 +145,6 @@ impl ImpactView {
             added_at: affected.added_at,
             recovered_at: affected.recovered_at,
         }
-    }
-}
-
-fn entry_view<'a>(entry: &'a TimelineEntry, languages: &Languages) -> EntryView<'a> {
-    EntryView {
-        id: entry.id,
-        status: entry.status.as_str(),
-        message: languages.text(&entry.message),
-        message_translations: &entry.message,
-        notify_subscribers: entry.notify_subscribers,
-        created_at: entry.created_at,
     }
 }
 

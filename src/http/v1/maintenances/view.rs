@@ -16,7 +16,7 @@ use crate::http::openapi::shape::{
 use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
-use crate::model::maintenance::{Entry, Maintenance, MaintenanceKind, MaintenanceStatus};
+use crate::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, TimelineEntry};
 use crate::model::service::NamedService;
 use crate::model::translated::Translated;
 use crate::store::Connection;
@@ -74,7 +74,7 @@ impl<'a> MaintenanceView<'a> {
     fn of(
         row: MaintenanceRowView<'a>,
         pages: &'a [NamedPage],
-        entries: &'a [Entry],
+        entries: &'a [TimelineEntry],
         languages: &Languages,
     ) -> Self {
         Self {
@@ -83,7 +83,10 @@ impl<'a> MaintenanceView<'a> {
                 .iter()
                 .map(|page| NamedView::new(page.id, languages.text(&page.name)))
                 .collect(),
-            updates: entries.iter().map(|entry| entry_view(entry, languages)).collect(),
+            updates: entries
+                .iter()
+                .map(|entry| EntryView::of(entry, MaintenanceStatus::as_str, languages))
+                .collect(),
         }
     }
 }
@@ -110,7 +113,7 @@ impl<'a> MaintenanceRowView<'a> {
             notify_start: notices.start,
             notify_complete: notices.complete,
             created_at: maintenance.created_at,
-            created_by: creator.map(|creator| AuthorView::of_token(creator.id, &creator.name)),
+            created_by: creator.map(AuthorView::from),
             services: services.iter().map(|service| NamedView::new(service.id, &service.name)).collect(),
             attachments: Vec::new(),
         }
@@ -144,17 +147,6 @@ pub(super) async fn one(
     let entries = timeline::of(connection, maintenance.key).await?;
     let row = MaintenanceRowView::of(maintenance, services, languages);
     Ok(to_json(&MaintenanceView::of(row, &pages, &entries, languages)))
-}
-
-fn entry_view<'a>(entry: &'a Entry, languages: &Languages) -> EntryView<'a> {
-    EntryView {
-        id: entry.id,
-        status: entry.status.as_str(),
-        message: languages.text(&entry.message),
-        message_translations: &entry.message,
-        notify_subscribers: entry.notify_subscribers,
-        created_at: entry.created_at,
-    }
 }
 
 /// The states of a maintenance.
