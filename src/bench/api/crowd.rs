@@ -9,10 +9,13 @@ use hdrhistogram::Histogram;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::time::{Instant, Interval, interval_at, timeout_at};
 
 /// Latencies up to a minute, within 1 %.
 const LONGEST_US: u64 = 60_000_000;
+
+/// Connections that ask at a steady pace together: they keep it while an answer takes less than so many of its intervals.
+const PACED_CLIENTS: u32 = 32;
 
 /// The requests of a crowd, by their number.
 pub(super) type Requests = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
@@ -77,20 +80,42 @@ async fn one(
     Ok((latencies, failed))
 }
 
-/// Asks at a steady pace, however long the answers take, until `end`. Gives how many were answered with 2xx.
+/// Asks at a steady pace until `end`, from several connections, so that a slow answer does not keep back the next
+/// request. Returns the number of answers that were 2xx.
 pub(super) async fn pace(
     address: SocketAddr,
     per_second: u32,
     end: Instant,
     requests: &Requests,
 ) -> anyhow::Result<u64> {
+    let between = Duration::from_secs(1) / per_second.max(1);
+    let start = Instant::now();
+    let mut tasks = JoinSet::new();
+    for client in 0..PACED_CLIENTS {
+        let due = interval_at(start + between * client, between * PACED_CLIENTS);
+        let numbers = (u64::from(client)..).step_by(PACED_CLIENTS as usize);
+        let requests = Arc::clone(requests);
+        tasks.spawn(async move { one_paced(address, due, end, numbers, requests).await });
+    }
+    let mut done = 0;
+    while let Some(joined) = tasks.join_next().await {
+        done += joined.context("a client panicked")??;
+    }
+    Ok(done)
+}
+
+async fn one_paced(
+    address: SocketAddr,
+    mut due: Interval,
+    end: Instant,
+    numbers: impl Iterator<Item = u64>,
+    requests: Requests,
+) -> anyhow::Result<u64> {
     let mut stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
-    let mut due = tokio::time::interval(Duration::from_secs(1) / per_second.max(1));
     let (mut answer, mut done) = (Vec::new(), 0);
-    for number in 0.. {
-        due.tick().await;
-        if Instant::now() >= end {
+    for number in numbers {
+        if timeout_at(end, due.tick()).await.is_err() || Instant::now() >= end {
             break;
         }
         stream.write_all(&requests(number)).await?;
@@ -133,6 +158,7 @@ fn measure(answer: &[u8]) -> Option<(u16, usize)> {
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
+    use tokio::net::TcpListener;
 
     use super::*;
 
@@ -142,5 +168,25 @@ mod tests {
     #[case("HTTP/1.1 200 OK\r\ncontent-length: 12\r\n", None)]
     fn an_answer_says_how_long_it_is(#[case] answer: &str, #[case] expected: Option<(u16, usize)>) {
         assert_eq!(measure(answer.as_bytes()), expected);
+    }
+
+    /// One connection alone would get ten answers.
+    #[tokio::test]
+    async fn slow_answers_do_not_slow_the_pace() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                tokio::spawn(async move {
+                    while stream.read_u8().await.is_ok() {
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+                    }
+                });
+            }
+        });
+        let request: Requests = Arc::new(|_| vec![b'x']);
+        let done = pace(address, 100, Instant::now() + Duration::from_secs(1), &request).await.unwrap();
+        assert!(done > 30, "{done}");
     }
 }
