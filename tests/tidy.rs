@@ -1,8 +1,9 @@
 //! The rules of the house that no compiler checks, each as a test; they read the sources as text.
 //!
-//! The tables come first: a new module is given a floor in [`FLOORS`], a new crate that belongs to one place is
-//! added to [`HOMES`]. This file rules who may use whom; `circles` that no two use each other; `habits` rules names,
-//! openings and words; `promises` that the documents name tests that exist. Every rule finds violations, and beside every rule stands a test that shows it bad code.
+//! The tables come first: a new module is given a floor in [`FLOORS`], a new crate that belongs to one place is added
+//! to [`HOMES`]. This file rules who may use whom; `circles` that no two use each other; `habits` rules names,
+//! openings and words; `promises` that the documents name tests that exist. Every rule finds violations, and beside
+//! every rule stands a test that shows it bad code.
 
 #[path = "tidy/arrows.rs"]
 mod arrows;

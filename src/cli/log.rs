@@ -1,8 +1,8 @@
 //! The destination of the log: standard error, an event a line, and never a panic.
 //!
-//! The reader of the log may be gone (`2> >(head -1)`), the disk behind it may be full: then lines are lost, and nothing else.
-//! What others chose, such as the name of a service, may hold line breaks: they are written as `\n`, so that nobody
-//! forges a line.
+//! The reader of the log may be gone (`2> >(head -1)`), the disk behind it may be full: then lines are lost, and
+//! nothing else. What others chose, such as the name of a service, may hold line breaks: they are written as `\n`, so
+//! that nobody forges a line.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

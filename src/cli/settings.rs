@@ -49,7 +49,8 @@ struct Flags {
     /// A second organisation needs an explicit choice [default: private-allowed]
     #[arg(long, env = "WATCHKEEPER_EGRESS", value_name = "POLICY")]
     egress: Option<String>,
-    /// Most bytes of the history, such as 20GiB; beyond, the oldest results go before their plan's time [default: as plans say]
+    /// Most bytes of the history, such as 20GiB; beyond, the oldest results go before their plan's time [default: as
+    /// plans say]
     #[arg(long, env = "WATCHKEEPER_MAX_HISTORY_BYTES", value_name = "SIZE")]
     max_history_bytes: Option<String>,
     /// Requests per minute and token

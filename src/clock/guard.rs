@@ -22,8 +22,8 @@ pub struct ClockGuard {
 pub struct JudgedTime {
     /// The wall time.
     pub at: Timestamp,
-    /// The best known time: what is stored to end by its age one day is of this time. After a jump steady time knows it exactly;
-    /// after a doubted start it is the later one of wall time and expected time.
+    /// The best known time: what is stored to end by its age one day is of this time. After a jump steady time knows
+    /// it exactly; after a doubted start it is the later one of wall time and expected time.
     pub best: Timestamp,
     /// The earliest time that it may be: what is over by this time is over.
     pub earliest: Timestamp,

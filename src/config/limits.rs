@@ -120,7 +120,8 @@ pub struct CompactionLimits {
     /// The interval between two looks for work, in milliseconds.
     #[serde(deserialize_with = "rule::amount")]
     pub pass_ms: u64,
-    /// Fresh results of one bucket (1/1,024 of all services) before they are sealed without waiting for the end of their hour.
+    /// Fresh results of one bucket (1/1,024 of all services) before they are sealed without waiting for the end of
+    /// their hour.
     #[serde(deserialize_with = "rule::amount")]
     pub rows_per_bucket: u64,
     /// The minimum age of a result when it is sealed, in milliseconds: the slowest check has ended and was recorded.

@@ -140,8 +140,8 @@ impl Engine {
         Ok(self.fleet.send(TakePing { id, ping }).await?)
     }
 
-    /// Forgets the service, whose last revision this was: results that are still under way are dropped, and so is a definition
-    /// that was read before and arrives later.
+    /// Forgets the service, whose last revision this was: results that are still under way are dropped, and so is a
+    /// definition that was read before and arrives later.
     ///
     /// # Errors
     /// [`EngineStopped`].

@@ -1,8 +1,8 @@
 //! Heartbeat services (contract 4.3.11): they are not looked at, they report themselves by pings.
 //!
-//! [`Heartbeat`] is the pure state machine over one of them, the counterpart of `watch::Watch`: pings and time go in, the same
-//! effects come out. A deadline is missed when the period and the grace pass without a ping; then one is missed every
-//! further period. Before the first ping nothing is expected.
+//! [`Heartbeat`] is the pure state machine over one of them, the counterpart of `watch::Watch`: pings and time go in,
+//! the same effects come out. A deadline is missed when the period and the grace pass without a ping; then one is
+//! missed every further period. Before the first ping nothing is expected.
 
 use crate::clock::{STEP_MS, Timestamp};
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};

@@ -1,7 +1,7 @@
 //! The rules of segments, the units of retention: which results lie together, and when they have been kept long enough.
 //!
-//! A segment holds the checks of some span of time whose services keep their history equally long. Where it lies is the store's
-//! business.
+//! A segment holds the checks of some span of time whose services keep their history equally long. Where it lies is
+//! the store's business.
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::rollup;

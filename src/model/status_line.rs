@@ -1,8 +1,9 @@
 //! The measured status of a service over time: one line, whoever draws it, checks or pings.
 //!
-//! [`StatusLine`] is the end of the line that is drawn now. Its changes are recorded in their order, and their times rise, except
-//! where the wall clock was set back: there the line is closed, and a new one begins at the present time. [`in_time_order`]
-//! makes one line of all of them: at each moment the newest line that knows a status says what it was.
+//! [`StatusLine`] is the end of the line that is drawn now. Its changes are recorded in their order, and their times
+//! rise, except where the wall clock was set back: there the line is closed, and a new one begins at the present
+//! time. [`in_time_order`] makes one line of all of them: at each moment the newest line that knows a status says
+//! what it was.
 
 use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
@@ -58,8 +59,8 @@ impl StatusLine {
         Some(self.put(to, cause, at))
     }
 
-    /// The wall clock was set back from `before` to `now`. If the last change lies in the future by now, the line is closed at
-    /// `before`, and the status goes on from `now`.
+    /// The wall clock was set back from `before` to `now`. If the last change lies in the future by now, the line is
+    /// closed at `before`, and the status goes on from `now`.
     pub fn set_back(&mut self, before: Timestamp, now: Timestamp) -> Vec<Change> {
         let Some(since) = self.since.filter(|since| *since > now) else { return Vec::new() };
         let status = self.status;
@@ -77,8 +78,8 @@ impl StatusLine {
     }
 }
 
-/// Returns the changes of one service in the order of their time; `recorded` is in the order in which they were recorded. What
-/// was imported was recorded last, but is older than everything else.
+/// Returns the changes of one service in the order of their time; `recorded` is in the order in which they were
+/// recorded. What was imported was recorded last, but is older than everything else.
 #[must_use]
 pub fn in_time_order(recorded: Vec<StatusChange>) -> Vec<StatusChange> {
     let (mut imported, own): (Vec<_>, Vec<_>) =
@@ -109,7 +110,8 @@ fn begins_anew(before: &StatusChange, after: &StatusChange) -> bool {
     after.cause == ChangeCause::Clock && after.at < before.at
 }
 
-/// The change that says what the status was at a moment: of the newest line that knows one, or else of the newest that had begun.
+/// The change that says what the status was at a moment: of the newest line that knows one, or else of the newest
+/// that had begun.
 fn said_at(lines: &[Vec<StatusChange>], at: Timestamp) -> Option<StatusChange> {
     let said = |line: &Vec<StatusChange>| {
         let next = line.partition_point(|change| change.at <= at);

@@ -89,8 +89,9 @@ pub async fn once(databases: &Databases, services: Option<&[ServiceKey]>) -> Res
     Ok(())
 }
 
-/// Returns the time at which the status first came back to `up` after `since`. Being unknown for a while is neither better nor worse: a service
-/// that was down, then not looked at, then up has come back; one that was never bad has not.
+/// Returns the time at which the status first came back to `up` after `since`. Being unknown for a while is neither
+/// better nor worse: a service that was down, then not looked at, then up has come back; one that was never bad has
+/// not.
 fn first_return(changes: &[StatusChange], since: Timestamp) -> Option<Timestamp> {
     let is_bad = |status| matches!(status, MeasuredStatus::Down | MeasuredStatus::Degraded);
     let mut was_bad = changes.first().is_some_and(|change| is_bad(change.from));

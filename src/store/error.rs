@@ -84,8 +84,8 @@ impl CorruptRow {
     }
 }
 
-/// SQLite's result codes for a disk that is full, fails or cannot be opened, and for a file that another process keeps locked;
-/// PostgreSQL's for a full disk.
+/// SQLite's result codes for a disk that is full, fails or cannot be opened, and for a file that another process
+/// keeps locked; PostgreSQL's for a full disk.
 fn is_without_disk(error: &DbErr) -> bool {
     let (DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error))) = error
     else {

@@ -132,8 +132,8 @@ pub async fn find_by_hash(
     Ok(Some(Pinged { service: service.id, id, is_paused: service.paused_at.is_some() }))
 }
 
-/// Notes a ping to the address with this hash, as it is stored: two pings never have one time. `None` when the address has gone
-/// meanwhile.
+/// Notes a ping to the address with this hash, as it is stored: two pings never have one time. `None` when the
+/// address has gone meanwhile.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,13 +1,13 @@
 //! Supervision: the one way to start an actor or a background task, of any kind.
 //!
 //! - A kind says in one place what its death means ([`Supervised::KIND`]): it starts again after a jittered back-off
-//!   ([`backoff`]), or the whole process ends with exit code [`EXIT_CODE`] and one line ([`fatal`]), so that the service manager
-//!   starts it again.
+//!   ([`backoff`]), or the whole process ends with exit code [`EXIT_CODE`] and one line ([`fatal`]), so that the
+//!   service manager starts it again.
 //! - An actor dies by a panic, or by freezing: one that has not answered for [`FROZEN_AFTER`] seconds is replaced
 //!   (`sweep`). A thread that has run nothing for as long ends the process ([`watchdog`]). Seconds are those in which this
 //!   process ran: a stop of the whole process looks like no frozen actor.
-//! - Whoever talks to an actor holds a [`Handle`], which leads to the present one. What is sent while it waits for its restart
-//!   waits with it.
+//! - Whoever talks to an actor holds a [`Handle`], which leads to the present one. What is sent while it waits for
+//!   its restart waits with it.
 //! - How each kind is doing can be asked ([`ActorState`]).
 //!
 //! `actix::Supervisor` does not restart after a panic, so this is our own. Nothing is global: a [`Supervisor`] belongs to
@@ -149,8 +149,8 @@ impl Supervisor {
         }
     }
 
-    /// Starts one life of an actor that its owner keeps, as the fleet keeps services: `ended` is called when it is over. `make` is
-    /// given the address, to share: a clone of its own would cost two allocations.
+    /// Starts one life of an actor that its owner keeps, as the fleet keeps services: `ended` is called when it is
+    /// over. `make` is given the address, to share: a clone of its own would cost two allocations.
     pub fn launch<A: Supervised + Send>(
         &self,
         placement: &Placement,

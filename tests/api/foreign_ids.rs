@@ -1,8 +1,8 @@
 //! Two organisations, and random requests of one with everything that belongs to the other (contract 1.5, specification 1).
 //!
-//! A foreign id, tag, filter or cursor answers byte for byte like one that nobody has, no answer holds a foreign name or id, and
-//! nothing of the other organisation changes. Each run draws its requests from a seed, which a failure prints;
-//! `WATCHKEEPER_TEST_SEED` repeats one.
+//! A foreign id, tag, filter or cursor answers byte for byte like one that nobody has, no answer holds a foreign name
+//! or id, and nothing of the other organisation changes. Each run draws its requests from a seed, which a failure
+//! prints; `WATCHKEEPER_TEST_SEED` repeats one.
 
 use serde_json::{Value, json};
 

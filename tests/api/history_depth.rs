@@ -1,4 +1,5 @@
-//! How far back the history goes (contract 3.1, 4.8): 90 days, what the plan keeps, or the first settings, whichever is latest.
+//! How far back the history goes (contract 3.1, 4.8): 90 days, what the plan keeps, or the first settings, whichever
+//! is latest.
 
 use rstest::rstest;
 use serde_json::{Value, json};

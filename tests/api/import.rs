@@ -62,7 +62,8 @@ fn day(start_ms: i64, down_minutes: i64) -> impl Iterator<Item = (i64, bool)> {
     (0..1_440).map(move |minute| (start_ms + minute * MINUTE_MS, !is_down(&minute)))
 }
 
-/// A clock that is far from the newest time that the installation has seen: an import would take all that is kept for too old.
+/// A clock that is far from the newest time that the installation has seen: an import would take all that is kept for
+/// too old.
 #[tokio::test]
 async fn nothing_is_imported_under_a_doubtful_clock() {
     let (server, id) = stopped().await;

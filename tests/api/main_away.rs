@@ -1,4 +1,5 @@
-//! The main database is away (contract 5.1): 503 with `Retry-After: 5`, whatever is asked, and nothing has changed afterwards.
+//! The main database is away (contract 5.1): 503 with `Retry-After: 5`, whatever is asked, and nothing has changed
+//! afterwards.
 
 use serde_json::json;
 

@@ -1,7 +1,8 @@
 //! Every route × every permission × every plan (contract 2, 3.1, 6): asked of the running server, not of its code.
 //!
-//! The routes are those of the server's own description, so that a new one cannot be forgotten; what each of them needs stands
-//! here as in contract 6. All requests name ids that nobody has: a caller who is let in is told so by 404, 400 or 422.
+//! The routes are those of the server's own description, so that a new one cannot be forgotten; what each of them
+//! needs stands here as in contract 6. All requests name ids that nobody has: a caller who is let in is told so by
+//! 404, 400 or 422.
 
 use std::collections::{BTreeMap, BTreeSet};
 

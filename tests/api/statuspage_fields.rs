@@ -274,8 +274,8 @@ fn the_default_language_is_one_of_the_page() {
     assert_eq!(page["effective_default_locale"], "de", "the organisation's own is not offered");
 }
 
-/// Contract 4.13.1: null is `{}`; texts are in the languages that the page offers, and have the page's language where the page
-/// does not offer the organisation's.
+/// Contract 4.13.1: null is `{}`; texts are in the languages that the page offers, and have the page's language where
+/// the page does not offer the organisation's.
 #[rstest]
 #[case(json!(null), json!({"title": null, "description": null, "image_subtitle": null}), Ok(()))]
 #[case(json!(null), json!({"title": {"de": "a"}}), Err(("seo.title.en", "A text in the default language (en) is required.")))]

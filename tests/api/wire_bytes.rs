@@ -1,5 +1,5 @@
-//! Reliability 30: whatever character stands in a header, a credential, a body or a target, the wire carries the lines that were
-//! meant, and no others. What cannot be sent is refused when it is stored.
+//! Reliability 30: whatever character stands in a header, a credential, a body or a target, the wire carries the
+//! lines that were meant, and no others. What cannot be sent is refused when it is stored.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};

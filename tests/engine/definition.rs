@@ -89,7 +89,8 @@ fn a_service_that_comes_back_under_its_id_stays_known() {
     });
 }
 
-/// Named after what it mends: a change that was committed before the delete, and announced after it, started the service again.
+/// Named after what it mends: a change that was committed before the delete, and announced after it, started the
+/// service again.
 #[test]
 fn a_definition_from_before_the_delete_does_not_bring_the_service_back() {
     in_paused_time(async || {

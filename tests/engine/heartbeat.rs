@@ -232,8 +232,8 @@ fn new_settings_after_a_clock_was_set_back_count_from_their_change(#[case] end: 
     assert_eq!(played.matches("push down").count(), missed, "{played}");
 }
 
-/// The process ends while the clock is ahead, and starts when it is right again: the last ping lies in the future. Ending takes
-/// two minutes of a scene.
+/// The process ends while the clock is ahead, and starts when it is right again: the last ping lies in the future.
+/// Ending takes two minutes of a scene.
 #[rstest]
 #[case::who_pings("250 ping; 315 end", 0)]
 #[case::who_is_silent("290 end", 1)]

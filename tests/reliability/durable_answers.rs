@@ -1,8 +1,8 @@
 //! An answer says only what is durable, also where it was made from the work of a write that shares its commit.
 //!
-//! Two writers are held back by a lock on the database file, then run one after the other in one common transaction, and every
-//! `fdatasync` takes a second. Whoever answers before it has answered from rows that a power cut would take away, and that
-//! no reader sees yet: so what was answered is read again at once.
+//! Two writers are held back by a lock on the database file, then run one after the other in one common transaction,
+//! and every `fdatasync` takes a second. Whoever answers before it has answered from rows that a power cut would take
+//! away, and that no reader sees yet: so what was answered is read again at once.
 
 use std::time::Duration;
 

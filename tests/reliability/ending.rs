@@ -1,5 +1,5 @@
-//! Reliability 7: SIGTERM ends the process within 10 s, whatever it does: under load no request is cut and nothing acknowledged
-//! is lost; during a start it does not wait for the start.
+//! Reliability 7: SIGTERM ends the process within 10 s, whatever it does: under load no request is cut and nothing
+//! acknowledged is lost; during a start it does not wait for the start.
 //!
 //! It is ended twice, with `WATCHKEEPER_ENDURE=1` twenty times.
 

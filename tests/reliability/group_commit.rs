@@ -1,5 +1,5 @@
-//! Reliability 4 and 8: the process is killed at any system call of a commit that many writers share. What was answered with 2xx is
-//! there, nothing is there in part, and a repeated request makes one row.
+//! Reliability 4 and 8: the process is killed at any system call of a commit that many writers share. What was
+//! answered with 2xx is there, nothing is there in part, and a repeated request makes one row.
 //!
 //! 12 system calls are tried, with `WATCHKEEPER_ENDURE=1` a hundred.
 
@@ -26,8 +26,9 @@ fn crash_points() -> u64 {
     if endures() { 100 } else { 12 }
 }
 
-/// The system call at which the process is killed, and how many of its kind come before it: in the first commits, when nothing
-/// was answered yet, and in later ones. A service with its tags writes some dozens of pieces to the write-ahead log.
+/// The system call at which the process is killed, and how many of its kind come before it: in the first commits,
+/// when nothing was answered yet, and in later ones. A service with its tags writes some dozens of pieces to the
+/// write-ahead log.
 fn crash_point(number: u64) -> (&'static str, u64) {
     match number % 4 {
         0 => ("fdatasync,fsync", 1 + number * 2),

@@ -1,9 +1,9 @@
 //! Trouble that a real server must survive: killed again and again, its history away, its disk full, its actors dead, its
 //! log unread, its clock wrong, told to stop in the middle of everything.
 //!
-//! Black box: a real process, real HTTP, and its numbers at `/metrics`. What needs PostgreSQL, a mount of its own or strace
-//! says loudly when it cannot run; `WATCHKEEPER_TESTS_REQUIRE_POSTGRES=1`, `…_MOUNT=1`, `…_LOOP=1` and `…_STRACE=1` make that a
-//! failure. `WATCHKEEPER_ENDURE=1` asks for the long forms.
+//! Black box: a real process, real HTTP, and its numbers at `/metrics`. What needs PostgreSQL, a mount of its own or
+//! strace says loudly when it cannot run; `WATCHKEEPER_TESTS_REQUIRE_POSTGRES=1`, `…_MOUNT=1`, `…_LOOP=1` and
+//! `…_STRACE=1` make that a failure. `WATCHKEEPER_ENDURE=1` asks for the long forms.
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 

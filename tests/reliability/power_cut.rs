@@ -1,8 +1,8 @@
 //! Reliability 2: what was acknowledged outlives a power cut, and the files are sound.
 //!
-//! The data folder lies on an ext4 of its own, in an image file. A copy of the image holds what has reached the disk: what only
-//! the kernel knew is missing, as after a power cut. The copy replaces the disk, and the server starts on it.
-//! The power is cut twice, with `WATCHKEEPER_ENDURE=1` fifty times.
+//! The data folder lies on an ext4 of its own, in an image file. A copy of the image holds what has reached the disk:
+//! what only the kernel knew is missing, as after a power cut. The copy replaces the disk, and the server starts on
+//! it. The power is cut twice, with `WATCHKEEPER_ENDURE=1` fifty times.
 
 use std::fs;
 use std::io::Write as _;

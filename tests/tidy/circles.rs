@@ -10,8 +10,8 @@ use syn::visit::{self, Visit};
 
 use crate::source::Source;
 
-/// Circles that are there for now. Nothing may join one of them: every module is named below its folder, `-` is the door of the
-/// folder itself. (folder, modules, why)
+/// Circles that are there for now. Nothing may join one of them: every module is named below its folder, `-` is the
+/// door of the folder itself. (folder, modules, why)
 #[rustfmt::skip]
 const KNOWN: [(&str, &str, &str); 14] = [
     ("bench", "floor floor::ping",

@@ -1,7 +1,7 @@
 //! The lines of a file, one after the other: CSV with a header (RFC 4180) or one JSON object a line.
 //!
-//! Every line comes with its number and with the position where it ends, so that an import can say what is wrong where, and go
-//! on later. A line that cannot be read is no end: the next one is read all the same.
+//! Every line comes with its number and with the position where it ends, so that an import can say what is wrong
+//! where, and go on later. A line that cannot be read is no end: the next one is read all the same.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};

@@ -1,9 +1,9 @@
 //! A write on its way: one transaction for the effect and for the answer that an `Idempotency-Key` keeps.
 //!
-//! A handler begins, stores, renders its answer and commits with it; only after that may anybody be told. So a kill at
-//! any moment leaves the effect with its answer, or neither. Writers share commits, so a transaction may read what another one
-//! has not committed yet: whoever has read in it answers only when that is durable. A write handler can return nothing but a
-//! [`Committed`] answer, and its refusals wait in [`Unanswered::undo`].
+//! A handler begins, stores, renders its answer and commits with it; only after that may anybody be told. So a kill
+//! at any moment leaves the effect with its answer, or neither. Writers share commits, so a transaction may read what
+//! another one has not committed yet: whoever has read in it answers only when that is durable. A write handler can
+//! return nothing but a [`Committed`] answer, and its refusals wait in [`Unanswered::undo`].
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! The status of a component as visitors see it (contract 4.14.5): derived from facts, on every read.
 //!
-//! [`statuses`] is a pure function of a page's components and of [`PageFacts`]. For the stored-looking `status` the same rules
-//! are followed as if everything were visible.
+//! [`statuses`] is a pure function of a page's components and of [`PageFacts`]. For the stored-looking `status` the
+//! same rules are followed as if everything were visible.
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,8 @@
 //! Groups that follow a tag (contract 4.14.4): which children come, go, and are renamed. Pure; the store carries it out.
 //!
-//! A group has one managed child per service with its tag. Children that people put into such a group are left alone, with one
-//! exception: when the group is given its tag, a child that stands for such a service already becomes the managed one.
+//! A group has one managed child per service with its tag. Children that people put into such a group are left alone,
+//! with one exception: when the group is given its tag, a child that stands for such a service already becomes the
+//! managed one.
 
 use std::collections::{HashMap, HashSet};
 

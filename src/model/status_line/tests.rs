@@ -76,7 +76,8 @@ struct Seen {
 }
 
 proptest! {
-    /// Each second under a clock that is set at random: the status in force is the one that was recorded last for that second.
+    /// Each second under a clock that is set at random: the status in force is the one that was recorded last for
+    /// that second.
     #[test]
     fn what_was_recorded_last_for_a_moment_holds(
         steps in prop::collection::vec((1_i64..50, 0_usize..4, prop::option::weighted(0.2, -400_i64..400)), 1..40),

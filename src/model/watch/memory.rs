@@ -42,8 +42,8 @@ impl Memory {
         self.votes.iter().map(|(_, vote)| vote.checked_at).filter(|at| !is_future(*at, now)).max()
     }
 
-    /// Returns the part that holds at `now`. Results of the future were recorded under a clock that was wrong: nobody knows how old they are. A
-    /// status of the future goes on from now.
+    /// Returns the part that holds at `now`. Results of the future were recorded under a clock that was wrong: nobody
+    /// knows how old they are. A status of the future goes on from now.
     pub(in crate::model) fn resume(self, now: Timestamp) -> Resumed {
         let newest = self.votes.iter().map(|(_, vote)| vote.checked_at).max();
         let mut line = StatusLine::new(self.status, self.status_since);

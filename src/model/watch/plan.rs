@@ -36,8 +36,9 @@ impl WatchPlan {
         self.interval_ms + attempts * (self.timeout_ms + self.backoff_max_ms) + GAP_SLACK_MS
     }
 
-    /// Returns the time until which a result from `last` backs the status that was believed then, seen from `now`: up to now while the next
-    /// result may still be on its way, otherwise only until the first one was due that did not come.
+    /// Returns the time until which a result from `last` backs the status that was believed then, seen from `now`: up
+    /// to now while the next result may still be on its way, otherwise only until the first one was due that did not
+    /// come.
     #[must_use]
     pub fn backed_until(&self, last: Timestamp, now: Timestamp) -> Timestamp {
         if now.ms_since(last) > self.coverage_ms() { last.plus_ms(self.interval_ms) } else { now }

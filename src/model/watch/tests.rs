@@ -208,8 +208,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 const START: i64 = 1_728_000_000_000;
 
 proptest! {
-    /// One attempt a location, one run a due time, changes in order, down only with a majority of fresh votes, gaps only after
-    /// silence: whatever happens, in whatever order.
+    /// One attempt a location, one run a due time, changes in order, down only with a majority of fresh votes, gaps
+    /// only after silence: whatever happens, in whatever order.
     #[test]
     fn the_invariants_hold_whatever_happens(plan in plans(), steps in steps(), start in 0_i64..600_000) {
         let mut model = Model::begin(plan, Timestamp::from_ms(START + start));

@@ -2,8 +2,8 @@
 //! (contract 4.13.2).
 //!
 //! The unique index decides between two who want the same; whoever loses learns it without harm to the transaction
-//! when creating, and as a refusal when renaming. Freed slugs are looked at after the index has decided, so that a slug that was
-//! freed meanwhile is seen.
+//! when creating, and as a refusal when renaming. Freed slugs are looked at after the index has decided, so that a
+//! slug that was freed meanwhile is seen.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,8 @@
 //! From a body to a component (contract 4.14.2): every field is read in the order of the table, every problem is collected,
 //! nothing is stored.
 //!
-//! What the body leaves out keeps its value, and the rules between fields are checked on the result: a group that is still linked
-//! to a service is refused on `service_id`, whichever of the two was sent.
+//! What the body leaves out keeps its value, and the rules between fields are checked on the result: a group that is
+//! still linked to a service is refused on `service_id`, whichever of the two was sent.
 
 use serde_json::{Map, Value};
 

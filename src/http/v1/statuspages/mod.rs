@@ -1,7 +1,7 @@
 //! `/v1/statuspages` (contract 4.13): list, read, create, change, delete, publish, withdraw.
 //!
-//! Reading a body is in `draft`, the object that clients see in `view` and `viewer`, the components in `components`. Passwords are hashed
-//! before a write begins, so that nobody waits for that in a transaction.
+//! Reading a body is in `draft`, the object that clients see in `view` and `viewer`, the components in `components`.
+//! Passwords are hashed before a write begins, so that nobody waits for that in a transaction.
 
 pub(in crate::http) mod asset_urls;
 mod draft;

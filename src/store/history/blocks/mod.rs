@@ -11,7 +11,8 @@
 //! Lengths and counts are LEB128 numbers. A column of zeros only is left out.
 //! What does not repeat is stored against what predicts it:
 //!
-//! - `scheduled_at` is the one before plus the usual interval plus a deviation; `checked_at` is `scheduled_at` plus a lateness.
+//! - `scheduled_at` is the one before plus the usual interval plus a deviation; `checked_at` is `scheduled_at` plus a
+//!   lateness.
 //! - Attempt, role, status, status code, error code and which timings exist are one of few combinations: a kind.
 //! - The phase that varies most is implied by the total and the other phases; only the overhead between them is stored.
 //! - `response_time` is the total plus a difference, which is nearly always zero.
