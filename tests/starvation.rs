@@ -25,6 +25,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
+use tokio::task::{LocalSet, spawn_local};
 use watchkeeper::model::check::{CheckStatus, CheckType, Outcome, Trouble};
 use watchkeeper::probe;
 use watchkeeper::probe::prober::{Local, Prober as _};
@@ -202,14 +203,18 @@ async fn starved() {
     ]
     .map(Arc::new);
     println!("looking");
-    let outcomes = (0..orders.checks).map(|number| prober.probe(Arc::clone(&checks[number % checks.len()])));
-    let tally = futures_util::stream::iter(outcomes)
-        .buffer_unordered(orders.at_once)
-        .fold(Tally::default(), |mut tally, outcome| {
-            tally.note(outcome);
+    // Each check is a task of its own, as in the engine: in one task together they would share its turns, and wait for
+    // each other instead of the target.
+    let outcomes = (0..orders.checks)
+        .map(|number| spawn_local(prober.probe(Arc::clone(&checks[number % checks.len()]))));
+    let looking = futures_util::stream::iter(outcomes).buffer_unordered(orders.at_once).fold(
+        Tally::default(),
+        |mut tally, outcome| {
+            tally.note(outcome.unwrap());
             std::future::ready(tally)
-        })
-        .await;
+        },
+    );
+    let tally = LocalSet::new().run_until(looking).await;
     println!("{}: {tally:?}", orders.trouble);
     assert_eq!(tally.down, 0, "{tally:?}");
     assert_eq!(tally.up + tally.troubles.values().sum::<usize>(), orders.checks);
