@@ -27,7 +27,7 @@ pub trait Prober: Send + Sync + 'static {
     fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome>;
 }
 
-/// Runs checks in this process, on the thread that asks.
+/// Runs checks in this process, on the thread that asks, which runs a `LocalSet`.
 #[derive(Debug)]
 pub struct Local(Arc<Shared>);
 
@@ -58,8 +58,7 @@ impl Shared {
         let start = Instant::now();
         let outcome = crate::probe::run(spec, &self.toolbox).await;
         let is_good = matches!(&outcome, Outcome::Measured(measured) if measured.status == CheckStatus::Up);
-        let explains = STALLED_MIN.max(spec.timeout / STALLED_PART);
-        if is_good || stalls.since(start) < explains {
+        if is_good || !is_our_own_delay(spec.timeout, start.elapsed(), stalls.since(start)) {
             return outcome;
         }
         Outcome::Unmeasured(Trouble::Overrun)
@@ -77,5 +76,37 @@ impl Shared {
         let stalls = Arc::new(Stalls::watch());
         watched.insert(runtime, Arc::clone(&stalls));
         stalls
+    }
+}
+
+/// Returns true if our own thread explains why a check failed: it stood still for a good part of the timeout, or it turned
+/// to the check so late that the check ended well after its timeout.
+fn is_our_own_delay(timeout: Duration, elapsed: Duration, stalled: Duration) -> bool {
+    stalled >= STALLED_MIN.max(timeout / STALLED_PART) || elapsed >= timeout + STALLED_MIN
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::in_time(2_000, 2_000, 0, false)]
+    #[case::a_little_late(2_000, 2_199, 0, false)]
+    #[case::late(2_000, 2_200, 0, true)]
+    #[case::refused_at_once(2_000, 1, 0, false)]
+    #[case::stood_still(2_000, 1_000, 500, true)]
+    #[case::stood_still_for_less(2_000, 2_100, 499, false)]
+    #[case::a_short_stall_in_a_short_check(400, 400, 199, false)]
+    #[case::a_stall_in_a_short_check(400, 400, 200, true)]
+    fn a_delay_of_ours_is_not_the_targets(
+        #[case] timeout_ms: u64,
+        #[case] elapsed_ms: u64,
+        #[case] stalled_ms: u64,
+        #[case] expected: bool,
+    ) {
+        let [timeout, elapsed, stalled] = [timeout_ms, elapsed_ms, stalled_ms].map(Duration::from_millis);
+        assert_eq!(is_our_own_delay(timeout, elapsed, stalled), expected);
     }
 }

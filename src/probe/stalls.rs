@@ -1,14 +1,15 @@
-//! Moments in which this process did not run: stopped by a signal, or kept from its processor by others.
+//! Moments in which the checks of a thread did not run: the process was stopped by a signal, others had the processor, or
+//! the thread had more tasks than it could turn to.
 //!
-//! A task that only sleeps and looks at the clock notices them. A check that failed while its own thread stood still
-//! for a good part of its time has measured us, not its target.
+//! A task that only sleeps and looks at the clock notices them, because it waits its turn in the same queue as the checks:
+//! that of the thread's `LocalSet`. A check that failed while its own thread stood still for a good part of its time has
+//! measured us, not its target.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::runtime::Handle;
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::{Instant, sleep};
 
 /// Time between two looks at the clock.
@@ -18,7 +19,7 @@ const STALL_MIN: Duration = Duration::from_millis(100);
 /// Stalls that are remembered: those of the last minutes, unless the machine does nothing else.
 const REMEMBERED: usize = 256;
 
-/// The stalls of one runtime. Stops watching when it is dropped.
+/// The stalls of one thread's local tasks. Stops watching when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Stalls {
     record: Arc<Mutex<Record>>,
@@ -38,11 +39,14 @@ struct Stall {
 }
 
 impl Stalls {
-    /// Watches the current runtime.
+    /// Watches the local tasks of this thread.
+    ///
+    /// # Panics
+    /// Outside of a `LocalSet`. Actors and what they start run in one.
     pub(crate) fn watch() -> Self {
         let record = Arc::new(Mutex::new(Record { last_tick: Instant::now(), stalls: VecDeque::new() }));
         let watched = Arc::clone(&record);
-        let watcher = Handle::current().spawn(async move {
+        let watcher = spawn_local(async move {
             loop {
                 sleep(TICK).await;
                 watched.lock().unwrap_or_else(PoisonError::into_inner).tick(Instant::now());
@@ -91,6 +95,8 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
+    use tokio::task::{LocalSet, yield_now};
+
     use super::*;
 
     #[tokio::test(start_paused = true)]
@@ -110,10 +116,34 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_check_that_is_polled_first_hears_of_the_stall() {
-        let stalls = Stalls::watch();
-        let start = Instant::now();
-        tokio::time::advance(Duration::from_secs(3)).await;
-        assert!(stalls.since(start) >= Duration::from_millis(2_900));
-        assert_eq!(stalls.since(Instant::now()), Duration::ZERO);
+        let look = async {
+            let stalls = Stalls::watch();
+            let start = Instant::now();
+            tokio::time::advance(Duration::from_secs(3)).await;
+            assert!(stalls.since(start) >= Duration::from_millis(2_900));
+            assert_eq!(stalls.since(Instant::now()), Duration::ZERO);
+        };
+        LocalSet::new().run_until(look).await;
+    }
+
+    /// Each turn takes a millisecond, and a thousand tasks wait for one.
+    #[tokio::test]
+    #[expect(clippy::disallowed_methods, reason = "it keeps the thread busy on purpose")]
+    async fn a_queue_that_is_too_long_is_a_stall() {
+        let look = async {
+            let stalls = Stalls::watch();
+            let start = Instant::now();
+            for _ in 0..1_000 {
+                spawn_local(async move {
+                    while start.elapsed() < Duration::from_millis(1_200) {
+                        std::thread::sleep(Duration::from_millis(1));
+                        yield_now().await;
+                    }
+                });
+            }
+            sleep(Duration::from_millis(1_200)).await;
+            assert!(stalls.since(start) >= Duration::from_millis(500), "{:?}", stalls.since(start));
+        };
+        LocalSet::new().run_until(look).await;
     }
 }

@@ -24,11 +24,17 @@ const CLOCK_FILE: &str = "src/clock.rs";
 const MACHINE_FOLDERS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
 
 /// Ways to start an actor or a task by the way, and who may: supervision itself, the checks of a location (each catches its
-/// panic and owes an answer), common commits (somebody awaits each), and what only measures.
+/// panic and owes an answer), the watch over a thread's turns (it must wait in the queue of the checks), common commits
+/// (somebody awaits each), and what only measures.
 const UNSUPERVISED: [&[&str]; 4] =
     [&["actix", "::", "spawn"], &["tokio", "::", "spawn"], &["spawn_local"], &["start_in_arbiter"]];
-const STARTERS: [&str; 4] =
-    ["src/supervise/", "src/engine/location.rs", "src/store/transaction.rs", "src/bench/"];
+const STARTERS: [&str; 5] = [
+    "src/supervise/",
+    "src/engine/location.rs",
+    "src/probe/stalls.rs",
+    "src/store/transaction.rs",
+    "src/bench/",
+];
 
 /// What stands before the number of an issue.
 const ISSUE_WORDS: [&str; 5] = ["issue", "issues", "fixes", "closes", "resolves"];
