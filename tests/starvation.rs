@@ -13,7 +13,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rstest::rstest;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::Mutex;
 use tokio::task::{LocalSet, spawn_local};
 use watchkeeper::model::check::{CheckStatus, CheckType, Outcome, Trouble};
@@ -233,14 +233,12 @@ impl Drop for Guarded {
     }
 }
 
-/// Starts this binary again as the starved process; returns when it begins to look.
-fn starve(orders: &Orders, polite: bool) -> Guarded {
-    let binary = std::env::current_exe().unwrap();
-    let mut command = if polite { Command::new("nice") } else { Command::new(&binary) };
-    if polite {
-        command.args(["-n", "19"]).arg(&binary);
-    }
-    let mut child = command
+/// Starts this binary again as the starved process; returns when it begins to look. It is polite, or it would take the
+/// processor from its targets.
+fn starve(orders: &Orders) -> Guarded {
+    let mut child = Command::new("nice")
+        .args(["-n", "19"])
+        .arg(std::env::current_exe().unwrap())
         .args(["--exact", "starved", "--nocapture"])
         .env(ORDERS, orders.text())
         .stdout(Stdio::piped())
@@ -262,9 +260,12 @@ async fn ends_well(mut starved: Guarded) {
     }
 }
 
-/// Answers every request with 200, a little later.
+/// Answers every request with 200, a little later. Its queue of connections holds all that can come at once: one that is
+/// too short drops some, and these are the target's.
 async fn serve() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let listener = socket.listen(4_096).unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         loop {
@@ -301,7 +302,7 @@ async fn look(trouble: &str, at_once: usize, meanwhile: impl AsyncFnOnce(u32)) {
         target,
         name_server: if is_dead { silent.address } else { server.address },
     };
-    let starved = starve(&orders, trouble == "processor");
+    let starved = starve(&orders);
     meanwhile(starved.0.id()).await;
     ends_well(starved).await;
 }
