@@ -19,9 +19,9 @@ use crate::store::{Databases, MainError};
 /// Tells the engine about stored services. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Announcer {
-    /// Where services and their heartbeats are stored.
+    /// The databases of services and their heartbeats.
     pub databases: Databases,
-    /// Who watches them.
+    /// The engine that watches them.
     pub engine: Engine,
     /// Makes the engine's definitions.
     pub definer: Definer,

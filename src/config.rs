@@ -51,7 +51,7 @@ pub struct Config {
     pub location: String,
     /// `[probe]`: where and how this process looks.
     pub probe: ProbeConfig,
-    /// Which addresses checks may reach; `None` = `private-allowed`, but not decided explicitly.
+    /// The addresses that checks may reach; `None` = `private-allowed`, but not decided explicitly.
     #[serde(deserialize_with = "rule::egress")]
     pub egress: Option<EgressChoice>,
     /// Most bytes of the history; `None` = retention alone decides.
@@ -167,7 +167,7 @@ impl Config {
         host.split_once(':').map_or(host.as_str(), |(name, _)| name).to_owned()
     }
 
-    /// Where custom domains must lead: `cname_target` of contract 4.15.
+    /// The host to which custom domains must lead: `cname_target` of contract 4.15.
     #[must_use]
     pub fn edge_host(&self) -> String {
         self.edge_host.clone().unwrap_or_else(|| self.statuspage_host_name())

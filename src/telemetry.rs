@@ -1,4 +1,4 @@
-//! What this process tells about itself: numbers in the Prometheus text format.
+//! The metrics of this process, in the Prometheus text format.
 //!
 //! Whoever has numbers implements [`Collect`]; whoever serves `/metrics` knows nobody by name.
 

@@ -28,7 +28,7 @@ pub struct Model {
     pub last_error_code: Option<String>,
     /// The time of the next look; null = never.
     pub next_look_at: Option<i64>,
-    /// Since when an active domain is wrong.
+    /// The time since which an active domain is wrong.
     pub wrong_since: Option<i64>,
     /// The time at which a client last asked for a look.
     pub asked_at: Option<i64>,

@@ -19,9 +19,9 @@ pub struct Model {
     pub impact: Option<String>,
     /// True if the impact follows the severity.
     pub is_derived: bool,
-    /// Since when it is affected.
+    /// The time since which it is affected.
     pub added_at: i64,
-    /// Since when it has recovered.
+    /// The time of its recovery.
     pub recovered_at: Option<i64>,
 }
 

@@ -79,13 +79,13 @@ pub struct Domain {
     pub status: DomainStatus,
     /// The value that the TXT record must have.
     pub txt_value: String,
-    /// Since when it is active; `None` unless it is.
+    /// The time since which it is active; `None` unless it is.
     pub verified_at: Option<Timestamp>,
     /// The fault of its records; `None` before the first look and while active.
     pub problem: Option<DomainProblem>,
     /// The time of the next look; `None` = never.
     pub next_look_at: Option<Timestamp>,
-    /// Since when an active domain's records are wrong.
+    /// The time since which an active domain's records are wrong.
     pub wrong_since: Option<Timestamp>,
     /// The time at which a client last asked for a look.
     pub asked_at: Option<Timestamp>,

@@ -159,9 +159,9 @@ pub struct Affected {
     pub impact: Option<Impact>,
     /// True if the impact follows the severity.
     pub is_derived: bool,
-    /// Since when it is affected.
+    /// The time since which it is affected.
     pub added_at: Timestamp,
-    /// Since when it is not any more.
+    /// The time of its recovery.
     pub recovered_at: Option<Timestamp>,
 }
 

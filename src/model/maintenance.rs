@@ -55,7 +55,7 @@ pub struct Schedule {
     pub end: Option<Timestamp>,
 }
 
-/// Of what subscribers are told.
+/// The moments of which subscribers are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notices {
     /// Of the creation, and of a cancellation.
@@ -95,7 +95,7 @@ pub struct Maintenance {
     pub auto_start: bool,
     /// True if it ends by itself; only with a planned end.
     pub auto_complete: bool,
-    /// Of what subscribers are told.
+    /// The moments of which subscribers are told.
     pub notices: Notices,
     /// The token that created it.
     pub created_by: Option<Author>,

@@ -62,7 +62,7 @@ impl Series {
         100.0 * lost / f64::from(self.sent.max(1))
     }
 
-    /// Until when a missing reply is plausible; without any other reply, until the end.
+    /// The time until which a missing reply is plausible; without any other reply, until the end.
     fn plausible_until(&self, last_sent: Instant, deadline: Instant) -> Instant {
         if self.received == 0 {
             return deadline;

@@ -27,7 +27,7 @@ pub struct Segment {
     pub purpose: Purpose,
     /// Rows of this and earlier batches count.
     pub sealed_batch: i64,
-    /// Since when nobody new reads it.
+    /// The time since which nobody new reads it.
     pub retired_at: Option<Timestamp>,
 }
 

@@ -23,7 +23,7 @@ pub struct Unrecovered {
     pub incident: i64,
     /// The service.
     pub service: ServiceKey,
-    /// Since when it is affected.
+    /// The time since which it is affected.
     pub added_at: Timestamp,
 }
 
