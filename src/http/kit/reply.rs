@@ -6,10 +6,12 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::http::kit::languages::Languages;
 use crate::http::kit::request_id::X_REQUEST_ID;
+use crate::http::kit::view::to_text;
 use crate::id::Id;
 use crate::store::idempotency_keys::AnswerHead;
 
@@ -38,8 +40,8 @@ pub struct Reply {
 pub enum ReplyBody {
     /// To be written.
     Json(Value),
-    /// As it was written once, to be repeated byte for byte.
-    Stored(String),
+    /// As it is written: from a view, or once before and repeated byte for byte.
+    Text(String),
 }
 
 impl Reply {
@@ -47,6 +49,12 @@ impl Reply {
     #[must_use]
     pub const fn ok(body: Value) -> Self {
         Self { status: StatusCode::OK, headers: Vec::new(), body: ReplyBody::Json(body) }
+    }
+
+    /// 200 with this view as the whole body, written without a tree of values in between: for long lists.
+    #[must_use]
+    pub fn view(body: &impl Serialize) -> Self {
+        Self { status: StatusCode::OK, headers: Vec::new(), body: ReplyBody::Text(to_text(body)) }
     }
 
     /// 200 with `{"data": …}`.
@@ -82,7 +90,7 @@ impl Reply {
     /// An earlier answer.
     #[must_use]
     pub const fn stored(status: StatusCode, headers: Vec<(HeaderName, HeaderValue)>, body: String) -> Self {
-        Self { status, headers, body: ReplyBody::Stored(body) }
+        Self { status, headers, body: ReplyBody::Text(body) }
     }
 
     /// The body as text.
@@ -90,7 +98,7 @@ impl Reply {
     pub fn text(&self) -> String {
         match &self.body {
             ReplyBody::Json(body) => body.to_string(),
-            ReplyBody::Stored(text) => text.clone(),
+            ReplyBody::Text(text) => text.clone(),
         }
     }
 

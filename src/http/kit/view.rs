@@ -3,6 +3,15 @@
 use serde::Serialize;
 use serde_json::Value;
 
+/// Returns a view as the text of its JSON, its members in the order of the struct.
+///
+/// # Panics
+/// When a map of the view has keys that are no strings; views have none.
+#[must_use]
+pub fn to_text(view: &impl Serialize) -> String {
+    serde_json::to_string(view).unwrap_or_else(|error| unreachable!("a view is plain data: {error}"))
+}
+
 /// Returns a view as JSON, its members in the order of the struct.
 ///
 /// # Panics

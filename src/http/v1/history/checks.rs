@@ -1,6 +1,6 @@
 //! `GET /v1/services/{id}/checks` (contract 4.8): every finished check, newest first, walked by cursor.
 
-use serde_json::json;
+use serde::Serialize;
 
 use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
@@ -11,7 +11,6 @@ use crate::http::kit::page::read_per_page;
 use crate::http::kit::query::Query;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::kit::view::to_json;
 use crate::http::v1::history::cursor::Walk;
 use crate::http::v1::history::history_start;
 use crate::http::v1::history::view::CheckView;
@@ -24,6 +23,30 @@ use crate::store::history::checks::{CheckFilter, Position, StoredCheck, page};
 use crate::store::services;
 
 const DEFAULT_PER_PAGE: u64 = 50;
+
+/// A page of checks (contract 4.8).
+#[derive(Serialize)]
+struct ChecksView<'a> {
+    data: Vec<CheckView<'a>>,
+    links: CursorLinksView,
+    meta: CursorMetaView,
+}
+
+/// The addresses of other pages: a walk by cursor knows the next one alone.
+#[derive(Serialize)]
+struct CursorLinksView {
+    first: Option<String>,
+    last: Option<String>,
+    prev: Option<String>,
+    next: Option<String>,
+}
+
+/// The size of the page, and the cursor of the next one.
+#[derive(Serialize)]
+struct CursorMetaView {
+    per_page: u64,
+    next_cursor: Option<String>,
+}
 
 pub(in crate::http) async fn list_checks(call: Call<AppState>) -> Result<Reply, ApiError> {
     let service = in_path::find(&call, services::find).await?;
@@ -45,11 +68,11 @@ pub(in crate::http) async fn list_checks(call: Call<AppState>) -> Result<Reply, 
     let path = format!("{}{canonical_path}", state.base_url);
     let next =
         cursor.as_ref().map(|cursor| format!("{path}?{}cursor={cursor}", query.encoded_without("cursor")));
-    Ok(Reply::ok(json!({
-        "data": rows.iter().map(|check| to_json(&CheckView::of(check))).collect::<Vec<_>>(),
-        "links": {"first": null, "last": null, "prev": null, "next": next},
-        "meta": {"per_page": per_page, "next_cursor": cursor},
-    })))
+    Ok(Reply::view(&ChecksView {
+        data: rows.iter().map(CheckView::of).collect(),
+        links: CursorLinksView { first: None, last: None, prev: None, next },
+        meta: CursorMetaView { per_page, next_cursor: cursor },
+    }))
 }
 
 /// Returns the start of a service's history; `None` for services that have none.
