@@ -21,7 +21,7 @@ const STALLED_PART: u32 = 4;
 /// Shorter stalls explain nothing.
 const STALLED_MIN: Duration = Duration::from_millis(200);
 
-/// The runner of single attempts.
+/// The runner of single attempts. It is called on a thread that runs a `LocalSet`, such as that of an actor.
 pub trait Prober: Send + Sync + 'static {
     /// Runs it once. Never fails: see [`Outcome`].
     fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome>;
@@ -57,18 +57,19 @@ impl Shared {
         let stalls = self.stalls();
         let start = Instant::now();
         let outcome = crate::probe::run(spec, &self.toolbox).await;
-        let is_good = matches!(&outcome, Outcome::Measured(measured) if measured.status == CheckStatus::Up);
-        if is_good || !is_our_own_delay(spec.timeout, start.elapsed(), stalls.since(start)) {
+        // What could not be measured says its own reason.
+        let is_bad = matches!(&outcome, Outcome::Measured(measured) if measured.status != CheckStatus::Up);
+        if !is_bad || !is_our_own_delay(spec.timeout, start.elapsed(), stalls.since(start)) {
             return outcome;
         }
         Outcome::Unmeasured(Trouble::Overrun)
     }
 
-    /// The stalls of the current runtime, which are watched from its first check on.
+    /// The stalls of this thread's local tasks, which are watched from the first check on. A runtime has one `LocalSet`.
     fn stalls(&self) -> Arc<Stalls> {
         let runtime = Handle::current().id();
         let mut watched = self.stalls.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(stalls) = watched.get(&runtime) {
+        if let Some(stalls) = watched.get(&runtime).filter(|stalls| !stalls.is_over()) {
             return Arc::clone(stalls);
         }
         // Runtimes that are gone have left theirs behind.

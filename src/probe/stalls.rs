@@ -55,15 +55,13 @@ impl Stalls {
         Self { record, watcher: watcher.abort_handle() }
     }
 
-    /// Time since `start` in which the runtime stood still, up to now.
+    /// Returns the time since `start` in which the local tasks stood still, up to now. It includes the wait of the watcher
+    /// that has not had its turn yet.
     pub(crate) fn since(&self, start: Instant) -> Duration {
-        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
-        // A check that is polled before the watcher would not hear of the stall that has just ended.
-        record.tick(Instant::now());
-        record.since(start)
+        self.record.lock().unwrap_or_else(PoisonError::into_inner).since(start, Instant::now())
     }
 
-    /// Returns true when the runtime is gone, or the watcher was stopped.
+    /// Returns true when the local tasks are gone, or the watcher was stopped.
     pub(crate) fn is_over(&self) -> bool {
         self.watcher.is_finished()
     }
@@ -76,20 +74,25 @@ impl Drop for Stalls {
 }
 
 impl Record {
+    /// The watcher has its turn.
     fn tick(&mut self, now: Instant) {
-        let length = now.saturating_duration_since(self.last_tick).saturating_sub(TICK);
+        self.stalls.extend(self.pending(now));
         self.last_tick = now;
-        if length >= STALL_MIN {
-            self.stalls.push_back(Stall { ended: now, length });
-            if self.stalls.len() > REMEMBERED {
-                self.stalls.pop_front();
-            }
+        if self.stalls.len() > REMEMBERED {
+            self.stalls.pop_front();
         }
     }
 
-    fn since(&self, start: Instant) -> Duration {
+    /// Returns the stall that the watcher waits in at `now`, if it has waited for long.
+    fn pending(&self, now: Instant) -> Option<Stall> {
+        let length = now.saturating_duration_since(self.last_tick).saturating_sub(TICK);
+        (length >= STALL_MIN).then_some(Stall { ended: now, length })
+    }
+
+    fn since(&self, start: Instant, now: Instant) -> Duration {
         let within = |stall: &Stall| stall.length.min(stall.ended.saturating_duration_since(start));
-        self.stalls.iter().rev().take_while(|stall| stall.ended > start).map(within).sum()
+        let past = self.stalls.iter().rev().take_while(|stall| stall.ended > start).map(within);
+        past.chain(self.pending(now).as_ref().map(within)).sum()
     }
 }
 
@@ -107,11 +110,24 @@ mod tests {
         for tick in [50, 100, 150] {
             record.tick(at(tick));
         }
-        assert_eq!(record.since(at(0)), Duration::ZERO);
+        assert_eq!(record.since(at(0), at(150)), Duration::ZERO);
         record.tick(at(5_200));
-        assert_eq!(record.since(at(0)), ms(5_000));
-        assert_eq!(record.since(at(4_200)), ms(1_000), "only the part after its start");
-        assert_eq!(record.since(at(5_200)), Duration::ZERO);
+        assert_eq!(record.since(at(0), at(5_200)), ms(5_000));
+        assert_eq!(record.since(at(4_200), at(5_200)), ms(1_000), "only the part after its start");
+        assert_eq!(record.since(at(5_200), at(5_200)), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn checks_that_ask_often_do_not_hide_the_stall() {
+        let start = Instant::now();
+        let mut record = Record { last_tick: start, stalls: VecDeque::new() };
+        let ms = Duration::from_millis;
+        for asked in (100..2_000).step_by(100) {
+            record.since(start, start + ms(asked));
+        }
+        assert_eq!(record.since(start, start + ms(2_050)), ms(2_000), "the watcher still waits");
+        record.tick(start + ms(2_050));
+        assert_eq!(record.since(start, start + ms(2_060)), ms(2_000), "counted once");
     }
 
     #[tokio::test(start_paused = true)]
