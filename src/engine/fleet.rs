@@ -319,7 +319,7 @@ impl Handler<WatchedServices> for Fleet {
     }
 }
 
-/// All services are retired.
+/// The services have been retired before.
 impl Handler<Stop> for Fleet {
     type Result = ();
 

@@ -243,7 +243,7 @@ words! {
         ResolverUnavailable,
         /// This process may not do that here (ICMP without the privilege).
         NotPermitted,
-        /// The check did not end by itself within its time and was cut off.
+        /// The check did not end within its time and was cut off, or our own thread was too late for it.
         Overrun,
         /// The code of the check panicked.
         Panicked,

@@ -81,7 +81,7 @@ pub struct Beat {
     fault: Option<Fault>,
 }
 
-/// Asks an actor to end. Its handler says what becomes of the work that is left; the answer comes when that is done.
+/// Asks an actor to end. Its handler says what becomes of the work that is left, and when it answers.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Stop;

@@ -177,7 +177,7 @@ impl Handler<Tick> for MaintenanceClock {
     }
 }
 
-/// Begins nothing more.
+/// A transition under way is dropped; whoever starts next finds it due.
 impl Handler<Stop> for MaintenanceClock {
     type Result = ();
 

@@ -120,7 +120,7 @@ async fn last_recorded(connection: &impl ConnectionTrait) -> Result<Vec<Model>, 
     Ok(Entity::find().from_raw_sql(statement).all(connection).await?)
 }
 
-/// Returns the time of the first change of a service that is not imported, or `None` if there is none.
+/// Returns the time of the first change of a service, imported ones left out, or `None` if there is none.
 ///
 /// # Errors
 /// When the database fails.

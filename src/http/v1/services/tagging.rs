@@ -23,7 +23,7 @@ pub(super) const TAGS_MAX: usize = 50;
 pub(super) struct Tagging {
     /// The errors in them.
     pub(super) errors: FieldErrors,
-    /// `None` when it says nothing.
+    /// `None` when the body says nothing of tags.
     choice: Option<Choice>,
 }
 

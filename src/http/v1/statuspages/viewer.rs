@@ -23,7 +23,7 @@ pub(in crate::http) struct PageViewer<'a> {
     pub(in crate::http) state: &'a AppState,
     /// The organisation that owns the pages.
     pub(in crate::http) organisation: &'a Organisation,
-    /// In which language.
+    /// The languages of the reader.
     pub(in crate::http) languages: &'a Languages,
 }
 
