@@ -12,7 +12,7 @@ use watchkeeper_entities::{service, statuspage};
 use crate::id::Id;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::translated::Translated;
-use crate::store::MainError;
+use crate::store::{MainError, named};
 
 /// A status page that something can be linked with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,21 +60,13 @@ pub async fn services_to_link(
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows: Vec<(i64, String, String)> = service::Entity::find()
-        .select_only()
-        .columns([service::Column::Id, service::Column::PublicId, service::Column::Name])
+    let query = service::Entity::find()
         .filter(service::Column::OrganisationId.eq(organisation))
         .filter(service::Column::PublicId.is_in(texts(ids)))
         .order_by_asc(service::Column::Id)
-        .lock_shared()
-        .into_tuple()
-        .all(connection)
-        .await?;
-    let linked = |(key, id, name): (i64, String, String)| {
-        let id = read_id("service", key, &id)?;
-        Ok((id, NamedService { key, id, name }))
-    };
-    rows.into_iter().map(linked).collect()
+        .lock_shared();
+    let services = named::services(connection, query).await?;
+    Ok(services.into_iter().map(|service| (service.id, service)).collect())
 }
 
 /// Those of these ids that are status pages of the organisation; they stay until the transaction ends.

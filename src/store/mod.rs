@@ -20,6 +20,7 @@ pub mod incidents;
 pub mod installation;
 pub mod linked;
 pub mod maintenances;
+mod named;
 pub mod organisations;
 pub mod page_facts;
 pub mod services;

@@ -22,7 +22,7 @@ use crate::model::component::{Component, ComponentKey, order_behind};
 use crate::model::service::NamedService;
 use crate::model::service::ServiceKey;
 use crate::store::components::{from_row, to_row};
-use crate::store::{MainError, components, organisations};
+use crate::store::{MainError, components, named, organisations};
 
 /// Values of one statement; far below what both databases take.
 const CHUNK: usize = 500;
@@ -44,7 +44,7 @@ pub async fn follow_services(
     }
     for services in services.chunks(CHUNK) {
         let keys = || services.iter().copied();
-        let named = named(connection, service::Column::Id.is_in(keys())).await?;
+        let named = oldest_first(connection, service::Column::Id.is_in(keys())).await?;
         let tags = service_tag::Entity::find()
             .filter(service_tag::Column::ServiceId.is_in(keys()))
             .all(connection)
@@ -88,7 +88,7 @@ pub async fn follow_group(
         .column(service_tag::Column::ServiceId)
         .filter(service_tag::Column::TagId.eq(tag))
         .into_query();
-    let named = named(connection, service::Column::Id.in_subquery(tagged)).await?;
+    let named = oldest_first(connection, service::Column::Id.in_subquery(tagged)).await?;
     let synchronisation = Synchronisation {
         groups: std::slice::from_ref(group),
         services: &named,
@@ -165,25 +165,15 @@ async fn synced_groups(
 }
 
 /// These services, oldest first.
-async fn named(
+async fn oldest_first(
     connection: &impl ConnectionTrait,
     wanted: sea_orm::sea_query::SimpleExpr,
 ) -> Result<Vec<NamedService>, MainError> {
-    let rows: Vec<(i64, String, String)> = service::Entity::find()
-        .select_only()
-        .columns([service::Column::Id, service::Column::PublicId, service::Column::Name])
+    let query = service::Entity::find()
         .filter(wanted)
         .order_by_asc(service::Column::CreatedAt)
-        .order_by_asc(service::Column::PublicId)
-        .into_tuple()
-        .all(connection)
-        .await?;
-    let named = |(key, id, name): (i64, String, String)| {
-        let id =
-            id.parse().map_err(|_| MainError::corrupt("service", &key, &"its id has not the form of one"))?;
-        Ok(NamedService { key, id, name })
-    };
-    rows.into_iter().map(named).collect()
+        .order_by_asc(service::Column::PublicId);
+    named::services(connection, query).await
 }
 
 /// These components, oldest first.

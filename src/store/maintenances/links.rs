@@ -2,16 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
-};
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::{maintenance_service, maintenance_statuspage, service, statuspage};
 
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::translated::Translated;
-use crate::store::MainError;
+use crate::store::{MainError, named};
 
 /// Maintenances looked at in one statement.
 const AT_ONCE: usize = 1_000;
@@ -75,17 +73,9 @@ async fn named_services(
     let keys: Vec<ServiceKey> = keys.into_iter().collect();
     let mut found = HashMap::new();
     for keys in keys.chunks(AT_ONCE) {
-        let rows: Vec<(ServiceKey, String, String)> = service::Entity::find()
-            .select_only()
-            .columns([service::Column::Id, service::Column::PublicId, service::Column::Name])
-            .filter(service::Column::Id.is_in(keys.iter().copied()))
-            .into_tuple()
-            .all(connection)
-            .await?;
-        for (key, id, name) in rows {
-            let unreadable = |_| MainError::corrupt("service", &key, &"its id has not the form of one");
-            found.insert(key, NamedService { key, id: id.parse().map_err(unreadable)?, name });
-        }
+        let query = service::Entity::find().filter(service::Column::Id.is_in(keys.iter().copied()));
+        let services = named::services(connection, query).await?;
+        found.extend(services.into_iter().map(|service| (service.key, service)));
     }
     Ok(found)
 }
