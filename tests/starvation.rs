@@ -26,9 +26,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::Mutex;
 use tokio::task::{LocalSet, spawn_local};
+use watchkeeper::engine::location::attempt;
 use watchkeeper::model::check::{CheckStatus, CheckType, Outcome, Trouble};
 use watchkeeper::probe;
-use watchkeeper::probe::prober::{Local, Prober as _};
+use watchkeeper::probe::prober::{Local, Prober};
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 
@@ -193,7 +194,7 @@ async fn starved() {
         let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
         setrlimit(Resource::RLIMIT_NOFILE, 256, most).unwrap();
     }
-    let prober = Local::new(toolbox(orders.name_server));
+    let prober: Arc<dyn Prober> = Arc::new(Local::new(toolbox(orders.name_server)));
     let Orders { target, .. } = orders;
     let checks = [
         compile(CheckType::Tcp, &target.to_string(), 2),
@@ -203,10 +204,12 @@ async fn starved() {
     ]
     .map(Arc::new);
     println!("looking");
-    // Each check is a task of its own, as in the engine: in one task together they would share its turns, and wait for
-    // each other instead of the target.
-    let outcomes = (0..orders.checks)
-        .map(|number| spawn_local(prober.probe(Arc::clone(&checks[number % checks.len()]))));
+    // Each check is an attempt in a task of its own, as in the engine: in one task together they would share its turns,
+    // and wait for each other instead of the target.
+    let outcomes = (0..orders.checks).map(|number| {
+        let (prober, check) = (Arc::clone(&prober), Arc::clone(&checks[number % checks.len()]));
+        spawn_local(async move { attempt(&*prober, check).await })
+    });
     let looking = futures_util::stream::iter(outcomes).buffer_unordered(orders.at_once).fold(
         Tally::default(),
         |mut tally, outcome| {

@@ -185,7 +185,7 @@ async fn run(lane: Arc<LocationLane>, check: RunCheck) {
 
 /// Runs one attempt. One that ends later than it may was held up by us, whatever it says: the process was stopped, or
 /// kept from its processor.
-async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> Outcome {
+pub async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> Outcome {
     let started = Instant::now();
     let limit = spec.timeout + Duration::from_millis(OVERRUN_MS);
     let check = AssertUnwindSafe(async move { prober.probe(spec).await }).catch_unwind();
