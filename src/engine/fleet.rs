@@ -3,6 +3,7 @@
 //! A message may be lost, the store may not: whoever owns the store compares it with the fleet from time to time and
 //! applies what differs; applying the same definition twice changes nothing.
 
+mod closing;
 mod sweep;
 
 use std::collections::HashMap;
@@ -13,12 +14,13 @@ use std::time::Duration;
 use actix::{
     Actor, ActorContext as _, Addr, AsyncContext, Context, Handler, MailboxError, Message, ResponseFuture,
 };
-use futures_util::future::join_all;
+use tokio::sync::oneshot;
 
 use crate::clock::Timestamp;
 use crate::engine::aggregator::{KnownStatus, LastKnownState};
 use crate::engine::counters::Counters;
 use crate::engine::definition::{Definition, Roster};
+pub use crate::engine::fleet::closing::RetireAll;
 use crate::engine::retired::Retired;
 use crate::engine::service::{End, Pinged, Redefine, ServiceActor};
 use crate::engine::shard::{Shard, shard_index};
@@ -50,6 +52,8 @@ pub struct Fleet {
     address: Option<Arc<Addr<Self>>>,
     /// Seconds of the sweep.
     tick: u32,
+    /// Told when the last service has ended; `None` until all are to end.
+    all_ended: Option<oneshot::Sender<()>>,
 }
 
 struct Member {
@@ -116,11 +120,6 @@ pub struct Retire {
     pub revision: i64,
 }
 
-/// Stop watching all services.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct RetireAll;
-
 /// Every service that the fleet knows, by id.
 #[derive(Message)]
 #[rtype(result = "HashMap<Id, WatchedService>")]
@@ -170,6 +169,7 @@ impl Fleet {
             launched: 0,
             address: None,
             tick: 0,
+            all_ended: None,
         }
     }
 
@@ -296,17 +296,6 @@ impl Handler<Retire> for Fleet {
     }
 }
 
-impl Handler<RetireAll> for Fleet {
-    type Result = ResponseFuture<()>;
-
-    fn handle(&mut self, _: RetireAll, _: &mut Context<Self>) -> ResponseFuture<()> {
-        let endings: Vec<_> = self.services.drain().map(|(_, member)| member.end()).collect();
-        Box::pin(async move {
-            join_all(endings).await;
-        })
-    }
-}
-
 impl Handler<WatchedServices> for Fleet {
     type Result = actix::MessageResult<WatchedServices>;
 
@@ -336,8 +325,9 @@ impl Handler<ServiceExited> for Fleet {
         let Some(member) = self.services.get_mut(&id).filter(|member| member.generation == generation) else {
             return;
         };
-        if ending == Ending::Stopped {
+        if ending == Ending::Stopped || self.all_ended.is_some() {
             self.services.remove(&id);
+            self.note_end_of_all();
             return;
         }
         let wait = member.backoff.get_or_insert_default().next_wait();

@@ -1,0 +1,49 @@
+//! The end of all services at once, when the process stops.
+//!
+//! Each service tells the fleet of its end, so nobody waits for 100,000 answers one by one.
+
+use actix::{ActorFutureExt as _, Context, Handler, Message, ResponseActFuture, WrapFuture as _};
+use tokio::sync::oneshot;
+
+use crate::engine::fleet::{ANSWER_LIMIT, Fleet};
+use crate::engine::service::End;
+
+/// Stop watching all services.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct RetireAll;
+
+impl Fleet {
+    /// Answers [`RetireAll`] when the last service has ended.
+    pub(super) fn note_end_of_all(&mut self) {
+        if self.services.is_empty()
+            && let Some(told) = self.all_ended.take()
+        {
+            // Whoever asked may have given up.
+            let _ = told.send(());
+        }
+    }
+}
+
+impl Handler<RetireAll> for Fleet {
+    type Result = ResponseActFuture<Self, ()>;
+
+    fn handle(&mut self, _: RetireAll, _: &mut Context<Self>) -> Self::Result {
+        // What has died and waits to start again ends by not starting.
+        self.services.retain(|_, member| member.address.connected());
+        for member in self.services.values() {
+            #[expect(clippy::disallowed_methods, reason = "one for each service, and nothing follows it")]
+            member.address.do_send(End);
+        }
+        let (told, all_ended) = oneshot::channel();
+        self.all_ended = Some(told);
+        self.note_end_of_all();
+        let ended = tokio::time::timeout(ANSWER_LIMIT, all_ended);
+        Box::pin(ended.into_actor(self).map(|ended, fleet, _| {
+            if ended.is_err() {
+                tracing::warn!(services = fleet.services.len(), "services that do not end are given up");
+                fleet.services.drain().for_each(|(_, member)| member.life.give_up());
+            }
+        }))
+    }
+}
