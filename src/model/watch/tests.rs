@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::check::{ErrorCode, Timings, Trouble};
+use crate::model::check::{CheckStatus, ErrorCode, Timings, Trouble};
+use crate::model::history::MeasuredStatus;
 use crate::model::service::ProbeRole;
 
 /// One step of a script: time passes, and then perhaps an attempt ends.
@@ -81,14 +82,14 @@ impl Model {
 
     fn finish(&mut self, place: usize, how: i16) {
         let attempt = self.under_way.remove(place);
-        let schedule = self.watch.slots[attempt.slot].schedule;
+        let schedule = self.watch.rounds[attempt.slot].schedule();
         let outcome = match CheckStatus::from_code(how) {
             Some(status) => Outcome::Measured(measurement(status)),
             None => Outcome::Unmeasured(Trouble::NoPorts),
         };
         let effects = self.watch.finish(attempt, self.now, outcome, self.now);
         self.take(effects);
-        let is_over = self.watch.slots[attempt.slot].next.attempt == 1;
+        let is_over = self.watch.rounds[attempt.slot].retry_at().is_none();
         let is_in_phase = schedule.latest(attempt.scheduled_at) == attempt.scheduled_at;
         if is_over && !is_in_phase && schedule.runs_between(attempt.scheduled_at, self.now) > 0 {
             self.met += 1;
@@ -151,8 +152,8 @@ impl Model {
             while !self.under_way.is_empty() {
                 self.finish(0, 0);
             }
-            let retries = self.watch.slots.iter().filter(|slot| slot.next.attempt > 1);
-            let Some(at) = retries.map(|slot| slot.next.at).max() else { break };
+            let retries = self.watch.rounds.iter().filter_map(Round::retry_at);
+            let Some(at) = retries.max() else { break };
             self.now = self.now.max(at);
             self.wake();
         }
@@ -160,10 +161,10 @@ impl Model {
 
     /// Due times since the start that are over, and those of them that a run was started for.
     fn due_and_started(&self) -> (u64, u64) {
-        let schedules = self.watch.slots.iter().map(|slot| slot.schedule);
+        let schedules = self.watch.rounds.iter().map(Round::schedule);
         let due = schedules.clone().map(|schedule| schedule.runs_between(self.start, self.now)).sum();
         let in_phase = |(place, at): &&(usize, Timestamp)| {
-            let schedule = self.watch.slots[*place].schedule;
+            let schedule = self.watch.rounds[*place].schedule();
             schedule.latest(*at) == *at && *at > self.start
         };
         (due, self.started.iter().filter(in_phase).count() as u64)

@@ -1,0 +1,170 @@
+//! The round of one location for one service: when it looks, when it tries again, which runs it missed.
+//!
+//! It knows nothing of other locations or of what is believed, so a location in another place runs the same one and
+//! goes on with it when it is cut off. Whoever knows more may ask it to look now, or to hurry for a while.
+
+use crate::clock::Timestamp;
+use crate::model::check::{CheckStatus, Measurement, Outcome};
+use crate::model::schedule::Schedule;
+use crate::model::watch::{Attempt, WatchPlan};
+
+/// A check that is due within this time needs no catch-up after a restart, and catch-ups are spread over it.
+const CATCH_UP_SPREAD_MS: i64 = 60_000;
+/// In a hurry a location looks this many times as often.
+const HURRY_SPEED: i64 = 5;
+
+/// The due times of one location for one service, and the check that goes on there.
+#[derive(Clone, Debug)]
+pub struct Round {
+    slot: usize,
+    schedule: Schedule,
+    next: Next,
+    /// The attempt that is under way.
+    running: Option<Attempt>,
+    /// Until then it looks more often.
+    hurry_until: Timestamp,
+}
+
+/// The next start: a due run, or a further attempt of the check that is going on.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    at: Timestamp,
+    scheduled_at: Timestamp,
+    attempt: u8,
+}
+
+impl Next {
+    const fn run(at: Timestamp) -> Self {
+        Self { at, scheduled_at: at, attempt: 1 }
+    }
+}
+
+/// An attempt that starts, and the runs that were due before it and did not start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The attempt.
+    pub attempt: Attempt,
+    /// Due times that passed.
+    pub missed: u64,
+}
+
+/// The end of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It was bad, and another attempt decides.
+    TriesAgain,
+    /// Trouble of our own: it says nothing about the target.
+    Unmeasured,
+    /// The check is finished.
+    Measured(Measurement),
+}
+
+impl Round {
+    /// A round whose first look is at `at`, between two due times or on one.
+    #[must_use]
+    pub fn looking_at(plan: &WatchPlan, slot: usize, at: Timestamp) -> Self {
+        let schedule = Schedule::new(plan.hash, plan.interval_ms, slot, plan.roles.len());
+        Self { slot, schedule, next: Next::run(at), running: None, hurry_until: at }
+    }
+
+    /// A round that keeps its rhythm. If a run was due since `last_look` and the next one is far away, it looks soon.
+    #[must_use]
+    pub fn resumed(plan: &WatchPlan, slot: usize, last_look: Option<Timestamp>, now: Timestamp) -> Self {
+        let mut round = Self::looking_at(plan, slot, now);
+        let due = round.schedule.next_after(now);
+        let has_missed = last_look.is_some_and(|last| round.schedule.runs_between(last, now) > 0);
+        let is_far = due.ms_since(now) > CATCH_UP_SPREAD_MS;
+        let spread = i64::try_from(plan.hash % CATCH_UP_SPREAD_MS.unsigned_abs()).unwrap_or_default();
+        round.next = Next::run(if has_missed && is_far { now.plus_ms(spread) } else { due });
+        round
+    }
+
+    /// Puts the first look off.
+    pub fn look_first_at(&mut self, at: Timestamp) {
+        self.next = Next::run(at);
+    }
+
+    /// Returns the time of the next start; `None` while an attempt is under way.
+    #[must_use]
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        self.running.is_none().then_some(self.next.at)
+    }
+
+    /// Starts what is due.
+    pub fn wake(&mut self, now: Timestamp) -> Option<Start> {
+        if self.running.is_some() || self.next.at > now {
+            return None;
+        }
+        let Next { scheduled_at, attempt, .. } = self.next;
+        let missed = if attempt == 1 { self.schedule.missed_by(scheduled_at, now) } else { 0 };
+        let scheduled_at = if missed > 0 { self.schedule.latest(now) } else { scheduled_at };
+        let attempt = Attempt { slot: self.slot, scheduled_at, attempt };
+        self.running = Some(attempt);
+        Some(Start { attempt, missed })
+    }
+
+    /// The attempt that is under way, as due on the present wall clock.
+    #[must_use]
+    pub const fn under_way(&self) -> Option<Attempt> {
+        self.running
+    }
+
+    /// Takes in the outcome of an attempt. Unless it tries again, [`Self::plan_next`]
+    /// follows.
+    pub fn finish(&mut self, plan: &WatchPlan, attempt: Attempt, outcome: Outcome, now: Timestamp) -> Ended {
+        self.running = None;
+        let measurement = match outcome {
+            Outcome::Measured(measurement) => measurement,
+            Outcome::Unmeasured(_) => return Ended::Unmeasured,
+        };
+        if measurement.status != CheckStatus::Up && attempt.attempt < plan.attempts {
+            let at = now.plus_ms(plan.backoff_after_ms(attempt.attempt));
+            self.next = Next { at, scheduled_at: attempt.scheduled_at, attempt: attempt.attempt + 1 };
+            return Ended::TriesAgain;
+        }
+        Ended::Measured(measurement)
+    }
+
+    /// Plans the run after a check that is over. Returns the runs that were due while it went on.
+    pub fn plan_next(&mut self, plan: &WatchPlan, done: Attempt, now: Timestamp) -> u64 {
+        let due = self.schedule.next_after(now.max(done.scheduled_at));
+        let hurry_ms = (plan.interval_ms / HURRY_SPEED).max(plan.uncertain_interval_ms);
+        let at = if now < self.hurry_until { due.min(now.plus_ms(hurry_ms)) } else { due };
+        self.next = Next::run(at);
+        self.schedule.missed_by(done.scheduled_at, now)
+    }
+
+    /// Looks at once instead of waiting for its turn, unless a check is going on.
+    pub fn look_now(&mut self, now: Timestamp) {
+        if self.running.is_none() && self.next.attempt == 1 {
+            self.next = Next::run(self.next.at.min(now));
+        }
+    }
+
+    /// Looks more often until then; a time that is over ends the hurry.
+    pub const fn hurry_until(&mut self, until: Timestamp) {
+        self.hurry_until = until;
+    }
+
+    /// The wall clock was set ahead by `jump_ms`, or back: what is planned moves with it.
+    pub fn shift(&mut self, jump_ms: i64) {
+        self.next.at = self.next.at.plus_ms(jump_ms);
+        self.next.scheduled_at = self.next.scheduled_at.plus_ms(jump_ms);
+        self.hurry_until = self.hurry_until.plus_ms(jump_ms);
+        if let Some(attempt) = &mut self.running {
+            attempt.scheduled_at = attempt.scheduled_at.plus_ms(jump_ms);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Round {
+    pub(super) const fn schedule(&self) -> Schedule {
+        self.schedule
+    }
+
+    /// The time of a further attempt, if one waits.
+    pub(super) fn retry_at(&self) -> Option<Timestamp> {
+        (self.next.attempt > 1).then_some(self.next.at)
+    }
+}
