@@ -89,7 +89,7 @@ impl Recording {
     ) -> Vec<Arc<dyn Collect>> {
         let clock = Arc::new(ClockMetrics(Arc::clone(guard)));
         let (recorded, compacted) = (Arc::clone(&self.recorded), Arc::clone(&self.compacted));
-        vec![engine.counters(), engine.suspicions(), recorded, compacted, clock, Arc::new(supervisor.clone())]
+        vec![engine.counters(), engine.roster(), recorded, compacted, clock, Arc::new(supervisor.clone())]
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::bail;
 use crate::clock::Clock;
 use crate::config::{Config, EgressChoice, LocationConfig};
 use crate::egress::EgressPolicy;
-use crate::engine::definition::Roster;
+use crate::engine::roster::Roster;
 use crate::model::location::{Location, PUSH};
 use crate::probe::prober::{Local, Prober};
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};

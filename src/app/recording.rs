@@ -8,7 +8,7 @@ use crate::clock::guard::ClockGuard;
 use crate::config::Config;
 use crate::config::bytes::Bytes;
 use crate::config::limits::CompactionLimits;
-use crate::engine::definition::Roster;
+use crate::engine::roster::Roster;
 use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
 use crate::record::compaction::{Compaction, CompactionCounters, Compactor, RetentionPolicy};
@@ -38,8 +38,7 @@ pub(crate) struct RecorderParts<'a> {
 /// Starts the recorder.
 pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> Handle<Recorder> {
     let RecorderParts { supervisor, thread, config, databases, roster, counters, returned, spool } = parts;
-    let codes = roster.locations().iter().map(|location| location.code.clone());
-    let codes = codes.chain([LocationCode::push()]).collect();
+    let codes = roster.codes().into_iter().chain([LocationCode::push()]).collect();
     let counted = Arc::clone(&counters);
     let waiting = move || counted.waiting.load(std::sync::atomic::Ordering::Relaxed);
     supervisor.kind(Recorder::KIND).watch_queue(waiting);

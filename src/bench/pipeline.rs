@@ -125,11 +125,8 @@ impl Pipeline {
     pub(super) fn counts(&self) -> anyhow::Result<Counts> {
         let counters = self.engine.counters();
         let of_status = |status| {
-            let places = 0..self.definer.roster.len();
-            let count = |place| {
-                counters.finished(place, self.kind.check_type(), status).map_or(0, |count| count.get())
-            };
-            places.map(count).sum::<u64>()
+            let known = self.definer.roster.all();
+            known.iter().map(|known| known.finished(self.kind.check_type(), status).get()).sum::<u64>()
         };
         let troubles = Trouble::ALL.into_iter().map(|trouble| counters.unmeasured(trouble).get());
         Ok(Counts {

@@ -1,11 +1,10 @@
 //! The counts of what the engine did and did not do, by reason: scheduled = finished + unmeasured + dropped + under
-//! way.
+//! way. Finished checks are counted at their location (`engine::roster`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::engine::definition::Roster;
-use crate::model::check::{CheckStatus, CheckType, Outcome, Trouble};
+use crate::model::check::{Outcome, Trouble};
 use crate::telemetry::{Collect, Exposition};
 
 /// Upper bounds of the lateness histogram in milliseconds.
@@ -63,9 +62,8 @@ impl Drop for Ticket {
 }
 
 /// All counts of an engine.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Counters {
-    roster: Arc<Roster>,
     /// Attempts that were handed to a location.
     pub scheduled: Count,
     /// Attempts that ended with a measurement.
@@ -79,41 +77,15 @@ pub struct Counters {
     /// Service actors that panicked and were started again.
     pub restarts: Count,
     unmeasured: [Count; Trouble::ALL.len()],
-    finished: Vec<[[Count; 3]; CheckType::ALL.len()]>,
     lateness: [Count; LATENESS_BOUNDS_MS.len() + 1],
     late_sum_us: Count,
 }
 
 impl Counters {
-    /// Counters for these locations.
-    #[must_use]
-    pub fn new(roster: Arc<Roster>) -> Self {
-        Self {
-            scheduled: Count::default(),
-            measured: Count::default(),
-            dropped: Count::default(),
-            missed: Count::default(),
-            unrecorded: Count::default(),
-            restarts: Count::default(),
-            unmeasured: Default::default(),
-            finished: (0..roster.len()).map(|_| Default::default()).collect(),
-            lateness: Default::default(),
-            late_sum_us: Count::default(),
-            roster,
-        }
-    }
-
     /// Attempts that ended without a measurement for this reason.
     #[must_use]
     pub fn unmeasured(&self, trouble: Trouble) -> &Count {
         &self.unmeasured[trouble as usize]
-    }
-
-    /// Finished checks of this type, location and result; `None` for an unknown location.
-    #[must_use]
-    pub fn finished(&self, location: usize, check_type: CheckType, status: CheckStatus) -> Option<&Count> {
-        let by_type = self.finished.get(location)?;
-        Some(&by_type[check_type as usize][status as usize])
     }
 
     /// Notes that a check started so many microseconds after it was due.
@@ -146,20 +118,6 @@ impl Counters {
 
 impl Collect for Counters {
     fn collect(&self, out: &mut Exposition) {
-        let mut checks = out.counter("checks_total", "Finished checks by type, location and result.");
-        for (place, location) in self.roster.locations().iter().enumerate() {
-            for check_type in CheckType::ALL.into_iter().filter(|check_type| check_type.is_probed()) {
-                for status in CheckStatus::ALL {
-                    let count = self.finished(place, check_type, status).map_or(0, Count::get);
-                    let labels = [
-                        ("type", check_type.as_str()),
-                        ("location", location.code.as_str()),
-                        ("result", status.as_str()),
-                    ];
-                    checks.labelled(&labels, count);
-                }
-            }
-        }
         out.counter("attempts_scheduled_total", "Attempts handed to a location.").value(self.scheduled.get());
         out.counter("attempts_measured_total", "Attempts that ended with a measurement.")
             .value(self.measured.get());

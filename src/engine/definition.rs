@@ -6,68 +6,17 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::config::limits::EngineLimits;
+use crate::engine::roster::Roster;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::heartbeat::{HeartbeatPlan, StoredPings};
-use crate::model::location::{Location, LocationCode};
+use crate::model::location::LocationKey;
 use crate::model::secret::{SealBroken, Sealer};
 use crate::model::service::{OverrideStatus, Service, ServiceKey, Settings};
 use crate::model::service_secrets::{each_leaf, place_of};
 use crate::model::watch::WatchPlan;
 use crate::probe::compile::SpecError;
 use crate::probe::spec::CheckSpec;
-
-/// The locations of this process, in their order.
-#[derive(Clone, Debug)]
-pub struct Roster {
-    locations: Vec<Location>,
-}
-
-impl Roster {
-    /// A roster of these locations.
-    #[must_use]
-    pub const fn new(locations: Vec<Location>) -> Self {
-        Self { locations }
-    }
-
-    /// All locations.
-    #[must_use]
-    pub fn locations(&self) -> &[Location] {
-        &self.locations
-    }
-
-    /// Returns the number of locations.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.locations.len()
-    }
-
-    /// Returns true if there is no location.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.locations.is_empty()
-    }
-
-    /// The index of the location with this code.
-    #[must_use]
-    pub fn index_of(&self, code: &str) -> Option<usize> {
-        self.locations.iter().position(|location| location.code.as_str() == code)
-    }
-
-    /// The code of the location with this index.
-    #[must_use]
-    pub fn code(&self, index: usize) -> Option<&LocationCode> {
-        self.locations.get(index).map(|location| &location.code)
-    }
-
-    /// Indices of the locations that check the service: the assigned ones that exist here, or all.
-    fn indices(&self, settings: &Settings) -> Vec<usize> {
-        match &settings.assigned_probes {
-            Some(codes) => codes.iter().filter_map(|code| self.index_of(code)).collect(),
-            None => (0..self.len()).collect(),
-        }
-    }
-}
 
 /// A service as the engine sees it.
 #[derive(Debug)]
@@ -120,8 +69,8 @@ pub struct Task {
     pub plan: WatchPlan,
     /// The specification of the check.
     pub spec: Arc<CheckSpec>,
-    /// Indices into the roster, in the order of the plan's roles.
-    pub locations: Box<[usize]>,
+    /// The locations that check, in the order of the plan's roles.
+    pub locations: Box<[LocationKey]>,
     /// Checks with equal keys go to the same host.
     pub host_key: u64,
     /// Equal exactly when target and configuration are: results of one say something about the other.
@@ -149,7 +98,7 @@ pub enum DefinitionError {
 pub struct Definer {
     /// Opens secrets.
     pub sealer: Sealer,
-    /// The locations of this process.
+    /// The locations that check.
     pub roster: Arc<Roster>,
     /// Back-off and speed.
     pub limits: EngineLimits,
@@ -191,12 +140,11 @@ impl Definer {
         target: &str,
         organisation: Id,
     ) -> Result<Option<Task>, DefinitionError> {
-        let locations = self.roster.indices(settings);
+        let locations = self.roster.chosen(settings);
         if locations.is_empty() {
             return Ok(None);
         }
-        let roles = locations.iter().filter_map(|index| self.roster.code(*index));
-        let roles = roles.map(|code| settings.role_of(code.as_str())).collect();
+        let roles = locations.iter().map(|known| settings.role_of(known.location.code.as_str())).collect();
         let config = open_secrets(&self.sealer, &settings.config, organisation, service.id)?;
         let spec = CheckSpec::compile(service.check_type, target, settings.timeout_seconds, &config)?;
         Ok(Some(Task {
@@ -204,7 +152,7 @@ impl Definer {
             host_key: hash_of(&host_of(service.check_type, target)),
             fingerprint: hash_of(&(target, Value::Object(settings.config.clone()).to_string())),
             spec: Arc::new(spec),
-            locations: locations.into(),
+            locations: locations.iter().map(|known| known.key).collect(),
         }))
     }
 

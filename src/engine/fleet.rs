@@ -19,9 +19,10 @@ use tokio::sync::oneshot;
 use crate::clock::Timestamp;
 use crate::engine::aggregator::{KnownStatus, LastKnownState};
 use crate::engine::counters::Counters;
-use crate::engine::definition::{Definition, Roster};
+use crate::engine::definition::Definition;
 pub use crate::engine::fleet::closing::RetireAll;
 use crate::engine::retired::Retired;
+use crate::engine::roster::Roster;
 use crate::engine::service::{End, Pinged, Redefine, ServiceActor};
 use crate::engine::shard::{Shard, shard_index};
 use crate::id::Id;
@@ -375,8 +376,8 @@ fn remember(definition: &Definition, roster: &Roster, known: LastKnownState) -> 
         if definition.heartbeat.is_some() {
             return Some(0);
         }
-        let index = roster.index_of(location.as_str())?;
-        definition.task.as_ref()?.locations.iter().position(|known| *known == index)
+        let key = roster.key_of(location.as_str())?;
+        definition.task.as_ref()?.locations.iter().position(|known| *known == key)
     };
     let votes = known.votes.into_iter().filter_map(|(location, vote)| Some((slot(&location)?, vote)));
     Memory { votes: votes.collect(), status: known.status, status_since: known.status_since }

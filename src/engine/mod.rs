@@ -16,9 +16,9 @@ pub mod fleet;
 pub mod lane;
 pub mod location;
 mod retired;
+pub mod roster;
 pub mod service;
 pub mod shard;
-pub mod suspicions;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,13 +30,13 @@ use crate::clock::{Clock, Timestamp};
 use crate::config::limits::EngineLimits;
 use crate::engine::aggregator::{Batch, Flush, Lateness, LatenessReport, Snapshot, Snapshots};
 use crate::engine::counters::Counters;
-use crate::engine::definition::{Definition, Roster};
+use crate::engine::definition::Definition;
 use crate::engine::fleet::{
     Apply, AreYouThere, Fleet, Retire, RetireAll, TakePing, WatchedService, WatchedServices,
 };
 use crate::engine::location::Prober;
-use crate::engine::shard::{Shard, Shared, Threads};
-use crate::engine::suspicions::Suspicions;
+use crate::engine::roster::Roster;
+use crate::engine::shard::{Shard, Threads};
 use crate::id::Id;
 use crate::model::heartbeat::Ping;
 use crate::model::service::{ServiceAddress, ServiceKey};
@@ -49,7 +49,7 @@ const ANSWER_TAKES: Duration = Duration::from_secs(2);
 
 /// The parts from which an engine is built.
 pub struct EngineParts {
-    /// The locations of this process.
+    /// The locations that check.
     pub roster: Arc<Roster>,
     /// The probers that run the checks of each location, in the roster's order.
     pub probers: Vec<Arc<dyn Prober>>,
@@ -72,7 +72,7 @@ pub struct Engine {
     shards: Arc<[Arc<Shard>]>,
     arbiters: Arc<[Arbiter]>,
     counters: Arc<Counters>,
-    suspicions: Arc<Suspicions>,
+    roster: Arc<Roster>,
     clock: Clock,
     started_at: Timestamp,
 }
@@ -103,16 +103,25 @@ impl Engine {
     #[must_use]
     pub fn start(parts: &EngineParts) -> Self {
         let started_at = parts.clock.now();
-        let counters = Arc::new(Counters::new(Arc::clone(&parts.roster)));
-        let suspicions = Arc::new(Suspicions::new(Arc::clone(&parts.roster)));
+        let counters = Arc::new(Counters::default());
         let clock = parts.clock.clone();
         let arbiters = shard::threads(parts.threads);
-        let shared = Shared { counters: Arc::clone(&counters), suspicions: Arc::clone(&suspicions) };
-        let shards = shard::start_all(parts, &arbiters, &shared);
+        let shards = shard::start_all(parts, &arbiters, &counters);
+        for (known, prober) in parts.roster.all().iter().zip(&parts.probers) {
+            known.open(shards.iter().map(|shard| shard::start_lane(parts, shard, prober)).collect());
+        }
         let placement = Placement { thread: Arbiter::current(), mailbox: parts.limits.mailbox };
         let members = Fleet::new(Arc::clone(&shards), Arc::clone(&counters), parts.supervisor.clone());
         let fleet = parts.supervisor.start_once(&placement, members);
-        Self { fleet, shards, arbiters: arbiters.into(), counters, suspicions, clock, started_at }
+        Self {
+            fleet,
+            shards,
+            arbiters: arbiters.into(),
+            counters,
+            roster: Arc::clone(&parts.roster),
+            clock,
+            started_at,
+        }
     }
 
     /// Begins to watch the service, or changes how it is watched. Returns when the change is in force: facts of the old
@@ -227,10 +236,10 @@ impl Engine {
         Arc::clone(&self.counters)
     }
 
-    /// Returns the judgement on each location.
+    /// Returns the locations that check, with what is known of each.
     #[must_use]
-    pub fn suspicions(&self) -> Arc<Suspicions> {
-        Arc::clone(&self.suspicions)
+    pub fn roster(&self) -> Arc<Roster> {
+        Arc::clone(&self.roster)
     }
 
     /// Returns the time at which this engine started: figures of the time before are primed.

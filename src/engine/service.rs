@@ -24,7 +24,7 @@ use crate::engine::service::watching::Watching;
 use crate::engine::shard::Shard;
 use crate::model::check::{CheckStatus, CheckType, Outcome, Trouble};
 use crate::model::history::{ChangeCause, CheckRecord, StatusChange};
-use crate::model::location::LocationCode;
+use crate::model::location::{LocationCode, LocationKey};
 use crate::model::service::ProbeRole;
 use crate::model::status_line::Change;
 use crate::model::watch::{Attempt, Effect, Finished, Memory, Opinion, Watch};
@@ -162,10 +162,8 @@ impl ServiceActor {
 
     fn run(&self, attempt: Attempt) {
         let Some(task) = &self.definition.task else { return };
-        let Some(lane) = task.locations.get(attempt.slot).and_then(|index| self.shard.locations.get(*index))
-        else {
-            return;
-        };
+        let known = task.locations.get(attempt.slot).and_then(|key| self.shard.roster.get(*key));
+        let Some(lane) = known.as_ref().and_then(|known| known.lane(self.shard.index)) else { return };
         let check = RunCheck {
             spec: Arc::clone(&task.spec),
             host_key: task.host_key,
@@ -196,18 +194,16 @@ impl ServiceActor {
         if self.definition.check_type == CheckType::Heartbeat {
             return Some((LocationCode::push(), ProbeRole::Full));
         }
-        let (index, role) = location_of(self.definition.task.as_ref()?, finished.attempt.slot)?;
-        let status = finished.measurement.status;
-        if let Some(count) = self.shard.counters.finished(index, self.definition.check_type, status) {
-            count.add(1);
-        }
-        Some((self.shard.roster.code(index)?.clone(), role))
+        let (key, role) = location_of(self.definition.task.as_ref()?, finished.attempt.slot)?;
+        let known = self.shard.roster.get(key)?;
+        known.finished(self.definition.check_type, finished.measurement.status).add(1);
+        Some((known.location.code.clone(), role))
     }
 
     fn note(&self, opinion: Opinion) {
-        let index = self.definition.task.as_ref().and_then(|task| task.locations.get(opinion.slot));
-        if let Some(index) = index {
-            self.shard.suspicions.note(*index, &self.definition, opinion.contradicts);
+        let key = self.definition.task.as_ref().and_then(|task| task.locations.get(opinion.slot));
+        if let Some(known) = key.and_then(|key| self.shard.roster.get(*key)) {
+            known.note_opinion(&self.definition, opinion.contradicts);
         }
     }
 
@@ -217,9 +213,12 @@ impl ServiceActor {
             return;
         };
         if let Watching::Checked(watch) = &mut self.watching {
-            for (slot, index) in task.locations.iter().enumerate() {
-                let is_suspect = self.shard.suspicions.is_suspect(*index, self.definition.organisation);
-                watch.set_aside(slot, is_suspect);
+            for (slot, key) in task.locations.iter().enumerate() {
+                let known = self.shard.roster.get(*key);
+                watch.set_aside(
+                    slot,
+                    known.is_some_and(|known| known.is_suspect(self.definition.organisation)),
+                );
             }
         }
     }
@@ -291,7 +290,7 @@ fn signed(count: u128) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-fn location_of(task: &Task, slot: usize) -> Option<(usize, ProbeRole)> {
+fn location_of(task: &Task, slot: usize) -> Option<(LocationKey, ProbeRole)> {
     Some((*task.locations.get(slot)?, *task.plan.roles.get(slot)?))
 }
 

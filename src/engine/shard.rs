@@ -10,11 +10,10 @@ use crate::clock::Clock;
 use crate::engine::EngineParts;
 use crate::engine::aggregator::{Aggregator, Figures};
 use crate::engine::counters::Counters;
-use crate::engine::definition::Roster;
 use crate::engine::first_look::FirstLooks;
 use crate::engine::lane::LaneLimits;
 use crate::engine::location::{LocationActor, LocationLane, Prober};
-use crate::engine::suspicions::Suspicions;
+use crate::engine::roster::Roster;
 use crate::id::Id;
 use crate::supervise::{Handle, Placement, Stop, Supervised as _};
 
@@ -34,16 +33,12 @@ pub struct Shard {
     pub index: usize,
     /// The placement of its actors: their thread, and the size of each mailbox.
     pub placement: Placement,
-    /// One lane per location, in the roster's order.
-    pub locations: Vec<Handle<LocationActor>>,
     /// The reports of its services.
     pub figures: Arc<Figures>,
     /// Answers questions about the figures.
     pub aggregator: Handle<Aggregator>,
     /// The locations.
     pub roster: Arc<Roster>,
-    /// The judgement of the process on each location, in the roster's order.
-    pub suspicions: Arc<Suspicions>,
     /// Wall time.
     pub clock: Clock,
     /// The counts of what was done and what was not.
@@ -51,13 +46,6 @@ pub struct Shard {
     /// Only its own thread plans.
     first_looks: Mutex<FirstLooks>,
     started: Instant,
-}
-
-/// The parts that all shards share.
-#[derive(Clone, Debug)]
-pub(super) struct Shared {
-    pub(super) counters: Arc<Counters>,
-    pub(super) suspicions: Arc<Suspicions>,
 }
 
 impl Shard {
@@ -71,7 +59,8 @@ impl Shard {
 
     /// Ends its actors. A timer would keep the aggregator alive without an address, and lanes may hold waiting checks.
     pub(super) async fn close(&self) {
-        let lanes = self.locations.iter().map(|lane| lane.send(Stop));
+        let known = self.roster.all();
+        let lanes = known.iter().filter_map(|known| known.lane(self.index)).map(|lane| lane.send(Stop));
         // Whoever has ended already needs no ending.
         let _ = join(join_all(lanes), self.aggregator.send(Stop)).await;
     }
@@ -94,30 +83,31 @@ pub(super) fn threads(threads: Threads) -> Vec<Arbiter> {
 }
 
 /// Starts a shard on each of these threads, or one on the present thread.
-pub(super) fn start_all(parts: &EngineParts, arbiters: &[Arbiter], shared: &Shared) -> Arc<[Arc<Shard>]> {
+pub(super) fn start_all(
+    parts: &EngineParts,
+    arbiters: &[Arbiter],
+    counters: &Arc<Counters>,
+) -> Arc<[Arc<Shard>]> {
     let mut handles: Vec<ArbiterHandle> = arbiters.iter().map(Arbiter::handle).collect();
     if handles.is_empty() {
         handles.push(Arbiter::current());
     }
     let shards = handles.into_iter().enumerate();
-    shards.map(|(index, thread)| Arc::new(start(parts, index, thread, shared.clone()))).collect()
+    shards.map(|(index, thread)| Arc::new(start(parts, index, thread, Arc::clone(counters)))).collect()
 }
 
-fn start(parts: &EngineParts, index: usize, thread: ArbiterHandle, shared: Shared) -> Shard {
+fn start(parts: &EngineParts, index: usize, thread: ArbiterHandle, counters: Arc<Counters>) -> Shard {
     let EngineParts { roster, clock, limits, supervisor, .. } = parts;
     supervisor.watch_thread(format!("shard {index}"), &thread);
     let placement = Placement { thread, mailbox: limits.mailbox };
-    let Shared { counters, suspicions } = shared;
     let figures =
         Arc::new(Figures::new(clock.clone(), parts.sink.clone(), limits.clone(), Arc::clone(&counters)));
     Shard {
         index,
-        locations: parts.probers.iter().map(|prober| start_lane(parts, &placement, prober)).collect(),
         aggregator: start_aggregator(parts, &placement, &figures),
         figures,
         placement,
         roster: Arc::clone(roster),
-        suspicions,
         clock: clock.clone(),
         counters,
         first_looks: Mutex::default(),
@@ -125,7 +115,12 @@ fn start(parts: &EngineParts, index: usize, thread: ArbiterHandle, shared: Share
     }
 }
 
-fn start_lane(parts: &EngineParts, placement: &Placement, prober: &Arc<dyn Prober>) -> Handle<LocationActor> {
+/// Starts the lane of a location on this shard.
+pub(super) fn start_lane(
+    parts: &EngineParts,
+    shard: &Shard,
+    prober: &Arc<dyn Prober>,
+) -> Handle<LocationActor> {
     let EngineParts { limits, supervisor, .. } = parts;
     let limits = LaneLimits {
         running: limits.checks_in_flight,
@@ -136,7 +131,7 @@ fn start_lane(parts: &EngineParts, placement: &Placement, prober: &Arc<dyn Probe
     let watched = Arc::downgrade(&lane);
     let waiting = move || watched.upgrade().map_or(0, |lane| lane.waiting() as u64);
     supervisor.kind(LocationActor::KIND).watch_queue(waiting);
-    supervisor.start(placement, move || LocationActor::new(Arc::clone(&lane)))
+    supervisor.start(&shard.placement, move || LocationActor::new(Arc::clone(&lane)))
 }
 
 fn start_aggregator(

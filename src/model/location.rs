@@ -63,6 +63,24 @@ impl FromStr for LocationCode {
     }
 }
 
+/// The number of a location within this process: stable while it runs, and never given to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LocationKey(u32);
+
+impl LocationKey {
+    /// The key with this number.
+    #[must_use]
+    pub const fn new(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// The number, as a place in a list.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A location as clients see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {

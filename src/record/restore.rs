@@ -16,6 +16,7 @@ use crate::engine::Engine;
 use crate::engine::definition::{Definer, Definition, Task};
 use crate::id::Id;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
+use crate::model::location::LocationKey;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::model::verdict::{Verdict, Vote, freshness_ms};
@@ -44,8 +45,8 @@ struct Past {
     /// False while the history is away.
     is_known: bool,
     locations: LocationNumbers,
-    /// Numbers of the locations of the roster, by their place in it.
-    numbers: HashMap<usize, i32>,
+    /// Numbers of the locations that are known.
+    numbers: HashMap<LocationKey, i32>,
     votes: LatestVotes,
     /// The span in which `votes` knows all rows.
     looked: Within,
@@ -116,9 +117,9 @@ async fn read_past(announcer: &Announcer) -> Option<Past> {
     let (reader, now) = (announcer.databases.history.reader(), announcer.engine.started_at());
     let read = async {
         let locations = LocationNumbers::read(reader).await?;
-        let places = announcer.definer.roster.locations().iter().enumerate();
-        let numbers = places.filter_map(|(place, known)| {
-            Some((place, *locations.numbers(&[known.code.to_string()]).first()?))
+        let known = announcer.definer.roster.all();
+        let numbers = known.iter().filter_map(|known| {
+            Some((known.key, *locations.numbers(&[known.location.code.to_string()]).first()?))
         });
         let numbers = numbers.collect();
         // After a long stop the last results are all old.
@@ -204,8 +205,8 @@ async fn recall(
 
 fn memory(definition: &Definition, definer: &Definer, past: &Past, votes: &HashMap<i32, Vote>) -> Memory {
     let slot_of = |task: &Task, number: i32| {
-        let index = definer.roster.index_of(past.locations.code(number)?)?;
-        task.locations.iter().position(|known| *known == index)
+        let key = definer.roster.key_of(past.locations.code(number)?)?;
+        task.locations.iter().position(|known| *known == key)
     };
     let reported = definition.heartbeat.iter().flat_map(|_| votes.values().map(|vote| (0, *vote)));
     let votes = definition.task.iter().flat_map(|task| {

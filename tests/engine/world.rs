@@ -12,13 +12,14 @@ use watchkeeper::clock::Clock;
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::aggregator::Batch;
 use watchkeeper::engine::counters::Counters;
-use watchkeeper::engine::definition::{Definition, Roster, Task};
+use watchkeeper::engine::definition::{Definition, Task};
 use watchkeeper::engine::location::Prober;
+use watchkeeper::engine::roster::Roster;
 use watchkeeper::engine::shard::Threads;
 use watchkeeper::engine::{Engine, EngineParts};
 use watchkeeper::id::Id;
 use watchkeeper::model::check::{CheckType, Trouble};
-use watchkeeper::model::location::Location;
+use watchkeeper::model::location::{Location, LocationKey};
 use watchkeeper::model::service::{ProbeRole, ServiceAddress};
 use watchkeeper::model::watch::WatchPlan;
 use watchkeeper::probe::spec::CheckSpec;
@@ -153,7 +154,7 @@ fn task(watching: &Watching) -> Task {
             roles: watching.at.chars().map(|_| ProbeRole::Full).collect(),
         },
         spec: Arc::new(spec.expect("the target can be compiled")),
-        locations: watching.at.bytes().map(|letter| usize::from(letter - b'a')).collect(),
+        locations: watching.at.bytes().map(|letter| LocationKey::new(u32::from(letter - b'a'))).collect(),
         host_key: watching.target,
         fingerprint: watching.target,
     }

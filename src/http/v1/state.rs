@@ -76,7 +76,7 @@ impl AppState {
     /// Codes of the active locations.
     #[must_use]
     pub fn probe_codes(&self) -> Vec<String> {
-        self.definer.roster.locations().iter().map(|location| location.code.to_string()).collect()
+        self.definer.roster.codes().iter().map(ToString::to_string).collect()
     }
 
     /// Tells the engine how a service is to be watched from now on. The commit has been made.
