@@ -23,7 +23,7 @@ use watchkeeper::supervise::Stop;
 
 use crate::support::Backend;
 use crate::support::backend::{Place, Store};
-use crate::support::postgres::Cluster;
+use crate::support::postgres::Postgres;
 use crate::support::rows::{at, change, check, code};
 
 /// Batch number `number`: ten results and one change.
@@ -121,20 +121,20 @@ fn what_is_acknowledged_is_durable(#[values(Backend::Sqlite, Backend::Postgres)]
 #[test]
 fn a_postgres_that_is_away_costs_nothing_but_time() {
     System::new().block_on(async {
-        let Some(cluster) = Cluster::start() else { return };
+        let Some(postgres) = Postgres::start() else { return };
         let limits = StoreLimits { acquire_timeout_seconds: 2, ..StoreLimits::default() };
-        let store = Store::open(Place::in_cluster(&cluster).await, &limits).await;
+        let store = Store::open(Place::on(&postgres).await, &limits).await;
         let (recorder, counters) = start(&store.history, quick());
         recorder.send(batch(0)).await.unwrap();
         recorder.send(Drain).await.unwrap();
-        cluster.halt();
+        postgres.stop();
         for number in 1..20 {
             recorder.send(batch(number)).await.unwrap();
         }
         until_it_fails(&counters).await;
         recorder.send(batch(20)).await.unwrap();
         assert_eq!(counters.acked.load(Ordering::Relaxed), 10, "nothing is acknowledged meanwhile");
-        cluster.resume();
+        postgres.start_again();
         recorder.send(Drain).await.unwrap();
         assert_eq!(counters.acked.load(Ordering::Relaxed), 210);
         assert!(!counters.is_failing.load(Ordering::Relaxed));

@@ -9,7 +9,7 @@ use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::store::database::sqlite_url;
 use watchkeeper::store::{Database, Databases};
 
-use crate::support::postgres::Cluster;
+use crate::support::postgres::Postgres;
 
 /// Where main and history live.
 #[derive(Clone, Copy, Debug)]
@@ -56,22 +56,22 @@ impl Backend {
                 let (main_url, history_url) = (url("main.db"), url("history.db"));
                 Some(Place { main_url, history_url, _folder: Some(folder) })
             }
-            Self::Postgres => Some(Place::in_cluster(Cluster::shared()?).await),
+            Self::Postgres => Some(Place::on(Postgres::shared()?).await),
         }
     }
 }
 
 impl Place {
-    /// A new database of this cluster.
-    pub(crate) async fn in_cluster(cluster: &Cluster) -> Self {
+    /// A new database of this server.
+    pub(crate) async fn on(postgres: &Postgres) -> Self {
         static DATABASES: AtomicU32 = AtomicU32::new(0);
         let name = format!("wk_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
         let limits = StoreLimits { postgres_connections: 1, ..StoreLimits::default() };
-        let door = Database::connect(&cluster.url("postgres"), &limits).await.expect("the cluster answers");
+        let door = Database::connect(&postgres.url(), &limits).await.expect("the server answers");
         let created = door.reader().execute_unprepared(&format!("CREATE DATABASE {name}")).await;
         created.expect("a database can be made");
         door.close().await;
-        let url = cluster.url(&name);
+        let url = postgres.url_of(&name);
         Self { main_url: url.clone(), history_url: url, _folder: None }
     }
 }
