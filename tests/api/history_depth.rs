@@ -99,8 +99,7 @@ async fn the_history_starts_with_the_first_settings() {
     );
     stopped.server.kill();
     let configured_at = in_ms(-4 * DAY_MS);
-    let url = format!("sqlite://{}", stopped.server.data().join("main.db").display());
-    let database = sea_orm::Database::connect(url).await.unwrap();
+    let database = stopped.server.main_database().await;
     let statement = format!("UPDATE service SET configured_at = {}", configured_at.ms());
     sea_orm::ConnectionTrait::execute_unprepared(&database, &statement).await.unwrap();
     database.close().await.unwrap();

@@ -7,6 +7,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::support::client::{Answer, Client};
+use crate::support::databases::Backend;
 use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 use crate::support::{UNKNOWN_ID, create_unconfigured, eventually, service};
@@ -154,17 +155,10 @@ fn a_malformed_key_is_400_on_post_and_ignored_elsewhere(#[case] lines: &[&str]) 
     client.send("DELETE", &service(&id), lines, b"").expect(200);
 }
 
-/// The kinds of main database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Backend {
-    Sqlite,
-    Postgres,
-}
-
 /// A server on a main database of this kind, which lives as long as the server; `None` where PostgreSQL is not installed.
 fn server_on(backend: Backend) -> Option<(Server, Option<Postgres>)> {
     match backend {
-        Backend::Sqlite => Some((Server::start(), None)),
+        Backend::Sqlite => Some((Server::embedded("", &[]), None)),
         Backend::Postgres => {
             let postgres = Postgres::start()?;
             let url = postgres.url();
@@ -295,8 +289,7 @@ async fn a_key_of_a_dead_process_is_free_soon(
             // Hashing a password takes long enough to be killed in.
             let body = json!({"name": "Page", "access_type": "password", "password": "correct horse"});
             let request = raw_post(&client, "dead", &body).replacen("/v1/services", "/v1/statuspages", 1);
-            let url = format!("sqlite://{}", server.data().join("main.db").display());
-            let database = sea_orm::Database::connect(url).await.unwrap();
+            let database = server.main_database().await;
             std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
             loop {
                 let question = sea_orm::Statement::from_string(sea_orm::DbBackend::Sqlite, claimed);

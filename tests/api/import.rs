@@ -11,7 +11,6 @@ use watchkeeper::clock::judgement::ClockMark;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::store::Databases;
-use watchkeeper::store::database::sqlite_url;
 use watchkeeper::timetable::wall_clock;
 
 use crate::support::client::Client;
@@ -67,9 +66,8 @@ fn day(start_ms: i64, down_minutes: i64) -> impl Iterator<Item = (i64, bool)> {
 #[tokio::test]
 async fn nothing_is_imported_under_a_doubtful_clock() {
     let (server, id) = stopped().await;
-    let url = |name: &str| sqlite_url(&server.data().join(name));
-    let databases =
-        Databases::open(&url("main.db"), &url("history.db"), &StoreLimits::default()).await.unwrap();
+    let [main, history] = server.urls();
+    let databases = Databases::open(&main, &history, &StoreLimits::default()).await.unwrap();
     let mark = ClockMark { newest: in_ms(-400 * DAY_MS), doubted: None };
     wall_clock::keep(&databases, mark).await.unwrap();
     databases.main.close().await;

@@ -58,7 +58,7 @@ async fn without_its_database_the_server_says_so_and_comes_back() {
 /// database can be asked.
 #[test]
 fn a_failed_write_takes_no_place_of_the_plan() {
-    let server = Server::with("[plans.business]\nservices = 1\n", &[]);
+    let server = Server::embedded("[plans.business]\nservices = 1\n", &[]);
     let client = server.tenant("business");
     let manual = json!({"name": "Shop", "check_type": "manual"});
     let outsider = Outsider::of(&server);

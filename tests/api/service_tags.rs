@@ -175,8 +175,7 @@ fn services_are_filtered_by_tag(#[case] tag: &str, #[case] total: u32) {
 
 /// A tag of the server agent, on these services: no endpoint makes one.
 async fn store_system_tag(server: &Server, services: &[&str]) -> String {
-    let url = format!("sqlite://{}", server.data().join("main.db").display());
-    let database = sea_orm::Database::connect(url).await.unwrap();
+    let database = server.main_database().await;
     let id = "SystemTagOfTheAgent00";
     let row = tag::ActiveModel {
         public_id: Set(id.into()),

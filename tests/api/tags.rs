@@ -247,8 +247,7 @@ fn a_deleted_tag_is_taken_off() {
 
 /// A status page with a group that follows this tag.
 async fn store_synced_group(server: &Server, tag: &Value) {
-    let url = format!("sqlite://{}", server.data().join("main.db").display());
-    let database = sea_orm::Database::connect(url).await.unwrap();
+    let database = server.main_database().await;
     let followed = tag::Entity::find().filter(tag::Column::PublicId.eq(tag["id"].as_str().unwrap()));
     let followed = followed.one(&database).await.unwrap().unwrap();
     let page = statuspage::ActiveModel {

@@ -10,11 +10,14 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use sea_orm::DatabaseConnection;
 use serde_json::Value;
 use tempfile::TempDir;
+use watchkeeper::store::database::sqlite_url;
 
 use crate::support::client::Client;
 use crate::support::conformance;
+use crate::support::databases::{Backend, Pair, URLS};
 use crate::support::eventually;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_watchkeeper");
@@ -29,6 +32,8 @@ pub(crate) struct Server {
     client: Client,
     /// Of the shared server: its clients keep it alive.
     this: Weak<Self>,
+    /// Gone after the process.
+    _databases: Option<Pair>,
 }
 
 impl Server {
@@ -57,19 +62,36 @@ impl Server {
         Self::with("", &[])
     }
 
-    /// A server with this settings file and these variables.
+    /// A server with this settings file and these variables, on databases of the kind that this run is for, unless the
+    /// variables name others.
     pub(crate) fn with(file: &str, variables: &[(&str, &str)]) -> Self {
+        Self::on(Backend::chosen(), file, variables)
+    }
+
+    /// A server on the embedded databases, whatever this run is for.
+    pub(crate) fn embedded(file: &str, variables: &[(&str, &str)]) -> Self {
+        Self::on(Backend::Sqlite, file, variables)
+    }
+
+    /// A server on databases of this kind, where the variables name none.
+    pub(crate) fn on(backend: Backend, file: &str, variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("settings.toml"), file).unwrap();
         let defaults =
             [("WATCHKEEPER_RATE_LIMIT_PER_MINUTE", "1000000"), ("WATCHKEEPER_EGRESS", "private-allowed")];
         let environment = defaults.iter().chain(variables);
-        let environment: Vec<_> =
+        let mut environment: Vec<_> =
             environment.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let databases = (backend == Backend::Postgres).then(Pair::create);
+        for (name, url) in databases.iter().flat_map(|pair| URLS.into_iter().zip(pair.urls())) {
+            if environment.iter().all(|(known, _)| known != name) {
+                environment.push((name.to_owned(), url));
+            }
+        }
         let (child, address) = launch(&folder, &environment);
         let token = std::fs::read_to_string(data_folder(&folder, &environment).join("token")).unwrap();
         let client = Client { address, token: Some(token.trim().to_owned()), _server: None };
-        Self { folder, environment, child, client, this: Weak::new() }
+        Self { folder, environment, child, client, this: Weak::new(), _databases: databases }
     }
 
     /// A server that clients reach under another address than it listens on.
@@ -134,6 +156,21 @@ impl Server {
     /// The data folder.
     pub(crate) fn data(&self) -> PathBuf {
         data_folder(&self.folder, &self.environment)
+    }
+
+    /// The addresses of the databases: main, history.
+    pub(crate) fn urls(&self) -> [String; 2] {
+        let file = |name: &str| sqlite_url(&self.data().join(name));
+        let named = |index: usize| {
+            let given = self.environment.iter().rev().find(|(name, _)| name == URLS[index]);
+            given.map(|(_, url)| url.clone())
+        };
+        [(0, "main.db"), (1, "history.db")].map(|(index, name)| named(index).unwrap_or_else(|| file(name)))
+    }
+
+    /// A connection of one's own to the main database.
+    pub(crate) async fn main_database(&self) -> DatabaseConnection {
+        sea_orm::Database::connect(self.urls()[0].clone()).await.unwrap()
     }
 
     /// Every file in the data folder, at any depth.
