@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::config::bytes::Bytes;
 pub use crate::config::choice::{EgressChoice, LogFormat};
-use crate::config::limits::{CompactionLimits, Limits, RecordLimits};
+use crate::config::limits::{CompactionLimits, Limits, RecordLimits, StoreLimits};
 use crate::config::network::Network;
 
 /// The settings of one process.
@@ -91,6 +91,8 @@ pub struct Config {
     pub compat: Compat,
     /// `[plans.*]`: deviations from the plan table.
     pub plans: PlanSettings,
+    /// `[database]`: how long statements may wait and take.
+    pub database: StoreLimits,
     /// `[record]`: the way of results to the history database.
     pub record: RecordLimits,
     /// `[compaction]`: sealing and merging of the history.
@@ -130,6 +132,7 @@ impl Default for Config {
             log_format: LogFormat::Text,
             compat: Compat::default(),
             plans: PlanSettings::default(),
+            database: StoreLimits::default(),
             record: RecordLimits::default(),
             compaction: CompactionLimits::default(),
             trust_clock: false,

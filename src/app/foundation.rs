@@ -45,7 +45,7 @@ impl Foundation {
             chosen.clone().unwrap_or_else(|| embedded_url(&config.data_dir, file))
         };
         let (main, history) = (url(&config.database_url, MAIN_FILE), url(&config.history_url, HISTORY_FILE));
-        let databases = Databases::open_without_waiting(&main, &history, &config.limits.store).await?;
+        let databases = Databases::open_without_waiting(&main, &history, &config.database).await?;
         let transaction = databases.main.begin().await?;
         let check = installation::check_key(&transaction, &sealer).await?;
         match (check, &new_key) {

@@ -58,7 +58,7 @@ impl Pipeline {
         let history_url = config.history_url.clone();
         let owns_history = history_url.is_none();
         let history_url = history_url.unwrap_or_else(|| sqlite_url(&folder.path().join(HISTORY_FILE)));
-        let databases = Databases::open(&main_url, &history_url, &config.limits.store).await?;
+        let databases = Databases::open(&main_url, &history_url, &config.database).await?;
         let clock = Clock::System;
         let roster = Arc::new(app::locations::roster(config)?);
         let recorded = Arc::new(RecordCounters::default());

@@ -57,6 +57,8 @@ struct Flags {
     #[arg(long, env = "WATCHKEEPER_RATE_LIMIT_PER_MINUTE", value_name = "N")]
     rate_limit_per_minute: Option<String>,
     #[command(flatten)]
+    database: DatabaseFlags,
+    #[command(flatten)]
     record: RecordFlags,
     #[command(flatten)]
     compaction: CompactionFlags,
@@ -111,6 +113,28 @@ struct ProbeFlags {
         value_name = "FILE"
     )]
     ca_file: Option<String>,
+}
+
+// `[database]`.
+#[derive(Args, Serialize)]
+struct DatabaseFlags {
+    /// Seconds that a statement may wait for a lock of PostgreSQL; then it ends, and a request is answered 503
+    #[arg(
+        id = "database.lock_timeout_seconds",
+        long = "database-lock-timeout-seconds",
+        env = "WATCHKEEPER_DATABASE__LOCK_TIMEOUT_SECONDS",
+        value_name = "N"
+    )]
+    lock_timeout_seconds: Option<String>,
+    /// Seconds that a statement on PostgreSQL may take, its waiting included; those of compaction and migrations may take
+    /// longer
+    #[arg(
+        id = "database.statement_timeout_seconds",
+        long = "database-statement-timeout-seconds",
+        env = "WATCHKEEPER_DATABASE__STATEMENT_TIMEOUT_SECONDS",
+        value_name = "N"
+    )]
+    statement_timeout_seconds: Option<String>,
 }
 
 // `[record]`.

@@ -8,28 +8,49 @@ use crate::config::rule;
 /// Limits by floor that no file sets.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
-    /// Databases.
-    pub store: StoreLimits,
     /// Actors.
     pub engine: EngineLimits,
     /// API.
     pub http: HttpLimits,
 }
 
-/// Limits of the databases.
-#[derive(Clone, Debug)]
+/// `[database]`: limits of the databases.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, expecting = "a table such as [database]")]
 pub struct StoreLimits {
     /// Reading connections per SQLite database.
+    #[serde(skip)]
     pub sqlite_readers: u32,
-    /// Connections per PostgreSQL database.
+    /// Connections per PostgreSQL database, and as many more for work that is long by design while there is some.
+    #[serde(skip)]
     pub postgres_connections: u32,
-    /// The time that a statement may wait for a connection or a lock, in seconds.
+    /// The time that a statement may wait for a connection, and on SQLite for its turn to write, in seconds.
+    #[serde(skip)]
     pub acquire_timeout_seconds: u64,
+    /// The time that a statement may wait for a lock of PostgreSQL, in seconds; then PostgreSQL ends it, and nothing of its
+    /// transaction has happened.
+    #[serde(deserialize_with = "rule::amount")]
+    pub lock_timeout_seconds: u64,
+    /// The time that a statement on PostgreSQL may take, its waiting included, in seconds; that of compaction and migrations
+    /// is not limited.
+    #[serde(deserialize_with = "rule::amount")]
+    pub statement_timeout_seconds: u64,
+    /// The time that a transaction may stay open on PostgreSQL without a further statement, in seconds: a process that was
+    /// stopped keeps nobody waiting for longer. The compaction lock, which is such a transaction, is not limited.
+    #[serde(skip)]
+    pub forgotten_transaction_seconds: u64,
 }
 
 impl Default for StoreLimits {
     fn default() -> Self {
-        Self { sqlite_readers: 4, postgres_connections: 8, acquire_timeout_seconds: 3 }
+        Self {
+            sqlite_readers: 4,
+            postgres_connections: 8,
+            acquire_timeout_seconds: 3,
+            lock_timeout_seconds: 5,
+            statement_timeout_seconds: 30,
+            forgotten_transaction_seconds: 60,
+        }
     }
 }
 

@@ -110,6 +110,7 @@ impl Compaction {
         limits: CompactionLimits,
         counters: Arc<CompactionCounters>,
     ) -> Self {
+        let history = history.unhurried();
         let writer = SegmentWriter::new(history.clone());
         let unmergeable = HashMap::new();
         Self {

@@ -1,8 +1,7 @@
-//! Connections: one writer and several readers per database, and how each kind of database is tuned.
+//! A database: how it is opened and brought up to date, who writes to it, who reads.
 //!
-//! SQLite runs in WAL mode with `synchronous=FULL`: what was committed survives a power cut. Its transactions
-//! begin as `IMMEDIATE` on the single writer connection, so that none fails half-way for a lock, and share commits (see
-//! `transaction`).
+//! SQLite's transactions begin as `IMMEDIATE` on the single writer connection, so that none fails half-way for a lock, and
+//! share commits (see `transaction`). PostgreSQL has pools that read and write (see `pool`).
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -10,33 +9,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
-use sea_orm::{
-    ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, RuntimeErr, Statement, sqlx,
-};
+use sea_orm::{ConnAcquireErr, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, RuntimeErr, Statement};
 use sea_orm_migration::MigratorTrait;
 use tokio::sync::Mutex;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use crate::config::limits::StoreLimits;
 use crate::store::changes::Changes;
+use crate::store::error::{is_away, is_out_of_time};
 use crate::store::history::History;
 use crate::store::transaction::{Group, Transaction};
-use crate::store::{HistoryError, MainError};
+use crate::store::{HistoryError, MainError, Reader, pool};
 
 /// Older versions can corrupt a database in WAL mode.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
-/// Page cache of the writing connection: room for the index pages that one interval of checks touches.
-const WRITER_CACHE_KIB: u32 = 16_384;
-/// Page cache of each reading connection; SQLite's own default.
-const READER_CACHE_KIB: u32 = 2_000;
-/// Pages in the write-ahead log before they are moved into the file: 64 MiB. Results of one service lie on one index
-/// page, so a page that changes several times between two checkpoints is moved once.
-const CHECKPOINT_PAGES: u32 = 16_384;
-
-/// Rows that SQLite's thread reads ahead of whoever takes them: with few, both threads wake each other all the time.
-const ROWS_AHEAD: usize = 1_024;
-
 /// An error while opening a database or bringing it up to date.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -66,7 +52,9 @@ impl OpenError {
     #[must_use]
     pub fn is_away(&self) -> bool {
         match self {
-            Self::Connect { source, .. } | Self::Migrate { source, .. } => is_away(source),
+            Self::Connect { source, .. } | Self::Migrate { source, .. } => {
+                is_away(source) || is_out_of_time(source)
+            }
             Self::OldSqlite(_) => false,
         }
     }
@@ -114,7 +102,7 @@ impl Databases {
     async fn open_main(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let main = Database::connect(main_url, limits).await?;
         let history = History::connect(history_url, limits).await?;
-        let migrated = MainMigrator::up(&main.writer, None).await;
+        let migrated = MainMigrator::up(main.unhurried.inner(), None).await;
         migrated.map_err(|source| OpenError::Migrate { url: main.url.clone(), source })?;
         Ok(Self { main, history })
     }
@@ -125,7 +113,7 @@ impl Databases {
     /// [`OpenError`] when it is away or cannot be migrated.
     pub async fn prepare_history(&self) -> Result<(), OpenError> {
         let history = self.history.rows();
-        let migrated = HistoryMigrator::up(&history.writer, None).await;
+        let migrated = HistoryMigrator::up(history.unhurried.inner(), None).await;
         migrated.map_err(|source| OpenError::Migrate { url: history.url.clone(), source })?;
         history.is_prepared.store(true, Ordering::Release);
         Ok(())
@@ -135,8 +123,10 @@ impl Databases {
 /// One database: a connection to write with and a pool to read from. `E` is the error that says which of the two it is.
 #[derive(Debug)]
 pub struct Database<E = MainError> {
-    writer: DatabaseConnection,
-    reader: DatabaseConnection,
+    writer: Reader,
+    reader: Reader,
+    /// For statements that are long by design.
+    unhurried: Reader,
     url: String,
     /// SQLite: whose turn it is to write; PostgreSQL lets everybody.
     turn: Option<Arc<Mutex<Group>>>,
@@ -174,35 +164,43 @@ impl<E: From<DbErr>> Database<E> {
         let patience = Duration::from_secs(limits.acquire_timeout_seconds);
         let refused = |source| OpenError::Connect { url: shown.clone(), source };
         let is_prepared = Arc::new(AtomicBool::new(true));
-        if !url.starts_with("sqlite:") {
-            let pool = connect_pool(url, limits.postgres_connections, 0, limits).await.map_err(refused)?;
-            return Ok(Self {
-                writer: pool.clone(),
-                reader: pool,
-                url: shown,
-                turn: None,
-                changes: Arc::default(),
-                patience,
-                is_prepared,
-                error: PhantomData,
-            });
-        }
-        let writer = connect_pool(url, 1, WRITER_CACHE_KIB, limits).await.map_err(refused)?;
-        let version = sqlite_version(&writer).await.map_err(refused)?;
-        if !is_sound_sqlite(&version) {
-            return Err(OpenError::OldSqlite(version));
-        }
-        let reader =
-            connect_pool(url, limits.sqlite_readers, READER_CACHE_KIB, limits).await.map_err(refused)?;
+        let (writer, reader, unhurried, turn);
         let changes = Arc::new(Changes::default());
-        let turn = Some(Arc::new(Mutex::new(Group::marking(Arc::clone(&changes)))));
-        Ok(Self { writer, reader, url: shown, turn, changes, patience, is_prepared, error: PhantomData })
+        if url.starts_with("sqlite:") {
+            writer = Reader::new(pool::sqlite_writer(url, limits).await.map_err(refused)?, None);
+            let version = sqlite_version(writer.inner()).await.map_err(refused)?;
+            if !is_sound_sqlite(&version) {
+                return Err(OpenError::OldSqlite(version));
+            }
+            reader = Reader::new(pool::sqlite_readers(url, limits).await.map_err(refused)?, None);
+            unhurried = writer.clone();
+            turn = Some(Arc::new(Mutex::new(Group::marking(Arc::clone(&changes)))));
+        } else {
+            let connections = pool::postgres(url, limits).await.map_err(refused)?;
+            writer = Reader::new(connections, Some(pool::silence(limits)));
+            reader = writer.clone();
+            let connections = pool::unhurried_postgres(url, limits).await.map_err(refused)?;
+            unhurried = Reader::new(connections, Some(pool::LONGEST));
+            turn = None;
+        }
+        let error = PhantomData;
+        Ok(Self { writer, reader, unhurried, url: shown, turn, changes, patience, is_prepared, error })
     }
 
     /// The connection for statements that only read.
     #[must_use]
-    pub const fn reader(&self) -> &DatabaseConnection {
+    pub const fn reader(&self) -> &Reader {
         &self.reader
+    }
+
+    /// The same database for work whose statements are long by design: on PostgreSQL no statement of it is ended for the
+    /// time it takes.
+    #[must_use]
+    pub(in crate::store) fn unhurried(&self) -> Self {
+        if self.turn.is_some() {
+            return self.clone();
+        }
+        Self { writer: self.unhurried.clone(), reader: self.unhurried.clone(), ..self.clone() }
     }
 
     /// Begins a transaction that will write.
@@ -212,7 +210,7 @@ impl<E: From<DbErr>> Database<E> {
     pub async fn begin(&self) -> Result<Transaction<E>, E> {
         self.demand_prepared()?;
         Ok(match &self.turn {
-            Some(turn) => Transaction::shared(&self.writer, turn, self.patience).await?,
+            Some(turn) => Transaction::shared(self.writer.inner(), turn, self.patience).await?,
             None => Transaction::alone(&self.writer).await?,
         })
     }
@@ -225,13 +223,14 @@ impl<E: From<DbErr>> Database<E> {
         self.turn.as_ref().map(|_| &*self.changes)
     }
 
-    /// Checks that the database answers.
+    /// Checks that the database answers, and soon.
     ///
     /// # Errors
     /// What the driver says when it does not.
     pub async fn ping(&self) -> Result<(), E> {
         self.demand_prepared()?;
-        self.reader.execute_unprepared("SELECT 1").await?;
+        let answer = tokio::time::timeout(self.patience, self.reader.execute_unprepared("SELECT 1"));
+        answer.await.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))??;
         Ok(())
     }
 
@@ -248,7 +247,7 @@ impl<E: From<DbErr>> Database<E> {
 
     /// Closes all connections, waiting for running statements.
     pub async fn close(self) {
-        for connection in [self.writer, self.reader] {
+        for connection in [self.writer, self.reader, self.unhurried] {
             if let Err(error) = connection.close().await {
                 tracing::warn!(database = self.url, %error, "closing a database failed");
             }
@@ -261,6 +260,7 @@ impl<E> Clone for Database<E> {
         Self {
             writer: self.writer.clone(),
             reader: self.reader.clone(),
+            unhurried: self.unhurried.clone(),
             url: self.url.clone(),
             turn: self.turn.clone(),
             changes: Arc::clone(&self.changes),
@@ -268,58 +268,6 @@ impl<E> Clone for Database<E> {
             is_prepared: Arc::clone(&self.is_prepared),
             error: PhantomData,
         }
-    }
-}
-
-async fn connect_pool(
-    url: &str,
-    connections: u32,
-    cache_kib: u32,
-    limits: &StoreLimits,
-) -> Result<DatabaseConnection, DbErr> {
-    let busy = Duration::from_secs(limits.acquire_timeout_seconds);
-    let mut options = ConnectOptions::new(url);
-    options
-        .max_connections(connections)
-        .min_connections(1)
-        .acquire_timeout(busy)
-        .connect_timeout(busy)
-        // PostgreSQL may come later; a SQLite file can be opened or never.
-        .connect_lazy(!url.starts_with("sqlite:"))
-        .sqlx_logging(false)
-        .record_stmt_in_spans(false)
-        .test_before_acquire(!url.starts_with("sqlite:"))
-        .map_sqlx_sqlite_opts(move |sqlite| {
-            sqlite
-                .create_if_missing(true)
-                .foreign_keys(true)
-                .journal_mode(SqliteJournalMode::Wal)
-                .synchronous(SqliteSynchronous::Full)
-                .busy_timeout(busy)
-                .row_buffer_size(ROWS_AHEAD)
-                .pragma("cache_size", format!("-{cache_kib}"))
-                .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string())
-                // Statement journals: small, short-lived, and of no use after a crash.
-                .pragma("temp_store", "memory")
-        });
-    sea_orm::Database::connect(options).await
-}
-
-/// Returns true if the database may answer another time: there is no connection, or a server that just starts or stops.
-fn is_away(error: &DbErr) -> bool {
-    let (DbErr::Conn(RuntimeErr::SqlxError(error))
-    | DbErr::Exec(RuntimeErr::SqlxError(error))
-    | DbErr::Query(RuntimeErr::SqlxError(error))) = error
-    else {
-        return matches!(error, DbErr::ConnectionAcquire(_));
-    };
-    match &**error {
-        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::Protocol(_) => true,
-        // Classes of PostgreSQL: connections, resources, and the operator's doing (57P01 to 57P03).
-        sqlx::Error::Database(refusal) => {
-            refusal.code().is_some_and(|code| ["08", "53", "57P"].iter().any(|class| code.starts_with(class)))
-        }
-        _ => false,
     }
 }
 

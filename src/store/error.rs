@@ -3,6 +3,7 @@
 //! Whoever reads or writes one database gets the error of that one, so that `From` can say what its failure means: the API
 //! answers differently for each. [`StoreError`] is for work on both.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 
 use sea_orm::{DbErr, RuntimeErr, sqlx};
@@ -59,12 +60,12 @@ pub struct CorruptRow {
 }
 
 impl MainError {
-    /// Returns true if the database could not be reached at all, or has no disk to write to (as opposed to: it answered
-    /// with an error).
+    /// Returns true if the database could not be reached at all, has no disk to write to, or had no turn for a statement in
+    /// time (as opposed to: it answered with an error).
     #[must_use]
     pub fn is_unreachable(&self) -> bool {
         let Self::Database(error) = self else { return false };
-        matches!(error, DbErr::Conn(_) | DbErr::ConnectionAcquire(_)) || is_without_disk(error)
+        matches!(error, DbErr::Conn(_)) || is_away(error) || is_out_of_time(error) || is_without_disk(error)
     }
 
     pub(super) fn corrupt(table: &'static str, row: &dyn Display, problem: &dyn Display) -> Self {
@@ -84,15 +85,42 @@ impl CorruptRow {
     }
 }
 
+/// Returns true if the database may answer another time: there is no connection, or a server that just starts or stops.
+pub(super) fn is_away(error: &DbErr) -> bool {
+    let (DbErr::Conn(RuntimeErr::SqlxError(error))
+    | DbErr::Exec(RuntimeErr::SqlxError(error))
+    | DbErr::Query(RuntimeErr::SqlxError(error))) = error
+    else {
+        return matches!(error, DbErr::ConnectionAcquire(_));
+    };
+    match &**error {
+        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::Protocol(_) => true,
+        // Classes of PostgreSQL: connections, resources, and the operator's doing (57P01 to 57P03).
+        sqlx::Error::Database(refusal) => {
+            refusal.code().is_some_and(|code| ["08", "53", "57P"].iter().any(|class| code.starts_with(class)))
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if PostgreSQL has ended a statement that waited too long for a lock (55P03) or took too long (57014), or a
+/// transaction that did not go on (25P03).
+pub(super) fn is_out_of_time(error: &DbErr) -> bool {
+    code(error).is_some_and(|code| ["55P03", "57014", "25P03"].contains(&&*code))
+}
+
+fn code(error: &DbErr) -> Option<Cow<'_, str>> {
+    let (DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error))) = error
+    else {
+        return None;
+    };
+    error.as_database_error()?.code()
+}
+
 /// SQLite's result codes for a disk that is full, fails or cannot be opened, and for a file that another process
 /// keeps locked; PostgreSQL's for a full disk.
 fn is_without_disk(error: &DbErr) -> bool {
-    let (DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error))) = error
-    else {
-        return false;
-    };
-    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
-    let Some(code) = code else { return false };
+    let Some(code) = code(error) else { return false };
     // The lowest byte is the primary code: SQLITE_BUSY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN.
     let is_disk_of_sqlite = |code: u32| matches!(code & 0xff, 5 | 10 | 13 | 14);
     code == "53100" || code.len() < 5 && code.parse().is_ok_and(is_disk_of_sqlite)

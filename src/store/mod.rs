@@ -7,6 +7,7 @@
 
 pub mod announcements;
 pub mod assets;
+mod bounded;
 pub mod changes;
 pub mod clock_mark;
 pub mod components;
@@ -23,6 +24,7 @@ pub mod maintenances;
 mod named;
 pub mod organisations;
 pub mod page_facts;
+mod pool;
 pub mod services;
 pub mod statuspages;
 pub mod synced_groups;
@@ -36,8 +38,8 @@ pub use database::{Database, Databases};
 pub use error::{CorruptRow, HistoryError, MainError, StoreError};
 /// A handle that reads and writes run on: a connection, a pool or a transaction.
 pub use sea_orm::ConnectionTrait as Connection;
-/// A handle that only reads run on.
-pub use sea_orm::DatabaseConnection as Reader;
+/// A pool of connections that reads run on.
+pub type Reader = bounded::Bounded<sea_orm::DatabaseConnection>;
 pub use transaction::Transaction;
 
 /// The rows of one page of a list.

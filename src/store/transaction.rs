@@ -13,14 +13,15 @@ use sea_orm::{
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use crate::store::MainError;
+use crate::store::bounded::Bounded;
 use crate::store::changes::{Changes, Scope, WriteSet};
+use crate::store::{MainError, Reader};
 
 /// A transaction that may write; dropping it rolls back. `E` is the error of its database.
 #[derive(Debug)]
 pub struct Transaction<E = MainError> {
     /// `None` only while it ends.
-    inner: Option<DatabaseTransaction>,
+    inner: Option<Bounded<DatabaseTransaction>>,
     seat: Option<Seat>,
     written: std::sync::Mutex<WriteSet>,
     error: PhantomData<fn() -> E>,
@@ -161,12 +162,12 @@ async fn replace_connection(writer: &DatabaseConnection) -> Result<(), DbErr> {
 }
 
 impl<E> Transaction<E> {
-    fn new(inner: DatabaseTransaction, seat: Option<Seat>) -> Self {
+    fn new(inner: Bounded<DatabaseTransaction>, seat: Option<Seat>) -> Self {
         Self { inner: Some(inner), seat, written: std::sync::Mutex::default(), error: PhantomData }
     }
 
     /// A transaction of the server's own.
-    pub(super) async fn alone(writer: &DatabaseConnection) -> Result<Self, DbErr> {
+    pub(super) async fn alone(writer: &Reader) -> Result<Self, DbErr> {
         Ok(Self::new(writer.begin().await?, None))
     }
 
@@ -182,7 +183,7 @@ impl<E> Transaction<E> {
         if guard.is_closed() {
             guard = end_closed(guard).await?;
         }
-        let inner = guard.join(writer).await?;
+        let inner = Bounded::new(guard.join(writer).await?, None);
         Ok(Self::new(inner, Some(Seat { turn, guard })))
     }
 
@@ -205,7 +206,7 @@ impl<E> Transaction<E> {
     }
 
     /// The transaction of the driver.
-    fn open(&self) -> &DatabaseTransaction {
+    fn open(&self) -> &Bounded<DatabaseTransaction> {
         match &self.inner {
             Some(inner) => inner,
             None => unreachable!("a transaction that ends is not used any more"),

@@ -161,12 +161,23 @@ fn server_on(backend: Backend) -> Option<(Server, Option<Postgres>)> {
         Backend::Sqlite => Some((Server::embedded("", &[]), None)),
         Backend::Postgres => {
             let postgres = Postgres::start()?;
-            let url = postgres.url();
-            let server =
-                Server::with("", &[("WATCHKEEPER_DATABASE_URL", &url), ("WATCHKEEPER_HISTORY_URL", &url)]);
+            let server = patient_server(&postgres);
             Some((server, Some(postgres)))
         }
     }
+}
+
+/// A server on this PostgreSQL, whose requests wait for a lock for as long as a test holds it.
+fn patient_server(postgres: &Postgres) -> Server {
+    let url = postgres.url();
+    let patience = ["LOCK", "STATEMENT"].map(|what| format!("WATCHKEEPER_DATABASE__{what}_TIMEOUT_SECONDS"));
+    let variables = [
+        ("WATCHKEEPER_DATABASE_URL", &*url),
+        ("WATCHKEEPER_HISTORY_URL", &url),
+        (&patience[0], "120"),
+        (&patience[1], "120"),
+    ];
+    Server::with("", &variables)
 }
 
 /// Reliability: 200 equal requests at once make one row.
@@ -395,8 +406,7 @@ fn a_replay_speaks_the_language_of_the_first_answer() {
 #[tokio::test]
 async fn a_running_request_is_409_and_survives_its_client() {
     let Some(postgres) = Postgres::start() else { return };
-    let url = postgres.url();
-    let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &url), ("WATCHKEEPER_HISTORY_URL", &url)]);
+    let server = patient_server(&postgres);
     let client = server.client();
     let mut lock = postgres.hold("SELECT * FROM organisation FOR UPDATE");
     let body = manual("Shop").to_string();

@@ -1,12 +1,15 @@
 //! The API as its clients see it: the real binary, real HTTP, real targets; one file a noun of the API.
 //!
-//! Each file says first what works, then what is refused. Sections in doc comments are those of the API contract.
+//! Each file says first what works, then what is refused. Sections in doc comments are those of the API contract. All of it
+//! runs on the embedded databases, and with `WATCHKEEPER_TESTS_DATABASE=postgres` on PostgreSQL; a test of what is true on
+//! one of them alone starts its server there.
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
 mod abandoned;
 mod assets;
 mod auth;
+mod blocked_database;
 mod check_types;
 mod checks;
 mod clients;

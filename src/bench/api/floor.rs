@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use actix_web::{App, HttpResponse, HttpServer, web};
 use anyhow::Context as _;
 use clap::Command;
-use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
+use sea_orm::{ConnectionTrait, DbBackend, Statement};
 
 use crate::bench::folder::Folder;
 use crate::bench::target::end_of_input;
 use crate::config::Config;
-use crate::store::Database;
 use crate::store::database::sqlite_url;
+use crate::store::{Database, Reader};
 
 /// Rows that can be asked for: 1 to this.
 pub(super) const ROWS: u64 = 10_000;
@@ -29,8 +29,7 @@ pub fn command() -> Command {
 /// When database or port cannot be had.
 pub async fn run(config: &Config) -> anyhow::Result<ExitCode> {
     let folder = Folder::new()?;
-    let database =
-        Database::connect(&sqlite_url(&folder.path().join("floor.db")), &config.limits.store).await?;
+    let database = Database::connect(&sqlite_url(&folder.path().join("floor.db")), &config.database).await?;
     let transaction = database.begin().await?;
     transaction.execute_unprepared("CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT NOT NULL)").await?;
     for id in 1..=ROWS {
@@ -55,7 +54,7 @@ pub async fn run(config: &Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn show(reader: web::Data<DatabaseConnection>, id: web::Path<i64>) -> HttpResponse {
+async fn show(reader: web::Data<Reader>, id: web::Path<i64>) -> HttpResponse {
     let sql = "SELECT name FROM thing WHERE id = $1";
     let question = Statement::from_sql_and_values(DbBackend::Sqlite, sql, [id.into_inner().into()]);
     match reader.query_one_raw(question).await {

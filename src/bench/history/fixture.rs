@@ -67,7 +67,7 @@ impl Fixture {
         };
         let main = url(&config.database_url, "main.db");
         let history = url(&config.history_url, "history.db");
-        let databases = Databases::open(&main, &history, &config.limits.store).await?;
+        let databases = Databases::open(&main, &history, &config.database).await?;
         let results = fill(databases, &id, plan, config, bar).await?;
 
         let mut server = serve(address, &shown, config)?;

@@ -47,7 +47,7 @@ impl Storage {
     /// Opens the databases. A history that holds anything is not written to.
     pub(super) async fn open(&self, config: &Config) -> anyhow::Result<Databases> {
         let main_url = sqlite_url(&self.folder.path().join("main.db"));
-        let databases = Databases::open(&main_url, &self.history_url(), &config.limits.store).await?;
+        let databases = Databases::open(&main_url, &self.history_url(), &config.database).await?;
         let reader = databases.history.reader();
         if !segments::visible(reader).await?.is_empty() || !fresh::fillings(reader).await?.is_empty() {
             bail!("the history database holds results already; name an empty one");
@@ -60,7 +60,7 @@ impl Storage {
         let url =
             self.history_url.clone().unwrap_or_else(|| sqlite_url(&self.plain_folder().join("plain.db")));
         std::fs::create_dir_all(self.plain_folder())?;
-        Ok(Database::connect(&url, &config.limits.store).await?)
+        Ok(Database::connect(&url, &config.database).await?)
     }
 
     fn history_url(&self) -> String {

@@ -3,12 +3,10 @@
 use std::ops::Deref;
 use std::path::Path;
 
-use sea_orm::{
-    AccessMode, ConnectionTrait as _, DatabaseTransaction, DbErr, IsolationLevel, Statement,
-    TransactionTrait as _,
-};
+use sea_orm::{ConnectionTrait as _, DatabaseTransaction, DbErr, Statement};
 
 use crate::config::limits::StoreLimits;
+use crate::store::bounded::Bounded;
 use crate::store::database::OpenError;
 use crate::store::history::progress;
 use crate::store::history::segments::storage::SegmentStorage;
@@ -26,7 +24,7 @@ pub struct History {
 #[derive(Debug)]
 pub struct Snapshot {
     /// The transaction that rows are read in.
-    pub rows: DatabaseTransaction,
+    pub rows: Bounded<DatabaseTransaction>,
     /// The segments that count, those of the newest time first.
     pub segments: Vec<Segment>,
     /// The storage of the segments.
@@ -37,7 +35,7 @@ pub struct Snapshot {
 #[derive(Debug)]
 pub struct CompactionLock {
     /// The transaction that holds the advisory lock of PostgreSQL.
-    holder: Option<DatabaseTransaction>,
+    holder: Option<Bounded<DatabaseTransaction>>,
     /// The fencing token. Should the lock be lost unnoticed, whoever gets it next has a later one, and commits that carry
     /// this one are refused.
     pub fence: i64,
@@ -86,6 +84,17 @@ impl History {
     #[must_use]
     pub const fn storage(&self) -> &SegmentStorage {
         &self.storage
+    }
+
+    /// The same history for work whose statements are long by design, as sealing, merging and a start are.
+    #[must_use]
+    pub fn unhurried(&self) -> Self {
+        let rows = self.rows.unhurried();
+        let storage = match &self.storage {
+            SegmentStorage::Files(files) => SegmentStorage::Files(files.clone()),
+            SegmentStorage::Partitions(_) => SegmentStorage::Partitions(rows.reader().clone()),
+        };
+        Self { rows, storage }
     }
 
     /// A consistent view of rows and segments.
@@ -144,14 +153,11 @@ impl History {
     }
 
     /// On PostgreSQL every statement would otherwise see what was committed until then.
-    async fn begin_reading(&self) -> Result<DatabaseTransaction, DbErr> {
+    async fn begin_reading(&self) -> Result<Bounded<DatabaseTransaction>, DbErr> {
         self.rows.demand_prepared()?;
         match self.storage {
             SegmentStorage::Files(_) => self.rows.reader().begin().await,
-            SegmentStorage::Partitions(_) => {
-                let level = (Some(IsolationLevel::RepeatableRead), Some(AccessMode::ReadOnly));
-                self.rows.reader().begin_with_config(level.0, level.1).await
-            }
+            SegmentStorage::Partitions(_) => self.rows.reader().begin_snapshot().await,
         }
     }
 

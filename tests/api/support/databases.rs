@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::support::postgres::Postgres;
+use crate::support::postgres::{Hold, Postgres};
 
 /// Names the kind of databases that the tests run on.
 const CHOICE: &str = "WATCHKEEPER_TESTS_DATABASE";
@@ -47,10 +47,14 @@ impl Pair {
         static TEMPLATE: OnceLock<()> = OnceLock::new();
         TEMPLATE.get_or_init(migrate_template);
         let pair = Self { number: PAIRS.fetch_add(1, Ordering::Relaxed) };
-        let copies =
-            pair.names().map(|name| format!("CREATE DATABASE {name} TEMPLATE {}", template(&name)));
+        let copies = pair.names().map(|name| format!("CREATE DATABASE {name} TEMPLATE {}", template(&name)));
         postgres().answer("postgres", &[&copies[0], &copies[1]]);
         pair
+    }
+
+    /// Holds the locks of this statement in one of the two, `main` or `history`, until it is told to release them.
+    pub(crate) fn hold(&self, kind: &str, statement: &str) -> Hold {
+        postgres().hold_in(&format!("{kind}_{}", self.number), statement)
     }
 
     /// The addresses: main, history.

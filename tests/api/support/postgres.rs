@@ -101,6 +101,25 @@ impl Postgres {
         self.control(&["-l", "server.log", "-t", "60", "start"]);
     }
 
+    /// From now on nothing is answered, and nothing refused: connections stay as they are.
+    pub(crate) fn freeze(&self) {
+        self.signal("STOP");
+    }
+
+    /// Goes on as if nothing had happened.
+    pub(crate) fn thaw(&self) {
+        self.signal("CONT");
+    }
+
+    /// Sends a signal to the server and to the processes of its connections.
+    fn signal(&self, name: &str) {
+        let order =
+            r#"read -r server <"$1"; kill -s "$2" "$server" $(cat /proc/"$server"/task/"$server"/children)"#;
+        let file = format!("{}/data/postmaster.pid", self.folder);
+        let status = Command::new("sh").args(["-c", order, "signal", &file, name]).status();
+        assert!(status.expect("a shell can be started").success(), "{name} could not be sent");
+    }
+
     /// The answer to a question with one value.
     pub(crate) fn ask(&self, question: &str) -> String {
         self.answer("postgres", &[question])
@@ -124,8 +143,12 @@ impl Postgres {
 
     /// The same, in one of the databases.
     pub(crate) fn hold_in(&self, database: &str, statement: &str) -> Hold {
-        let mut child =
-            self.psql(database).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("psql can be run");
+        let mut child = self
+            .psql(database)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("psql can be run");
         let mut input = child.stdin.take().expect("it is piped");
         writeln!(input, "BEGIN; {statement}; \\echo held").expect("psql reads");
         let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();

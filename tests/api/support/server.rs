@@ -19,6 +19,7 @@ use crate::support::client::Client;
 use crate::support::conformance;
 use crate::support::databases::{Backend, Pair, URLS};
 use crate::support::eventually;
+use crate::support::postgres::Postgres;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_watchkeeper");
 
@@ -32,8 +33,8 @@ pub(crate) struct Server {
     client: Client,
     /// Of the shared server: its clients keep it alive.
     this: Weak<Self>,
-    /// Gone after the process.
-    _databases: Option<Pair>,
+    /// On the shared PostgreSQL; gone after the process.
+    pub(crate) databases: Option<Pair>,
 }
 
 impl Server {
@@ -73,8 +74,13 @@ impl Server {
         Self::on(Backend::Sqlite, file, variables)
     }
 
+    /// A server on PostgreSQL, whatever this run is for; `None` where it is not installed.
+    pub(crate) fn on_postgres(variables: &[(&str, &str)]) -> Option<Self> {
+        Postgres::shared().map(|_| Self::on(Backend::Postgres, "", variables))
+    }
+
     /// A server on databases of this kind, where the variables name none.
-    pub(crate) fn on(backend: Backend, file: &str, variables: &[(&str, &str)]) -> Self {
+    fn on(backend: Backend, file: &str, variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("settings.toml"), file).unwrap();
         let defaults =
@@ -91,7 +97,7 @@ impl Server {
         let (child, address) = launch(&folder, &environment);
         let token = std::fs::read_to_string(data_folder(&folder, &environment).join("token")).unwrap();
         let client = Client { address, token: Some(token.trim().to_owned()), _server: None };
-        Self { folder, environment, child, client, this: Weak::new(), _databases: databases }
+        Self { folder, environment, child, client, this: Weak::new(), databases }
     }
 
     /// A server that clients reach under another address than it listens on.

@@ -1,6 +1,6 @@
 //! Writing the contents of a segment, and taking them out again.
 
-use sea_orm::{ConnectionTrait, DbBackend, Statement, TransactionTrait as _, Value};
+use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
 
 use crate::model::service::ServiceKey;
 use crate::store::HistoryError;

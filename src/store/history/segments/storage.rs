@@ -15,8 +15,8 @@ use sea_orm_migration::MigratorTrait as _;
 use watchkeeper_migration::SegmentMigrator;
 
 use crate::config::limits::StoreLimits;
-use crate::store::HistoryError;
 use crate::store::history::segments::SegmentId;
+use crate::store::{HistoryError, Reader};
 
 /// Page size of a segment file. Most of a block lies in overflow pages; smaller pages waste less at its ends.
 const PAGE_BYTES: u32 = 1_024;
@@ -33,7 +33,7 @@ pub enum SegmentStorage {
     /// Files in a folder.
     Files(Files),
     /// Partitions of the history database itself.
-    Partitions(DatabaseConnection),
+    Partitions(Reader),
 }
 
 /// Segment files in a folder, and the connections to those in use.
@@ -48,7 +48,7 @@ pub struct Files {
 #[derive(Clone, Debug)]
 pub struct SegmentConnection {
     /// The connection that statements run on.
-    pub connection: DatabaseConnection,
+    pub connection: Reader,
     /// Name of the table of blocks.
     pub blocks: String,
     /// Name of the table of rollups.
@@ -83,7 +83,7 @@ impl SegmentStorage {
     pub async fn connect(&self, id: SegmentId) -> Result<SegmentConnection, HistoryError> {
         match self {
             Self::Files(files) => Ok(SegmentConnection {
-                connection: files.connection(id).await?,
+                connection: Reader::new(files.connection(id).await?, None),
                 blocks: "check_block".into(),
                 rollups: "check_rollup".into(),
             }),
@@ -253,7 +253,7 @@ impl Files {
     }
 }
 
-async fn make_partitions(connection: &DatabaseConnection, id: SegmentId) -> Result<(), DbErr> {
+async fn make_partitions(connection: &Reader, id: SegmentId) -> Result<(), DbErr> {
     let texts = [
         format!("CREATE TABLE IF NOT EXISTS check_block_{id} PARTITION OF check_block FOR VALUES IN ({id})"),
         // Blocks are compressed already.

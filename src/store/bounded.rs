@@ -1,0 +1,112 @@
+//! Handles whose statements end after a while, also when the other side says nothing any more.
+//!
+//! PostgreSQL itself ends a statement that takes too long (`statement_timeout`). One that is stopped, or behind a network that
+//! swallows packets, does not: then the statement counts as failed for want of a connection. SQLite is in this process, and
+//! its statements have no such limit.
+
+use std::time::Duration;
+
+use sea_orm::{
+    AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult,
+    IsolationLevel, QueryResult, RuntimeErr, Statement, TransactionTrait as _,
+};
+
+/// A connection, a pool or a transaction, and how long each of its statements may take.
+#[derive(Clone, Debug)]
+pub struct Bounded<C> {
+    inner: C,
+    /// `None`: as long as they take.
+    limit: Option<Duration>,
+}
+
+impl<C> Bounded<C> {
+    pub(super) const fn new(inner: C, limit: Option<Duration>) -> Self {
+        Self { inner, limit }
+    }
+
+    /// The handle of the driver.
+    pub(super) const fn inner(&self) -> &C {
+        &self.inner
+    }
+}
+
+impl Bounded<DatabaseConnection> {
+    /// Begins a transaction.
+    ///
+    /// # Errors
+    /// When the database fails or does not answer.
+    pub async fn begin(&self) -> Result<Bounded<DatabaseTransaction>, DbErr> {
+        Ok(Bounded::new(within(self.limit, self.inner.begin()).await?, self.limit))
+    }
+
+    /// Begins a transaction that only reads, and sees everything as it was at one moment.
+    ///
+    /// # Errors
+    /// When the database fails or does not answer.
+    pub(super) async fn begin_snapshot(&self) -> Result<Bounded<DatabaseTransaction>, DbErr> {
+        let (level, mode) = (Some(IsolationLevel::RepeatableRead), Some(AccessMode::ReadOnly));
+        let begun = within(self.limit, self.inner.begin_with_config(level, mode)).await?;
+        Ok(Bounded::new(begun, self.limit))
+    }
+
+    /// Closes all connections, waiting for running statements.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub(super) async fn close(self) -> Result<(), DbErr> {
+        within(self.limit, self.inner.close()).await
+    }
+}
+
+impl Bounded<DatabaseTransaction> {
+    /// Commits.
+    ///
+    /// # Errors
+    /// When the database fails; without an answer nobody knows what has become of it.
+    pub async fn commit(self) -> Result<(), DbErr> {
+        within(self.limit, self.inner.commit()).await
+    }
+
+    /// Undoes everything.
+    ///
+    /// # Errors
+    /// When the database fails or does not answer.
+    pub async fn rollback(self) -> Result<(), DbErr> {
+        within(self.limit, self.inner.rollback()).await
+    }
+}
+
+#[async_trait::async_trait]
+impl<C: ConnectionTrait> ConnectionTrait for Bounded<C> {
+    fn get_database_backend(&self) -> DbBackend {
+        self.inner.get_database_backend()
+    }
+
+    async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
+        within(self.limit, self.inner.execute_raw(statement)).await
+    }
+
+    async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
+        within(self.limit, self.inner.execute_unprepared(sql)).await
+    }
+
+    async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+        within(self.limit, self.inner.query_one_raw(statement)).await
+    }
+
+    async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        within(self.limit, self.inner.query_all_raw(statement)).await
+    }
+}
+
+/// Waits for `work`, but no longer than this. What is given up is cleaned up by the pool, should the database come back.
+async fn within<T>(
+    limit: Option<Duration>,
+    work: impl Future<Output = Result<T, DbErr>>,
+) -> Result<T, DbErr> {
+    let Some(limit) = limit else { return work.await };
+    tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+        let silence = format!("the database has said nothing for {} s", limit.as_secs());
+        Err(DbErr::Conn(RuntimeErr::Internal(silence)))
+    })
+}

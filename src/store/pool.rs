@@ -1,0 +1,103 @@
+//! Pools of connections, and how each kind of database is tuned.
+//!
+//! SQLite runs in WAL mode with `synchronous=FULL`: what was committed survives a power cut. On PostgreSQL nobody waits for ever:
+//! the server ends statements that wait too long for a lock or take too long, and transactions that their client has
+//! forgotten. Work whose statements are long by design has a pool without a limit for statements.
+
+use std::time::Duration;
+
+use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
+use sea_orm::{ConnectOptions, DatabaseConnection, DbErr};
+
+use crate::config::limits::StoreLimits;
+
+/// Page cache of the writing connection: room for the index pages that one interval of checks touches.
+const WRITER_CACHE_KIB: u32 = 16_384;
+/// Page cache of each reading connection; SQLite's own default.
+const READER_CACHE_KIB: u32 = 2_000;
+/// Pages in the write-ahead log before they are moved into the file: 64 MiB. Results of one service lie on one index
+/// page, so a page that changes several times between two checkpoints is moved once.
+const CHECKPOINT_PAGES: u32 = 16_384;
+/// Rows that SQLite's thread reads ahead of whoever takes them: with few, both threads wake each other all the time.
+const ROWS_AHEAD: usize = 1_024;
+/// The time for which a connection for long statements is kept without use.
+const IDLE: Duration = Duration::from_secs(60);
+/// The time that PostgreSQL has to say that it has ended a statement, before that counts as silence.
+const SAY_SO: Duration = Duration::from_secs(5);
+/// The same for a statement that is long by design.
+pub(super) const LONGEST: Duration = Duration::from_secs(3_600);
+
+/// The one connection that writes to a SQLite file.
+pub(super) async fn sqlite_writer(url: &str, limits: &StoreLimits) -> Result<DatabaseConnection, DbErr> {
+    sqlite(url, 1, WRITER_CACHE_KIB, limits).await
+}
+
+/// The connections that read a SQLite file.
+pub(super) async fn sqlite_readers(url: &str, limits: &StoreLimits) -> Result<DatabaseConnection, DbErr> {
+    sqlite(url, limits.sqlite_readers, READER_CACHE_KIB, limits).await
+}
+
+async fn sqlite(
+    url: &str,
+    connections: u32,
+    cache_kib: u32,
+    limits: &StoreLimits,
+) -> Result<DatabaseConnection, DbErr> {
+    let busy = Duration::from_secs(limits.acquire_timeout_seconds);
+    let mut options = options(url, connections, limits);
+    options.min_connections(1).test_before_acquire(false).map_sqlx_sqlite_opts(move |sqlite| {
+        sqlite
+            .create_if_missing(true)
+            .foreign_keys(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .busy_timeout(busy)
+            .row_buffer_size(ROWS_AHEAD)
+            .pragma("cache_size", format!("-{cache_kib}"))
+            .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string())
+            // Statement journals: small, short-lived, and of no use after a crash.
+            .pragma("temp_store", "memory")
+    });
+    sea_orm::Database::connect(options).await
+}
+
+/// Connections to a PostgreSQL, which may come later.
+pub(super) async fn postgres(url: &str, limits: &StoreLimits) -> Result<DatabaseConnection, DbErr> {
+    let mut options = options(url, limits.postgres_connections, limits);
+    let idle = format!("{}s", limits.forgotten_transaction_seconds);
+    let statement = format!("{}s", limits.statement_timeout_seconds);
+    let ends = [("statement_timeout", statement), ("idle_in_transaction_session_timeout", idle)];
+    options.min_connections(1);
+    connect_lazily(options, limits, ends.to_vec()).await
+}
+
+/// Connections for statements that are long by design; they too do not wait long for a lock.
+pub(super) async fn unhurried_postgres(url: &str, limits: &StoreLimits) -> Result<DatabaseConnection, DbErr> {
+    let mut options = options(url, limits.postgres_connections, limits);
+    options.min_connections(0).idle_timeout(IDLE);
+    connect_lazily(options, limits, Vec::new()).await
+}
+
+async fn connect_lazily(
+    mut options: ConnectOptions,
+    limits: &StoreLimits,
+    mut settings: Vec<(&'static str, String)>,
+) -> Result<DatabaseConnection, DbErr> {
+    settings.push(("lock_timeout", format!("{}s", limits.lock_timeout_seconds)));
+    options.connect_lazy(true).test_before_acquire(true);
+    options.map_sqlx_postgres_opts(move |postgres| postgres.options(settings.clone()));
+    sea_orm::Database::connect(options).await
+}
+
+fn options(url: &str, connections: u32, limits: &StoreLimits) -> ConnectOptions {
+    let patience = Duration::from_secs(limits.acquire_timeout_seconds);
+    let mut options = ConnectOptions::new(url);
+    options.max_connections(connections).acquire_timeout(patience).connect_timeout(patience);
+    options.sqlx_logging(false).record_stmt_in_spans(false);
+    options
+}
+
+/// The time after which a statement counts as unanswered, where the server should have ended it.
+pub(super) const fn silence(limits: &StoreLimits) -> Duration {
+    SAY_SO.saturating_add(Duration::from_secs(limits.statement_timeout_seconds))
+}
