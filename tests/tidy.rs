@@ -46,7 +46,7 @@ const HOMES: [(&[&str], &[&str]); 5] = [
     (&["actix_web"], &["http", "pages"]),
     (&["actix"], &["supervise", "engine", "record", "notify", "timetable", "bus", "app"]),
     (&["sea_orm", "sea_orm_*"], &["store", "entities", "migration"]),
-    (&["async_nats"], &["bus"]),
+    (&["async_nats", "nkeys", "rcgen"], &["bus"]),
     (
         &[
             "hickory_*",
@@ -64,13 +64,14 @@ const HOMES: [(&[&str], &[&str]); 5] = [
 ];
 
 /// Crates away from home: (place, crates, why).
-const GUESTS: [(&str, &[&str], &str); 4] = [
+const GUESTS: [(&str, &[&str], &str); 5] = [
     (
         "bench",
         &["actix", "actix_web", "hyper", "hyper_util", "rustls", "sea_orm", "socket2", "tokio_rustls"],
         "it measures the floors from outside: as a client, a target and a reader of the database",
     ),
     ("http", &["socket2"], "it sets an option of its own listener; it opens no connection"),
+    ("bus", &["x509_parser"], "its tests read the certificates that it makes"),
     ("cli", &["actix"], "each command starts the actor system it needs"),
     ("main", &["actix"], "it starts the actor system of the process"),
 ];
@@ -122,7 +123,10 @@ fn a_crate_out_of_its_place_is_found() {
             ("src/engine/mod.rs", "use actix_web::web;", false),
             ("src/http/mod.rs", "use actix::Addr;", false),
             ("src/record/mod.rs", "fn f(db: &sea_orm::DatabaseConnection) {}", false),
+            ("src/bus/streams.rs", "use async_nats::jetstream;", true),
             ("src/engine/mod.rs", "use async_nats::jetstream;", false),
+            ("src/record/mod.rs", "use nkeys::KeyPair;", false),
+            ("src/cli/nats_config.rs", "use rcgen::KeyPair;", false),
             ("src/notify/webhook.rs", "use hyper_util::rt::TokioIo;", false),
             ("src/stats/mod.rs", "use hickory_resolver::Resolver;", false),
             ("src/cli.rs", "use rustls::ClientConfig;", false),
