@@ -6,7 +6,7 @@
 //! - [`mod@bench`]: measures the program beside a floor of the same run
 //! - [`app`]: builds the floors bottom-up, starts them, and stops them in order
 //! - [`http`] (the REST API), [`pages`] (public status pages), [`record`] (batched writes, compaction and restore of
-//!   measurements), [`timetable`] (what happens at its time)
+//!   measurements), [`timetable`] (what happens at its time), [`bus`] (what goes between processes)
 //! - [`announcer`]: a stored service becomes a running one
 //! - [`engine`]: the actors, which keep schedule, retries and verdicts
 //! - [`probe`] (one check, once) over [`egress`] (the gate of every connection), [`stats`] (uptime, percentiles), [`store`]
@@ -28,6 +28,7 @@
 pub mod announcer;
 pub mod app;
 pub mod bench;
+pub mod bus;
 pub mod cli;
 pub mod clock;
 pub mod config;

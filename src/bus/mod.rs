@@ -1,0 +1,13 @@
+//! The bus: what goes between engine nodes and locations in other places, over NATS JetStream.
+//!
+//! - [`subjects`] knows every subject, in both directions; [`streams`] the streams and buckets behind them.
+//! - [`users`] says what a node, a location and an enrolment may do, as data; [`jwt`] signs it, [`credentials`] keeps it.
+//! - [`accounts`] is the wall between the engine's account and that of the locations; [`installation`] writes it, with
+//!   [`certificates`] and [`server_config`], to a folder (`watchkeeper nats-config`).
+//! - [`connection`] is a connection that comes back by itself and says how it is.
+//! - [`definitions`] delivers to a location what it has to check.
+//!
+//! Without `nats_url` nothing of this is used: everything runs in one process. `async_nats` and `nkeys` appear here alone.
+
+pub mod node;
+pub mod subjects;

@@ -1,0 +1,260 @@
+//! Every subject of the bus, and its inverse. No other file spells one.
+//!
+//! A token of a subject holds no `.`, but a location's code may: there it is written as `=` ([`token`]), which no code
+//! contains. Keys of buckets are subjects too, below `$KV.<bucket>.`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::bus::node::NodeName;
+use crate::id::Id;
+use crate::model::location::LocationCode;
+
+/// Parts into which the services fall by hash; each has one owner.
+pub const PARTITIONS: u8 = 64;
+
+/// The stream of results on their way to the engine.
+pub const RESULTS: &str = "WK_RESULTS";
+/// The bucket of what locations have to check.
+pub const DEFINITIONS: &str = "wk_definitions";
+/// The bucket of what locations say about themselves.
+pub const PRESENCE: &str = "wk_presence";
+/// The bucket of who owns which partition, and of the nodes.
+pub const LEASES: &str = "wk_leases";
+
+/// Stands for `.` in a token; codes, ids and names never contain it.
+const DOT: char = '=';
+
+/// One message's subject.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A batch of results of one partition, from a location. Stream [`RESULTS`].
+    Results {
+        /// The sender.
+        location: LocationCode,
+        /// Partition of the services in the batch.
+        partition: u8,
+    },
+    /// An enrolment asks to become a location (request and reply).
+    Enrol(Id),
+    /// A location asks for new credentials before the old ones expire (request and reply).
+    Renew(LocationCode),
+    /// A location asks for all its definitions from the start (request and reply).
+    Follow(LocationCode),
+    /// A location is told to look at services at once.
+    Look(LocationCode),
+    /// Where the definitions of a location are delivered.
+    Delivery(LocationCode),
+    /// A command for one engine node.
+    Node(NodeName),
+    /// What a location has to check of one service. Bucket [`DEFINITIONS`].
+    Definition {
+        /// The location that the definition is for.
+        location: LocationCode,
+        /// Partition of the service.
+        partition: u8,
+        /// The service.
+        service: Id,
+    },
+    /// What a location says about itself. Bucket [`PRESENCE`].
+    Presence(LocationCode),
+}
+
+impl Subject {
+    /// The key within the bucket; `None` for what is in no bucket.
+    #[must_use]
+    pub fn key(&self) -> Option<String> {
+        let text = self.to_string();
+        let key = text.strip_prefix("$KV.")?.split_once('.')?.1;
+        Some(key.to_owned())
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Results { location, partition } => {
+                write!(f, "wk.results.{}.{partition}", token(location))
+            }
+            Self::Enrol(enrolment) => write!(f, "wk.enrol.{enrolment}"),
+            Self::Renew(location) => write!(f, "wk.renew.{}", token(location)),
+            Self::Follow(location) => write!(f, "wk.follow.{}", token(location)),
+            Self::Look(location) => write!(f, "wk.look.{}", token(location)),
+            Self::Delivery(location) => write!(f, "wk.delivery.{}", token(location)),
+            Self::Node(node) => write!(f, "wk.node.{node}"),
+            Self::Definition { location, partition, service } => {
+                write!(f, "$KV.{DEFINITIONS}.{}.{partition}.{service}", token(location))
+            }
+            Self::Presence(location) => write!(f, "$KV.{PRESENCE}.{}", token(location)),
+        }
+    }
+}
+
+/// The text is none of our subjects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a subject of this program")]
+pub struct SubjectForm;
+
+impl FromStr for Subject {
+    type Err = SubjectForm;
+
+    fn from_str(text: &str) -> Result<Self, SubjectForm> {
+        let tokens: Vec<&str> = text.split('.').collect();
+        let subject = match tokens[..] {
+            ["wk", "results", code, number] => {
+                Self::Results { location: location(code)?, partition: partition(number)? }
+            }
+            ["wk", "enrol", id] => Self::Enrol(parsed(id)?),
+            ["wk", "renew", code] => Self::Renew(location(code)?),
+            ["wk", "follow", code] => Self::Follow(location(code)?),
+            ["wk", "look", code] => Self::Look(location(code)?),
+            ["wk", "delivery", code] => Self::Delivery(location(code)?),
+            ["wk", "node", name] => Self::Node(parsed(name)?),
+            ["$KV", DEFINITIONS, code, number, id] => Self::Definition {
+                location: location(code)?,
+                partition: partition(number)?,
+                service: parsed(id)?,
+            },
+            ["$KV", PRESENCE, code] => Self::Presence(location(code)?),
+            _ => return Err(SubjectForm),
+        };
+        Ok(subject)
+    }
+}
+
+/// A location's code as one token.
+#[must_use]
+pub fn token(location: &LocationCode) -> String {
+    location.as_str().replace('.', &DOT.to_string())
+}
+
+/// The location whose code the token is.
+///
+/// # Errors
+/// The token is no code.
+pub fn location(token: &str) -> Result<LocationCode, SubjectForm> {
+    let code = token.replace(DOT, ".");
+    if token.contains('.') { Err(SubjectForm) } else { parsed(&code) }
+}
+
+/// Results of one partition, from all locations.
+#[must_use]
+pub fn results_of_partition(partition: u8) -> String {
+    format!("wk.results.*.{partition}")
+}
+
+/// All definitions of one location.
+#[must_use]
+pub fn definitions_of(location: &LocationCode) -> String {
+    format!("$KV.{DEFINITIONS}.{}.>", token(location))
+}
+
+/// The stream behind a bucket.
+#[must_use]
+pub fn stream_of(bucket: &str) -> String {
+    format!("KV_{bucket}")
+}
+
+/// Every key of a bucket, as a subject.
+#[must_use]
+pub fn keys_of(bucket: &str) -> String {
+    format!("$KV.{bucket}.>")
+}
+
+/// Digits without a sign or a leading zero, so that a partition has one spelling.
+fn partition(text: &str) -> Result<u8, SubjectForm> {
+    let number: u8 = parsed(text)?;
+    if number < PARTITIONS && number.to_string() == text { Ok(number) } else { Err(SubjectForm) }
+}
+
+fn parsed<T: FromStr>(text: &str) -> Result<T, SubjectForm> {
+    text.parse().map_err(|_| SubjectForm)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn codes() -> impl Strategy<Value = LocationCode> {
+        "[a-z0-9][a-z0-9._-]{0,31}".prop_map(|text| text.parse().unwrap())
+    }
+
+    fn ids() -> impl Strategy<Value = Id> {
+        "[A-Za-z0-9_-]{21}".prop_map(|text| text.parse().unwrap())
+    }
+
+    fn subjects() -> impl Strategy<Value = Subject> {
+        let node = "[a-z0-9][a-z0-9_-]{0,31}".prop_map(|text| Subject::Node(text.parse().unwrap()));
+        prop_oneof![
+            (codes(), 0..PARTITIONS)
+                .prop_map(|(location, partition)| Subject::Results { location, partition }),
+            ids().prop_map(Subject::Enrol),
+            codes().prop_map(Subject::Renew),
+            codes().prop_map(Subject::Follow),
+            codes().prop_map(Subject::Look),
+            codes().prop_map(Subject::Delivery),
+            node,
+            (codes(), 0..PARTITIONS, ids()).prop_map(|(location, partition, service)| Subject::Definition {
+                location,
+                partition,
+                service
+            }),
+            codes().prop_map(Subject::Presence),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_subject_reads_back_as_itself(subject in subjects()) {
+            let text = subject.to_string();
+            prop_assert_eq!(text.parse(), Ok(subject.clone()));
+            prop_assert!(text.split('.').all(|token| !token.is_empty() && !token.contains(['*', '>', ' '])));
+        }
+
+        #[test]
+        fn two_locations_never_share_a_token(one in codes(), other in codes()) {
+            prop_assert_eq!(token(&one) == token(&other), one == other);
+            prop_assert_eq!(location(&token(&one)), Ok(one));
+        }
+
+        /// Whatever arrives is read or refused; what is read is spelled as it came.
+        #[test]
+        fn no_subject_has_two_spellings(text in "(wk|[$]KV)([.][a-z_]{0,14}){0,2}([.][a-z0-9=+.]{0,4}){0,3}") {
+            if let Ok(subject) = text.parse::<Subject>() {
+                prop_assert_eq!(subject.to_string(), text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_dot_in_a_code_makes_no_further_token() {
+        let dotted: LocationCode = "eu.fra-1".parse().unwrap();
+        let subject = Subject::Results { location: dotted.clone(), partition: 7 };
+        assert_eq!(subject.to_string(), "wk.results.eu=fra-1.7");
+        assert_eq!(definitions_of(&dotted), "$KV.wk_definitions.eu=fra-1.>");
+        assert_eq!(Subject::Presence(dotted).key().as_deref(), Some("eu=fra-1"));
+    }
+
+    #[test]
+    fn what_is_not_ours_is_refused() {
+        for text in [
+            "",
+            "wk",
+            "wk.results.fra",
+            "wk.results.fra.64",
+            "wk.results.fra.07",
+            "wk.results.fra.+7",
+            "wk.results.*.1",
+            "wk.results.=fra.1",
+            "wk.results.eu.fra.1",
+            "$KV.wk_leases.0",
+            "$KV.wk_definitions.fra.0.short",
+            "wk.enrol.x",
+            "_INBOX.location.fra.1",
+        ] {
+            assert_eq!(text.parse::<Subject>(), Err(SubjectForm), "{text}");
+        }
+    }
+}
