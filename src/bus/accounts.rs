@@ -1,0 +1,145 @@
+//! The accounts of the NATS server: the engine's, that of the locations, and the server's own.
+//!
+//! NATS checks what a user publishes, but not the reply subject that goes along: JetStream sends its acknowledgement
+//! wherever the sender says. In one account a location could so write over a lease. Locations therefore live in an account
+//! of their own without JetStream, and only what [`CALLS`] and [`FEEDS`] name passes the wall; a reply is turned into a
+//! subject of the server's on its way through, and comes out on the side that asked.
+
+use nkeys::KeyPair;
+use serde_json::{Map, Value, json};
+
+use crate::bus::jwt::{self, Claims, TokenError};
+use crate::clock::Timestamp;
+
+/// What locations may call in the engine's account, and is answered. Patterns of [`crate::bus::subjects::Subject`].
+pub const CALLS: [&str; 5] =
+    ["wk.results.*.*", "wk.enrol.*", "wk.renew.*", "wk.follow.*", "$KV.wk_presence.*"];
+
+/// What locations may hear from the engine's account.
+pub const FEEDS: [&str; 2] = ["wk.look.*", "wk.delivery.*"];
+
+/// Streams and buckets of the engine's account, with room for what later versions add.
+const STREAMS: u32 = 16;
+/// Memory for the consumers of watchers, in bytes; everything else is on disk.
+const MEMORY_BYTES: u32 = 64 * 1_024 * 1_024;
+
+/// Public keys of the accounts.
+#[derive(Clone, Debug)]
+pub struct AccountKeys {
+    /// The server's own account, in which nobody works.
+    pub system: String,
+    /// Engine nodes, streams and buckets.
+    pub engine: String,
+    /// Locations and enrolments.
+    pub locations: String,
+    /// The key with which engine nodes sign users of the locations' account.
+    pub location_signer: String,
+}
+
+/// The operator's token.
+///
+/// # Errors
+/// The key cannot sign.
+pub fn operator_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
+    let nats = json!({"type": "operator", "version": 2, "system_account": keys.system});
+    sign("Watchkeeper", &operator.public_key(), nats, (operator, now))
+}
+
+/// The account of the server itself.
+///
+/// # Errors
+/// The key cannot sign.
+pub fn system_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
+    sign("SYS", &keys.system, account(&without_jetstream()), (operator, now))
+}
+
+/// The account of engine nodes: all of JetStream, and what passes the wall.
+///
+/// # Errors
+/// The key cannot sign.
+pub fn engine_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
+    let mut limits = without_jetstream();
+    let more = json!({"mem_storage": MEMORY_BYTES, "disk_storage": -1, "streams": STREAMS, "consumer": -1, "max_bytes_required": true});
+    limits.extend(more.as_object().cloned().unwrap_or_default());
+    let mut nats = account(&limits);
+    let call = |subject: &str| json!({"name": subject, "subject": subject, "type": "service"});
+    let feed = |subject: &str| json!({"name": subject, "subject": subject, "type": "stream"});
+    let exports: Vec<Value> = CALLS.into_iter().map(call).chain(FEEDS.into_iter().map(feed)).collect();
+    nats["exports"] = json!(exports);
+    sign("WATCHKEEPER", &keys.engine, nats, (operator, now))
+}
+
+/// The account of locations and enrolments: no JetStream, and of the engine's account only what passes the wall.
+///
+/// # Errors
+/// The key cannot sign.
+pub fn locations_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
+    let mut nats = account(&without_jetstream());
+    let import = |subject: &str, kind: &str| json!({"name": subject, "subject": subject, "account": keys.engine, "type": kind});
+    let calls = CALLS.into_iter().map(|subject| import(subject, "service"));
+    let feeds = FEEDS.into_iter().map(|subject| import(subject, "stream"));
+    let imports: Vec<Value> = calls.chain(feeds).collect();
+    nats["imports"] = json!(imports);
+    nats["signing_keys"] = json!([keys.location_signer]);
+    sign("LOCATIONS", &keys.locations, nats, (operator, now))
+}
+
+fn account(limits: &Map<String, Value>) -> Value {
+    json!({"type": "account", "version": 2, "limits": limits, "default_permissions": {"pub": {}, "sub": {}}})
+}
+
+/// Connections and messages without a bound of their own (the server has them), no leaf nodes, no JetStream.
+fn without_jetstream() -> Map<String, Value> {
+    let limits = json!({"subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "conn": -1,
+                        "leaf": 0, "wildcards": true, "mem_storage": 0, "disk_storage": 0});
+    limits.as_object().cloned().unwrap_or_default()
+}
+
+fn sign(
+    name: &str,
+    subject: &str,
+    nats: Value,
+    (operator, now): (&KeyPair, Timestamp),
+) -> Result<String, TokenError> {
+    let nats = nats.as_object().cloned().unwrap_or_default();
+    let claims = Claims { subject: subject.into(), name: name.into(), issued: now, expires: None, nats };
+    jwt::sign(claims, operator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::subjects::{LEASES, Subject};
+    use crate::id::Id;
+    use crate::model::location::LocationCode;
+
+    fn passes(subject: &Subject) -> bool {
+        let text = subject.to_string();
+        let matches = |pattern: &&str| {
+            let (tokens, patterns) = (text.split('.'), pattern.split('.'));
+            tokens.clone().count() == patterns.clone().count()
+                && tokens.zip(patterns).all(|(token, pattern)| pattern == "*" || pattern == token)
+        };
+        CALLS.iter().chain(&FEEDS).any(|pattern| matches(&pattern))
+    }
+
+    #[test]
+    fn what_a_location_needs_passes_the_wall_and_nothing_else() {
+        let location: LocationCode = "eu.fra".parse().unwrap();
+        let service = Id::random();
+        for (subject, expected) in [
+            (Subject::Results { location: location.clone(), partition: 3 }, true),
+            (Subject::Enrol(service), true),
+            (Subject::Renew(location.clone()), true),
+            (Subject::Follow(location.clone()), true),
+            (Subject::Look(location.clone()), true),
+            (Subject::Delivery(location.clone()), true),
+            (Subject::Presence(location.clone()), true),
+            (Subject::Definition { location, partition: 3, service }, false),
+            (Subject::Node("a".parse().unwrap()), false),
+        ] {
+            assert_eq!(passes(&subject), expected, "{subject}");
+        }
+        assert!(!CALLS.iter().chain(&FEEDS).any(|pattern| pattern.contains(LEASES)));
+    }
+}

@@ -1,0 +1,185 @@
+//! Credentials: a user's token and the key that proves it, in the file format of NATS' own tools (`.creds`).
+//!
+//! Whoever has this text is that user until the token expires. It is never shown or logged.
+
+use std::fmt;
+use std::path::Path;
+
+use nkeys::{KeyPair, KeyPairType};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::bus::jwt::{self, Holder, TokenError};
+
+/// A user's token with its key.
+pub struct Credentials {
+    token: String,
+    key: KeyPair,
+    holder: Holder,
+}
+
+/// Credentials that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CredentialsError {
+    /// The file cannot be read.
+    #[error("{0}: {1}")]
+    File(String, std::io::Error),
+    /// The text lacks one of its two blocks.
+    #[error("there is no {0} in the credentials")]
+    Missing(&'static str),
+    /// The token cannot be read.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// The seed is no user's, or not the one that the token is about.
+    #[error("the key in the credentials is not the one that their token is about")]
+    ForeignKey,
+}
+
+impl Credentials {
+    /// Joins a token and the key that it is about.
+    ///
+    /// # Errors
+    /// The token is none, or about another key.
+    pub fn new(token: String, key: KeyPair) -> Result<Self, CredentialsError> {
+        let holder = jwt::read(&token)?;
+        if key.key_pair_type() != KeyPairType::User || key.public_key() != holder.subject {
+            return Err(CredentialsError::ForeignKey);
+        }
+        Ok(Self { token, key, holder })
+    }
+
+    /// Reads a credentials file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or holds no credentials.
+    pub fn read(file: &Path) -> Result<Self, CredentialsError> {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| CredentialsError::File(file.display().to_string(), error))?;
+        Self::parse(&text)
+    }
+
+    /// Reads the text of a credentials file.
+    ///
+    /// # Errors
+    /// It holds no credentials.
+    pub fn parse(text: &str) -> Result<Self, CredentialsError> {
+        let block = |name: &'static str| {
+            let begin = format!("-----BEGIN {name}-----");
+            let inside = text.split_once(&begin).and_then(|(_, rest)| rest.split_once("-----END"));
+            // The closing line has one hyphen more than the opening one, and a token may end in hyphens.
+            let line =
+                inside.and_then(|(inside, _)| inside.lines().map(str::trim).find(|line| line.len() > 1));
+            line.ok_or(CredentialsError::Missing(name))
+        };
+        let token = block("NATS USER JWT")?.to_owned();
+        let seed = block("USER NKEY SEED")?;
+        let key = KeyPair::from_seed(seed).map_err(|_| CredentialsError::ForeignKey)?;
+        Self::new(token, key)
+    }
+
+    /// The text of a credentials file.
+    ///
+    /// # Errors
+    /// The key has no seed.
+    pub fn to_text(&self) -> Result<SecretString, CredentialsError> {
+        let seed: SecretString = self.key.seed().map_err(|_| CredentialsError::ForeignKey)?.into();
+        Ok(format!(
+            "-----BEGIN NATS USER JWT-----\n{}\n------END NATS USER JWT------\n\n\
+             Whoever has this file is this user. Keep it secret.\n\n\
+             -----BEGIN USER NKEY SEED-----\n{}\n------END USER NKEY SEED------\n",
+            self.token,
+            seed.expose_secret()
+        )
+        .into())
+    }
+
+    /// What the token says of its holder.
+    #[must_use]
+    pub fn holder(&self) -> &Holder {
+        &self.holder
+    }
+
+    /// The token.
+    #[must_use]
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// Signs the server's nonce: the proof that the key is here.
+    ///
+    /// # Errors
+    /// The key cannot sign.
+    pub fn prove(&self, nonce: &[u8]) -> Result<Vec<u8>, TokenError> {
+        self.key.sign(nonce).map_err(|error| TokenError::Key(error.to_string()))
+    }
+}
+
+/// Who, not how.
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials").field("holder", &self.holder).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Map;
+
+    use super::*;
+    use crate::bus::jwt::Claims;
+    use crate::clock::Timestamp;
+
+    fn token_about(key: &KeyPair) -> String {
+        let claims = Claims {
+            subject: key.public_key(),
+            name: "node.a".into(),
+            issued: Timestamp::from_ms(0),
+            expires: None,
+            nats: Map::new(),
+        };
+        jwt::sign(claims, &KeyPair::new_account()).unwrap()
+    }
+
+    #[test]
+    fn a_file_reads_back() {
+        let key = KeyPair::new_user();
+        let credentials = Credentials::new(token_about(&key), key).unwrap();
+        let text = credentials.to_text().unwrap();
+        let read = Credentials::parse(text.expose_secret()).unwrap();
+        assert_eq!(read.token(), credentials.token());
+        assert_eq!(read.holder(), credentials.holder());
+        assert_eq!(read.prove(b"nonce"), credentials.prove(b"nonce"));
+    }
+
+    #[test]
+    fn the_key_must_be_the_one_of_the_token() {
+        let token = token_about(&KeyPair::new_user());
+        let foreign = Credentials::new(token, KeyPair::new_user());
+        assert!(matches!(foreign, Err(CredentialsError::ForeignKey)));
+        let account = KeyPair::new_account();
+        let no_user = Credentials::new(token_about(&account), account);
+        assert!(matches!(no_user, Err(CredentialsError::ForeignKey)));
+    }
+
+    #[test]
+    fn nothing_of_the_key_is_shown() {
+        let key = KeyPair::new_user();
+        let seed = key.seed().unwrap();
+        let credentials = Credentials::new(token_about(&key), key).unwrap();
+        let shown = format!("{credentials:?}");
+        assert!(shown.contains("node.a") && !shown.contains(&seed) && !shown.contains(credentials.token()));
+    }
+
+    #[test]
+    fn a_text_without_blocks_is_refused() {
+        let key = KeyPair::new_user();
+        let token =
+            format!("-----BEGIN NATS USER JWT-----\n{}\n------END NATS USER JWT------", token_about(&key));
+        for (text, missing) in [("", "NATS USER JWT"), (token.as_str(), "USER NKEY SEED")] {
+            let refused = Credentials::parse(text);
+            assert!(
+                matches!(refused, Err(CredentialsError::Missing(name)) if name == missing),
+                "{refused:?}"
+            );
+        }
+    }
+}

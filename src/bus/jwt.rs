@@ -1,0 +1,141 @@
+//! JSON web tokens of NATS, version 2: an operator vouches for accounts, an account for users.
+//!
+//! The server checks the chain up to the operator that its configuration names. Claims are written as the `nats` object
+//! says (github.com/nats-io/jwt, version 2); signatures are Ed25519 by the issuer's nkey. There is no maintained crate that
+//! makes these tokens. Nothing here decides by a token: [`read`] only looks into one that is ours, and checks no signature.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use nkeys::KeyPair;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+
+/// The content of a token.
+#[derive(Clone, Debug)]
+pub struct Claims {
+    /// Public key that the token is about.
+    pub subject: String,
+    /// Name for people.
+    pub name: String,
+    /// The time of issue.
+    pub issued: Timestamp,
+    /// The end of its validity, rounded down to a second; `None` = it does not expire.
+    pub expires: Option<Timestamp>,
+    /// The `nats` object, with `type` and `version`.
+    pub nats: Map<String, Value>,
+}
+
+/// A key that cannot sign, or a token that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// The issuer's key holds no seed, or is damaged.
+    #[error("the key cannot sign: {0}")]
+    Key(String),
+    /// Not the three parts of a token, or not the claims that are expected.
+    #[error("this is no token of a NATS user: {0}")]
+    Form(String),
+}
+
+/// Writes the claims and signs them.
+///
+/// # Errors
+/// The key cannot sign.
+pub fn sign(claims: Claims, issuer: &KeyPair) -> Result<String, TokenError> {
+    let mut body = json!({
+        "jti": Id::random(),
+        "iat": claims.issued.ms().div_euclid(1_000),
+        "iss": issuer.public_key(),
+        "name": claims.name,
+        "sub": claims.subject,
+        "nats": claims.nats,
+    });
+    if let Some(expires) = claims.expires {
+        body["exp"] = json!(expires.ms().div_euclid(1_000));
+    }
+    let header = json!({"typ": "JWT", "alg": "ed25519-nkey"});
+    let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let signed = format!("{}.{}", part(&header), part(&body));
+    let signature = issuer.sign(signed.as_bytes()).map_err(|error| TokenError::Key(error.to_string()))?;
+    Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
+}
+
+/// What our own token says of its holder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Public key of the holder.
+    pub subject: String,
+    /// Name that the issuer gave it.
+    pub name: String,
+    /// The end of its validity; `None` = it does not expire.
+    pub expires: Option<Timestamp>,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    sub: String,
+    name: String,
+    exp: Option<i64>,
+}
+
+/// Looks into a token without checking its signature.
+///
+/// # Errors
+/// It has not the form of a token.
+pub fn read(token: &str) -> Result<Holder, TokenError> {
+    let form = |problem: &dyn std::fmt::Display| TokenError::Form(problem.to_string());
+    let body = token.split('.').nth(1).ok_or_else(|| form(&"it has no second part"))?;
+    let bytes = URL_SAFE_NO_PAD.decode(body).map_err(|error| form(&error))?;
+    let body: Body = serde_json::from_slice(&bytes).map_err(|error| form(&error))?;
+    let expires = body.exp.map(|seconds| Timestamp::from_ms(seconds.saturating_mul(1_000)));
+    Ok(Holder { subject: body.sub, name: body.name, expires })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claims() -> Claims {
+        let nats = json!({"type": "user", "version": 2});
+        Claims {
+            subject: KeyPair::new_user().public_key(),
+            name: "fra".into(),
+            issued: Timestamp::from_ms(1_500),
+            expires: Some(Timestamp::from_ms(61_999)),
+            nats: nats.as_object().cloned().unwrap_or_default(),
+        }
+    }
+
+    #[test]
+    fn the_issuer_signs_all_of_it() {
+        let issuer = KeyPair::new_account();
+        let token = sign(claims(), &issuer).unwrap();
+        let (signed, signature) = token.rsplit_once('.').unwrap();
+        let signature = URL_SAFE_NO_PAD.decode(signature).unwrap();
+        assert!(issuer.verify(signed.as_bytes(), &signature).is_ok());
+        assert!(issuer.verify(&signed.as_bytes()[1..], &signature).is_err());
+    }
+
+    #[test]
+    fn a_token_says_who_holds_it_and_for_how_long() {
+        let claims = claims();
+        let holder = read(&sign(claims.clone(), &KeyPair::new_account()).unwrap()).unwrap();
+        let expires = Some(Timestamp::from_ms(61_000));
+        assert_eq!(holder, Holder { subject: claims.subject, name: claims.name, expires });
+    }
+
+    #[test]
+    fn what_is_no_token_is_refused() {
+        for text in ["", "a", "a.b.c", "a.e30.c", "a.%.c"] {
+            assert!(matches!(read(text), Err(TokenError::Form(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_public_key_cannot_sign() {
+        let public = KeyPair::from_public_key(&KeyPair::new_account().public_key()).unwrap();
+        assert!(matches!(sign(claims(), &public), Err(TokenError::Key(_))));
+    }
+}

@@ -1,0 +1,284 @@
+//! Who may do what on the bus: the permissions of a node, a location and an enrolment, as data.
+//!
+//! A location publishes its results and its presence, asks for its definitions and for new credentials, and hears "look
+//! now", its definitions and the answers to its own requests. Everything else the server refuses.
+//!
+//! What a location that was taken over can still do, shown by `tests/cluster`:
+//! - It names a foreign subject as the place of an answer. The answer (an acknowledgement of JetStream, which is a short JSON, or
+//!   an engine's reply to a request of its own) then arrives there, but never outside of the locations' account
+//!   (`accounts`): no lease, definition, command, result or request can be made so. Another location may hear a `look`
+//!   or a `delivery` that is no such thing. Who reads these decodes strictly, and drops and counts what is malformed.
+//! - It floods: bounded by the size of a message, by messages a subject and by the whole stream (`streams`). It may use up the
+//!   stream, so that others spool until the engine has caught up.
+//! - `Nats-Msg-Id` counts for the whole stream: who guesses an id that another location will use makes that message a
+//!   duplicate. Whoever sets it uses 128 random bits.
+
+use std::path::Path;
+
+use nkeys::{KeyPair, KeyPairType};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::bus::credentials::{Credentials, CredentialsError};
+use crate::bus::jwt::{self, Claims, TokenError};
+use crate::bus::node::NodeName;
+use crate::bus::subjects::{Subject, token};
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::location::LocationCode;
+
+/// The time that an enrolment is valid, in milliseconds.
+pub const ENROLMENT_MS: i64 = 3_600_000;
+/// Largest message of a location, in bytes; a batch of results stays below it.
+pub const LOCATION_PAYLOAD_BYTES: i64 = 256 * 1_024;
+/// Largest message of an enrolment, in bytes: a public key and what the machine says of itself.
+const ENROLMENT_PAYLOAD_BYTES: i64 = 8 * 1_024;
+/// The time in which a node may answer a request, in nanoseconds.
+const ANSWER_WITHIN_NS: i64 = 60_000_000_000;
+
+/// A user of the bus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum User {
+    /// An engine node, in the engine's account.
+    Node(NodeName),
+    /// A location, in the locations' account.
+    Location(LocationCode),
+    /// Somebody who may ask to become a location, in the locations' account.
+    Enrolment(Id),
+}
+
+/// What a user may do. Subjects may hold wildcards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permissions {
+    /// Subjects that it may publish to.
+    pub publish: Vec<String>,
+    /// Subjects that it may subscribe to.
+    pub subscribe: Vec<String>,
+    /// May answer the requests that it gets.
+    pub answers: bool,
+    /// Largest message in bytes; -1 = the server's limit.
+    pub payload_bytes: i64,
+    /// Subscriptions at a time; -1 = any number.
+    pub subscriptions: i64,
+}
+
+impl User {
+    /// Its name on the server, and in credentials: `node.a`, `location.fra`, `enrol.…`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Node(name) => format!("node.{name}"),
+            Self::Location(code) => format!("location.{}", token(code)),
+            Self::Enrolment(id) => format!("enrol.{id}"),
+        }
+    }
+
+    /// Below this subject it hears answers: nobody else does.
+    #[must_use]
+    pub fn inbox_prefix(&self) -> String {
+        inbox_prefix(&self.name())
+    }
+
+    /// What it may do.
+    #[must_use]
+    pub fn permissions(&self) -> Permissions {
+        let inbox = format!("{}.>", self.inbox_prefix());
+        let texts = |subjects: &[Subject]| subjects.iter().map(ToString::to_string).collect::<Vec<_>>();
+        match self {
+            Self::Node(_) => Permissions {
+                publish: ["wk.>", "$JS.API.>", "$KV.>", "$JS.ACK.>", "$JS.FC.>"].map(str::to_owned).to_vec(),
+                subscribe: vec!["wk.>".into(), "$KV.>".into(), inbox],
+                answers: true,
+                payload_bytes: -1,
+                subscriptions: -1,
+            },
+            Self::Location(code) => {
+                let requests = [Subject::Renew, Subject::Follow, Subject::Presence];
+                let mut publish = texts(&requests.map(|subject| subject(code.clone())));
+                publish.push(format!("wk.results.{}.*", token(code)));
+                let mut subscribe =
+                    texts(&[Subject::Look, Subject::Delivery].map(|subject| subject(code.clone())));
+                subscribe.push(inbox);
+                Permissions {
+                    publish,
+                    subscribe,
+                    answers: false,
+                    payload_bytes: LOCATION_PAYLOAD_BYTES,
+                    subscriptions: 64,
+                }
+            }
+            Self::Enrolment(id) => Permissions {
+                publish: texts(&[Subject::Enrol(*id)]),
+                subscribe: vec![inbox],
+                answers: false,
+                payload_bytes: ENROLMENT_PAYLOAD_BYTES,
+                subscriptions: 4,
+            },
+        }
+    }
+}
+
+/// The inbox prefix of the user with this name.
+#[must_use]
+pub fn inbox_prefix(name: &str) -> String {
+    format!("_INBOX.{name}")
+}
+
+/// Who signs a user's token: an account's own key, or a key that the account's token names as its signer.
+#[derive(Debug)]
+pub struct Issuer {
+    account: String,
+    key: KeyPair,
+}
+
+/// The file that lets engine nodes sign users of the locations' account.
+#[derive(Deserialize, Serialize)]
+struct IssuerFile {
+    account: String,
+    signing_key: String,
+}
+
+impl Issuer {
+    /// The issuer of this account (its public key) with this key.
+    #[must_use]
+    pub fn new(account: String, key: KeyPair) -> Self {
+        Self { account, key }
+    }
+
+    /// Reads the file that [`Issuer::to_text`] wrote.
+    ///
+    /// # Errors
+    /// One line that names the file: it cannot be read, or holds no key of an account.
+    pub fn read(file: &Path) -> Result<Self, String> {
+        let bad = |problem: &dyn std::fmt::Display| format!("{}: {problem}", file.display());
+        let text: SecretString = std::fs::read_to_string(file).map_err(|error| bad(&error))?.into();
+        // What the TOML reader says shows the line that it cannot read.
+        let no_key = || bad(&"there is no account with its signing_key in it");
+        let read: IssuerFile = toml::from_str(text.expose_secret()).map_err(|_| no_key())?;
+        let key = KeyPair::from_seed(&read.signing_key).map_err(|_| no_key())?;
+        let is_account = KeyPair::from_public_key(&read.account)
+            .is_ok_and(|account| account.key_pair_type() == KeyPairType::Account);
+        if key.key_pair_type() != KeyPairType::Account || !is_account {
+            return Err(no_key());
+        }
+        Ok(Self { account: read.account, key })
+    }
+
+    /// Public key of the account whose users it signs.
+    #[must_use]
+    pub fn account(&self) -> &str {
+        &self.account
+    }
+
+    /// Public key of the key that it signs with.
+    #[must_use]
+    pub fn signer(&self) -> String {
+        self.key.public_key()
+    }
+
+    /// The text of its file.
+    ///
+    /// # Errors
+    /// The key has no seed.
+    pub fn to_text(&self) -> Result<SecretString, TokenError> {
+        let signing_key = self.key.seed().map_err(|error| TokenError::Key(error.to_string()))?;
+        let file = IssuerFile { account: self.account.clone(), signing_key };
+        let text = toml::to_string(&file).map_err(|error| TokenError::Key(error.to_string()))?;
+        Ok(text.into())
+    }
+
+    /// Signs a token for the user who holds the key of `public_key`.
+    ///
+    /// # Errors
+    /// The key cannot sign.
+    pub fn issue(
+        &self,
+        user: &User,
+        public_key: &str,
+        now: Timestamp,
+        expires: Option<Timestamp>,
+    ) -> Result<String, TokenError> {
+        let mut nats = user_claims(&user.permissions());
+        if self.key.public_key() != self.account {
+            nats["issuer_account"] = json!(self.account);
+        }
+        let claims = Claims {
+            subject: public_key.into(),
+            name: user.name(),
+            issued: now,
+            expires,
+            nats: nats.as_object().cloned().unwrap_or_default(),
+        };
+        jwt::sign(claims, &self.key)
+    }
+
+    /// Makes a key for the user and signs a token for it.
+    ///
+    /// # Errors
+    /// The key cannot sign.
+    pub fn credentials(
+        &self,
+        user: &User,
+        now: Timestamp,
+        expires: Option<Timestamp>,
+    ) -> Result<Credentials, CredentialsError> {
+        let key = KeyPair::new_user();
+        let token = self.issue(user, &key.public_key(), now, expires)?;
+        Credentials::new(token, key)
+    }
+}
+
+fn user_claims(permissions: &Permissions) -> Value {
+    let mut claims = json!({
+        "type": "user",
+        "version": 2,
+        "pub": {"allow": permissions.publish},
+        "sub": {"allow": permissions.subscribe},
+        "subs": permissions.subscriptions,
+        "data": -1,
+        "payload": permissions.payload_bytes,
+        "allowed_connection_types": ["STANDARD"],
+    });
+    if permissions.answers {
+        claims["resp"] = json!({"max": 1, "ttl": ANSWER_WITHIN_NS});
+    }
+    claims
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_may_use_its_own_subjects_alone() {
+        let permissions = User::Location("eu.fra".parse().unwrap()).permissions();
+        let own = |subject: &String| subject.split('.').any(|part| part == "eu=fra");
+        assert!(permissions.publish.iter().chain(&permissions.subscribe).all(own), "{permissions:?}");
+        assert!(!permissions.answers);
+    }
+
+    #[test]
+    fn an_enrolment_may_ask_and_hear_the_answer() {
+        let id = Id::random();
+        let permissions = User::Enrolment(id).permissions();
+        assert_eq!(permissions.publish, [format!("wk.enrol.{id}")]);
+        assert_eq!(permissions.subscribe, [format!("_INBOX.enrol.{id}.>")]);
+    }
+
+    #[test]
+    fn the_file_of_an_issuer_reads_back_and_is_no_other_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("locations.key");
+        let issuer = Issuer::new(KeyPair::new_account().public_key(), KeyPair::new_account());
+        std::fs::write(&file, issuer.to_text().unwrap().expose_secret()).unwrap();
+        let read = Issuer::read(&file).unwrap();
+        assert_eq!((read.account, read.key.public_key()), (issuer.account, issuer.key.public_key()));
+        let seed = KeyPair::new_user().seed().unwrap();
+        for text in [String::new(), seed.clone(), format!("account = \"A\"\nsigning_key = \"{seed}\"\n")] {
+            std::fs::write(&file, text).unwrap();
+            let refused = Issuer::read(&file).unwrap_err();
+            assert!(refused.ends_with("there is no account with its signing_key in it"), "{refused}");
+        }
+    }
+}
