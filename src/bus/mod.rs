@@ -10,6 +10,7 @@
 //! Without `nats_url` nothing of this is used: everything runs in one process. `async_nats` and `nkeys` appear here alone.
 
 pub mod accounts;
+pub mod connection;
 pub mod credentials;
 pub mod jwt;
 pub mod node;

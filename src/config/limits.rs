@@ -12,6 +12,8 @@ pub struct Limits {
     pub engine: EngineLimits,
     /// API.
     pub http: HttpLimits,
+    /// What goes between processes.
+    pub bus: BusLimits,
 }
 
 /// `[database]`: limits of the databases.
@@ -204,6 +206,59 @@ impl Default for HttpLimits {
             keep_alive_seconds: 15,
             shutdown_seconds: 5,
             rate_limit_addresses: 100_000,
+        }
+    }
+}
+
+/// Limits of what goes between processes, over NATS. Sizes of streams count in the room of the NATS server.
+#[derive(Clone, Debug)]
+pub struct BusLimits {
+    /// The time that making a connection may take, in milliseconds.
+    pub connect_timeout_ms: u64,
+    /// The time that an answer or an acknowledgement may take, in milliseconds.
+    pub request_timeout_ms: u64,
+    /// The time between two looks whether the server is there, in milliseconds; after two without an answer the connection is
+    /// made anew.
+    pub ping_interval_ms: u64,
+    /// Messages that wait to be sent; then the sender waits.
+    pub waiting_commands: usize,
+    /// Messages that wait in a subscription; then the newest are dropped and counted.
+    pub waiting_messages: usize,
+    /// Results on their way, in bytes; then locations are refused and spool.
+    pub results_bytes: i64,
+    /// Batches of results on their way, for each location and partition; then that location is refused and spools.
+    pub results_per_subject: i64,
+    /// All definitions, in bytes.
+    pub definitions_bytes: i64,
+    /// One definition, in bytes.
+    pub definition_bytes: i32,
+    /// All reports of locations, in bytes.
+    pub presence_bytes: i64,
+    /// One report of a location, in bytes.
+    pub presence_value_bytes: i32,
+    /// All leases, in bytes.
+    pub leases_bytes: i64,
+    /// One lease, in bytes.
+    pub lease_value_bytes: i32,
+}
+
+impl Default for BusLimits {
+    fn default() -> Self {
+        const MIB: i64 = 1_024 * 1_024;
+        Self {
+            connect_timeout_ms: 5_000,
+            request_timeout_ms: 5_000,
+            ping_interval_ms: 5_000,
+            waiting_commands: 2_048,
+            waiting_messages: 65_536,
+            results_bytes: 4_096 * MIB,
+            results_per_subject: 4_096,
+            definitions_bytes: 2_048 * MIB,
+            definition_bytes: 256 * 1_024,
+            presence_bytes: 16 * MIB,
+            presence_value_bytes: 8 * 1_024,
+            leases_bytes: 16 * MIB,
+            lease_value_bytes: 4 * 1_024,
         }
     }
 }
