@@ -12,7 +12,9 @@
 pub mod accounts;
 pub mod connection;
 pub mod credentials;
+pub mod definitions;
 pub mod jwt;
 pub mod node;
+pub mod streams;
 pub mod subjects;
 pub mod users;

@@ -1,0 +1,171 @@
+//! The streams and buckets of the engine, made or checked at each start.
+//!
+//! Every setting that a location's message could misuse is said here: no roll-ups (a header that would delete what others
+//! wrote), no deletes, sizes of messages, messages a subject, bytes in all. Results are a work queue: a message is
+//! there until the owner of its partition has acknowledged it.
+
+use std::time::Duration;
+
+use async_nats::jetstream::Context;
+use async_nats::jetstream::context::GetStreamErrorKind;
+use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
+
+use crate::bus::subjects::{self, DEFINITIONS, LEASES, PARTITIONS, PRESENCE, RESULTS};
+use crate::bus::users::LOCATION_PAYLOAD_BYTES;
+use crate::config::limits::BusLimits;
+
+/// The effect of preparing one stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prepared {
+    /// It was not there.
+    Made,
+    /// It was as it should be.
+    Kept,
+    /// It was there with other settings, which are changed.
+    Changed,
+}
+
+/// A stream that is not as it should be, and cannot be made so.
+#[derive(Debug, thiserror::Error)]
+#[error("the stream {stream} cannot be prepared: {problem}")]
+pub struct StreamProblem {
+    /// Its name.
+    pub stream: String,
+    /// What JetStream says.
+    pub problem: String,
+}
+
+/// Makes what is missing, and changes what differs. Two nodes may do so at once.
+///
+/// # Errors
+/// JetStream does not answer, or refuses: too little room, or a setting that cannot be changed.
+pub async fn prepare(
+    jetstream: &Context,
+    limits: &BusLimits,
+) -> Result<Vec<(String, Prepared)>, StreamProblem> {
+    let mut prepared = Vec::new();
+    for wanted in wanted(limits) {
+        let name = wanted.name.clone();
+        let done = prepare_one(jetstream, wanted).await;
+        let done = done.map_err(|problem| StreamProblem { stream: name.clone(), problem })?;
+        if done != Prepared::Kept {
+            tracing::info!(stream = name, "the stream is {done:?}");
+        }
+        prepared.push((name, done));
+    }
+    Ok(prepared)
+}
+
+/// Bytes that all streams may grow to: the room that the server must have for them.
+#[must_use]
+pub fn room_needed(limits: &BusLimits) -> u64 {
+    wanted(limits).iter().map(|config| u64::try_from(config.max_bytes).unwrap_or(0)).sum()
+}
+
+async fn prepare_one(jetstream: &Context, wanted: Config) -> Result<Prepared, String> {
+    match jetstream.get_stream(&wanted.name).await {
+        Ok(stream) if is_same(&stream.cached_info().config, &wanted) => Ok(Prepared::Kept),
+        Ok(_) => {
+            let updated = jetstream.update_stream(&wanted).await;
+            updated.map(|_| Prepared::Changed).map_err(|error| error.to_string())
+        }
+        Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(_)) => {
+            // Making the same stream twice is no error.
+            let made = jetstream.create_stream(wanted).await;
+            made.map(|_| Prepared::Made).map_err(|error| error.to_string())
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Compares what we say; the server adds what it alone knows.
+fn is_same(found: &Config, wanted: &Config) -> bool {
+    let mut found = found.clone();
+    found.metadata.clone_from(&wanted.metadata);
+    found.consumer_limits.clone_from(&wanted.consumer_limits);
+    found.compression.clone_from(&wanted.compression);
+    found.placement.clone_from(&wanted.placement);
+    found == *wanted
+}
+
+fn wanted(limits: &BusLimits) -> [Config; 4] {
+    let key_value = |name: &str, max_bytes: i64, max_value_bytes: i32| Config {
+        max_message_size: max_value_bytes,
+        max_messages_per_subject: 1,
+        allow_direct: true,
+        ..plain(subjects::stream_of(name), vec![subjects::keys_of(name)], max_bytes)
+    };
+    let results = (0..PARTITIONS).map(subjects::results_of_partition).collect();
+    [
+        Config {
+            description: Some("Results of locations, until their owner has stored them".into()),
+            max_message_size: message_size(),
+            max_messages_per_subject: limits.results_per_subject,
+            discard_new_per_subject: true,
+            retention: RetentionPolicy::WorkQueue,
+            duplicate_window: Duration::from_secs(120),
+            deny_purge: true,
+            ..plain(RESULTS.into(), results, limits.results_bytes)
+        },
+        Config {
+            description: Some("Definitions that locations follow".into()),
+            ..key_value(DEFINITIONS, limits.definitions_bytes, limits.definition_bytes)
+        },
+        Config {
+            description: Some("Reports of locations about themselves".into()),
+            deny_purge: true,
+            ..key_value(PRESENCE, limits.presence_bytes, limits.presence_value_bytes)
+        },
+        Config {
+            description: Some("Owners of partitions, and nodes".into()),
+            allow_message_ttl: true,
+            ..key_value(LEASES, limits.leases_bytes, limits.lease_value_bytes)
+        },
+    ]
+}
+
+/// A file-backed stream on one server that refuses what is too much. Nobody deletes or rolls up messages of it.
+fn plain(name: String, subjects: Vec<String>, max_bytes: i64) -> Config {
+    Config {
+        name,
+        subjects,
+        max_bytes,
+        max_messages: -1,
+        max_consumers: -1,
+        discard: DiscardPolicy::New,
+        retention: RetentionPolicy::Limits,
+        storage: StorageType::File,
+        num_replicas: 1,
+        duplicate_window: Duration::from_secs(120),
+        allow_rollup: false,
+        deny_delete: true,
+        ..Config::default()
+    }
+}
+
+fn message_size() -> i32 {
+    i32::try_from(LOCATION_PAYLOAD_BYTES).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_message_can_delete_what_others_wrote() {
+        for config in wanted(&BusLimits::default()) {
+            assert!(!config.allow_rollup && config.deny_delete, "{}", config.name);
+            assert!(config.max_bytes > 0 && config.max_message_size > 0, "{}", config.name);
+        }
+    }
+
+    #[test]
+    fn another_limit_is_a_change_and_what_the_server_adds_is_none() {
+        let wanted = wanted(&BusLimits::default());
+        let mut found = wanted[0].clone();
+        found.metadata.insert("_nats.ver".into(), "2.15.1".into());
+        assert!(is_same(&found, &wanted[0]));
+        found.max_bytes += 1;
+        assert!(!is_same(&found, &wanted[0]));
+    }
+}
