@@ -6,6 +6,7 @@
 mod check;
 mod import;
 mod log;
+mod nats_config;
 mod openapi;
 mod organisations;
 mod picture;
@@ -48,6 +49,7 @@ enum Command {
     #[command(subcommand)]
     Token(tokens::Command),
     Import(import::Arguments),
+    NatsConfig(nats_config::Arguments),
     /// Print the OpenAPI document of the API; a server has it at /openapi.json
     Openapi,
     /// Print the documentation of every setting as Markdown
@@ -90,6 +92,7 @@ async fn dispatch(matches: &ArgMatches, config: Config) -> anyhow::Result<ExitCo
         Command::Org(command) => organisations::run(command, config).await,
         Command::Token(command) => tokens::run(command, config).await,
         Command::Import(arguments) => import::run(arguments, config).await,
+        Command::NatsConfig(arguments) => nats_config::run(arguments),
         Command::Openapi => openapi::run(&config),
         Command::Settings => Ok(reference::run()),
         Command::Migrate => migrate(config).await,
@@ -116,7 +119,7 @@ async fn migrate(config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The whole command line: every command that does something takes the settings.
+/// The whole command line: every command that opens or starts something takes the settings.
 #[must_use]
 pub fn command() -> clap::Command {
     let bench = clap::Command::new("bench")
@@ -133,7 +136,10 @@ pub fn command() -> clap::Command {
 }
 
 fn with_settings(command: clap::Command) -> clap::Command {
-    if command.has_subcommands() {
+    if command.get_name() == "nats-config" {
+        // It connects to nothing, and its --listen is that of another server.
+        command
+    } else if command.has_subcommands() {
         command.mut_subcommands(with_settings)
     } else {
         settings::augment(command)
@@ -152,6 +158,9 @@ fn configuration(arguments: &ArgMatches) -> Result<Config, BadConfig> {
     let mut innermost = arguments;
     while let Some((_, inner)) = innermost.subcommand() {
         innermost = inner;
+    }
+    if innermost.try_contains_id("config-file").is_err() {
+        return Ok(Config::default());
     }
     let config = settings::read(innermost)?;
     check_words(&config)?;

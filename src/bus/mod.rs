@@ -10,11 +10,14 @@
 //! Without `nats_url` nothing of this is used: everything runs in one process. `async_nats` and `nkeys` appear here alone.
 
 pub mod accounts;
+pub mod certificates;
 pub mod connection;
 pub mod credentials;
 pub mod definitions;
+pub mod installation;
 pub mod jwt;
 pub mod node;
+pub mod server_config;
 pub mod streams;
 pub mod subjects;
 pub mod users;

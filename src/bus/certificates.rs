@@ -1,0 +1,113 @@
+//! The authority of the NATS server, and the server's certificate: made here, pinned by everybody who connects.
+//!
+//! Keys are ECDSA P-256. The authority signs nothing but servers of this installation. Each run signs the server's certificate
+//! anew, for the same key, so that new names count and its time begins again; the authority stays.
+
+use rcgen::{
+    BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
+    KeyPair, KeyUsagePurpose, date_time_ymd,
+};
+
+use crate::clock::Timestamp;
+
+/// Years for which the authority is valid.
+const AUTHORITY_YEARS: i32 = 30;
+/// Years for which a server's certificate is valid.
+pub const SERVER_YEARS: i32 = 10;
+
+/// A certificate could not be made; the reason is in words.
+#[derive(Debug, thiserror::Error)]
+#[error("the certificate cannot be made: {0}")]
+pub struct CertificateProblem(String);
+
+impl From<rcgen::Error> for CertificateProblem {
+    fn from(error: rcgen::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// An authority with its key.
+pub struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    /// The authority with this key (PEM). The same key makes the same name, so what it signed before stays valid.
+    ///
+    /// # Errors
+    /// The key cannot be read or used.
+    pub fn with_key(pem: &str, now: Timestamp) -> Result<Self, CertificateProblem> {
+        let mut params = CertificateParams::new(Vec::new())?;
+        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        params.distinguished_name.push(DnType::CommonName, "Watchkeeper bus authority");
+        params.not_after = date_time_ymd(year(now).saturating_add(AUTHORITY_YEARS), 1, 1);
+        Ok(Self(CertifiedIssuer::self_signed(params, KeyPair::from_pem(pem)?)?))
+    }
+
+    /// Its certificate (PEM): what clients pin.
+    #[must_use]
+    pub fn pem(&self) -> String {
+        self.0.pem()
+    }
+
+    /// Signs a certificate for the server that has this key (PEM) and is reached by these names or addresses.
+    ///
+    /// # Errors
+    /// A name that no certificate can hold, or a key that cannot be used.
+    pub fn sign_server(
+        &self,
+        names: &[String],
+        key_pem: &str,
+        now: Timestamp,
+    ) -> Result<String, CertificateProblem> {
+        let mut params = CertificateParams::new(names.to_vec())?;
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.distinguished_name.push(DnType::CommonName, "Watchkeeper bus server");
+        params.use_authority_key_identifier_extension = true;
+        params.not_after = date_time_ymd(year(now).saturating_add(SERVER_YEARS), 1, 1);
+        let certificate: Certificate = params.signed_by(&KeyPair::from_pem(key_pem)?, &self.0)?;
+        Ok(certificate.pem())
+    }
+}
+
+/// Makes a key (PEM).
+///
+/// # Errors
+/// The operating system has no randomness to give.
+pub fn new_key() -> Result<String, CertificateProblem> {
+    Ok(KeyPair::generate()?.serialize_pem())
+}
+
+fn year(now: Timestamp) -> i32 {
+    now.date().split('-').next().and_then(|year| year.parse().ok()).unwrap_or(2_026)
+}
+
+#[cfg(test)]
+mod tests {
+    use x509_parser::pem::parse_x509_pem;
+
+    use super::*;
+
+    #[test]
+    fn the_server_is_signed_for_its_names_and_for_years() {
+        let now = Timestamp::from_ms(1_767_225_600_000);
+        let authority = Authority::with_key(&new_key().unwrap(), now).unwrap();
+        let names = ["nats.example.net".to_owned(), "10.0.0.7".to_owned()];
+        let pem = authority.sign_server(&names, &new_key().unwrap(), now).unwrap();
+        let (_, pem) = parse_x509_pem(pem.as_bytes()).unwrap();
+        let certificate = pem.parse_x509().unwrap();
+        let (_, authority) = parse_x509_pem(authority.pem().as_bytes()).unwrap();
+        let authority = authority.parse_x509().unwrap();
+        assert_eq!(certificate.issuer(), authority.subject());
+        assert_eq!(certificate.validity().not_after.to_datetime().year(), 2_036);
+        let names = certificate.subject_alternative_name().unwrap().unwrap();
+        assert_eq!(names.value.general_names.len(), 2);
+    }
+
+    #[test]
+    fn a_name_that_fits_in_no_certificate_is_refused() {
+        let now = Timestamp::from_ms(0);
+        let authority = Authority::with_key(&new_key().unwrap(), now).unwrap();
+        assert!(authority.sign_server(&["bücher".to_owned()], &new_key().unwrap(), now).is_err());
+    }
+}
