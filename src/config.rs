@@ -43,6 +43,18 @@ pub struct Config {
     /// History database; `None` = `history.db` in the data folder.
     #[serde(deserialize_with = "rule::database_url")]
     pub history_url: Option<String>,
+    /// NATS servers that join this process with others; `None` = everything runs in this process.
+    #[serde(deserialize_with = "rule::nats_url")]
+    pub nats_url: Option<String>,
+    /// Credentials of this engine node on the NATS servers.
+    #[serde(deserialize_with = "rule::file")]
+    pub nats_credentials: Option<PathBuf>,
+    /// Authority (PEM) that must have signed the NATS servers' certificates; `None` = the system's.
+    #[serde(deserialize_with = "rule::file")]
+    pub nats_ca_file: Option<PathBuf>,
+    /// Key with which engine nodes sign locations.
+    #[serde(deserialize_with = "rule::file")]
+    pub nats_locations_key: Option<PathBuf>,
     /// Key that seals secrets, 64 hexadecimal digits; `None` = a key file in the data folder.
     #[serde(deserialize_with = "rule::secret_key", skip_serializing)]
     pub secret_key: Option<SecretString>,
@@ -115,6 +127,10 @@ impl Default for Config {
             data_dir: PathBuf::from("./data"),
             database_url: None,
             history_url: None,
+            nats_url: None,
+            nats_credentials: None,
+            nats_ca_file: None,
+            nats_locations_key: None,
             secret_key: None,
             location: "local".into(),
             probe: ProbeConfig::default(),

@@ -37,6 +37,19 @@ struct Flags {
     /// History database, sqlite://… or postgres://… [default: history.db in the data folder]
     #[arg(long, env = "WATCHKEEPER_HISTORY_URL", value_name = "URL")]
     history_url: Option<String>,
+    /// NATS servers, tls://…, that join this process with other nodes and locations [default: everything in this process]
+    #[arg(long, env = "WATCHKEEPER_NATS_URL", value_name = "URL,…")]
+    nats_url: Option<String>,
+    /// Credentials of this node on the NATS servers, made by watchkeeper nats-config [default: none]
+    #[arg(long, env = "WATCHKEEPER_NATS_CREDENTIALS", value_name = "FILE")]
+    nats_credentials: Option<String>,
+    /// Certificate authority (PEM) that must have signed the NATS servers' certificates; no other is trusted [default:
+    /// the system's]
+    #[arg(long, env = "WATCHKEEPER_NATS_CA_FILE", value_name = "FILE")]
+    nats_ca_file: Option<String>,
+    /// Key with which engine nodes sign locations, made by watchkeeper nats-config [default: none]
+    #[arg(long, env = "WATCHKEEPER_NATS_LOCATIONS_KEY", value_name = "FILE")]
+    nats_locations_key: Option<String>,
     /// Key that seals secrets, 64 hexadecimal digits [default: made in the data folder]
     #[arg(long, env = "WATCHKEEPER_SECRET_KEY", value_name = "HEX")]
     secret_key: Option<String>,

@@ -53,6 +53,16 @@ pub(super) fn database_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<
     optional(from, "a URL that begins with sqlite: or postgres:", known)
 }
 
+/// Never `nats://`: a connection is encrypted or is none.
+pub(super) fn nats_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let is_server = |text: &str| {
+        url::Url::parse(text.trim())
+            .is_ok_and(|url| url.scheme() == "tls" && url.has_host() && url.username().is_empty())
+    };
+    let known = |text: &str| text.split(',').all(is_server).then(|| text.to_owned());
+    optional(from, "addresses such as tls://nats.example.net:4222, separated by commas", known)
+}
+
 pub(super) fn secret_key<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretString>, D::Error> {
     let is_key = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let key = |text: &str| is_key(text).then(|| SecretString::from(text));

@@ -205,6 +205,11 @@ mod tests {
         "wk.toml: database_url = \"mysql://x\" is not allowed; it must be a URL that begins with sqlite: or postgres:"
     )]
     #[case(
+        "nats_url = 'nats://127.0.0.1:4222'",
+        "wk.toml: nats_url = \"nats://127.0.0.1:4222\" is not allowed; it must be addresses such as \
+         tls://nats.example.net:4222, separated by commas"
+    )]
+    #[case(
         "[[probe.locations]]\nkode = 'x'",
         "wk.toml: probe.locations: kode is not a key of a location; allowed: code, name, location, country_code, source_address"
     )]
