@@ -1,0 +1,149 @@
+//! What a location must be able to do, and can: results, presence, definitions, "look now", new credentials.
+
+use async_nats::HeaderMap;
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use tokio::time::timeout;
+use watchkeeper::bus::connection::Connection;
+use watchkeeper::bus::definitions::{self, Following, Next};
+use watchkeeper::bus::subjects::Subject;
+use watchkeeper::bus::users::User;
+use watchkeeper::id::Id;
+
+use crate::support::{Bus, DEADLINE, is_taken_in, location, messages, now};
+
+/// Answers the locations that ask for their definitions, as an engine node does.
+async fn answer_followers(engine: Connection) {
+    let mut asked = engine.client().subscribe("wk.follow.*").await.unwrap();
+    is_taken_in(engine.client(), "wk.look.nobody").await;
+    tokio::spawn(async move {
+        while let Some(request) = asked.next().await {
+            let Ok(Subject::Follow(code)) = request.subject.parse() else { continue };
+            definitions::deliver(engine.jetstream(), &code).await.unwrap();
+            engine.client().publish(request.reply.unwrap(), Bytes::new()).await.unwrap();
+        }
+    });
+}
+
+async fn put(engine: &Connection, location_code: &str, service: Id, text: &'static str) -> u64 {
+    let subject = definition(location_code, service);
+    engine.jetstream().publish(subject, text.into()).await.unwrap().await.unwrap().sequence
+}
+
+fn definition(code: &str, service: Id) -> String {
+    Subject::Definition { location: location(code), partition: 5, service }.to_string()
+}
+
+async fn change(following: &mut Following) -> definitions::DefinitionChange {
+    match timeout(DEADLINE, following.next()).await.unwrap() {
+        Some(Next::Change(change)) => change,
+        other => panic!("expected a change, not {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn results_and_presence_are_acknowledged() {
+    let Some(bus) = Bus::start().await else { return };
+    let engine = bus.node("a").await;
+    let fra = bus.location("eu.fra").await;
+    for partition in 0..3 {
+        let subject = Subject::Results { location: location("eu.fra"), partition }.to_string();
+        let acknowledged = fra.jetstream().publish(subject, "x".into()).await.unwrap().await.unwrap();
+        assert_eq!(
+            (acknowledged.stream.as_str(), acknowledged.sequence),
+            ("WK_RESULTS", u64::from(partition) + 1)
+        );
+    }
+    let presence = Subject::Presence(location("eu.fra"));
+    for report in ["one", "two"] {
+        fra.jetstream().publish(presence.to_string(), report.into()).await.unwrap().await.unwrap();
+    }
+    let bucket = engine.jetstream().get_key_value("wk_presence").await.unwrap();
+    let entry = bucket.get(presence.key().unwrap()).await.unwrap();
+    assert_eq!(entry.as_deref(), Some(&b"two"[..]));
+    assert_eq!(messages(&engine, "KV_wk_presence").await.0, 1);
+    assert_eq!(fra.state().refused(), 0);
+}
+
+#[tokio::test]
+async fn a_location_follows_its_own_definitions_alone() {
+    let Some(bus) = Bus::start().await else { return };
+    let engine = bus.node("a").await;
+    answer_followers(engine.clone()).await;
+    let (old, new) = (Id::random(), Id::random());
+    put(&engine, "eu.fra", old, "first").await;
+    let second = put(&engine, "eu.fra", old, "second").await;
+    put(&engine, "ams", old, "foreign").await;
+    let fra = bus.location("eu.fra").await;
+    let mut following = Following::listen(&fra, &location("eu.fra")).await.unwrap();
+    following.ask().await.unwrap();
+    let initial = change(&mut following).await;
+    assert_eq!((initial.service, initial.revision, initial.pending), (old, second, 0));
+    assert_eq!((initial.partition, initial.definition.as_deref()), (5, Some(&b"second"[..])));
+    put(&engine, "ams", new, "foreign").await;
+    put(&engine, "eu.fra", new, "third").await;
+    let later = change(&mut following).await;
+    assert_eq!((later.service, later.definition.as_deref()), (new, Some(&b"third"[..])));
+    let mut headers = HeaderMap::new();
+    headers.insert("KV-Operation", "DEL");
+    let gone = definition("eu.fra", old);
+    engine.jetstream().publish_with_headers(gone, headers, Bytes::new()).await.unwrap().await.unwrap();
+    let taken = change(&mut following).await;
+    assert_eq!((taken.service, taken.definition), (old, None));
+    assert_eq!(fra.state().refused(), 0);
+}
+
+#[tokio::test]
+async fn who_asks_again_gets_everything_from_the_start() {
+    let Some(bus) = Bus::start().await else { return };
+    let engine = bus.node("a").await;
+    answer_followers(engine.clone()).await;
+    let service = Id::random();
+    put(&engine, "fra", service, "x").await;
+    let fra = bus.location("fra").await;
+    let mut following = Following::listen(&fra, &location("fra")).await.unwrap();
+    for _ in 0..2 {
+        following.ask().await.unwrap();
+        assert_eq!(change(&mut following).await.service, service);
+    }
+}
+
+#[tokio::test]
+async fn a_location_hears_look_now_and_gets_new_credentials() {
+    let Some(bus) = Bus::start().await else { return };
+    let engine = bus.node("a").await;
+    let fra = bus.location("fra").await;
+    let mut looks = fra.client().subscribe(Subject::Look(location("fra")).to_string()).await.unwrap();
+    is_taken_in(fra.client(), "wk.renew.fra").await;
+    engine.client().publish("wk.look.fra", "now".into()).await.unwrap();
+    let heard = timeout(DEADLINE, looks.next()).await.unwrap().unwrap();
+    assert_eq!((heard.subject.as_str(), &heard.payload[..]), ("wk.look.fra", &b"now"[..]));
+
+    let mut renewals = engine.client().subscribe("wk.renew.*").await.unwrap();
+    is_taken_in(engine.client(), "wk.look.nobody").await;
+    let answers = engine.client().clone();
+    tokio::spawn(async move {
+        let request = renewals.next().await.unwrap();
+        answers.publish(request.reply.unwrap(), request.subject.as_str().to_owned().into()).await.unwrap();
+    });
+    let answer = fra.client().request("wk.renew.fra", "".into()).await.unwrap();
+    assert_eq!(&answer.payload[..], b"wk.renew.fra");
+    assert_eq!((fra.state().refused(), engine.state().refused()), (0, 0));
+}
+
+#[tokio::test]
+async fn an_enrolment_is_answered() {
+    let Some(bus) = Bus::start().await else { return };
+    let engine = bus.node("a").await;
+    let id = Id::random();
+    let guest = bus.connect(bus.credentials(&User::Enrolment(id), now().plus_ms(60_000))).await.unwrap();
+    let mut asked = engine.client().subscribe("wk.enrol.*").await.unwrap();
+    is_taken_in(engine.client(), "wk.look.nobody").await;
+    let answers = engine.client().clone();
+    tokio::spawn(async move {
+        let request = asked.next().await.unwrap();
+        answers.publish(request.reply.unwrap(), "welcome".into()).await.unwrap();
+    });
+    let answer = guest.client().request(Subject::Enrol(id).to_string(), "key".into()).await.unwrap();
+    assert_eq!(&answer.payload[..], b"welcome");
+}

@@ -1,0 +1,13 @@
+//! Engine nodes and locations that talk over NATS.
+//!
+//! Every test has a nats-server of its own: started from the installed program, with the configuration that
+//! `watchkeeper nats-config` writes, on a free port, in a temporary folder. Without the program a test says so and passes,
+//! unless `WATCHKEEPER_TESTS_REQUIRE_NATS=1`.
+
+mod answers;
+mod connections;
+mod deliveries;
+mod nats_config;
+mod refusals;
+mod streams;
+mod support;

@@ -1,0 +1,133 @@
+//! What the tests share: a bus with users, and waiting without sleeping blindly.
+
+pub(crate) mod nats;
+pub(crate) mod rogue;
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_nats::Client;
+use async_nats::client::RequestErrorKind;
+use bytes::Bytes;
+use tokio::time::{Instant, sleep};
+use watchkeeper::bus::connection::{ConnectProblem, Connection, Servers};
+use watchkeeper::bus::credentials::Credentials;
+use watchkeeper::bus::installation::{Installation, InstallationFiles};
+use watchkeeper::bus::server_config::ServerChoices;
+use watchkeeper::bus::streams::{self, room_needed};
+use watchkeeper::bus::users::{Issuer, User};
+use watchkeeper::clock::{Clock, Timestamp};
+use watchkeeper::config::limits::BusLimits;
+use watchkeeper::model::location::LocationCode;
+
+use crate::support::nats::NatsServer;
+
+/// The time that anything may take here.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
+
+/// A running bus with two nodes, `a` and `b`.
+pub(crate) struct Bus {
+    pub(crate) files: InstallationFiles,
+    pub(crate) server: NatsServer,
+    port: u16,
+    locations: Issuer,
+    _folder: tempfile::TempDir,
+}
+
+impl Bus {
+    /// A bus of one's own; `None` without the program.
+    pub(crate) async fn start() -> Option<Self> {
+        let program = nats::program()?;
+        let folder = tempfile::tempdir().unwrap();
+        let port = nats::free_port();
+        let choices = choices(folder.path().to_owned(), port);
+        let nodes = ["a".parse().unwrap(), "b".parse().unwrap()];
+        let files = Installation::at(folder.path()).write(&choices, &nodes, now()).unwrap();
+        let server = NatsServer::start(program, &files.configuration, port).await;
+        let locations = Issuer::read(&files.locations_key).unwrap();
+        Some(Self { files, server, port, locations, _folder: folder })
+    }
+
+    /// Address and authority.
+    pub(crate) fn servers(&self) -> Servers {
+        Servers { url: self.url(), ca_file: Some(self.files.authority.clone()) }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("tls://127.0.0.1:{}", self.port)
+    }
+
+    /// The connection of an engine node, with all streams prepared.
+    pub(crate) async fn node(&self, name: &str) -> Connection {
+        let connection = self.connect(self.node_credentials(name)).await.unwrap();
+        streams::prepare(connection.jetstream(), &BusLimits::default()).await.unwrap();
+        connection
+    }
+
+    pub(crate) fn node_credentials(&self, name: &str) -> Credentials {
+        let (_, file, _) = self.files.nodes.iter().find(|(node, ..)| node.as_str() == name).unwrap();
+        Credentials::read(file).unwrap()
+    }
+
+    /// The connection of a location.
+    pub(crate) async fn location(&self, code: &str) -> Connection {
+        self.connect(self.location_credentials(code)).await.unwrap()
+    }
+
+    pub(crate) fn location_credentials(&self, code: &str) -> Credentials {
+        self.credentials(&User::Location(location(code)), now().plus_ms(3_600_000))
+    }
+
+    /// Credentials in the locations' account, as an engine node signs them.
+    pub(crate) fn credentials(&self, user: &User, expires: Timestamp) -> Credentials {
+        self.locations.credentials(user, now(), Some(expires)).unwrap()
+    }
+
+    pub(crate) async fn connect(&self, credentials: Credentials) -> Result<Connection, ConnectProblem> {
+        Connection::open(&self.servers(), credentials, &BusLimits::default()).await
+    }
+}
+
+/// A server on this port that keeps everything in this folder.
+pub(crate) fn choices(folder: PathBuf, port: u16) -> ServerChoices {
+    ServerChoices {
+        listen: format!("127.0.0.1:{port}"),
+        names: vec!["127.0.0.1".into()],
+        store_folder: folder.join("jetstream"),
+        server_folder: folder,
+        max_bytes: room_needed(&BusLimits::default()),
+        own_certificate: None,
+    }
+}
+
+pub(crate) fn now() -> Timestamp {
+    Clock::System.now()
+}
+
+pub(crate) fn location(code: &str) -> LocationCode {
+    code.parse().unwrap()
+}
+
+/// Waits until `look` says yes.
+pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut look: impl FnMut() -> F) {
+    let deadline = Instant::now() + DEADLINE;
+    while !look().await {
+        assert!(Instant::now() < deadline, "{what}: not within {DEADLINE:?}");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Returns when the server has taken in everything that this client sent before; nobody answers on `subject`. A flush says only
+/// that it was sent.
+pub(crate) async fn is_taken_in(client: &Client, subject: &'static str) {
+    let answer = client.request(subject, Bytes::new()).await;
+    assert!(answer.is_err_and(|error| error.kind() == RequestErrorKind::NoResponders), "{subject}");
+}
+
+/// Messages that the stream has, and the number of its newest one.
+pub(crate) async fn messages(engine: &Connection, stream: &str) -> (u64, u64) {
+    let mut stream = engine.jetstream().get_stream(stream).await.unwrap();
+    let state = stream.info().await.unwrap().state.clone();
+    (state.messages, state.last_sequence)
+}
