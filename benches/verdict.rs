@@ -11,7 +11,7 @@ use watchkeeper::clock::Timestamp;
 use watchkeeper::model::check::{CheckStatus, Measurement, Outcome, Timings};
 use watchkeeper::model::service::ProbeRole;
 use watchkeeper::model::verdict::{Verdict, majority};
-use watchkeeper::model::watch::{Attempt, Effect, Memory, Watch, WatchPlan};
+use watchkeeper::model::watch::{Attempt, Effect, Memory, PlannedLocation, RoundKeeper, Watch, WatchPlan};
 
 const INTERVAL_MS: i64 = 10_000;
 
@@ -56,7 +56,7 @@ fn plan() -> WatchPlan {
         backoff_ms: 200,
         backoff_max_ms: 1_000,
         uncertain_interval_ms: 1_000,
-        roles: [ProbeRole::Full; 3].into(),
+        locations: [PlannedLocation { role: ProbeRole::Full, round: RoundKeeper::Watch }; 3].into(),
     }
 }
 

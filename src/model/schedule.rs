@@ -24,6 +24,12 @@ impl Schedule {
         Self { interval_ms, phase_ms: i64::try_from(phase).unwrap_or_default() }
     }
 
+    /// The first due time of all, in milliseconds from 0 to the interval.
+    #[must_use]
+    pub const fn phase_ms(&self) -> i64 {
+        self.phase_ms
+    }
+
     /// The first due time after `moment`.
     #[must_use]
     pub const fn next_after(&self, moment: Timestamp) -> Timestamp {

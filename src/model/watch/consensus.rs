@@ -45,7 +45,7 @@ impl Consensus {
     pub(super) fn begin(plan: &WatchPlan, resumed: Resumed, now: Timestamp) -> (Self, Vec<Effect>) {
         let Resumed { votes, line, changes } = resumed;
         let mut consensus = Self {
-            voices: vec![Voice::default(); plan.roles.len()].into(),
+            voices: vec![Voice::default(); plan.locations.len()].into(),
             line,
             verdict: Verdict::Unknown,
             last_result_at: votes.iter().map(|(_, vote)| vote.checked_at).max(),

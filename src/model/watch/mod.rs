@@ -19,7 +19,7 @@ use crate::model::verdict::{Verdict, Vote};
 pub use crate::model::watch::consensus::{Confirmation, Consensus};
 pub use crate::model::watch::memory::Memory;
 pub(super) use crate::model::watch::memory::Resumed;
-pub use crate::model::watch::plan::WatchPlan;
+pub use crate::model::watch::plan::{PlannedLocation, RoundKeeper, WatchPlan};
 pub use crate::model::watch::round::{Ended, Round, Start};
 
 /// An act of the watch that the actor around it carries out.
@@ -35,6 +35,8 @@ pub enum Effect {
     Missed(u64),
     /// A location has an opinion on a service that others see too.
     Opinion(Opinion),
+    /// A location that keeps its own schedule is to look now, or more often.
+    Urge(Urge),
 }
 
 /// An attempt to be made.
@@ -59,6 +61,17 @@ pub struct Finished {
     pub measurement: Measurement,
 }
 
+/// A request to a location that keeps its own schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Urge {
+    /// Place of the location in the plan.
+    pub slot: usize,
+    /// It is to look at once instead of waiting for its turn.
+    pub look_now: bool,
+    /// It is to look more often until then; a time that is over ends that.
+    pub hurry_until: Timestamp,
+}
+
 /// A location's result beside those of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opinion {
@@ -72,8 +85,13 @@ pub struct Opinion {
 #[derive(Clone, Debug)]
 pub struct Watch {
     plan: WatchPlan,
-    rounds: Box<[Round]>,
+    /// Of each location in the plan; `None` where the location keeps it.
+    rounds: Box<[Option<Round>]>,
     consensus: Consensus,
+    /// Where locations keep their schedules, nothing else wakes the watch when they fall silent.
+    next_judgement: Option<Timestamp>,
+    /// The hurry that they know of.
+    told_hurry_until: Timestamp,
 }
 
 impl Watch {
@@ -87,21 +105,21 @@ impl Watch {
             let vote = resumed.votes.iter().find(|(place, _)| *place == slot);
             vote.map(|(_, vote)| vote.checked_at)
         };
-        let round = |slot| {
-            if is_new {
-                Round::looking_at(&plan, slot, now)
-            } else {
-                Round::resumed(&plan, slot, last_look(slot), now)
-            }
+        let round = |(slot, location): (usize, &PlannedLocation)| match location.round {
+            RoundKeeper::Location => None,
+            RoundKeeper::Watch if is_new => Some(Round::looking_at(&plan, slot, now)),
+            RoundKeeper::Watch => Some(Round::resumed(&plan, slot, last_look(slot), now)),
         };
-        let rounds = (0..plan.roles.len()).map(round).collect();
+        let rounds: Box<[Option<Round>]> = plan.locations.iter().enumerate().map(round).collect();
+        let is_kept_elsewhere = rounds.iter().any(Option::is_none);
+        let next_judgement = is_kept_elsewhere.then(|| now.plus_ms(plan.interval_ms));
         let (consensus, effects) = Consensus::begin(&plan, resumed, now);
-        (Self { plan, rounds, consensus }, effects)
+        (Self { plan, rounds, consensus, next_judgement, told_hurry_until: now }, effects)
     }
 
     /// Puts the first look off: many services began at once. For a watch that has just begun without votes.
     pub fn look_first_at(&mut self, at: Timestamp) {
-        for round in &mut self.rounds {
+        for round in self.rounds.iter_mut().flatten() {
             round.look_first_at(at);
         }
     }
@@ -127,15 +145,20 @@ impl Watch {
     /// Returns the time of the next call of [`Self::wake`]; `None` while every location is looking.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
-        self.rounds.iter().filter_map(Round::next_wake).min()
+        let rounds = self.rounds.iter().flatten().filter_map(Round::next_wake);
+        rounds.chain(self.next_judgement).min()
     }
 
     /// Starts what is due and notices gaps.
     pub fn wake(&mut self, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
-        for Start { attempt, missed } in self.rounds.iter_mut().filter_map(|round| round.wake(now)) {
+        for Start { attempt, missed } in self.rounds.iter_mut().flatten().filter_map(|round| round.wake(now))
+        {
             push_missed(missed, &mut effects);
             effects.push(Effect::Run(attempt));
+        }
+        if let Some(at) = self.next_judgement.filter(|at| *at <= now) {
+            self.next_judgement = Some(now.max(at).plus_ms(self.plan.interval_ms));
         }
         self.consensus.judge(now, &mut effects);
         effects
@@ -144,7 +167,7 @@ impl Watch {
     /// The attempt of a location that is under way, as due on the present wall clock.
     #[must_use]
     pub fn under_way(&self, slot: usize) -> Option<Attempt> {
-        self.rounds.get(slot)?.under_way()
+        self.rounds.get(slot)?.as_ref()?.under_way()
     }
 
     /// Takes in the outcome of an attempt that started at `checked_at`: retries, or believes it, records it and draws the
@@ -157,7 +180,7 @@ impl Watch {
         now: Timestamp,
     ) -> Vec<Effect> {
         let mut effects = Vec::new();
-        let Some(round) = self.rounds.get_mut(attempt.slot) else {
+        let Some(Some(round)) = self.rounds.get_mut(attempt.slot) else {
             return effects;
         };
         match round.finish(&self.plan, attempt, outcome, now) {
@@ -167,11 +190,36 @@ impl Watch {
                 let vote = Vote { status: measurement.status, checked_at };
                 effects.push(Effect::Record(Finished { attempt, checked_at, measurement }));
                 self.take_vote(attempt.slot, vote, now, &mut effects);
-                push_missed(self.rounds[attempt.slot].plan_next(&self.plan, attempt, now), &mut effects);
+                if let Some(round) = &mut self.rounds[attempt.slot] {
+                    push_missed(round.plan_next(&self.plan, attempt, now), &mut effects);
+                }
                 self.consensus.judge_vote(checked_at, now, &mut effects);
             }
         }
         effects
+    }
+
+    /// Takes in what a location that keeps its own schedule has seen. It is recorded already. A result that is late, or
+    /// older than one that came before, changes nothing here.
+    pub fn hear(&mut self, slot: usize, vote: Vote, now: Timestamp) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let is_expected = self.rounds.get(slot).is_some_and(Option::is_none);
+        let is_known = self.consensus.has_looked_since(slot, vote.checked_at);
+        if is_expected && !is_known && self.plan.is_punctual(vote.checked_at, now) {
+            self.take_vote(slot, vote, now, &mut effects);
+            self.consensus.judge_vote(vote.checked_at, now, &mut effects);
+        }
+        effects
+    }
+
+    /// Does what an engine elsewhere asks of this location.
+    pub fn heed(&mut self, urge: Urge, now: Timestamp) {
+        if let Some(Some(round)) = self.rounds.get_mut(urge.slot) {
+            round.hurry_until(urge.hurry_until);
+            if urge.look_now {
+                round.look_now(now);
+            }
+        }
     }
 
     /// Lets the votes of a location count or not; see `model::suspicion`.
@@ -181,9 +229,11 @@ impl Watch {
 
     /// The wall clock was set ahead by `jump_ms`, or back. What is planned moves with it; see [`Consensus::shift`].
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
-        for round in &mut self.rounds {
+        for round in self.rounds.iter_mut().flatten() {
             round.shift(jump_ms);
         }
+        self.next_judgement = self.next_judgement.map(|at| at.plus_ms(jump_ms));
+        self.told_hurry_until = self.told_hurry_until.plus_ms(jump_ms);
         self.consensus.shift(jump_ms, now)
     }
 
@@ -198,17 +248,32 @@ impl Watch {
         self.consensus.memory()
     }
 
-    /// Takes in a vote, and lets the rounds know what it means for them.
+    /// Takes in a vote, and lets the rounds know what it means for them. A single location has nobody to disagree with; if
+    /// it is told to hurry, then by an engine elsewhere.
     fn take_vote(&mut self, place: usize, vote: Vote, now: Timestamp, effects: &mut Vec<Effect>) {
         let confirmation = self.consensus.take_vote(place, vote, now, effects);
+        if self.rounds.len() == 1 {
+            return;
+        }
         let hurry_until = self.consensus.hurry_until(now);
+        let is_hurry_news = hurry_until.max(now) != self.told_hurry_until.max(now);
         for (slot, round) in self.rounds.iter_mut().enumerate() {
-            round.hurry_until(hurry_until);
             let is_asked = confirmation == Confirmation::AskOthers && slot != place;
-            if is_asked && !self.consensus.has_looked_since(slot, vote.checked_at) {
-                round.look_now(now);
+            let look_now = is_asked && !self.consensus.has_looked_since(slot, vote.checked_at);
+            match round {
+                Some(round) => {
+                    round.hurry_until(hurry_until);
+                    if look_now {
+                        round.look_now(now);
+                    }
+                }
+                None if look_now || is_hurry_news => {
+                    effects.push(Effect::Urge(Urge { slot, look_now, hurry_until }));
+                }
+                None => {}
             }
         }
+        self.told_hurry_until = hurry_until;
     }
 }
 

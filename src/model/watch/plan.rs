@@ -3,10 +3,13 @@
 //! Made from the settings of a service and the limits of the installation. It knows no time of day and no result.
 
 use crate::clock::Timestamp;
+use crate::model::schedule::Schedule;
 use crate::model::service::ProbeRole;
 
 /// Slack before a missing result counts as a gap: a result that is late by less than this is only late.
 const GAP_SLACK_MS: i64 = 5_000;
+/// The time that a result may be on its way before it is late.
+const PUNCTUAL_MS: i64 = 10_000;
 
 /// The schedule and the limits of the checks of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +28,26 @@ pub struct WatchPlan {
     pub backoff_max_ms: i64,
     /// Shortest time between two checks of one location while votes disagree.
     pub uncertain_interval_ms: i64,
-    /// Role of each location, in their order; at least one.
-    pub roles: Box<[ProbeRole]>,
+    /// The locations that check, in their order; at least one.
+    pub locations: Box<[PlannedLocation]>,
+}
+
+/// A location, as a plan knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedLocation {
+    /// Its role.
+    pub role: ProbeRole,
+    /// The keeper of its schedule.
+    pub round: RoundKeeper,
+}
+
+/// The keeper of a location's schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoundKeeper {
+    /// The watch itself: it says when the location looks.
+    Watch,
+    /// The location, which is another process: its results come by themselves.
+    Location,
 }
 
 impl WatchPlan {
@@ -42,6 +63,22 @@ impl WatchPlan {
     #[must_use]
     pub fn backed_until(&self, last: Timestamp, now: Timestamp) -> Timestamp {
         if now.ms_since(last) > self.coverage_ms() { last.plus_ms(self.interval_ms) } else { now }
+    }
+
+    /// Returns the plan of one of its locations that keeps its own schedule: the same due times, and nobody else in it.
+    #[must_use]
+    pub fn of_location(&self, slot: usize) -> Option<Self> {
+        let role = self.locations.get(slot)?.role;
+        let schedule = Schedule::new(self.hash, self.interval_ms, slot, self.locations.len());
+        let alone = PlannedLocation { role, round: RoundKeeper::Watch };
+        Some(Self { hash: schedule.phase_ms().unsigned_abs(), locations: [alone].into(), ..self.clone() })
+    }
+
+    /// Returns true if a result that was measured at `checked_at` came in time to say something of the present. One that
+    /// comes later, because its location was cut off, is history.
+    #[must_use]
+    pub fn is_punctual(&self, checked_at: Timestamp, now: Timestamp) -> bool {
+        now.ms_since(checked_at) <= self.timeout_ms + PUNCTUAL_MS
     }
 
     pub(super) fn backoff_after_ms(&self, attempt: u8) -> i64 {

@@ -63,7 +63,7 @@ impl Round {
     /// A round whose first look is at `at`, between two due times or on one.
     #[must_use]
     pub fn looking_at(plan: &WatchPlan, slot: usize, at: Timestamp) -> Self {
-        let schedule = Schedule::new(plan.hash, plan.interval_ms, slot, plan.roles.len());
+        let schedule = Schedule::new(plan.hash, plan.interval_ms, slot, plan.locations.len());
         Self { slot, schedule, next: Next::run(at), running: None, hurry_until: at }
     }
 

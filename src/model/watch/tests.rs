@@ -1,5 +1,7 @@
 //! Invariants of the watch under random scripts, checked after every step against a model that remembers results only.
 
+mod elsewhere;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
@@ -59,6 +61,10 @@ impl Model {
         model
     }
 
+    fn round(&self, slot: usize) -> &Round {
+        self.watch.rounds[slot].as_ref().expect("every location is here")
+    }
+
     fn step(&mut self, step: Step) {
         let until = self.now.plus_ms(step.wait_ms);
         while let Some(at) = self.watch.next_wake().filter(|at| *at <= until && !step.is_stall) {
@@ -82,14 +88,14 @@ impl Model {
 
     fn finish(&mut self, place: usize, how: i16) {
         let attempt = self.under_way.remove(place);
-        let schedule = self.watch.rounds[attempt.slot].schedule();
+        let schedule = self.round(attempt.slot).schedule();
         let outcome = match CheckStatus::from_code(how) {
             Some(status) => Outcome::Measured(measurement(status)),
             None => Outcome::Unmeasured(Trouble::NoPorts),
         };
         let effects = self.watch.finish(attempt, self.now, outcome, self.now);
         self.take(effects);
-        let is_over = self.watch.rounds[attempt.slot].retry_at().is_none();
+        let is_over = self.round(attempt.slot).retry_at().is_none();
         let is_in_phase = schedule.latest(attempt.scheduled_at) == attempt.scheduled_at;
         if is_over && !is_in_phase && schedule.runs_between(attempt.scheduled_at, self.now) > 0 {
             self.met += 1;
@@ -108,7 +114,8 @@ impl Model {
                 }
                 Effect::Change(change) => self.take_change(change, last_before),
                 Effect::Missed(runs) => self.missed += runs,
-                Effect::Opinion(opinion) => assert!(opinion.slot < self.plan.roles.len()),
+                Effect::Urge(urge) => panic!("every location is here: {urge:?}"),
+                Effect::Opinion(opinion) => assert!(opinion.slot < self.plan.locations.len()),
             }
         }
     }
@@ -152,7 +159,7 @@ impl Model {
             while !self.under_way.is_empty() {
                 self.finish(0, 0);
             }
-            let retries = self.watch.rounds.iter().filter_map(Round::retry_at);
+            let retries = self.watch.rounds.iter().flatten().filter_map(Round::retry_at);
             let Some(at) = retries.max() else { break };
             self.now = self.now.max(at);
             self.wake();
@@ -161,10 +168,10 @@ impl Model {
 
     /// Due times since the start that are over, and those of them that a run was started for.
     fn due_and_started(&self) -> (u64, u64) {
-        let schedules = self.watch.rounds.iter().map(Round::schedule);
+        let schedules = self.watch.rounds.iter().flatten().map(Round::schedule);
         let due = schedules.clone().map(|schedule| schedule.runs_between(self.start, self.now)).sum();
         let in_phase = |(place, at): &&(usize, Timestamp)| {
-            let schedule = self.watch.rounds[*place].schedule();
+            let schedule = self.round(*place).schedule();
             schedule.latest(*at) == *at && *at > self.start
         };
         (due, self.started.iter().filter(in_phase).count() as u64)
@@ -194,7 +201,7 @@ fn plans() -> impl Strategy<Value = WatchPlan> {
             backoff_ms: 200,
             backoff_max_ms: 1_000,
             uncertain_interval_ms: 1_000,
-            roles: vec![ProbeRole::Full; slots].into(),
+            locations: vec![HERE; slots].into(),
         }
     })
 }
@@ -206,6 +213,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..120)
 }
 
+const HERE: PlannedLocation = PlannedLocation { role: ProbeRole::Full, round: RoundKeeper::Watch };
 const START: i64 = 1_728_000_000_000;
 
 proptest! {
@@ -231,7 +239,7 @@ proptest! {
         let accounted = started + model.met + model.missed;
         prop_assert!(due <= accounted, "{} of {} due times", accounted, due);
         // A single location has no turn out of its phase but the first look, which a stall may replace by a due time.
-        prop_assert!(model.plan.roles.len() > 1 || accounted <= due + 1, "{} for {} due times", accounted, due);
+        prop_assert!(model.plan.locations.len() > 1 || accounted <= due + 1, "{} for {} due times", accounted, due);
     }
 
     /// A successor that is given the memory believes what the watch before it believed.
@@ -280,7 +288,7 @@ fn every_minute(locations: usize) -> WatchPlan {
         backoff_ms: 200,
         backoff_max_ms: 1_000,
         uncertain_interval_ms: 1_000,
-        roles: vec![ProbeRole::Full; locations].into(),
+        locations: vec![HERE; locations].into(),
     }
 }
 

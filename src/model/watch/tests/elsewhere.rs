@@ -1,0 +1,108 @@
+//! Locations that keep their own schedules: their results come by themselves, and they are asked, not told.
+
+use super::*;
+use crate::model::schedule::Schedule;
+
+const ELSEWHERE: PlannedLocation = PlannedLocation { round: RoundKeeper::Location, ..HERE };
+
+fn vote(status: CheckStatus, after_s: i64) -> Vote {
+    Vote { status, checked_at: seconds(after_s) }
+}
+
+fn seconds(after_s: i64) -> Timestamp {
+    Timestamp::from_ms(START + after_s * 1_000)
+}
+
+/// Three locations that keep their own schedules, all of which have seen the service up.
+fn all_elsewhere() -> Watch {
+    let plan = WatchPlan { locations: [ELSEWHERE; 3].into(), ..every_minute(3) };
+    let (mut watch, effects) = Watch::begin(plan, Memory::default(), seconds(0));
+    assert_eq!(effects, Vec::new());
+    for slot in 0..3 {
+        watch.hear(slot, vote(CheckStatus::Up, 1), seconds(1));
+    }
+    assert_eq!(watch.verdict(), Verdict::Up);
+    watch
+}
+
+fn urges(effects: &[Effect]) -> Vec<Urge> {
+    let urge = |effect: &Effect| match effect {
+        Effect::Urge(urge) => Some(*urge),
+        _ => None,
+    };
+    effects.iter().filter_map(urge).collect()
+}
+
+#[test]
+fn locations_with_their_own_schedules_are_never_told_to_run() {
+    let mut watch = all_elsewhere();
+    while let Some(at) = watch.next_wake().filter(|at| *at < seconds(3_600)) {
+        let effects = watch.wake(at);
+        assert!(!effects.iter().any(|effect| matches!(effect, Effect::Run(_) | Effect::Missed(_))));
+    }
+    assert_eq!(watch.verdict(), Verdict::Unknown, "a silence is noticed all the same");
+}
+
+#[test]
+fn a_location_elsewhere_that_contradicts_sends_the_others_to_look_at_once() {
+    let mut watch = all_elsewhere();
+    let now = seconds(61);
+    let effects = watch.hear(0, vote(CheckStatus::Down, 61), now);
+    let hurry_until = seconds(61 + 120);
+    let expected =
+        [(0, false), (1, true), (2, true)].map(|(slot, look_now)| Urge { slot, look_now, hurry_until });
+    assert_eq!(urges(&effects), expected);
+    assert_eq!(watch.verdict(), Verdict::Up, "one of three");
+    let effects = watch.hear(1, vote(CheckStatus::Down, 62), seconds(62));
+    assert_eq!(watch.verdict(), Verdict::Down);
+    assert!(urges(&effects).iter().all(|urge| !urge.look_now || urge.slot == 2), "{effects:?}");
+    let effects = watch.hear(2, vote(CheckStatus::Down, 63), seconds(63));
+    assert!(urges(&effects).iter().all(|urge| urge.hurry_until <= seconds(63)), "calm again: {effects:?}");
+    assert_eq!(urges(&effects).len(), 3);
+}
+
+/// What was measured while its location was cut off is history: neither the verdict nor the status line moves.
+#[rstest::rstest]
+#[case::in_time(61, 61, true)]
+#[case::as_long_on_its_way_as_may_be(61, 81, true)]
+#[case::late(61, 82, false)]
+#[case::older_than_what_is_known(0, 2, false)]
+#[case::known_already(1, 2, false)]
+fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64, #[case] counts: bool) {
+    let mut watch = all_elsewhere();
+    for slot in 0..2 {
+        let effects = watch.hear(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
+        assert!(counts || effects.is_empty(), "{effects:?}");
+    }
+    assert_eq!(watch.verdict(), if counts { Verdict::Down } else { Verdict::Up });
+}
+
+#[test]
+fn a_location_that_keeps_its_schedule_heeds_what_it_is_asked() {
+    let (mut watch, _) = Watch::begin(every_minute(1), Memory::default(), seconds(0));
+    let look = |watch: &mut Watch, at: Timestamp| {
+        let effects = watch.wake(at);
+        let Some(Effect::Run(attempt)) = effects.first() else { panic!("{effects:?}") };
+        watch.finish(*attempt, at, Outcome::Measured(measurement(CheckStatus::Up)), at);
+    };
+    look(&mut watch, seconds(0));
+    assert_eq!(watch.next_wake(), Some(seconds(60)));
+    watch.heed(Urge { slot: 0, look_now: true, hurry_until: seconds(30) }, seconds(10));
+    assert_eq!(watch.next_wake(), Some(seconds(10)));
+    look(&mut watch, seconds(10));
+    assert_eq!(watch.next_wake(), Some(seconds(22)), "five times as often");
+    look(&mut watch, seconds(22));
+    look(&mut watch, seconds(34));
+    assert_eq!(watch.next_wake(), Some(seconds(60)), "the hurry is over");
+}
+
+proptest! {
+    /// A location alone is due when it would be due among the others.
+    #[test]
+    fn a_location_keeps_its_due_times(plan in plans(), slot in 0_usize..5, now in 0_i64..4_000_000_000_000) {
+        let Some(alone) = plan.of_location(slot) else { return Ok(()) };
+        let now = Timestamp::from_ms(now);
+        let among = Schedule::new(plan.hash, plan.interval_ms, slot, plan.locations.len());
+        prop_assert_eq!(Schedule::new(alone.hash, alone.interval_ms, 0, 1).next_after(now), among.next_after(now));
+    }
+}
