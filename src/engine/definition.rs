@@ -14,7 +14,7 @@ use crate::model::location::LocationKey;
 use crate::model::secret::{SealBroken, Sealer};
 use crate::model::service::{OverrideStatus, Service, ServiceKey, Settings};
 use crate::model::service_secrets::{each_leaf, place_of};
-use crate::model::watch::WatchPlan;
+use crate::model::watch::{PlannedLocation, WatchPlan};
 use crate::probe::compile::SpecError;
 use crate::probe::spec::CheckSpec;
 
@@ -69,7 +69,7 @@ pub struct Task {
     pub plan: WatchPlan,
     /// The specification of the check.
     pub spec: Arc<CheckSpec>,
-    /// The locations that check, in the order of the plan's roles.
+    /// The locations that check, in the order of the plan.
     pub locations: Box<[LocationKey]>,
     /// Checks with equal keys go to the same host.
     pub host_key: u64,
@@ -144,11 +144,15 @@ impl Definer {
         if locations.is_empty() {
             return Ok(None);
         }
-        let roles = locations.iter().map(|known| settings.role_of(known.location.code.as_str())).collect();
+        let planned = locations.iter().map(|known| PlannedLocation {
+            role: settings.role_of(known.location.code.as_str()),
+            round: known.round(),
+        });
+        let planned = planned.collect();
         let config = open_secrets(&self.sealer, &settings.config, organisation, service.id)?;
         let spec = CheckSpec::compile(service.check_type, target, settings.timeout_seconds, &config)?;
         Ok(Some(Task {
-            plan: self.plan(service, settings, roles),
+            plan: self.plan(service, settings, planned),
             host_key: hash_of(&host_of(service.check_type, target)),
             fingerprint: hash_of(&(target, Value::Object(settings.config.clone()).to_string())),
             spec: Arc::new(spec),
@@ -156,12 +160,7 @@ impl Definer {
         }))
     }
 
-    fn plan(
-        &self,
-        service: &Service,
-        settings: &Settings,
-        roles: Box<[crate::model::service::ProbeRole]>,
-    ) -> WatchPlan {
+    fn plan(&self, service: &Service, settings: &Settings, locations: Box<[PlannedLocation]>) -> WatchPlan {
         let ms = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
         WatchPlan {
             hash: service.id.stable_hash(),
@@ -171,7 +170,7 @@ impl Definer {
             backoff_ms: ms(self.limits.retry_backoff_ms),
             backoff_max_ms: ms(self.limits.retry_backoff_max_ms),
             uncertain_interval_ms: self.limits.uncertain_interval_ms,
-            roles,
+            locations,
         }
     }
 }

@@ -178,6 +178,11 @@ impl Fleet {
         &self.shards[shard_index(id, self.shards.len())]
     }
 
+    /// Returns the present actor of a service.
+    pub(super) fn address_of(&self, id: Id) -> Option<&Addr<ServiceActor>> {
+        self.services.get(&id).map(|member| &*member.address)
+    }
+
     fn launch(
         &mut self,
         definition: &Arc<Definition>,
@@ -376,7 +381,7 @@ fn remember(definition: &Definition, roster: &Roster, known: LastKnownState) -> 
         if definition.heartbeat.is_some() {
             return Some(0);
         }
-        let key = roster.key_of(location.as_str())?;
+        let key = roster.find(location.as_str())?.key;
         definition.task.as_ref()?.locations.iter().position(|known| *known == key)
     };
     let votes = known.votes.into_iter().filter_map(|(location, vote)| Some((slot(&location)?, vote)));

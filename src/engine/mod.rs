@@ -11,6 +11,7 @@
 pub mod aggregator;
 pub mod counters;
 pub mod definition;
+pub mod elsewhere;
 mod first_look;
 pub mod fleet;
 pub mod lane;
@@ -31,6 +32,7 @@ use crate::config::limits::EngineLimits;
 use crate::engine::aggregator::{Batch, Flush, Lateness, LatenessReport, Snapshot, Snapshots};
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
+use crate::engine::elsewhere::{Hear, Heed};
 use crate::engine::fleet::{
     Apply, AreYouThere, Fleet, Retire, RetireAll, TakePing, WatchedService, WatchedServices,
 };
@@ -39,6 +41,7 @@ use crate::engine::roster::Roster;
 use crate::engine::shard::{Shard, Threads};
 use crate::id::Id;
 use crate::model::heartbeat::Ping;
+use crate::model::history::CheckRecord;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::watch::Memory;
 use crate::stats::window::Window;
@@ -147,6 +150,22 @@ impl Engine {
     /// [`EngineStopped`].
     pub async fn ping(&self, id: Id, ping: Ping) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(TakePing { id, ping }).await?)
+    }
+
+    /// Takes in results of a service from locations in other processes, oldest first. They are recorded already.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn hear(&self, id: Id, records: Arc<[CheckRecord]>) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(Hear { id, records }).await?)
+    }
+
+    /// Does what an engine elsewhere asks of this process, which is one of its locations.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn heed(&self, heed: Heed) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(heed).await?)
     }
 
     /// Forgets the service, whose last revision this was: results that are still under way are dropped, and so is a

@@ -5,13 +5,17 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
+use actix::Recipient;
+
 use crate::engine::counters::Count;
 use crate::engine::definition::Definition;
+use crate::engine::elsewhere::Urged;
 use crate::engine::location::LocationActor;
 use crate::model::check::{CheckStatus, CheckType};
 use crate::model::location::{Location, LocationCode, LocationKey};
 use crate::model::service::Settings;
 use crate::model::suspicion::Suspicion;
+use crate::model::watch::RoundKeeper;
 use crate::supervise::Handle;
 use crate::telemetry::{Collect, Exposition, Family};
 
@@ -31,17 +35,37 @@ pub struct KnownLocation {
     /// Finished checks by type and result.
     finished: [[Count; CheckStatus::ALL.len()]; CheckType::ALL.len()],
     suspicion: Mutex<Suspicion>,
-    /// One lane per shard; unset before the engine starts.
-    lanes: OnceLock<Box<[Handle<LocationActor>]>>,
+    reach: Reach,
+}
+
+/// The way to a location.
+#[derive(Debug)]
+enum Reach {
+    /// It is in this process: one lane per shard, unset before the engine starts.
+    Here(OnceLock<Box<[Handle<LocationActor>]>>),
+    /// It is in another process and keeps its own schedule; this takes what it is asked for.
+    Elsewhere(Recipient<Urged>),
 }
 
 impl Roster {
-    /// A roster of these locations.
+    /// A roster of these locations of this process.
     #[must_use]
     pub fn new(locations: Vec<Location>) -> Self {
         let numbered = (0..).map(LocationKey::new).zip(locations);
-        let known = numbered.map(|(key, location)| Arc::new(KnownLocation::new(key, location)));
+        let reach = || Reach::Here(OnceLock::new());
+        let known = numbered.map(|(key, location)| Arc::new(KnownLocation::new(key, location, reach())));
         Self { known: RwLock::new(known.collect()) }
+    }
+
+    /// Adds a location in another process, which is asked to look through `urges`. One with this code that is known
+    /// already stays as it is.
+    pub fn add_elsewhere(&self, location: Location, urges: Recipient<Urged>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.iter().any(|known| known.location.code == location.code) {
+            return;
+        }
+        let key = LocationKey::new(u32::try_from(known.len()).unwrap_or(u32::MAX));
+        known.push(Arc::new(KnownLocation::new(key, location, Reach::Elsewhere(urges))));
     }
 
     /// Returns every location.
@@ -62,20 +86,16 @@ impl Roster {
         self.lock().get(key.index()).map(Arc::clone)
     }
 
-    /// Returns the key of the location with this code.
+    /// Returns the location with this code.
     #[must_use]
-    pub fn key_of(&self, code: &str) -> Option<LocationKey> {
-        let known = self.lock();
-        known.iter().find(|known| known.location.code.as_str() == code).map(|known| known.key)
+    pub fn find(&self, code: &str) -> Option<Arc<KnownLocation>> {
+        self.lock().iter().find(|known| known.location.code.as_str() == code).map(Arc::clone)
     }
 
     /// Returns the locations that check the service: the assigned ones that are known, or all.
     pub(super) fn chosen(&self, settings: &Settings) -> Vec<Arc<KnownLocation>> {
         match &settings.assigned_probes {
-            Some(codes) => {
-                let keys = codes.iter().filter_map(|code| self.key_of(code));
-                keys.filter_map(|key| self.get(key)).collect()
-            }
+            Some(codes) => codes.iter().filter_map(|code| self.find(code)).collect(),
             None => self.all(),
         }
     }
@@ -86,13 +106,16 @@ impl Roster {
 }
 
 impl KnownLocation {
-    fn new(key: LocationKey, location: Location) -> Self {
-        Self {
-            key,
-            location,
-            finished: Default::default(),
-            suspicion: Mutex::default(),
-            lanes: OnceLock::new(),
+    fn new(key: LocationKey, location: Location, reach: Reach) -> Self {
+        Self { key, location, finished: Default::default(), suspicion: Mutex::default(), reach }
+    }
+
+    /// Returns the keeper of its schedule.
+    #[must_use]
+    pub const fn round(&self) -> RoundKeeper {
+        match self.reach {
+            Reach::Here(_) => RoundKeeper::Watch,
+            Reach::Elsewhere(_) => RoundKeeper::Location,
         }
     }
 
@@ -104,13 +127,28 @@ impl KnownLocation {
 
     /// Gives it the lanes that run its checks, one per shard. Those that it has already stay.
     pub(super) fn open(&self, lanes: Box<[Handle<LocationActor>]>) {
-        let is_first = self.lanes.set(lanes).is_ok();
-        debug_assert!(is_first, "one engine opens the lanes of a roster");
+        if let Reach::Here(known) = &self.reach {
+            let is_first = known.set(lanes).is_ok();
+            debug_assert!(is_first, "one engine opens the lanes of a roster");
+        }
     }
 
     /// Returns its lane on this shard.
     pub(super) fn lane(&self, shard: usize) -> Option<&Handle<LocationActor>> {
-        self.lanes.get()?.get(shard)
+        match &self.reach {
+            Reach::Here(lanes) => lanes.get()?.get(shard),
+            Reach::Elsewhere(_) => None,
+        }
+    }
+
+    /// Passes on what the location is asked for. What its recipient has no room for is lost: the location looks when its
+    /// turn comes.
+    pub(super) fn urge(&self, urged: Urged) {
+        if let Reach::Elsewhere(urges) = &self.reach
+            && urges.try_send(urged).is_err()
+        {
+            tracing::debug!(location = %self.location.code, "a request to look now is lost");
+        }
     }
 
     /// Notes an opinion of the location; says so when that makes or clears a suspect.

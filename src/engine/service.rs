@@ -6,7 +6,7 @@
 
 mod pings;
 mod succession;
-mod watching;
+pub(super) mod watching;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,9 +37,9 @@ const CATCH_UP: Duration = Duration::from_secs(5);
 
 /// The actor of one service.
 pub struct ServiceActor {
-    definition: Arc<Definition>,
-    shard: Arc<Shard>,
-    watching: Watching,
+    pub(super) definition: Arc<Definition>,
+    pub(super) shard: Arc<Shard>,
+    pub(super) watching: Watching,
     memory: Option<Memory>,
     sequence: u32,
     timer: Option<SpawnHandle>,
@@ -98,7 +98,7 @@ impl ServiceActor {
     }
 
     /// The wall time, after accounting for a clock that was set meanwhile.
-    fn now(&mut self) -> Timestamp {
+    pub(super) fn now(&mut self) -> Timestamp {
         let (wall, instant) = (self.shard.clock.now(), Instant::now());
         let passed_ms = signed(instant.duration_since(self.anchor.1).as_millis());
         let jump_ms = wall.ms_since(self.anchor.0) - passed_ms;
@@ -147,7 +147,7 @@ impl ServiceActor {
         if self.definition.is_paused { ChangeCause::Paused } else { ChangeCause::Reconfigured }
     }
 
-    fn apply(&mut self, effects: Vec<Effect>, ctx: &mut Context<Self>) {
+    pub(super) fn apply(&mut self, effects: Vec<Effect>, ctx: &mut Context<Self>) {
         for effect in effects {
             match effect {
                 Effect::Run(attempt) => self.run(attempt),
@@ -155,6 +155,7 @@ impl ServiceActor {
                 Effect::Change(change) => self.report(change),
                 Effect::Missed(runs) => self.shard.counters.missed.add(runs),
                 Effect::Opinion(opinion) => self.note(opinion),
+                Effect::Urge(urge) => self.urge(urge),
             }
         }
         self.set_timer(ctx);
@@ -208,7 +209,7 @@ impl ServiceActor {
     }
 
     /// With one location there is nobody to contradict it.
-    fn set_suspects_aside(&mut self) {
+    pub(super) fn set_suspects_aside(&mut self) {
         let Some(task) = self.definition.task.as_ref().filter(|task| task.locations.len() > 1) else {
             return;
         };
@@ -291,7 +292,7 @@ fn signed(count: u128) -> i64 {
 }
 
 fn location_of(task: &Task, slot: usize) -> Option<(LocationKey, ProbeRole)> {
-    Some((*task.locations.get(slot)?, *task.plan.roles.get(slot)?))
+    Some((*task.locations.get(slot)?, task.plan.locations.get(slot)?.role))
 }
 
 impl Supervised for ServiceActor {

@@ -207,7 +207,7 @@ async fn recall(
 
 fn memory(definition: &Definition, definer: &Definer, past: &Past, votes: &HashMap<i32, Vote>) -> Memory {
     let slot_of = |task: &Task, number: i32| {
-        let key = definer.roster.key_of(past.locations.code(number)?)?;
+        let key = definer.roster.find(past.locations.code(number)?)?.key;
         task.locations.iter().position(|known| *known == key)
     };
     let reported = definition.heartbeat.iter().flat_map(|_| votes.values().map(|vote| (0, *vote)));

@@ -5,6 +5,7 @@
 
 mod day;
 mod definition;
+mod elsewhere;
 mod facts;
 mod first_look;
 mod gap;

@@ -21,13 +21,15 @@ use watchkeeper::id::Id;
 use watchkeeper::model::check::{CheckType, Trouble};
 use watchkeeper::model::location::{Location, LocationKey};
 use watchkeeper::model::service::{ProbeRole, ServiceAddress};
-use watchkeeper::model::watch::WatchPlan;
+use watchkeeper::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::supervise::Supervisor;
 
 use crate::facts::{Collector, Facts, START};
 use crate::script::code_of;
 
+/// A location of the engine under test.
+const HERE: PlannedLocation = PlannedLocation { role: ProbeRole::Full, round: RoundKeeper::Watch };
 /// Longer than any check of a scene may take, with its cut-off.
 const LONGEST_CHECK: Duration = Duration::from_secs(120);
 
@@ -151,7 +153,7 @@ fn task(watching: &Watching) -> Task {
             backoff_ms: ms(limits.retry_backoff_ms),
             backoff_max_ms: ms(limits.retry_backoff_max_ms),
             uncertain_interval_ms: limits.uncertain_interval_ms,
-            roles: watching.at.chars().map(|_| ProbeRole::Full).collect(),
+            locations: watching.at.chars().map(|_| HERE).collect(),
         },
         spec: Arc::new(spec.expect("the target can be compiled")),
         locations: watching.at.bytes().map(|letter| LocationKey::new(u32::from(letter - b'a'))).collect(),
@@ -174,7 +176,7 @@ pub(crate) fn clock() -> Clock {
     Clock::driven(START)
 }
 
-fn location(place: usize) -> Location {
+pub(crate) fn location(place: usize) -> Location {
     Location {
         code: code_of(place).parse().expect("a letter is a code"),
         name: code_of(place),

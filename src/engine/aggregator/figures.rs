@@ -114,6 +114,13 @@ impl Figures {
         self.flush_if_due(&mut state);
     }
 
+    /// Takes in a finished check that is recorded already.
+    pub fn note_result(&self, record: &CheckRecord, measured_until: Option<Timestamp>) {
+        let mut state = self.lock();
+        let now = self.now(&mut state);
+        state.live(record.service, now).take_result(record, measured_until);
+    }
+
     /// Takes in a change of the measured status; the votes say `verdict` now.
     pub fn take_change(&self, change: StatusChange, verdict: Verdict) {
         let mut state = self.lock();

@@ -10,7 +10,7 @@ use crate::model::watch::{Effect, Memory, Watch};
 
 /// The state machine of one service.
 #[derive(Debug, Default)]
-pub(super) enum Watching {
+pub(in crate::engine) enum Watching {
     /// It is paused, stated by hand, or not configured.
     #[default]
     Idle,
@@ -69,7 +69,7 @@ impl Watching {
     }
 
     /// Returns the time until which the present status is backed, if nothing else comes.
-    pub(super) fn measured_until(&self) -> Option<Timestamp> {
+    pub(in crate::engine) fn measured_until(&self) -> Option<Timestamp> {
         match self {
             Self::Idle => None,
             Self::Checked(watch) => watch.measured_until(),

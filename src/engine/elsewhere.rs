@@ -1,0 +1,123 @@
+//! Locations in other processes: they keep their own schedules, the engine hears their results and asks them to look.
+//!
+//! What they send has been checked and recorded by whoever brings it here; what goes to them leaves through the recipient
+//! that the roster holds for each.
+
+use std::sync::Arc;
+
+use actix::{Context, Handler, Message};
+
+use crate::clock::Timestamp;
+use crate::engine::fleet::Fleet;
+use crate::engine::service::ServiceActor;
+use crate::engine::service::watching::Watching;
+use crate::id::Id;
+use crate::model::history::CheckRecord;
+use crate::model::location::LocationCode;
+use crate::model::verdict::Vote;
+use crate::model::watch::Urge;
+
+/// A location is to look at a service at once, or more often.
+#[derive(Clone, Debug, PartialEq, Eq, Message)]
+#[rtype(result = "()")]
+pub struct Urged {
+    /// The location.
+    pub location: LocationCode,
+    /// The service.
+    pub service: Id,
+    /// It is to look at once instead of waiting for its turn.
+    pub look_now: bool,
+    /// It is to look more often until then; a time that is over ends that.
+    pub hurry_until: Timestamp,
+}
+
+/// What an engine elsewhere asks of this process, which is one of its locations.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+pub struct Heed {
+    /// The service.
+    pub id: Id,
+    /// It is to be looked at at once.
+    pub look_now: bool,
+    /// It is to be looked at more often until then.
+    pub hurry_until: Timestamp,
+}
+
+/// Results of a service from locations in other processes, which are recorded already.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Hear {
+    /// The service.
+    pub id: Id,
+    /// The results, oldest first.
+    pub records: Arc<[CheckRecord]>,
+}
+
+impl Handler<Hear> for Fleet {
+    type Result = ();
+
+    /// A service that is gone, or whose mailbox is full, does without: the results are in the history.
+    fn handle(&mut self, hear: Hear, _: &mut Context<Self>) {
+        let refused = self.address_of(hear.id).is_some_and(|address| address.try_send(hear).is_err());
+        if refused {
+            tracing::debug!("a service does not hear results that are recorded");
+        }
+    }
+}
+
+impl Handler<Hear> for ServiceActor {
+    type Result = ();
+
+    fn handle(&mut self, Hear { records, .. }: Hear, ctx: &mut Context<Self>) {
+        let now = self.now();
+        self.set_suspects_aside();
+        for record in records.iter() {
+            self.hear(record, now, ctx);
+        }
+    }
+}
+
+impl Handler<Heed> for Fleet {
+    type Result = ();
+
+    fn handle(&mut self, heed: Heed, _: &mut Context<Self>) {
+        if self.address_of(heed.id).is_some_and(|address| address.try_send(heed).is_err()) {
+            tracing::debug!(service = %heed.id, "a request to look now is lost; the service looks when its turn comes");
+        }
+    }
+}
+
+impl Handler<Heed> for ServiceActor {
+    type Result = ();
+
+    fn handle(&mut self, Heed { look_now, hurry_until, .. }: Heed, ctx: &mut Context<Self>) {
+        let now = self.now();
+        if let Watching::Checked(watch) = &mut self.watching {
+            watch.heed(Urge { slot: 0, look_now, hurry_until }, now);
+            self.apply(Vec::new(), ctx);
+        }
+    }
+}
+
+impl ServiceActor {
+    fn hear(&mut self, record: &CheckRecord, now: Timestamp, ctx: &mut Context<Self>) {
+        let Some(known) = self.shard.roster.find(record.location.as_str()) else { return };
+        let Some(task) = &self.definition.task else { return };
+        let Some(slot) = task.locations.iter().position(|key| *key == known.key) else { return };
+        let Watching::Checked(watch) = &mut self.watching else { return };
+        let status = record.measurement.status;
+        known.finished(self.definition.check_type, status).add(1);
+        let effects = watch.hear(slot, Vote { status, checked_at: record.checked_at }, now);
+        self.shard.figures.note_result(record, self.watching.measured_until());
+        self.apply(effects, ctx);
+    }
+
+    /// Lets a location in another process know; it may not be reached, and then keeps to its own schedule.
+    pub(super) fn urge(&self, urge: Urge) {
+        let Urge { slot, look_now, hurry_until } = urge;
+        let key = self.definition.task.as_ref().and_then(|task| task.locations.get(slot));
+        let Some(known) = key.and_then(|key| self.shard.roster.get(*key)) else { return };
+        let location = known.location.code.clone();
+        known.urge(Urged { location, service: self.definition.id, look_now, hurry_until });
+    }
+}
