@@ -42,7 +42,7 @@ pub struct AccountKeys {
 /// The key cannot sign.
 pub fn operator_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
     let nats = json!({"type": "operator", "version": 2, "system_account": keys.system});
-    sign("Watchkeeper", &operator.public_key(), nats, (operator, now))
+    sign("Watchkeeper", &operator.public_key(), nats, operator, now)
 }
 
 /// The account of the server itself.
@@ -50,7 +50,7 @@ pub fn operator_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) ->
 /// # Errors
 /// The key cannot sign.
 pub fn system_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
-    sign("SYS", &keys.system, account(&without_jetstream()), (operator, now))
+    sign("SYS", &keys.system, account(&without_jetstream()), operator, now)
 }
 
 /// The account of engine nodes: all of JetStream, and what passes the wall.
@@ -66,7 +66,7 @@ pub fn engine_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> R
     let feed = |subject: &str| json!({"name": subject, "subject": subject, "type": "stream"});
     let exports: Vec<Value> = CALLS.into_iter().map(call).chain(FEEDS.into_iter().map(feed)).collect();
     nats["exports"] = json!(exports);
-    sign("WATCHKEEPER", &keys.engine, nats, (operator, now))
+    sign("WATCHKEEPER", &keys.engine, nats, operator, now)
 }
 
 /// The account of locations and enrolments: no JetStream, and of the engine's account only what passes the wall.
@@ -81,7 +81,7 @@ pub fn locations_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -
     let imports: Vec<Value> = calls.chain(feeds).collect();
     nats["imports"] = json!(imports);
     nats["signing_keys"] = json!([keys.location_signer]);
-    sign("LOCATIONS", &keys.locations, nats, (operator, now))
+    sign("LOCATIONS", &keys.locations, nats, operator, now)
 }
 
 fn account(limits: &Map<String, Value>) -> Value {
@@ -99,11 +99,12 @@ fn sign(
     name: &str,
     subject: &str,
     nats: Value,
-    (operator, now): (&KeyPair, Timestamp),
+    operator: &KeyPair,
+    now: Timestamp,
 ) -> Result<String, TokenError> {
-    let nats = nats.as_object().cloned().unwrap_or_default();
+    let Value::Object(nats) = nats else { return Err(TokenError::Form("it has no claims".into())) };
     let claims = Claims { subject: subject.into(), name: name.into(), issued: now, expires: None, nats };
-    jwt::sign(claims, operator)
+    jwt::sign(&claims, operator)
 }
 
 #[cfg(test)]
@@ -120,7 +121,7 @@ mod tests {
             tokens.clone().count() == patterns.clone().count()
                 && tokens.zip(patterns).all(|(token, pattern)| pattern == "*" || pattern == token)
         };
-        CALLS.iter().chain(&FEEDS).any(|pattern| matches(&pattern))
+        CALLS.iter().chain(&FEEDS).any(matches)
     }
 
     #[test]

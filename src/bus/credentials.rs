@@ -136,7 +136,7 @@ mod tests {
             expires: None,
             nats: Map::new(),
         };
-        jwt::sign(claims, &KeyPair::new_account()).unwrap()
+        jwt::sign(&claims, &KeyPair::new_account()).unwrap()
     }
 
     #[test]

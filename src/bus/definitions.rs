@@ -1,7 +1,7 @@
 //! The way of definitions to a location: the engine delivers, the location only listens.
 //!
 //! A location may not make a consumer: JetStream would deliver wherever the consumer says, also into other locations'
-//! subjects or over a lease. So the location asks ([`Following::ask`]), and an engine node makes the consumer ([`deliver`]), which
+//! subjects or over a lease. So the location asks ([`Following::ask`]), and an engine node makes the consumer ([`answer`]), which
 //! begins with the newest version of every definition and goes on with each change. Messages are numbered without gaps;
 //! after a gap or silence the location asks anew, and the delivery begins again.
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, ReplayPolicy, push};
 use async_nats::jetstream::message::Message as JetStreamMessage;
-use async_nats::{StatusCode, Subscriber};
+use async_nats::{Message, StatusCode, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::time::timeout;
@@ -25,6 +25,13 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 /// After this silence a delivery counts as lost.
 const SILENCE: Duration = Duration::from_secs(16);
 
+/// A delivery that nobody has heard for this long is taken away; its location will ask anew.
+const FORGOTTEN: Duration = Duration::from_secs(300);
+
+/// The engine nodes, one of which answers each request.
+const ENGINE: &str = "engine";
+/// Header of a heartbeat: the number of the message that was delivered last.
+const LAST_DELIVERED: &str = "Nats-Last-Consumer";
 /// Header with which a bucket marks what was deleted.
 const OPERATION: &str = "KV-Operation";
 
@@ -54,11 +61,31 @@ pub enum Next {
     Foreign,
 }
 
-/// Makes the delivery to a location, or begins it anew. For engine nodes, when they are asked for it.
+/// The requests of locations for their definitions. Of all engine nodes that listen, each request comes to one.
 ///
 /// # Errors
-/// What JetStream says.
-pub async fn deliver(jetstream: &Context, location: &LocationCode) -> Result<(), String> {
+/// The connection is closed.
+pub async fn requests(engine: &Connection) -> Result<Subscriber, String> {
+    let subscribed = engine.client().queue_subscribe("wk.follow.*", ENGINE.into()).await;
+    subscribed.map_err(|error| error.to_string())
+}
+
+/// Begins the delivery that was asked for, and says how many definitions are on their way.
+///
+/// # Errors
+/// It is no request of a location, or what JetStream says.
+pub async fn answer(engine: &Connection, request: &Message) -> Result<(), String> {
+    let Ok(Subject::Follow(location)) = request.subject.parse() else {
+        return Err(format!("{} asks for no definitions", request.subject));
+    };
+    let reply = request.reply.clone().ok_or("nobody waits for the answer")?;
+    let count = deliver(engine.jetstream(), &location).await?;
+    let sent = engine.client().publish(reply, count.to_string().into()).await;
+    sent.map_err(|error| error.to_string())
+}
+
+/// Makes the delivery to a location, or begins it anew; returns the definitions that it begins with.
+async fn deliver(jetstream: &Context, location: &LocationCode) -> Result<u64, String> {
     let stream = subjects::stream_of(DEFINITIONS);
     let name = format!("location_{}", token(location));
     // One that is not there needs no deleting.
@@ -72,10 +99,11 @@ pub async fn deliver(jetstream: &Context, location: &LocationCode) -> Result<(),
         filter_subject: subjects::definitions_of(location),
         idle_heartbeat: HEARTBEAT,
         max_deliver: 1,
+        inactive_threshold: FORGOTTEN,
         ..push::Config::default()
     };
     let made = jetstream.create_consumer_on_stream(config, stream).await;
-    made.map(|_| ()).map_err(|error| error.to_string())
+    made.map(|made| made.cached_info().num_pending).map_err(|error| error.to_string())
 }
 
 /// The end of a delivery at a location.
@@ -84,8 +112,8 @@ pub struct Following {
     connection: Connection,
     location: LocationCode,
     messages: Subscriber,
-    /// Number of the message that came last in this delivery; 0 = none yet.
-    number: u64,
+    /// Number of the message that came last in this delivery; `None` = its first one has not come.
+    number: Option<u64>,
 }
 
 impl Following {
@@ -96,18 +124,20 @@ impl Following {
     pub async fn listen(connection: &Connection, location: &LocationCode) -> Result<Self, String> {
         let subject = nats(&Subject::Delivery(location.clone()));
         let messages = connection.client().subscribe(subject).await.map_err(|error| error.to_string())?;
-        Ok(Self { connection: connection.clone(), location: location.clone(), messages, number: 0 })
+        Ok(Self { connection: connection.clone(), location: location.clone(), messages, number: None })
     }
 
-    /// Asks an engine node for everything from the start.
+    /// Asks an engine node for everything from the start; returns the number of definitions that are on their way.
     ///
     /// # Errors
     /// No engine node answers.
-    pub async fn ask(&mut self) -> Result<(), String> {
+    pub async fn ask(&mut self) -> Result<u64, String> {
         let subject = nats(&Subject::Follow(self.location.clone()));
-        self.number = 0;
+        self.number = None;
         let answer = self.connection.client().request(subject, Bytes::new()).await;
-        answer.map(|_| ()).map_err(|error| error.to_string())
+        let answer = answer.map_err(|error| error.to_string())?;
+        let count = std::str::from_utf8(&answer.payload).ok().and_then(|count| count.parse().ok());
+        count.ok_or_else(|| "the answer is no number of definitions".to_owned())
     }
 
     /// Waits for what comes next; `None` when the connection is closed.
@@ -116,20 +146,29 @@ impl Following {
             let Ok(message) = timeout(SILENCE, self.messages.next()).await else { return Some(Next::Lost) };
             let message = message?;
             if message.status == Some(StatusCode::IDLE_HEARTBEAT) {
+                if self.has_missed(&message) {
+                    return Some(Next::Lost);
+                }
                 continue;
             }
             let context = self.connection.jetstream().clone();
             let message = JetStreamMessage { message, context };
             let Some((number, change)) = read(&message, &self.location) else { return Some(Next::Foreign) };
-            // A first number begins a delivery that was asked for.
-            let follows = number == self.number + 1;
-            let begins = number == 1;
-            if !follows && !begins {
-                return Some(Next::Lost);
+            match self.number {
+                // The rest of the delivery before.
+                None if number != 1 => continue,
+                Some(last) if number != 1 && number != last + 1 => return Some(Next::Lost),
+                _ => self.number = Some(number),
             }
-            self.number = number;
             return Some(Next::Change(change));
         }
+    }
+
+    /// Compares with the number that a heartbeat tells.
+    fn has_missed(&self, heartbeat: &Message) -> bool {
+        let told = heartbeat.headers.as_ref().and_then(|headers| headers.get(LAST_DELIVERED));
+        let told: Option<u64> = told.and_then(|number| number.as_str().parse().ok());
+        self.number.is_some_and(|last| told.is_some_and(|told| told > last))
     }
 }
 

@@ -114,10 +114,10 @@ impl Installation {
             make_folder(&self.folder.join(folder))?;
         }
         let keys = Keys {
-            operator: self.key("operator", KeyPairType::Operator)?,
-            system: self.key("system", KeyPairType::Account)?,
-            engine: self.key("engine", KeyPairType::Account)?,
-            locations: self.key("locations", KeyPairType::Account)?,
+            operator: self.key("operator", &KeyPairType::Operator)?,
+            system: self.key("system", &KeyPairType::Account)?,
+            engine: self.key("engine", &KeyPairType::Account)?,
+            locations: self.key("locations", &KeyPairType::Account)?,
         };
         let signer = self.location_signer(&keys.locations.public_key())?;
         let authority = match &choices.own_certificate {
@@ -143,7 +143,7 @@ impl Installation {
     }
 
     /// Reads a key, or makes it.
-    fn key(&self, name: &str, kind: KeyPairType) -> Result<KeyPair, InstallationProblem> {
+    fn key(&self, name: &str, kind: &KeyPairType) -> Result<KeyPair, InstallationProblem> {
         let file = self.folder.join("keys").join(format!("{name}.seed"));
         let new = || {
             let seed = KeyPair::new(kind.clone()).seed();
@@ -151,7 +151,7 @@ impl Installation {
         };
         let seed = read_or_make(&file, new)?;
         let key = KeyPair::from_seed(seed.expose_secret().trim()).ok();
-        let key = key.filter(|key| key.key_pair_type() == kind);
+        let key = key.filter(|key| key.key_pair_type() == *kind);
         key.ok_or_else(|| content_problem(&file, "it holds another kind of key, or none"))
     }
 
@@ -182,7 +182,9 @@ impl Installation {
         replace(&folder.join("server.pem"), &server)?;
         let file = folder.join("ca.pem");
         // Who has pinned it keeps it: it is written once.
-        read_or_make(&file, || Ok(authority.pem().into()))?;
+        if !file.exists() {
+            replace(&file, &authority.pem())?;
+        }
         Ok(file)
     }
 

@@ -43,7 +43,7 @@ pub enum TokenError {
 ///
 /// # Errors
 /// The key cannot sign.
-pub fn sign(claims: Claims, issuer: &KeyPair) -> Result<String, TokenError> {
+pub fn sign(claims: &Claims, issuer: &KeyPair) -> Result<String, TokenError> {
     let mut body = json!({
         "jti": Id::random(),
         "iat": claims.issued.ms().div_euclid(1_000),
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn the_issuer_signs_all_of_it() {
         let issuer = KeyPair::new_account();
-        let token = sign(claims(), &issuer).unwrap();
+        let token = sign(&claims(), &issuer).unwrap();
         let (signed, signature) = token.rsplit_once('.').unwrap();
         let signature = URL_SAFE_NO_PAD.decode(signature).unwrap();
         assert!(issuer.verify(signed.as_bytes(), &signature).is_ok());
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_token_says_who_holds_it_and_for_how_long() {
         let claims = claims();
-        let holder = read(&sign(claims.clone(), &KeyPair::new_account()).unwrap()).unwrap();
+        let holder = read(&sign(&claims, &KeyPair::new_account()).unwrap()).unwrap();
         let expires = Some(Timestamp::from_ms(61_000));
         assert_eq!(holder, Holder { subject: claims.subject, name: claims.name, expires });
     }
@@ -136,6 +136,6 @@ mod tests {
     #[test]
     fn a_public_key_cannot_sign() {
         let public = KeyPair::from_public_key(&KeyPair::new_account().public_key()).unwrap();
-        assert!(matches!(sign(claims(), &public), Err(TokenError::Key(_))));
+        assert!(matches!(sign(&claims(), &public), Err(TokenError::Key(_))));
     }
 }

@@ -210,7 +210,7 @@ impl Issuer {
             expires,
             nats: nats.as_object().cloned().unwrap_or_default(),
         };
-        jwt::sign(claims, &self.key)
+        jwt::sign(&claims, &self.key)
     }
 
     /// Makes a key for the user and signs a token for it.

@@ -42,9 +42,8 @@ In the folder:
   nats-config.toml     what was chosen, for the next run
 
 Given again, it keeps every key and all credentials, goes on with what was chosen before, makes credentials for further \
-nodes, and writes configuration and server certificate anew (for the same key). A new node counts at once; for a changed \
-configuration the server must be told: nats-server --signal reload, or a restart. A file that should be a key and is none \
-is never written over.
+nodes, and writes configuration and server certificate anew (for the same key). A new node counts at once, a changed \
+configuration from the server's next start. A file that should be a key and is none is never written over.
 
 Nodes and locations live in two accounts. A location can reach nothing but its own subjects; what a stolen file can do is \
 written beside it in the summary.

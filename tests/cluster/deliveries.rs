@@ -10,17 +10,15 @@ use watchkeeper::bus::subjects::Subject;
 use watchkeeper::bus::users::User;
 use watchkeeper::id::Id;
 
-use crate::support::{Bus, DEADLINE, is_taken_in, location, messages, now};
+use crate::support::{Bus, DEADLINE, is_taken_in, location, messages, now, until};
 
 /// Answers the locations that ask for their definitions, as an engine node does.
 async fn answer_followers(engine: Connection) {
-    let mut asked = engine.client().subscribe("wk.follow.*").await.unwrap();
+    let mut requests = definitions::requests(&engine).await.unwrap();
     is_taken_in(engine.client(), "wk.look.nobody").await;
     tokio::spawn(async move {
-        while let Some(request) = asked.next().await {
-            let Ok(Subject::Follow(code)) = request.subject.parse() else { continue };
-            definitions::deliver(engine.jetstream(), &code).await.unwrap();
-            engine.client().publish(request.reply.unwrap(), Bytes::new()).await.unwrap();
+        while let Some(request) = requests.next().await {
+            definitions::answer(&engine, &request).await.unwrap();
         }
     });
 }
@@ -76,7 +74,7 @@ async fn a_location_follows_its_own_definitions_alone() {
     put(&engine, "ams", old, "foreign").await;
     let fra = bus.location("eu.fra").await;
     let mut following = Following::listen(&fra, &location("eu.fra")).await.unwrap();
-    following.ask().await.unwrap();
+    assert_eq!(following.ask().await, Ok(1));
     let initial = change(&mut following).await;
     assert_eq!((initial.service, initial.revision, initial.pending), (old, second, 0));
     assert_eq!((initial.partition, initial.definition.as_deref()), (5, Some(&b"second"[..])));
@@ -103,8 +101,37 @@ async fn who_asks_again_gets_everything_from_the_start() {
     let fra = bus.location("fra").await;
     let mut following = Following::listen(&fra, &location("fra")).await.unwrap();
     for _ in 0..2 {
-        following.ask().await.unwrap();
+        assert_eq!(following.ask().await, Ok(1));
         assert_eq!(change(&mut following).await.service, service);
+    }
+    let nobody = bus.location("ams").await;
+    let mut following = Following::listen(&nobody, &location("ams")).await.unwrap();
+    assert_eq!(following.ask().await, Ok(0));
+}
+
+#[tokio::test]
+async fn a_delivery_goes_on_when_the_server_comes_back() {
+    let Some(mut bus) = Bus::start().await else { return };
+    let engine = bus.node("a").await;
+    answer_followers(engine.clone()).await;
+    let (before, after) = (Id::random(), Id::random());
+    put(&engine, "fra", before, "x").await;
+    let fra = bus.location("fra").await;
+    let mut following = Following::listen(&fra, &location("fra")).await.unwrap();
+    following.ask().await.unwrap();
+    assert_eq!(change(&mut following).await.service, before);
+    bus.server.kill();
+    until("both have noticed", async || !engine.state().is_connected() && !fra.state().is_connected()).await;
+    bus.server.resume().await;
+    until("both are back", async || engine.state().is_connected() && fra.state().is_connected()).await;
+    put(&engine, "fra", after, "y").await;
+    loop {
+        match timeout(DEADLINE, following.next()).await.unwrap() {
+            Some(Next::Change(change)) if change.service == after => break,
+            Some(Next::Lost) => drop(following.ask().await.unwrap()),
+            Some(Next::Change(_)) => {}
+            other => panic!("expected a change, not {other:?}"),
+        }
     }
 }
 

@@ -4,6 +4,8 @@
 //! `watchkeeper nats-config` writes, on a free port, in a temporary folder. Without the program a test says so and passes,
 //! unless `WATCHKEEPER_TESTS_REQUIRE_NATS=1`.
 
+#![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
+
 mod answers;
 mod connections;
 mod deliveries;
