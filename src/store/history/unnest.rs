@@ -55,14 +55,11 @@ impl Columns {
         text
     }
 
-    /// `INSERT` of all rows; those that exist already are left as they are.
+    /// `INSERT` of all rows, none of which may exist already.
     pub(super) fn insert_text(&self, table: &str, columns: &str) -> String {
         let arrays: Vec<String> =
             (1..).zip(self.types).map(|(number, of)| format!("${number}::text::{of}[]")).collect();
-        format!(
-            "INSERT INTO {table} ({columns}) SELECT * FROM unnest({}) ON CONFLICT DO NOTHING",
-            arrays.join(", ")
-        )
+        format!("INSERT INTO {table} ({columns}) SELECT * FROM unnest({})", arrays.join(", "))
     }
 
     /// Returns the values to bind.
@@ -84,7 +81,7 @@ mod tests {
         columns.text(None);
         assert_eq!(
             columns.insert_text("t", "a, b"),
-            "INSERT INTO t (a, b) SELECT * FROM unnest($1::text::bigint[], $2::text::text[]) ON CONFLICT DO NOTHING"
+            "INSERT INTO t (a, b) SELECT * FROM unnest($1::text::bigint[], $2::text::text[])"
         );
         let expected = ["{-1,NULL}", r#"{"a \"b\", \\{}",NULL}"#];
         assert_eq!(columns.values(), expected.map(Value::from).to_vec());
