@@ -115,7 +115,7 @@ async fn each_service(announcer: &Announcer, past: Option<Past>) -> Result<Vec<R
 
 async fn read_past(announcer: &Announcer) -> Option<Past> {
     // Some of these statements read the newest of every service.
-    let history = announcer.databases.history.unhurried();
+    let history = announcer.databases.history.clone().unhurried();
     let (reader, now) = (history.reader(), announcer.engine.started_at());
     let read = async {
         let locations = LocationNumbers::read(reader).await?;

@@ -10,6 +10,7 @@ use crate::store::{Database, MainError, organisations, services};
 
 /// The retention of checks.
 #[derive(Clone)]
+#[expect(clippy::large_enum_variant, reason = "a process has one or two of them")]
 pub enum RetentionPolicy {
     /// As the plan of each service's organisation says.
     ByPlan {

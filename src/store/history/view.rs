@@ -88,10 +88,10 @@ impl History {
 
     /// The same history for work whose statements are long by design, as sealing, merging and a start are.
     #[must_use]
-    pub fn unhurried(&self) -> Self {
+    pub fn unhurried(self) -> Self {
         let rows = self.rows.unhurried();
-        let storage = match &self.storage {
-            SegmentStorage::Files(files) => SegmentStorage::Files(files.clone()),
+        let storage = match self.storage {
+            SegmentStorage::Files(files) => SegmentStorage::Files(files),
             SegmentStorage::Partitions(_) => SegmentStorage::Partitions(rows.reader().clone()),
         };
         Self { rows, storage }
