@@ -25,10 +25,15 @@ pub enum KeyCheck {
 /// When the database fails.
 pub async fn check_key(connection: &impl ConnectionTrait, sealer: &Sealer) -> Result<KeyCheck, MainError> {
     if let Some(stored) = Entity::find_by_id(KEY_CHECK).one(connection).await? {
-        let opened = sealer.open(PLACE, &stored.value);
-        return Ok(if opened.is_ok() { KeyCheck::Right } else { KeyCheck::Wrong });
+        return Ok(compare_key(&stored.value, sealer));
     }
     let fact = ActiveModel { name: Set(KEY_CHECK.into()), value: Set(sealer.seal(PLACE, KEY_CHECK)) };
     Entity::insert(fact).exec_without_returning(connection).await?;
     Ok(KeyCheck::Right)
+}
+
+/// Compares the key with the check value of an installation.
+#[must_use]
+pub fn compare_key(check_value: &str, sealer: &Sealer) -> KeyCheck {
+    if sealer.open(PLACE, check_value).is_ok() { KeyCheck::Right } else { KeyCheck::Wrong }
 }
