@@ -19,7 +19,7 @@ use crate::store::changes::Changes;
 use crate::store::error::{is_away, is_out_of_time};
 use crate::store::history::History;
 use crate::store::transaction::{Group, Transaction};
-use crate::store::{HistoryError, MainError, Reader, pool};
+use crate::store::{HistoryError, MainError, Reader, pool, promotion};
 
 /// Older versions can corrupt a database in WAL mode.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
@@ -37,6 +37,9 @@ pub enum OpenError {
     /// The linked SQLite has a known corruption bug.
     #[error("SQLite {0} can corrupt its files; at least 3.51.3 is needed")]
     OldSqlite(String),
+    /// An installation was being moved there, and that was cut off.
+    #[error("the promotion to {0} has not ended; run 'watchkeeper promote' again")]
+    Unfinished(String),
     /// A migration failed.
     #[error("cannot bring the database {url} up to date: {source}")]
     Migrate {
@@ -55,7 +58,7 @@ impl OpenError {
             Self::Connect { source, .. } | Self::Migrate { source, .. } => {
                 is_away(source) || is_out_of_time(source)
             }
-            Self::OldSqlite(_) => false,
+            Self::OldSqlite(_) | Self::Unfinished(_) => false,
         }
     }
 }
@@ -102,6 +105,10 @@ impl Databases {
     async fn open_main(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let main = Database::connect(main_url, limits).await?;
         let history = History::connect(history_url, limits).await?;
+        let refused = |source| OpenError::Connect { url: main.url.clone(), source };
+        if promotion::is_unfinished(main.writer.inner()).await.map_err(refused)? {
+            return Err(OpenError::Unfinished(main.url));
+        }
         let migrated = MainMigrator::up(main.unhurried.inner(), None).await;
         migrated.map_err(|source| OpenError::Migrate { url: main.url.clone(), source })?;
         Ok(Self { main, history })
@@ -283,7 +290,7 @@ fn is_sound_sqlite(version: &str) -> bool {
 }
 
 /// The address with the user info left out, for logs and error texts.
-fn without_credentials(url: &str) -> String {
+pub(in crate::store) fn without_credentials(url: &str) -> String {
     match url::Url::parse(url) {
         Ok(mut parsed) if parsed.has_host() => {
             let _ = parsed.set_username("");

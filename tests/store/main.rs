@@ -22,6 +22,7 @@ mod maintenances;
 mod merge;
 mod migrations;
 mod organisations;
+mod promotion;
 mod recent;
 mod recorder;
 mod restore;

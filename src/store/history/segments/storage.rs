@@ -254,7 +254,15 @@ impl Files {
 }
 
 async fn make_partitions(connection: &Reader, id: SegmentId) -> Result<(), DbErr> {
-    let texts = [
+    for text in partition_texts(id) {
+        connection.execute_unprepared(&text).await?;
+    }
+    Ok(())
+}
+
+/// The statements that make a segment's partitions, if they are not there.
+pub(in crate::store) fn partition_texts(id: SegmentId) -> [String; 8] {
+    [
         format!("CREATE TABLE IF NOT EXISTS check_block_{id} PARTITION OF check_block FOR VALUES IN ({id})"),
         // Blocks are compressed already.
         format!("ALTER TABLE check_block_{id} ALTER COLUMN body SET STORAGE EXTERNAL"),
@@ -270,9 +278,5 @@ async fn make_partitions(connection: &Reader, id: SegmentId) -> Result<(), DbErr
         format!(
             "CREATE INDEX IF NOT EXISTS check_rollup_{id}_by_service ON check_rollup_{id} (service_id, start)"
         ),
-    ];
-    for text in texts {
-        connection.execute_unprepared(&text).await?;
-    }
-    Ok(())
+    ]
 }

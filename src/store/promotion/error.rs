@@ -1,0 +1,72 @@
+//! What keeps a promotion from being done, in words for the operator.
+
+use sea_orm::sqlx;
+
+use super::cell::Unfit;
+use crate::store::database::OpenError;
+
+/// An error of a promotion. Whatever it is, the embedded installation is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum PromotionError {
+    /// The embedded databases cannot be read.
+    #[error("the embedded installation cannot be read: {0}")]
+    Source(sqlx::Error),
+    /// The target does not answer, or refuses.
+    #[error("{url}: {source}")]
+    Target {
+        /// Address without credentials.
+        url: String,
+        /// The error of the driver.
+        source: sqlx::Error,
+    },
+    /// The target's schema cannot be made.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// Something stands in the way.
+    #[error("{0}")]
+    Refused(String),
+    /// A row holds what PostgreSQL does not take.
+    #[error("{table}, {rows}: the column {column} of a row {problem}")]
+    Unfit {
+        /// The table.
+        table: String,
+        /// The page of the row.
+        rows: String,
+        /// The column.
+        column: &'static str,
+        /// What is wrong with the value.
+        problem: String,
+    },
+    /// Both sides do not hold the same.
+    #[error(
+        "{table}, {rows}: {there} rows in the target with checksum {target_sum}, {here} rows in the embedded installation with \
+        checksum {source_sum}; do not use the target: empty it and promote again (the embedded installation is untouched)"
+    )]
+    Differs {
+        /// The table.
+        table: String,
+        /// The page that differs.
+        rows: String,
+        /// Rows of the page in the embedded installation.
+        here: u64,
+        /// Rows of the page in the target.
+        there: u64,
+        /// Checksum of the page in the embedded installation.
+        source_sum: String,
+        /// Checksum of the page in the target.
+        target_sum: String,
+    },
+}
+
+impl PromotionError {
+    pub(super) fn refused(why: impl Into<String>) -> Self {
+        Self::Refused(why.into())
+    }
+}
+
+/// An error of a row, before it is known where it stood.
+#[derive(Debug)]
+pub(super) struct BadCell {
+    pub(super) column: &'static str,
+    pub(super) unfit: Unfit,
+}

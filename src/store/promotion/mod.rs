@@ -1,0 +1,218 @@
+//! Moving an embedded installation to PostgreSQL: both SQLite databases and the segment files, row by row, under their keys.
+//!
+//! - **The source is only read**, as it was at one moment ([`Embedded`]). Nothing may run on it meanwhile: whoever promotes
+//!   holds the data folder.
+//! - **Tables** come in the order of foreign keys ([`tables`]); a test compares the lists with the schemas. Rows keep their
+//!   keys, and what the target draws next lies above every key that was ever drawn.
+//! - **A segment file becomes a pair of partitions.** The catalogue, the numbers of segments and of batches stay the same; what
+//!   is retired, or lies in a batch that was never published, is left behind.
+//! - **Pages** of bounded size are moved, one a transaction, which also keeps up to which key the table is there. Killed at any
+//!   moment, the next run goes on behind that key. A marker says whose promotion it is; while it is there no server starts.
+//! - **Verified** by counts and checksums: page by page, every row on both sides, by the same code.
+//!
+//! Secrets stay sealed, so the target needs the same key. Keys of repeated requests and their leases, the clock's mark and
+//! what is to be erased are rows like all others.
+
+mod cell;
+mod checksum;
+mod copy;
+mod error;
+mod page;
+mod source;
+pub mod tables;
+mod target;
+mod unit;
+
+use sha2::{Digest as _, Sha256};
+
+pub use error::PromotionError;
+use page::{Page, Position};
+pub use source::Embedded;
+pub(in crate::store) use target::is_unfinished;
+pub use target::{Target, TargetState};
+pub use unit::{Place, Unit};
+
+/// Something that wants to know how far it is: called with each page, with the unit and the rows of the page.
+pub type Watcher<'w> = &'w mut dyn FnMut(&Unit, u64);
+
+/// A unit and the number of its rows in the embedded installation.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    /// The unit.
+    pub unit: Unit,
+    /// Its rows.
+    pub rows: u64,
+}
+
+/// A table that is the same on both sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// Its name.
+    pub table: &'static str,
+    /// Its rows.
+    pub rows: u64,
+    /// SHA-256 over the checksums of its pages, as hexadecimal digits.
+    pub checksum: String,
+}
+
+/// An embedded installation, and what there is to move of it.
+#[derive(Debug)]
+pub struct Promotion {
+    source: Embedded,
+    counted: Vec<Counted>,
+    installation: String,
+    state: String,
+}
+
+impl Promotion {
+    /// Counts everything. Nothing is changed.
+    ///
+    /// # Errors
+    /// When the installation cannot be read.
+    pub async fn plan(mut source: Embedded) -> Result<Self, PromotionError> {
+        let mut counted = Vec::new();
+        for unit in source.units().await? {
+            let rows = source.count(&unit).await?;
+            counted.push(Counted { unit, rows });
+        }
+        let installation = source.id().await?;
+        let state = source.state();
+        Ok(Self { source, counted, installation, state })
+    }
+
+    /// What there is to move.
+    #[must_use]
+    pub fn counted(&self) -> &[Counted] {
+        &self.counted
+    }
+
+    /// What a target holds.
+    ///
+    /// # Errors
+    /// When it holds something else, or fails.
+    pub async fn state_of(&self, target: &mut Target) -> Result<TargetState, PromotionError> {
+        target.state(&self.installation, &self.state).await
+    }
+
+    /// Reads every row, and checks that PostgreSQL takes it; returns what stands in the way.
+    ///
+    /// # Errors
+    /// When the installation cannot be read.
+    pub async fn check(&mut self, watcher: Watcher<'_>) -> Result<Vec<String>, PromotionError> {
+        let mut problems = self.source.dangling().await?;
+        for Counted { unit, .. } in &self.counted {
+            let mut after = None;
+            loop {
+                let page = next_page(&mut self.source, unit, after).await?;
+                match checksum::read_page(&mut self.source, (unit, &page)).await {
+                    Ok(sum) => watcher(unit, sum.rows),
+                    Err(error @ PromotionError::Unfit { .. }) => problems.push(error.to_string()),
+                    Err(error) => return Err(error),
+                }
+                let Some(upto) = page.upto else { break };
+                after = Some(upto);
+            }
+        }
+        Ok(problems)
+    }
+
+    /// Moves everything that is not there yet.
+    ///
+    /// # Errors
+    /// When something stands in the way or a side fails. What was moved stays, and the next run goes on.
+    pub async fn copy(&mut self, target: &mut Target, watcher: Watcher<'_>) -> Result<(), PromotionError> {
+        let dangling = self.source.dangling().await?;
+        if let Some(first) = dangling.first() {
+            return Err(PromotionError::refused(first.as_str()));
+        }
+        target.claim(&self.installation, &self.state).await?;
+        let segments = self.source.segment_ids().await?;
+        target.make_partitions(&segments).await?;
+        for Counted { unit, .. } in &self.counted {
+            let half = target.half(unit.place);
+            let mut progress = half.progress(unit).await?;
+            watcher(unit, progress.rows);
+            while !progress.is_done {
+                let page = next_page(&mut self.source, unit, progress.position.clone()).await?;
+                let next = copy::copy_page(&mut self.source, half, (unit, &page), &progress).await?;
+                watcher(unit, next.rows - progress.rows);
+                progress = next;
+            }
+        }
+        target.analyze(self.counted.iter().map(|counted| &counted.unit)).await
+    }
+
+    /// Compares every row of both sides; one table a row of the answer.
+    ///
+    /// # Errors
+    /// When they differ, naming table and keys. When a side fails.
+    pub async fn verify(
+        &mut self,
+        target: &mut Target,
+        watcher: Watcher<'_>,
+    ) -> Result<Vec<Verified>, PromotionError> {
+        let mut sums: Vec<(Verified, Sha256)> = Vec::new();
+        for Counted { unit, .. } in &self.counted {
+            let table = unit.table.name;
+            let place = sums.iter().position(|(verified, _)| verified.table == table).unwrap_or(sums.len());
+            if place == sums.len() {
+                sums.push((Verified { table, rows: 0, checksum: String::new() }, Sha256::new()));
+            }
+            let (verified, table_sum) = &mut sums[place];
+            let half = target.half(unit.place);
+            let mut after = None;
+            loop {
+                let page = next_page(&mut self.source, unit, after).await?;
+                let compared = checksum::compare_page(&mut self.source, half, (unit, &page)).await?;
+                watcher(unit, compared.rows);
+                verified.rows += compared.rows;
+                table_sum.update(compared.sum);
+                let Some(upto) = page.upto else { break };
+                after = Some(upto);
+            }
+        }
+        let sums = sums
+            .into_iter()
+            .map(|(verified, sum)| Verified { checksum: source::hex(&sum.finalize()), ..verified });
+        Ok(sums.collect())
+    }
+
+    /// Makes the target usable, if nothing was written to the source meanwhile.
+    ///
+    /// # Errors
+    /// When something was, or the target fails.
+    pub async fn finish(&mut self, target: &mut Target) -> Result<(), PromotionError> {
+        self.source.demand_unchanged().await?;
+        target.finish(&self.installation).await
+    }
+
+    /// Takes away what a promotion left behind that was cut off at its very end.
+    ///
+    /// # Errors
+    /// When the target fails.
+    pub async fn tidy_up(&self, target: &mut Target) -> Result<(), PromotionError> {
+        target.forget_history_marker(&self.installation).await
+    }
+
+    /// Closes the embedded installation.
+    pub async fn close(self) {
+        self.source.close().await;
+    }
+}
+
+/// The page that begins behind a key.
+async fn next_page(
+    source: &mut Embedded,
+    unit: &Unit,
+    after: Option<Position>,
+) -> Result<Page, PromotionError> {
+    let Some(rows) = unit.table.page_rows else { return Ok(Page { after, upto: None }) };
+    let query = unit.source_rows().page_end(after.as_ref(), rows);
+    let end = query.fetch_optional(source.connection(unit).await?).await.map_err(PromotionError::Source)?;
+    let end = end.map(|row| Position::of_key(&unit.table, &row)).transpose();
+    let upto = end.map_err(|unfit| {
+        let page = Page { after: after.clone(), upto: None };
+        error::BadCell { column: "of the key", unfit }.in_page(unit, &page)
+    })?;
+    Ok(Page { after, upto })
+}

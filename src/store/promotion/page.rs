@@ -1,0 +1,246 @@
+//! Pages: stretches of a table in the order of its key, the unit of a commit and of a comparison.
+//!
+//! The same statement reads a page on both sides. Texts are ordered by their bytes, as SQLite does it.
+
+use std::fmt;
+
+use sea_orm::sqlx;
+use sea_orm::sqlx::postgres::{PgArguments, Postgres};
+use sea_orm::sqlx::sqlite::{Sqlite, SqliteArguments};
+use sea_orm::sqlx::{Arguments as _, AssertSqlSafe};
+
+use super::cell::{Cell, Cells, Unfit};
+use super::tables::{Column, Kind, Table};
+
+/// A value of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum KeyPart {
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(String),
+}
+
+/// A place in a table: the values of its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Position(pub(super) Vec<KeyPart>);
+
+/// The rows behind one position, up to and with another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Page {
+    /// `None`: from the beginning.
+    pub(super) after: Option<Position>,
+    /// `None`: to the end.
+    pub(super) upto: Option<Position>,
+}
+
+/// A query of rows, before its values are bound.
+pub(super) struct Rows<'t> {
+    /// The table, or the partition that holds the rows of a segment.
+    pub(super) from: &'t str,
+    /// Its columns.
+    pub(super) table: &'t Table,
+    /// A condition that rows must fulfil.
+    pub(super) filter: Option<&'t str>,
+}
+
+impl Position {
+    /// The position of a row that holds the columns of the key and nothing else.
+    ///
+    /// # Errors
+    /// When a value is not of its column's type.
+    pub(super) fn of_key(table: &Table, row: &impl Cells) -> Result<Self, Unfit> {
+        let parts = table.key_columns().enumerate().map(|(place, column)| {
+            Ok(match row.cell(place, column.kind)? {
+                Cell::Number(number) => KeyPart::Number(number),
+                Cell::Text(text) => KeyPart::Text(text.to_owned()),
+                Cell::Null | Cell::Bytes(_) => return Err(Unfit::NotAllowed("is no key".into())),
+            })
+        });
+        parts.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// As JSON, to be kept.
+    pub(super) fn to_json(&self) -> String {
+        let parts = self.0.iter().map(|part| match part {
+            KeyPart::Number(number) => serde_json::Value::from(*number),
+            KeyPart::Text(text) => serde_json::Value::from(text.as_str()),
+        });
+        serde_json::Value::Array(parts.collect()).to_string()
+    }
+
+    /// What [`Self::to_json`] made; `None` if it did not.
+    pub(super) fn from_json(text: &str) -> Option<Self> {
+        let serde_json::Value::Array(parts) = serde_json::from_str(text).ok()? else { return None };
+        let parts = parts.into_iter().map(|part| match part {
+            serde_json::Value::String(text) => Some(KeyPart::Text(text)),
+            other => other.as_i64().map(KeyPart::Number),
+        });
+        parts.collect::<Option<_>>().map(Self)
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_json())
+    }
+}
+
+impl fmt::Display for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.after, &self.upto) {
+            (None, None) => write!(f, "the whole table"),
+            (None, Some(upto)) => write!(f, "keys up to {upto}"),
+            (Some(after), None) => write!(f, "keys after {after}"),
+            (Some(after), Some(upto)) => write!(f, "keys after {after} up to {upto}"),
+        }
+    }
+}
+
+impl Rows<'_> {
+    /// The rows of a page of SQLite, in order.
+    pub(super) fn sqlite(&self, page: &Page) -> sqlx::query::Query<'static, Sqlite, SqliteArguments> {
+        let mut place = |_: &Column| "?".to_owned();
+        let text = self.text(page, &|column| quoted(column), &mut place);
+        sqlx::query_with(AssertSqlSafe(text), sqlite_values(page.bounds()))
+    }
+
+    /// The same of PostgreSQL.
+    pub(super) fn postgres(&self, page: &Page) -> sqlx::query::Query<'static, Postgres, PgArguments> {
+        let mut bound = 0;
+        let mut place = |column: &Column| {
+            bound += 1;
+            if column.kind == Kind::Text { format!("${bound}::text") } else { format!("${bound}::bigint") }
+        };
+        let text = self.text(page, &by_bytes, &mut place);
+        let mut values = PgArguments::default();
+        for part in page.bounds() {
+            // Numbers and texts can always be bound.
+            let _ = match part {
+                KeyPart::Number(number) => values.add(*number),
+                KeyPart::Text(text) => values.add(text.clone()),
+            };
+        }
+        sqlx::query_with(AssertSqlSafe(text), values)
+    }
+
+    /// The key of the last row of a page that begins there and has so many rows; no row, if there are fewer.
+    pub(super) fn page_end(
+        &self,
+        after: Option<&Position>,
+        rows: u64,
+    ) -> sqlx::query::Query<'static, Sqlite, SqliteArguments> {
+        let page = Page { after: after.cloned(), upto: None };
+        let key = list(self.table.key_columns(), quoted);
+        let conditions = self.conditions(&page, &|column| quoted(column), &mut |_: &Column| "?".to_owned());
+        let text = format!(
+            "SELECT {key} FROM {}{conditions} ORDER BY {key} LIMIT 1 OFFSET {}",
+            self.from,
+            rows.saturating_sub(1)
+        );
+        sqlx::query_with(AssertSqlSafe(text), sqlite_values(page.bounds()))
+    }
+
+    /// The number of rows.
+    pub(super) fn count(&self) -> String {
+        let filter = self.filter.map(|filter| format!(" WHERE {filter}")).unwrap_or_default();
+        format!("SELECT COUNT(*) FROM {}{filter}", self.from)
+    }
+
+    fn text(
+        &self,
+        page: &Page,
+        ordered: &dyn Fn(&Column) -> String,
+        place: &mut dyn FnMut(&Column) -> String,
+    ) -> String {
+        let columns = list(self.table.columns.iter(), quoted);
+        let order = list(self.table.order.iter().map(|place| &self.table.columns[*place]), ordered);
+        let conditions = self.conditions(page, ordered, place);
+        format!("SELECT {columns} FROM {}{conditions} ORDER BY {order}", self.from)
+    }
+
+    fn conditions(
+        &self,
+        page: &Page,
+        ordered: &dyn Fn(&Column) -> String,
+        place: &mut dyn FnMut(&Column) -> String,
+    ) -> String {
+        let key = list(self.table.key_columns(), ordered);
+        let mut conditions: Vec<String> = self.filter.map(str::to_owned).into_iter().collect();
+        for (bound, sign) in [(&page.after, ">"), (&page.upto, "<=")] {
+            if bound.is_some() {
+                let places = list(self.table.key_columns(), &mut *place);
+                conditions.push(format!("({key}) {sign} ({places})"));
+            }
+        }
+        if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) }
+    }
+}
+
+impl Page {
+    fn bounds(&self) -> impl Iterator<Item = &KeyPart> {
+        self.after.iter().chain(&self.upto).flat_map(|position| &position.0)
+    }
+}
+
+fn sqlite_values<'p>(parts: impl Iterator<Item = &'p KeyPart>) -> SqliteArguments {
+    let mut values = SqliteArguments::default();
+    for part in parts {
+        // Numbers and texts can always be bound.
+        let _ = match part {
+            KeyPart::Number(number) => values.add(*number),
+            KeyPart::Text(text) => values.add(text.clone()),
+        };
+    }
+    values
+}
+
+pub(super) fn list<'c>(
+    columns: impl Iterator<Item = &'c Column>,
+    text: impl FnMut(&Column) -> String,
+) -> String {
+    columns.map(text).collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn quoted(column: &Column) -> String {
+    format!("\"{}\"", column.name)
+}
+
+/// PostgreSQL orders texts by its language unless it is told not to.
+fn by_bytes(column: &Column) -> String {
+    let collation = if column.kind == Kind::Text { " COLLATE \"C\"" } else { "" };
+    quoted(column) + collation
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::promotion::tables;
+
+    #[test]
+    fn positions_are_kept_as_they_are() {
+        let position = Position(vec![KeyPart::Number(i64::MIN), KeyPart::Text("a \"b\" [é".into())]);
+        assert_eq!(Position::from_json(&position.to_json()), Some(position));
+        assert_eq!(Position::from_json("{}"), None);
+        assert_eq!(Position::from_json("[1.5]"), None);
+    }
+
+    #[test]
+    fn a_page_lies_between_two_keys() {
+        let tables = tables::main();
+        let table = tables.iter().find(|table| table.name == "idempotency_key").unwrap();
+        let rows = Rows { from: table.name, table, filter: Some("1 = 1") };
+        let at = |n, text: &str| Some(Position(vec![KeyPart::Number(n), KeyPart::Text(text.into())]));
+        let page = Page { after: at(1, "a"), upto: at(2, "b") };
+        let mut bound = 0;
+        let text = rows.conditions(&page, &by_bytes, &mut |_| {
+            bound += 1;
+            format!("${bound}")
+        });
+        assert_eq!(
+            text,
+            r#" WHERE 1 = 1 AND ("token_id", "key" COLLATE "C") > ($1, $2) AND ("token_id", "key" COLLATE "C") <= ($3, $4)"#
+        );
+        assert_eq!(page.to_string(), r#"keys after [1,"a"] up to [2,"b"]"#);
+    }
+}

@@ -1,0 +1,331 @@
+//! The embedded installation, opened for reading alone: both databases as they are at one moment, and the segment files.
+//!
+//! Nobody else may write meanwhile. The data folder's lock keeps servers and imports away; that no other command has
+//! written is asked at the end ([`Embedded::demand_unchanged`]).
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sea_orm::sqlx;
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sea_orm::sqlx::{AssertSqlSafe, Connection as _, Row as _};
+use sea_orm_migration::MigratorTrait;
+use sha2::{Digest as _, Sha256};
+use watchkeeper_migration::{HistoryMigrator, MainMigrator, SegmentMigrator};
+
+use super::error::PromotionError;
+use super::tables::{self, Table};
+use super::unit::{Place, Unit};
+use crate::config::limits::StoreLimits;
+use crate::store::history::segments::SegmentId;
+
+/// Rows that SQLite's thread reads ahead.
+const ROWS_AHEAD: usize = 1_024;
+
+/// The embedded installation.
+#[derive(Debug)]
+pub struct Embedded {
+    main: Held,
+    history: Held,
+    segments: Segments,
+}
+
+/// A database with a transaction that reads it as it was when it began.
+#[derive(Debug)]
+struct Held {
+    connection: SqliteConnection,
+    file: PathBuf,
+    /// What SQLite counted of commits by others, before the transaction began.
+    version: i64,
+}
+
+/// The segment files, of which one at a time is open.
+#[derive(Debug)]
+struct Segments {
+    folder: PathBuf,
+    busy: Duration,
+    open: Option<(SegmentId, SqliteConnection)>,
+}
+
+impl Embedded {
+    /// Opens both databases and looks at them as they are now.
+    ///
+    /// # Errors
+    /// When a file is missing or cannot be read, or was not brought up to date by this version.
+    pub async fn open(main: &Path, history: &Path, limits: &StoreLimits) -> Result<Self, PromotionError> {
+        let busy = Duration::from_secs(limits.acquire_timeout_seconds);
+        let mut opened = Self {
+            main: Held::open(main, busy).await?,
+            history: Held::open(history, busy).await?,
+            segments: Segments { folder: history.with_extension("segments"), busy, open: None },
+        };
+        demand_steps::<MainMigrator>(&mut opened.main.connection, main).await?;
+        demand_steps::<HistoryMigrator>(&mut opened.history.connection, history).await?;
+        demand_known_tables(&mut opened.main.connection, &tables::main(), "main_migration").await?;
+        demand_known_tables(&mut opened.history.connection, &tables::history(), "history_migration").await?;
+        Ok(opened)
+    }
+
+    /// Everything that is to be moved, in the order in which it can be.
+    ///
+    /// # Errors
+    /// When the catalogue of segments cannot be read, or a segment that counts is missing.
+    pub async fn units(&mut self) -> Result<Vec<Unit>, PromotionError> {
+        let mut units: Vec<Unit> =
+            tables::main().into_iter().map(|table| Unit::whole(Place::Main, table)).collect();
+        for table in tables::history() {
+            let is_catalogue = table.name == "history_segment";
+            let mut unit = Unit::whole(Place::History, table);
+            // A segment that is retired is read by nobody who comes later.
+            unit.filter = is_catalogue.then(|| "retired_at IS NULL".to_owned());
+            units.push(unit);
+        }
+        for (id, sealed_batch) in self.catalogue().await? {
+            if sealed_batch == 0 {
+                continue;
+            }
+            let file = self.segments.file(id);
+            if !file.exists() {
+                return Err(PromotionError::refused(format!(
+                    "the segment file {} is missing",
+                    file.display()
+                )));
+            }
+            units
+                .extend(tables::segment().into_iter().map(|table| Unit::of_segment(id, table, sealed_batch)));
+        }
+        Ok(units)
+    }
+
+    /// The segments of the catalogue that are not retired.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(super) async fn segment_ids(&mut self) -> Result<Vec<SegmentId>, PromotionError> {
+        Ok(self.catalogue().await?.into_iter().map(|(id, _)| id).collect())
+    }
+
+    async fn catalogue(&mut self) -> Result<Vec<(SegmentId, i64)>, PromotionError> {
+        let text = "SELECT id, sealed_batch FROM history_segment WHERE retired_at IS NULL ORDER BY id";
+        let rows = sqlx::query_as(text).fetch_all(&mut self.history.connection).await;
+        rows.map_err(PromotionError::Source)
+    }
+
+    /// The connection to where a unit lies.
+    ///
+    /// # Errors
+    /// When its segment file cannot be opened.
+    pub(super) async fn connection(&mut self, unit: &Unit) -> Result<&mut SqliteConnection, PromotionError> {
+        match unit.place {
+            Place::Main => Ok(&mut self.main.connection),
+            Place::History => Ok(&mut self.history.connection),
+            Place::Segment(id) => self.segments.connection(id).await,
+        }
+    }
+
+    /// The number of rows of a unit.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub async fn count(&mut self, unit: &Unit) -> Result<u64, PromotionError> {
+        let text = unit.source_rows().count();
+        let connection = self.connection(unit).await?;
+        let rows: i64 = sqlx::query_scalar(AssertSqlSafe(text))
+            .fetch_one(connection)
+            .await
+            .map_err(PromotionError::Source)?;
+        Ok(rows.unsigned_abs())
+    }
+
+    /// The largest key that the database ever drew for this table: none of them is drawn again.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) async fn last_drawn(&mut self, unit: &Unit) -> Result<Option<i64>, PromotionError> {
+        let name = unit.table.name;
+        let text = "SELECT seq FROM sqlite_sequence WHERE name = ?";
+        let query = sqlx::query_scalar(text).bind(name);
+        let drawn = query.fetch_optional(self.connection(unit).await?).await;
+        drawn.map_err(PromotionError::Source)
+    }
+
+    /// The check value of the secret key, sealed with it.
+    ///
+    /// # Errors
+    /// When it cannot be read, or no server was ever started on this installation.
+    pub async fn key_check(&mut self) -> Result<String, PromotionError> {
+        let text = "SELECT value FROM installation WHERE name = 'key_check'";
+        let found: Option<String> = sqlx::query_scalar(text)
+            .fetch_optional(&mut self.main.connection)
+            .await
+            .map_err(PromotionError::Source)?;
+        found
+            .ok_or_else(|| PromotionError::refused("there is no installation here: nothing was ever started"))
+    }
+
+    /// The name of this installation: a digest of what its first start drew.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) async fn id(&mut self) -> Result<String, PromotionError> {
+        Ok(hex(&Sha256::digest(self.key_check().await?.as_bytes())))
+    }
+
+    /// A digest of size and time of the files of both databases, which every commit changes: by it a promotion that goes on
+    /// knows that it goes on with the same. A segment is never written to without a commit of the history.
+    pub(super) fn state(&self) -> String {
+        let mut sum = Sha256::new();
+        for file in [&self.main.file, &self.history.file] {
+            for ending in ["", "-wal"] {
+                let mut name = file.clone().into_os_string();
+                name.push(ending);
+                // A log may be made by whoever reads; an empty one says nothing.
+                let found = std::fs::metadata(PathBuf::from(name)).ok().filter(|found| found.len() > 0);
+                let marks = found
+                    .map_or([0; 3], |found| [found.size().cast_signed(), found.mtime(), found.mtime_nsec()]);
+                marks.iter().for_each(|mark| sum.update(mark.to_be_bytes()));
+            }
+        }
+        hex(&sum.finalize())
+    }
+
+    /// Rows that refer to rows that are not there: PostgreSQL would refuse them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn dangling(&mut self) -> Result<Vec<String>, PromotionError> {
+        let rows = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut self.main.connection).await;
+        let rows = rows.map_err(PromotionError::Source)?;
+        let texts = rows.iter().map(|row| {
+            let (table, parent): (String, String) = (row.try_get(0)?, row.try_get(2)?);
+            let number: Option<i64> = row.try_get(1)?;
+            let number = number.map(|number| format!(" {number}")).unwrap_or_default();
+            Ok(format!("{table}: the row{number} refers to a row of {parent} that does not exist"))
+        });
+        texts.collect::<Result<_, _>>().map_err(PromotionError::Source)
+    }
+
+    /// Ends the reading, and says whether the databases are still what was read.
+    ///
+    /// # Errors
+    /// When somebody has written to them meanwhile.
+    pub(super) async fn demand_unchanged(&mut self) -> Result<(), PromotionError> {
+        for held in [&mut self.main, &mut self.history] {
+            if !held.is_unchanged().await.map_err(PromotionError::Source)? {
+                return Err(PromotionError::refused(
+                    "something has written to the embedded installation meanwhile; empty the target and promote again",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes all files.
+    pub async fn close(self) {
+        let open = self.segments.open.map(|(_, connection)| connection);
+        for connection in [self.main.connection, self.history.connection].into_iter().chain(open) {
+            if let Err(error) = connection.close().await {
+                tracing::warn!(%error, "closing a database failed");
+            }
+        }
+    }
+}
+
+impl Held {
+    async fn open(file: &Path, busy: Duration) -> Result<Self, PromotionError> {
+        if !file.exists() {
+            let why = format!("there is no embedded installation here: {} is missing", file.display());
+            return Err(PromotionError::refused(why));
+        }
+        let mut connection = connect(file, busy).await.map_err(PromotionError::Source)?;
+        let version = begin(&mut connection).await.map_err(PromotionError::Source)?;
+        Ok(Self { connection, file: file.to_owned(), version })
+    }
+
+    async fn is_unchanged(&mut self) -> Result<bool, sqlx::Error> {
+        sqlx::query("ROLLBACK").execute(&mut self.connection).await?;
+        let version = begin(&mut self.connection).await?;
+        Ok(version == self.version)
+    }
+}
+
+/// Begins to read; a deferred transaction holds its view from its first statement on.
+async fn begin(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    let version = sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut *connection).await?;
+    sqlx::query("BEGIN").execute(&mut *connection).await?;
+    sqlx::query("SELECT COUNT(*) FROM sqlite_schema").fetch_one(&mut *connection).await?;
+    Ok(version)
+}
+
+async fn connect(file: &Path, busy: Duration) -> Result<SqliteConnection, sqlx::Error> {
+    let options = SqliteConnectOptions::new().filename(file).read_only(true).create_if_missing(false);
+    SqliteConnection::connect_with(&options.busy_timeout(busy).row_buffer_size(ROWS_AHEAD)).await
+}
+
+impl Segments {
+    fn file(&self, id: SegmentId) -> PathBuf {
+        self.folder.join(format!("{id:08}.db"))
+    }
+
+    async fn connection(&mut self, id: SegmentId) -> Result<&mut SqliteConnection, PromotionError> {
+        if self.open.as_ref().is_none_or(|(open, _)| *open != id) {
+            if let Some((_, earlier)) = self.open.take() {
+                earlier.close().await.map_err(PromotionError::Source)?;
+            }
+            let file = self.file(id);
+            let mut connection = connect(&file, self.busy).await.map_err(PromotionError::Source)?;
+            demand_steps::<SegmentMigrator>(&mut connection, &file).await?;
+            self.open = Some((id, connection));
+        }
+        match &mut self.open {
+            Some((_, connection)) => Ok(connection),
+            None => Err(PromotionError::refused(format!("segment {id} is not open"))),
+        }
+    }
+}
+
+/// The steps that were applied are those of this version: reading must not change anything, so nothing is brought up to
+/// date here.
+async fn demand_steps<M: MigratorTrait>(
+    connection: &mut SqliteConnection,
+    file: &Path,
+) -> Result<(), PromotionError> {
+    let text = format!("SELECT version FROM {}", M::migration_table_name());
+    let applied: Vec<String> =
+        sqlx::query_scalar(AssertSqlSafe(text)).fetch_all(connection).await.map_err(|error| {
+            PromotionError::refused(format!("{} is no database of ours: {error}", file.display()))
+        })?;
+    let applied: BTreeSet<String> = applied.into_iter().collect();
+    let known: BTreeSet<String> = M::migrations().iter().map(|step| step.name().to_owned()).collect();
+    if applied == known {
+        return Ok(());
+    }
+    let advice = if applied.is_subset(&known) {
+        "is of an earlier version: run 'watchkeeper migrate' first"
+    } else {
+        "is of a later version: promote it with that one"
+    };
+    Err(PromotionError::refused(format!("{} {advice}", file.display())))
+}
+
+/// Every table is in the lists: a promotion never leaves one behind.
+async fn demand_known_tables(
+    connection: &mut SqliteConnection,
+    known: &[Table],
+    migrations: &str,
+) -> Result<(), PromotionError> {
+    let text = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'";
+    let found: Vec<String> =
+        sqlx::query_scalar(text).fetch_all(connection).await.map_err(PromotionError::Source)?;
+    let is_known = |name: &String| name == migrations || known.iter().any(|table| table.name == name);
+    match found.iter().find(|name| !is_known(name)) {
+        None => Ok(()),
+        Some(name) => Err(PromotionError::refused(format!("the table {name} is not known to this version"))),
+    }
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

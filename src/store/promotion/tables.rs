@@ -1,0 +1,155 @@
+//! Every table of an installation, as the promotion needs it: its columns with their types, its key, its place in the order.
+//!
+//! Columns and keys are those of the entities. The order is that of foreign keys: a table comes after those that it refers
+//! to. A test compares these lists with the schemas that the migrations make, so that no table can be forgotten.
+
+use sea_orm::{
+    ColumnTrait as _, ColumnType, EntityTrait, IdenStatic as _, Iterable as _, PrimaryKeyToColumn as _,
+    PrimaryKeyTrait as _,
+};
+use watchkeeper_entities as entities;
+
+/// Rows of a page of small rows: what one commit moves.
+const SMALL_ROWS: u64 = 10_000;
+/// The same where a row may hold some kilobytes: answers, style sheets, blocks.
+const LARGE_ROWS: u64 = 256;
+/// The same where a row may hold megabytes.
+const HUGE_ROWS: u64 = 8;
+
+/// A table, or what of it lies in one segment.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns, in the order of the entity.
+    pub columns: Vec<Column>,
+    /// Places of the columns that pages are cut by.
+    pub(super) key: Vec<usize>,
+    /// Places of the columns that rows are ordered by; the key comes first, and no two rows are the same in all of them.
+    pub(super) order: Vec<usize>,
+    /// The database draws its key.
+    pub has_drawn_key: bool,
+    /// Rows of a page, or somewhat more where several share a key; `None`: all of them, because they refer to each other.
+    pub(super) page_rows: Option<u64>,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: Kind,
+}
+
+/// Types of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// 16 bits.
+    SmallInteger,
+    /// 32 bits.
+    Integer,
+    /// 64 bits.
+    BigInteger,
+    /// 0 or 1 on SQLite.
+    Boolean,
+    /// UTF-8 without the character 0, which PostgreSQL does not take.
+    Text,
+    /// Anything.
+    Bytes,
+}
+
+/// The tables of the main database.
+#[must_use]
+pub fn main() -> Vec<Table> {
+    vec![
+        Table::of::<entities::organisation::Entity>(SMALL_ROWS),
+        Table::of::<entities::installation::Entity>(SMALL_ROWS),
+        Table::of::<entities::clock_mark::Entity>(SMALL_ROWS),
+        Table::of::<entities::token::Entity>(SMALL_ROWS),
+        Table::of::<entities::idempotency_key::Entity>(LARGE_ROWS),
+        Table::of::<entities::service::Entity>(LARGE_ROWS),
+        Table::of::<entities::heartbeat::Entity>(SMALL_ROWS),
+        Table::of::<entities::history_erasure::Entity>(SMALL_ROWS),
+        Table::of::<entities::tag::Entity>(SMALL_ROWS),
+        Table::of::<entities::service_tag::Entity>(SMALL_ROWS),
+        Table::of::<entities::service_window::Entity>(SMALL_ROWS),
+        Table::of::<entities::statuspage::Entity>(LARGE_ROWS),
+        Table::of::<entities::asset::Entity>(HUGE_ROWS),
+        Table::of::<entities::custom_domain::Entity>(SMALL_ROWS),
+        Table::of::<entities::slug_hold::Entity>(SMALL_ROWS),
+        // A child may have been made before its group: one statement writes all, and is checked when it ends.
+        Table { page_rows: None, ..Table::of::<entities::component::Entity>(0) },
+        Table::of::<entities::incident::Entity>(LARGE_ROWS),
+        Table::of::<entities::incident_update::Entity>(LARGE_ROWS),
+        Table::of::<entities::incident_service::Entity>(SMALL_ROWS),
+        Table::of::<entities::incident_statuspage::Entity>(SMALL_ROWS),
+        Table::of::<entities::maintenance::Entity>(LARGE_ROWS),
+        Table::of::<entities::maintenance_update::Entity>(LARGE_ROWS),
+        Table::of::<entities::maintenance_service::Entity>(SMALL_ROWS),
+        Table::of::<entities::maintenance_statuspage::Entity>(SMALL_ROWS),
+    ]
+}
+
+/// The tables of the history database, without those of its segments.
+#[must_use]
+pub fn history() -> Vec<Table> {
+    vec![
+        Table::of::<entities::location::Entity>(SMALL_ROWS),
+        Table::of::<entities::history_progress::Entity>(SMALL_ROWS),
+        Table::of::<entities::history_segment::Entity>(SMALL_ROWS),
+        Table::of::<entities::status_change::Entity>(SMALL_ROWS),
+        Table::of::<entities::fresh_check::Entity>(SMALL_ROWS),
+    ]
+}
+
+/// The tables of a segment. Both databases find their rows by the service.
+#[must_use]
+pub fn segment() -> Vec<Table> {
+    vec![
+        Table::of::<entities::check_block::Entity>(LARGE_ROWS).by("service_id"),
+        Table::of::<entities::check_rollup::Entity>(LARGE_ROWS).by("service_id"),
+    ]
+}
+
+impl Table {
+    fn of<E: EntityTrait>(page_rows: u64) -> Self {
+        let columns: Vec<Column> = E::Column::iter()
+            .map(|column| Column { name: column.as_str(), kind: kind(column.def().get_column_type()) })
+            .collect();
+        let place = |name: &str| columns.iter().position(|column| column.name == name).unwrap_or_default();
+        let key: Vec<usize> = E::PrimaryKey::iter().map(|part| place(part.into_column().as_str())).collect();
+        Self {
+            name: E::default().table_name(),
+            has_drawn_key: E::PrimaryKey::auto_increment(),
+            order: key.clone(),
+            key,
+            columns,
+            page_rows: Some(page_rows),
+        }
+    }
+
+    /// The same in pages of whole values of one of its key's columns.
+    fn by(self, name: &str) -> Self {
+        let (first, rest): (Vec<usize>, Vec<usize>) =
+            self.order.iter().copied().partition(|place| self.columns[*place].name == name);
+        Self { order: first.iter().chain(&rest).copied().collect(), key: first, ..self }
+    }
+
+    /// Columns of the key.
+    pub(super) fn key_columns(&self) -> impl Iterator<Item = &Column> {
+        self.key.iter().map(|place| &self.columns[*place])
+    }
+}
+
+fn kind(of: &ColumnType) -> Kind {
+    match of {
+        ColumnType::SmallInteger => Kind::SmallInteger,
+        ColumnType::Integer => Kind::Integer,
+        ColumnType::BigInteger => Kind::BigInteger,
+        ColumnType::Boolean => Kind::Boolean,
+        ColumnType::Binary(_) | ColumnType::VarBinary(_) | ColumnType::Blob => Kind::Bytes,
+        // No entity has another; a test compares all of them with PostgreSQL's own.
+        _ => Kind::Text,
+    }
+}

@@ -1,0 +1,61 @@
+//! What is moved as one: a table, or the part of a table that lies in one segment.
+
+use super::page::Rows;
+use super::tables::Table;
+use crate::store::history::segments::SegmentId;
+
+/// The part of an installation that a table lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The main database.
+    Main,
+    /// The history database.
+    History,
+    /// A segment of the history: a file here, a pair of partitions there.
+    Segment(SegmentId),
+}
+
+/// A table, or what of it lies in one segment.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// Its place.
+    pub place: Place,
+    /// Its table.
+    pub table: Table,
+    /// The rows that count.
+    pub(super) filter: Option<String>,
+    /// Its name in the target.
+    pub(super) target: String,
+}
+
+impl Unit {
+    pub(super) fn whole(place: Place, table: Table) -> Self {
+        let target = format!("\"{}\"", table.name);
+        Self { place, table, filter: None, target }
+    }
+
+    /// Rows of later batches are leftovers of a seal that was cut off.
+    pub(super) fn of_segment(id: SegmentId, table: Table, sealed_batch: i64) -> Self {
+        let (filter, target) = (format!("batch <= {sealed_batch}"), format!("{}_{id}", table.name));
+        Self { place: Place::Segment(id), table, filter: Some(filter), target }
+    }
+
+    /// The name by which progress is kept and errors tell it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.place {
+            Place::Segment(id) => format!("{}_{id}", self.table.name),
+            _ => self.table.name.to_owned(),
+        }
+    }
+
+    /// Its rows in the embedded installation.
+    pub(super) fn source_rows(&self) -> Rows<'_> {
+        Rows { from: self.table.name, table: &self.table, filter: self.filter.as_deref() }
+    }
+
+    /// Its rows in the target: all that is there, so that nothing more may be.
+    pub(super) fn target_rows(&self) -> Rows<'_> {
+        Rows { from: &self.target, table: &self.table, filter: None }
+    }
+}
