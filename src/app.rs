@@ -4,6 +4,7 @@
 //! that runs by itself runs under the app's supervisor.
 
 mod background;
+pub mod embedded;
 pub mod first_start;
 mod foundation;
 pub(crate) mod locations;

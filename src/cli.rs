@@ -10,6 +10,7 @@ mod nats_config;
 mod openapi;
 mod organisations;
 mod picture;
+mod promote;
 mod reference;
 mod serve;
 mod settings;
@@ -50,6 +51,7 @@ enum Command {
     Token(tokens::Command),
     Import(import::Arguments),
     NatsConfig(nats_config::Arguments),
+    Promote(promote::Arguments),
     /// Print the OpenAPI document of the API; a server has it at /openapi.json
     Openapi,
     /// Print the documentation of every setting as Markdown
@@ -93,6 +95,7 @@ async fn dispatch(matches: &ArgMatches, config: Config) -> anyhow::Result<ExitCo
         Command::Token(command) => tokens::run(command, config).await,
         Command::Import(arguments) => import::run(arguments, config).await,
         Command::NatsConfig(arguments) => nats_config::run(arguments),
+        Command::Promote(arguments) => promote::run(arguments, config).await,
         Command::Openapi => openapi::run(&config),
         Command::Settings => Ok(reference::run()),
         Command::Migrate => migrate(config).await,

@@ -14,8 +14,8 @@ use crate::store::database::sqlite_url;
 use crate::store::{Databases, idempotency_keys, installation, organisations};
 
 /// The embedded databases in the data folder.
-const MAIN_FILE: &str = "main.db";
-const HISTORY_FILE: &str = "history.db";
+pub(super) const MAIN_FILE: &str = "main.db";
+pub(super) const HISTORY_FILE: &str = "history.db";
 
 /// Everything that is needed by commands that work on the databases alone.
 pub struct Foundation {

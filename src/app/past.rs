@@ -37,6 +37,17 @@ pub(super) fn spool(config: &Config) -> anyhow::Result<Option<Spool>> {
     Ok(Some(spool.with_context(|| format!("cannot use the folder {}", folder.display()))?))
 }
 
+/// The bytes in the spool that the next start would write to the history.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub(super) fn spooled_bytes(config: &Config) -> anyhow::Result<u64> {
+    if !config.data_dir.join(SPOOL_FOLDER).is_dir() {
+        return Ok(0);
+    }
+    Ok(spool(config)?.filter(|spool| !spool.is_empty()).map_or(0, |spool| spool.bytes()))
+}
+
 /// Lets the recorder write what an earlier process has left, before services are restored from the history; whether it
 /// has. A long spool is written beside everything else.
 pub(super) async fn replay(databases: &Databases, recorder: &Handle<Recorder>) -> bool {

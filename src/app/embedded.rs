@@ -1,0 +1,97 @@
+//! The embedded installation of a data folder, for a command that moves it elsewhere: nothing else runs on it meanwhile,
+//! and nothing in it is changed.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+
+use crate::app::first_start::{self, FolderLock};
+use crate::app::foundation::{HISTORY_FILE, MAIN_FILE};
+use crate::app::past;
+use crate::config::Config;
+use crate::config::sources::BadConfig;
+use crate::store::installation::{KeyCheck, compare_key};
+
+/// The files of an embedded installation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmbeddedFiles {
+    /// The main database.
+    pub main: PathBuf,
+    /// The history database; its segments lie in a folder beside it.
+    pub history: PathBuf,
+}
+
+/// The files that the settings name.
+///
+/// # Errors
+/// When a database is not embedded.
+pub fn files(config: &Config) -> Result<EmbeddedFiles, BadConfig> {
+    let file = |key: &str, url: &Option<String>, name: &str| match url.as_deref() {
+        None => Ok(config.data_dir.join(name)),
+        Some(url) => match url.strip_prefix("sqlite:") {
+            Some(rest) => Ok(rest.trim_start_matches("//").split('?').next().unwrap_or_default().into()),
+            None => Err(BadConfig(format!(
+                "{key} is set to a PostgreSQL already; promote moves an embedded installation, so leave it unset here"
+            ))),
+        },
+    };
+    Ok(EmbeddedFiles {
+        main: file("database_url", &config.database_url, MAIN_FILE)?,
+        history: file("history_url", &config.history_url, HISTORY_FILE)?,
+    })
+}
+
+/// Takes the data folder, so that neither a server nor an import works on it.
+///
+/// # Errors
+/// When there is none, or another process holds it.
+pub fn take(config: &Config) -> anyhow::Result<FolderLock> {
+    if !config.data_dir.is_dir() {
+        bail!("there is no data folder {}", config.data_dir.display());
+    }
+    first_start::lock(&config.data_dir)
+}
+
+/// What must be done in the data folder before it can be left behind; `check_value` is that of the installation's key.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn obstacles(config: &Config, check_value: &str) -> anyhow::Result<Vec<String>> {
+    let mut found = Vec::new();
+    let (sealer, new_key) = first_start::sealer(config)?;
+    match (compare_key(check_value, &sealer), new_key) {
+        (KeyCheck::Right, _) => {}
+        (KeyCheck::Wrong, Some(key)) => {
+            found.push(format!("{} is missing; the target needs the same key", key.file().display()));
+        }
+        (KeyCheck::Wrong, None) => {
+            found.push(
+                "the secret key is not the one that this installation's secrets were sealed with".into(),
+            );
+        }
+    }
+    let waiting = past::spooled_bytes(config)?;
+    if waiting > 0 {
+        found.push(format!(
+            "the spool holds {waiting} bytes of results that are not in the history yet; run 'watchkeeper serve' on the \
+            embedded databases until they are written"
+        ));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_are_those_of_the_settings() {
+        let config = Config { data_dir: "data".into(), ..Config::default() };
+        let embedded = files(&config).unwrap();
+        assert_eq!((embedded.main, embedded.history), ("data/main.db".into(), "data/history.db".into()));
+        let elsewhere = Config { history_url: Some("sqlite:///far/h.db?mode=rwc".into()), ..config.clone() };
+        assert_eq!(files(&elsewhere).unwrap().history, PathBuf::from("/far/h.db"));
+        let moved = Config { database_url: Some("postgres://h/d".into()), ..config };
+        assert!(files(&moved).unwrap_err().to_string().starts_with("database_url is set to a PostgreSQL"));
+    }
+}
