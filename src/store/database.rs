@@ -19,7 +19,7 @@ use crate::store::changes::Changes;
 use crate::store::error::{is_away, is_out_of_time};
 use crate::store::history::History;
 use crate::store::transaction::{Group, Transaction};
-use crate::store::{HistoryError, MainError, Reader, pool, promotion};
+use crate::store::{HistoryError, MainError, Reader, pool, unfinished};
 
 /// Older versions can corrupt a database in WAL mode.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
@@ -106,7 +106,7 @@ impl Databases {
         let main = Database::connect(main_url, limits).await?;
         let history = History::connect(history_url, limits).await?;
         let refused = |source| OpenError::Connect { url: main.url.clone(), source };
-        if promotion::is_unfinished(main.writer.inner()).await.map_err(refused)? {
+        if unfinished::is_unfinished(&main.writer).await.map_err(refused)? {
             return Err(OpenError::Unfinished(main.url));
         }
         let migrated = MainMigrator::up(main.unhurried.inner(), None).await;

@@ -32,6 +32,7 @@ pub mod synced_groups;
 pub mod tags;
 pub mod tokens;
 mod transaction;
+mod unfinished;
 pub mod usage;
 pub mod windows;
 

@@ -179,10 +179,9 @@ impl Filled {
         }
         let logo = client.get(&page).expect(200).data()["logo_url"].as_str().unwrap().to_owned();
         let host = format!("{}.localhost", self.slug);
-        for path in [&logo[logo.find("/assets/").unwrap()..]] {
-            let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-            seen.push((path.to_owned(), format!("{:?}", raw(&client, &request))));
-        }
+        let path = &logo[logo.find("/assets/").unwrap()..];
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        seen.push((path.to_owned(), format!("{:?}", raw(&client, &request))));
         for arguments in [["org", "list"], ["token", "list"]] {
             seen.push((arguments.join(" "), self.server.command_json(&arguments).to_string()));
         }

@@ -28,7 +28,6 @@ use sha2::{Digest as _, Sha256};
 pub use error::PromotionError;
 use page::{Page, Position};
 pub use source::Embedded;
-pub(in crate::store) use target::is_unfinished;
 pub use target::{Target, TargetState};
 pub use unit::{Place, Unit};
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use sea_orm::sqlx;
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sea_orm::sqlx::{AssertSqlSafe, Connection as _, Row as _};
+use sea_orm::sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use sea_orm_migration::MigratorTrait;
 use sha2::{Digest as _, Sha256};
 use watchkeeper_migration::{HistoryMigrator, MainMigrator, SegmentMigrator};
@@ -261,6 +261,7 @@ async fn begin(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
 
 async fn connect(file: &Path, busy: Duration) -> Result<SqliteConnection, sqlx::Error> {
     let options = SqliteConnectOptions::new().filename(file).read_only(true).create_if_missing(false);
+    let options = options.disable_statement_logging();
     SqliteConnection::connect_with(&options.busy_timeout(busy).row_buffer_size(ROWS_AHEAD)).await
 }
 

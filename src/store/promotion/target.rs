@@ -2,12 +2,11 @@
 //!
 //! Each database has a marker table while a promotion to it is not finished: whose it is, and up to which key each table
 //! is there. Progress is written in the transaction of the rows. A server refuses a main database with a marker
-//! ([`is_unfinished`]).
+//! (`store::unfinished`).
 
 use sea_orm::sqlx;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
-use sea_orm::sqlx::{AssertSqlSafe, Connection as _};
-use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, DbErr, Statement};
+use sea_orm::sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use sea_orm_migration::MigratorTrait as _;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
@@ -202,6 +201,7 @@ impl Half {
         let shown = without_credentials(url);
         let failed = |source| PromotionError::Target { url: shown.clone(), source };
         let options: PgConnectOptions = url.parse().map_err(failed)?;
+        let options = options.disable_statement_logging();
         let mut connection = PgConnection::connect_with(&options).await.map_err(failed)?;
         let encoding: String =
             sqlx::query_scalar("SHOW server_encoding").fetch_one(&mut connection).await.map_err(failed)?;
@@ -374,17 +374,4 @@ impl Half {
             self.prefix
         )
     }
-}
-
-/// Returns true while a promotion to this main database is not finished.
-///
-/// # Errors
-/// When the database fails.
-pub(in crate::store) async fn is_unfinished(connection: &DatabaseConnection) -> Result<bool, DbErr> {
-    if connection.get_database_backend() != DbBackend::Postgres {
-        return Ok(false);
-    }
-    let text = "SELECT to_regclass('main_promotion') IS NOT NULL AS is_unfinished";
-    let row = connection.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await?;
-    row.map_or(Ok(false), |row| row.try_get("", "is_unfinished"))
 }

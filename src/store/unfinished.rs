@@ -1,0 +1,18 @@
+//! A main database that an installation is still being moved to: half an installation is not served.
+//!
+//! The marker is a table that `promotion` makes before all others and drops when everything is there and compared.
+
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
+
+/// Returns true while a promotion to this main database has not ended.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn is_unfinished(connection: &impl ConnectionTrait) -> Result<bool, DbErr> {
+    if connection.get_database_backend() != DbBackend::Postgres {
+        return Ok(false);
+    }
+    let text = "SELECT to_regclass('main_promotion') IS NOT NULL AS is_unfinished";
+    let row = connection.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await?;
+    row.map_or(Ok(false), |row| row.try_get("", "is_unfinished"))
+}
