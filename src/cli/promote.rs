@@ -68,7 +68,7 @@ fn postgres_url(text: &str) -> Result<String, &'static str> {
 pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
     let files = embedded::files(&config)?;
     let _lock = embedded::take(&config)?;
-    let mut source = Embedded::open(&files.main, &files.history, &config.limits.store).await?;
+    let mut source = Embedded::open(&files.main, &files.history, &config.database).await?;
     let obstacles = embedded::obstacles(&config, &source.key_check().await?)?;
     let promotion = Promotion::plan(source).await?;
     let run = Run { arguments, config, promotion };

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use rstest::rstest;
-use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
+use sea_orm::{ConnectionTrait, Statement};
 use watchkeeper::clock::DAY_MS;
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::config::limits::StoreLimits;
@@ -28,7 +28,7 @@ const HOUR_MS: i64 = 3_600_000;
 const START_MS: i64 = 20_000 * DAY_MS;
 
 /// One column of an answer, as text.
-async fn texts(connection: &DatabaseConnection, question: &str) -> Vec<String> {
+async fn texts(connection: &impl ConnectionTrait, question: &str) -> Vec<String> {
     let question = Statement::from_string(connection.get_database_backend(), question);
     let rows = connection.query_all_raw(question).await.unwrap();
     rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect()
