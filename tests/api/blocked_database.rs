@@ -42,7 +42,7 @@ fn a_write_that_waits_too_long_for_a_lock_is_503() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                (0..3).for_each(|_| assert_unavailable(&client, "POST", "/v1/services", &manual()))
+                (0..3).for_each(|_| assert_unavailable(&client, "POST", "/v1/services", &manual()));
             });
         }
         assert_eq!(usage(), 0, "reading goes on");
