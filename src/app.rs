@@ -4,6 +4,7 @@
 //! that runs by itself runs under the app's supervisor.
 
 mod background;
+mod bus;
 pub mod embedded;
 pub mod first_start;
 mod foundation;
@@ -32,6 +33,7 @@ use crate::app::first_start::{FirstStart, FolderLock};
 use crate::app::recording::{
     CompactorParts, RecorderParts, StartedCompactor, start_compactor, start_recorder,
 };
+use crate::bus::connection::Connection;
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::config::Config;
@@ -65,6 +67,8 @@ pub struct App {
     engine: Engine,
     recording: Recording,
     databases: Databases,
+    /// Closed when it is dropped; `None` when everything runs in this process.
+    bus: Option<Connection>,
     /// Held until everything has stopped.
     lock: File,
 }
@@ -87,10 +91,14 @@ impl Recording {
         engine: &Engine,
         guard: &Arc<ClockGuard>,
         supervisor: &Supervisor,
+        bus: Option<&Connection>,
     ) -> Vec<Arc<dyn Collect>> {
         let clock = Arc::new(ClockMetrics(Arc::clone(guard)));
         let (recorded, compacted) = (Arc::clone(&self.recorded), Arc::clone(&self.compacted));
-        vec![engine.counters(), engine.roster(), recorded, compacted, clock, Arc::new(supervisor.clone())]
+        let always: [Arc<dyn Collect>; 6] =
+            [engine.counters(), engine.roster(), recorded, compacted, clock, Arc::new(supervisor.clone())];
+        let connected = bus.map(|bus| Arc::clone(bus.state()) as Arc<dyn Collect>);
+        always.into_iter().chain(connected).collect()
     }
 }
 
@@ -106,6 +114,7 @@ impl App {
         let probers = locations::probers(&config, &clock)?;
         let looking = Arc::new(toolbox(&config, &clock, None)?);
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
+        let bus = bus::join(&config).await?;
         let foundation = Foundation::lay(config, clock).await?;
         let guard =
             wall_clock::guard(&foundation.databases, &foundation.clock, foundation.config.trust_clock)
@@ -140,7 +149,7 @@ impl App {
             engine: engine.clone(),
             definer: announcer.definer.clone(),
             announcer: announcer.clone(),
-            collectors: recording.collectors(&engine, &guard, &supervisor),
+            collectors: recording.collectors(&engine, &guard, &supervisor, bus.as_ref()),
             supervisor: supervisor.clone(),
         };
         let background = Background::start(BackgroundParts {
@@ -156,7 +165,7 @@ impl App {
         })
         .await;
         let server = public::open(state, listener)?;
-        Ok(Self { address, first_start, server, background, engine, recording, databases, lock })
+        Ok(Self { address, first_start, server, background, engine, recording, databases, bus, lock })
     }
 
     /// Stops in order: no new requests, no new checks, everything recorded, databases closed.
@@ -182,7 +191,7 @@ impl App {
             self.databases.main.close().await;
             awaited.set("the history database");
             self.databases.history.close().await;
-            drop(self.lock);
+            drop((self.bus, self.lock));
             Ok(())
         };
         let stopped = tokio::time::timeout(STOP_LIMIT, stopping).await;

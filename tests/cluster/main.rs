@@ -11,5 +11,6 @@ mod connections;
 mod deliveries;
 mod nats_config;
 mod refusals;
+mod serve;
 mod streams;
 mod support;
