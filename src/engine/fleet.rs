@@ -53,7 +53,9 @@ pub struct Fleet {
     address: Option<Arc<Addr<Self>>>,
     /// Seconds of the sweep.
     tick: u32,
-    /// Told when the last service has ended; `None` until all are to end.
+    /// All services are to end, and none begins.
+    is_closing: bool,
+    /// Told when the last of them has ended.
     all_ended: Option<oneshot::Sender<()>>,
 }
 
@@ -170,6 +172,7 @@ impl Fleet {
             launched: 0,
             address: None,
             tick: 0,
+            is_closing: false,
             all_ended: None,
         }
     }
@@ -239,7 +242,7 @@ impl Handler<Apply> for Fleet {
 
     fn handle(&mut self, Apply { definition, memory }: Apply, ctx: &mut Context<Self>) -> ResponseFuture<()> {
         let id = definition.id;
-        if self.retired.covers(id, definition.revision) {
+        if self.is_closing || self.retired.covers(id, definition.revision) {
             return Box::pin(std::future::ready(()));
         }
         let now = self.shard(id).clock.now();
@@ -294,6 +297,7 @@ impl Handler<Retire> for Fleet {
     fn handle(&mut self, Retire { id, revision }: Retire, _: &mut Context<Self>) -> ResponseFuture<()> {
         self.retired.note(id, revision);
         let ended = self.services.remove(&id).map(Member::end);
+        self.note_end_of_all();
         Box::pin(async move {
             if let Some(ended) = ended {
                 ended.await;
@@ -331,14 +335,20 @@ impl Handler<ServiceExited> for Fleet {
         let Some(member) = self.services.get_mut(&id).filter(|member| member.generation == generation) else {
             return;
         };
-        if ending == Ending::Stopped || self.all_ended.is_some() {
+        if ending == Ending::Stopped {
+            self.services.remove(&id);
+            self.note_end_of_all();
+            return;
+        }
+        let problem = self.supervisor.count_death(ServiceActor::KIND, &ending);
+        if self.is_closing {
+            tracing::error!(service = %id, problem, "a service actor died while all were ending");
             self.services.remove(&id);
             self.note_end_of_all();
             return;
         }
         let wait = member.backoff.get_or_insert_default().next_wait();
         let (wait_ms, name) = (wait.as_millis(), &member.definition.name);
-        let problem = self.supervisor.count_death(ServiceActor::KIND, &ending);
         tracing::error!(service = %id, %name, problem, wait_ms, "a service actor died; it starts again");
         ctx.notify_later(StartAgain { id, generation }, wait);
     }

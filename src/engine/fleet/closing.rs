@@ -29,6 +29,7 @@ impl Handler<RetireAll> for Fleet {
     type Result = ResponseActFuture<Self, ()>;
 
     fn handle(&mut self, _: RetireAll, _: &mut Context<Self>) -> Self::Result {
+        self.is_closing = true;
         // What has died and waits to start again ends by not starting.
         self.services.retain(|_, member| member.address.connected());
         for member in self.services.values() {
