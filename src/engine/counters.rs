@@ -1,5 +1,5 @@
-//! The counts of what the engine did and did not do, by reason: scheduled = finished + unmeasured + dropped + under
-//! way. Finished checks are counted at their location (`engine::roster`).
+//! The counts of what the engine did and did not do, by reason: scheduled = measured + unmeasured + dropped + under
+//! way. Finished checks, also those heard from elsewhere, are counted at their location (`engine::roster`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -27,8 +27,8 @@ pub struct Urged {
     pub service: Id,
     /// It is to look at once instead of waiting for its turn.
     pub look_now: bool,
-    /// It is to look more often until then; a time that is over ends that.
-    pub hurry_until: Timestamp,
+    /// It is to look more often for so many milliseconds; 0 ends that. Not a time: their clocks may differ.
+    pub hurry_ms: i64,
 }
 
 /// What an engine elsewhere asks of this process, which is one of its locations.
@@ -39,8 +39,8 @@ pub struct Heed {
     pub id: Id,
     /// It is to be looked at at once.
     pub look_now: bool,
-    /// It is to be looked at more often until then.
-    pub hurry_until: Timestamp,
+    /// It is to be looked at more often for so many milliseconds.
+    pub hurry_ms: i64,
 }
 
 /// Results of a service from locations in other processes, which are recorded already.
@@ -90,10 +90,10 @@ impl Handler<Heed> for Fleet {
 impl Handler<Heed> for ServiceActor {
     type Result = ();
 
-    fn handle(&mut self, Heed { look_now, hurry_until, .. }: Heed, ctx: &mut Context<Self>) {
+    fn handle(&mut self, Heed { look_now, hurry_ms, .. }: Heed, ctx: &mut Context<Self>) {
         let now = self.now();
         if let Watching::Checked(watch) = &mut self.watching {
-            watch.heed(Urge { slot: 0, look_now, hurry_until }, now);
+            watch.heed(look_now, hurry_ms, now);
             self.apply(Vec::new(), ctx);
         }
     }
@@ -113,11 +113,12 @@ impl ServiceActor {
     }
 
     /// Lets a location in another process know; it may not be reached, and then keeps to its own schedule.
-    pub(super) fn urge(&self, urge: Urge) {
+    pub(super) fn urge(&self, urge: Urge, now: Timestamp) {
         let Urge { slot, look_now, hurry_until } = urge;
         let key = self.definition.task.as_ref().and_then(|task| task.locations.get(slot));
         let Some(known) = key.and_then(|key| self.shard.roster.get(*key)) else { return };
         let location = known.location.code.clone();
-        known.urge(Urged { location, service: self.definition.id, look_now, hurry_until });
+        let hurry_ms = hurry_until.ms_since(now).max(0);
+        known.urge(Urged { location, service: self.definition.id, look_now, hurry_ms });
     }
 }

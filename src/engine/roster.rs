@@ -125,7 +125,7 @@ impl KnownLocation {
         &self.finished[check_type as usize][status as usize]
     }
 
-    /// Gives it the lanes that run its checks, one per shard. Those that it has already stay.
+    /// Gives it the lanes that run its checks, one per shard. To be called once.
     pub(super) fn open(&self, lanes: Box<[Handle<LocationActor>]>) {
         if let Reach::Here(known) = &self.reach {
             let is_first = known.set(lanes).is_ok();

@@ -155,7 +155,7 @@ impl ServiceActor {
                 Effect::Change(change) => self.report(change),
                 Effect::Missed(runs) => self.shard.counters.missed.add(runs),
                 Effect::Opinion(opinion) => self.note(opinion),
-                Effect::Urge(urge) => self.urge(urge),
+                Effect::Urge(urge) => self.urge(urge, self.shard.clock.now()),
             }
         }
         self.set_timer(ctx);

@@ -1,4 +1,4 @@
-//! A shard: one thread with its own aggregator and its own lane to every location.
+//! A shard: one thread with its own aggregator and its own lane of every location in this process.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

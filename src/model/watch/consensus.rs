@@ -10,6 +10,9 @@ use crate::model::status_line::{Change, StatusLine};
 use crate::model::verdict::{Verdict, Vote, majority};
 use crate::model::watch::{Effect, Memory, Opinion, Resumed, WatchPlan};
 
+/// Intervals for which locations look more often after the last change of a vote.
+pub(super) const HURRY_INTERVALS: i64 = 2;
+
 /// The votes on one service, and what is believed.
 #[derive(Clone, Debug)]
 pub struct Consensus {
@@ -103,7 +106,7 @@ impl Consensus {
         let contradicts = self.verdict.as_check().is_some_and(|believed| believed != vote.status);
         let is_news = before != Some(vote.status);
         if is_news && (before.is_some() || contradicts) {
-            self.uncertain_until = now.plus_ms(2 * self.interval_ms);
+            self.uncertain_until = now.plus_ms(HURRY_INTERVALS * self.interval_ms);
         }
         if is_news && contradicts { Confirmation::AskOthers } else { Confirmation::NotNeeded }
     }

@@ -16,6 +16,7 @@ use crate::model::check::{Measurement, Outcome};
 use crate::model::history::ChangeCause;
 use crate::model::status_line::Change;
 use crate::model::verdict::{Verdict, Vote};
+use crate::model::watch::consensus::HURRY_INTERVALS;
 pub use crate::model::watch::consensus::{Confirmation, Consensus};
 pub use crate::model::watch::memory::Memory;
 pub(super) use crate::model::watch::memory::Resumed;
@@ -90,7 +91,7 @@ pub struct Watch {
     consensus: Consensus,
     /// Where locations keep their schedules, nothing else wakes the watch when they fall silent.
     next_judgement: Option<Timestamp>,
-    /// The hurry that they know of.
+    /// The hurry that they were told of last.
     told_hurry_until: Timestamp,
 }
 
@@ -142,7 +143,7 @@ impl Watch {
         self.last_result_at().map(|at| at.plus_ms(self.plan.coverage_ms()))
     }
 
-    /// Returns the time of the next call of [`Self::wake`]; `None` while every location is looking.
+    /// Returns the time of the next call of [`Self::wake`]; `None` while every location is looking, and all are here.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
         let rounds = self.rounds.iter().flatten().filter_map(Round::next_wake);
@@ -157,8 +158,8 @@ impl Watch {
             push_missed(missed, &mut effects);
             effects.push(Effect::Run(attempt));
         }
-        if let Some(at) = self.next_judgement.filter(|at| *at <= now) {
-            self.next_judgement = Some(now.max(at).plus_ms(self.plan.interval_ms));
+        if self.next_judgement.is_some_and(|at| at <= now) {
+            self.next_judgement = Some(now.plus_ms(self.plan.interval_ms));
         }
         self.consensus.judge(now, &mut effects);
         effects
@@ -180,12 +181,18 @@ impl Watch {
         now: Timestamp,
     ) -> Vec<Effect> {
         let mut effects = Vec::new();
+        let is_among_others = self.rounds.len() > 1;
         let Some(Some(round)) = self.rounds.get_mut(attempt.slot) else {
             return effects;
         };
         match round.finish(&self.plan, attempt, outcome, now) {
             Ended::TriesAgain => {}
-            Ended::Unmeasured => push_missed(round.plan_next(&self.plan, attempt, now), &mut effects),
+            Ended::Unmeasured => {
+                if is_among_others {
+                    round.hurry_until(self.consensus.hurry_until(now));
+                }
+                push_missed(round.plan_next(&self.plan, attempt, now), &mut effects);
+            }
             Ended::Measured(measurement) => {
                 let vote = Vote { status: measurement.status, checked_at };
                 effects.push(Effect::Record(Finished { attempt, checked_at, measurement }));
@@ -212,11 +219,14 @@ impl Watch {
         effects
     }
 
-    /// Does what an engine elsewhere asks of this location.
-    pub fn heed(&mut self, urge: Urge, now: Timestamp) {
-        if let Some(Some(round)) = self.rounds.get_mut(urge.slot) {
-            round.hurry_until(urge.hurry_until);
-            if urge.look_now {
+    /// Does what an engine elsewhere asks of this location, which is the only one of its plan: looks at once, and more
+    /// often for `hurry_ms`, which is two intervals at most.
+    pub fn heed(&mut self, look_now: bool, hurry_ms: i64, now: Timestamp) {
+        let hurry_ms = hurry_ms.clamp(0, HURRY_INTERVALS * self.plan.interval_ms);
+        if let Some(Some(round)) = self.rounds.first_mut() {
+            round.hurry_until(now.plus_ms(hurry_ms));
+            round.hurry_now(&self.plan, now);
+            if look_now {
                 round.look_now(now);
             }
         }

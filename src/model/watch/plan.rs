@@ -2,7 +2,7 @@
 //!
 //! Made from the settings of a service and the limits of the installation. It knows no time of day and no result.
 
-use crate::clock::Timestamp;
+use crate::clock::{STEP_MS, Timestamp};
 use crate::model::schedule::Schedule;
 use crate::model::service::ProbeRole;
 
@@ -75,10 +75,10 @@ impl WatchPlan {
     }
 
     /// Returns true if a result that was measured at `checked_at` came in time to say something of the present. One that
-    /// comes later, because its location was cut off, is history.
+    /// comes later, because its location was cut off, is history; one of the future comes from a clock that is wrong.
     #[must_use]
     pub fn is_punctual(&self, checked_at: Timestamp, now: Timestamp) -> bool {
-        now.ms_since(checked_at) <= self.timeout_ms + PUNCTUAL_MS
+        (-STEP_MS..=self.timeout_ms + PUNCTUAL_MS).contains(&now.ms_since(checked_at))
     }
 
     pub(super) fn backoff_after_ms(&self, attempt: u8) -> i64 {

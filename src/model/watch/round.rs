@@ -128,8 +128,7 @@ impl Round {
     /// Plans the run after a check that is over. Returns the runs that were due while it went on.
     pub fn plan_next(&mut self, plan: &WatchPlan, done: Attempt, now: Timestamp) -> u64 {
         let due = self.schedule.next_after(now.max(done.scheduled_at));
-        let hurry_ms = (plan.interval_ms / HURRY_SPEED).max(plan.uncertain_interval_ms);
-        let at = if now < self.hurry_until { due.min(now.plus_ms(hurry_ms)) } else { due };
+        let at = if now < self.hurry_until { due.min(now.plus_ms(hurry_ms(plan))) } else { due };
         self.next = Next::run(at);
         self.schedule.missed_by(done.scheduled_at, now)
     }
@@ -141,9 +140,16 @@ impl Round {
         }
     }
 
-    /// Looks more often until then; a time that is over ends the hurry.
+    /// Looks more often until then; a time that is over ends the hurry. The run that is planned already stays.
     pub const fn hurry_until(&mut self, until: Timestamp) {
         self.hurry_until = until;
+    }
+
+    /// Brings the run that is planned forward, if there is a hurry and no check is going on.
+    pub fn hurry_now(&mut self, plan: &WatchPlan, now: Timestamp) {
+        if now < self.hurry_until && self.running.is_none() && self.next.attempt == 1 {
+            self.next = Next::run(self.next.at.min(now.plus_ms(hurry_ms(plan))));
+        }
     }
 
     /// The wall clock was set ahead by `jump_ms`, or back: what is planned moves with it.
@@ -155,6 +161,11 @@ impl Round {
             attempt.scheduled_at = attempt.scheduled_at.plus_ms(jump_ms);
         }
     }
+}
+
+/// Milliseconds between two looks in a hurry.
+fn hurry_ms(plan: &WatchPlan) -> i64 {
+    (plan.interval_ms / HURRY_SPEED).max(plan.uncertain_interval_ms)
 }
 
 #[cfg(test)]

@@ -68,6 +68,8 @@ fn a_location_elsewhere_that_contradicts_sends_the_others_to_look_at_once() {
 #[case::in_time(61, 61, true)]
 #[case::as_long_on_its_way_as_may_be(61, 81, true)]
 #[case::late(61, 82, false)]
+#[case::of_a_clock_that_is_a_little_ahead(62, 60, true)]
+#[case::of_the_future(63, 60, false)]
 #[case::older_than_what_is_known(0, 2, false)]
 #[case::known_already(1, 2, false)]
 fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64, #[case] counts: bool) {
@@ -84,18 +86,29 @@ fn a_location_that_keeps_its_schedule_heeds_what_it_is_asked() {
     let (mut watch, _) = Watch::begin(every_minute(1), Memory::default(), seconds(0));
     let look = |watch: &mut Watch, at: Timestamp| {
         let effects = watch.wake(at);
-        let Some(Effect::Run(attempt)) = effects.first() else { panic!("{effects:?}") };
-        watch.finish(*attempt, at, Outcome::Measured(measurement(CheckStatus::Up)), at);
+        let run = |effect: &Effect| match effect {
+            Effect::Run(attempt) => Some(*attempt),
+            _ => None,
+        };
+        let attempt = effects.iter().find_map(run).expect("it is due");
+        watch.finish(attempt, at, Outcome::Measured(measurement(CheckStatus::Up)), at);
     };
     look(&mut watch, seconds(0));
     assert_eq!(watch.next_wake(), Some(seconds(60)));
-    watch.heed(Urge { slot: 0, look_now: true, hurry_until: seconds(30) }, seconds(10));
+    watch.heed(false, 20_000, seconds(10));
+    assert_eq!(watch.next_wake(), Some(seconds(22)), "what was planned for later comes sooner");
+    watch.heed(true, 20_000, seconds(10));
     assert_eq!(watch.next_wake(), Some(seconds(10)));
     look(&mut watch, seconds(10));
     assert_eq!(watch.next_wake(), Some(seconds(22)), "five times as often");
     look(&mut watch, seconds(22));
     look(&mut watch, seconds(34));
     assert_eq!(watch.next_wake(), Some(seconds(60)), "the hurry is over");
+    watch.heed(false, i64::MAX, seconds(35));
+    look(&mut watch, seconds(47));
+    assert_eq!(watch.next_wake(), Some(seconds(59)));
+    look(&mut watch, seconds(35 + 120));
+    assert_eq!(watch.next_wake(), Some(seconds(180)), "two intervals are the longest hurry");
 }
 
 proptest! {
