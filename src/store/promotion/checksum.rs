@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::cell::Cells;
 use super::error::{BadCell, PromotionError};
+use super::half::Half;
 use super::page::Page;
 use super::source::{Embedded, hex};
 use super::tables::Table;
-use super::target::Half;
 use super::unit::Unit;
 
 /// The rows of a page, and what they come to.

@@ -7,10 +7,10 @@ use sea_orm::sqlx::{self, AssertSqlSafe, Connection as _};
 
 use super::cell::{Cells as _, Unfit};
 use super::error::{BadCell, PromotionError};
+use super::half::{Half, Progress};
 use super::page::{Page, list, quoted};
 use super::source::Embedded;
 use super::tables::Table;
-use super::target::{Half, Progress};
 use super::unit::Unit;
 
 /// Signature, flags and an empty extension of the binary copy format.

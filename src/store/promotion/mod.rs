@@ -17,6 +17,7 @@ mod cell;
 mod checksum;
 mod copy;
 mod error;
+mod half;
 mod page;
 mod source;
 pub mod tables;

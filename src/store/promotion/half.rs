@@ -1,0 +1,223 @@
+//! One database of a target, with one connection: its marker, its progress, what it holds, and its schema.
+//!
+//! The marker is a table that is there while a promotion is not finished. What is there afterwards says whose promotion has
+//! ended: a row of `installation` in main.
+
+use sea_orm::sqlx;
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
+use sea_orm::sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
+use sea_orm_migration::MigratorTrait as _;
+use watchkeeper_migration::{HistoryMigrator, MainMigrator};
+
+use super::error::PromotionError;
+use super::page::Position;
+use super::target::TargetState;
+use super::unit::Unit;
+use crate::store::database::{OpenError, without_credentials};
+
+/// The name in `installation` under which a target says whose promotion has ended in it.
+pub(super) const PROMOTED: &str = "promoted";
+/// One database of a target, with one connection.
+#[derive(Debug)]
+pub(super) struct Half {
+    pub(super) connection: PgConnection,
+    url: String,
+    pub(super) shown: String,
+    /// What its own tables begin with.
+    pub(super) prefix: &'static str,
+    lock: i64,
+}
+
+/// Up to where a unit has been moved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Progress {
+    pub(super) position: Option<Position>,
+    pub(super) rows: u64,
+    pub(super) is_done: bool,
+}
+
+/// What a marker says.
+pub(super) struct Marker {
+    pub(super) installation: String,
+    pub(super) state: String,
+}
+
+impl Half {
+    pub(super) async fn connect(url: &str, prefix: &'static str, lock: i64) -> Result<Self, PromotionError> {
+        let shown = without_credentials(url);
+        let failed = |source| PromotionError::Target { url: shown.clone(), source };
+        let options: PgConnectOptions = url.parse().map_err(failed)?;
+        let options = options.disable_statement_logging();
+        let mut connection = PgConnection::connect_with(&options).await.map_err(failed)?;
+        let encoding: String =
+            sqlx::query_scalar("SHOW server_encoding").fetch_one(&mut connection).await.map_err(failed)?;
+        let may_create: Option<bool> =
+            sqlx::query_scalar("SELECT has_schema_privilege(current_schema(), 'CREATE')")
+                .fetch_one(&mut connection)
+                .await
+                .map_err(failed)?;
+        if encoding != "UTF8" {
+            return Err(PromotionError::refused(format!(
+                "{shown} stores texts as {encoding}; it must be UTF8"
+            )));
+        }
+        if may_create != Some(true) {
+            return Err(PromotionError::refused(format!("{shown} does not let this user make tables")));
+        }
+        Ok(Self { connection, url: url.to_owned(), shown, prefix, lock })
+    }
+
+    /// An error of this database.
+    pub(super) fn failed(&self, source: sqlx::Error) -> PromotionError {
+        PromotionError::Target { url: self.shown.clone(), source }
+    }
+
+    pub(super) async fn run(&mut self, text: &str) -> Result<(), PromotionError> {
+        let run = sqlx::raw_sql(AssertSqlSafe(text.to_owned())).execute(&mut self.connection).await;
+        run.map(drop).map_err(|error| self.failed(error))
+    }
+
+    pub(super) async fn state(
+        &mut self,
+        other: &str,
+        installation: &str,
+        state: &str,
+    ) -> Result<TargetState, PromotionError> {
+        if let Some(marker) = self.marker(self.prefix).await? {
+            return self.judge(&marker, installation, state).map(|()| TargetState::CutOff);
+        }
+        let tables = self.tables().await?;
+        // What the same promotion has made of the other database, where both are one.
+        let is_shared = self.marker(other).await?.is_some_and(|marker| marker.installation == installation);
+        if tables.is_empty() || is_shared {
+            return Ok(TargetState::Empty);
+        }
+        if tables.iter().any(|table| table == "installation") {
+            let text = "SELECT value FROM installation WHERE name = $1";
+            let promoted = sqlx::query_scalar(text).bind(PROMOTED).fetch_optional(&mut self.connection).await;
+            let promoted: Option<String> = promoted.map_err(|error| self.failed(error))?;
+            if promoted.as_deref() == Some(installation) {
+                return Ok(TargetState::Finished);
+            }
+        }
+        let shown: Vec<&str> = tables.iter().take(3).map(String::as_str).collect();
+        Err(PromotionError::refused(format!(
+            "{} is not empty: it holds {} tables ({}, …); promote to an empty database",
+            self.shown,
+            tables.len(),
+            shown.join(", ")
+        )))
+    }
+
+    fn judge(&self, marker: &Marker, installation: &str, state: &str) -> Result<(), PromotionError> {
+        if marker.installation != installation {
+            let why = format!("{} holds a part of another installation; promote to an empty one", self.shown);
+            return Err(PromotionError::refused(why));
+        }
+        if marker.state != state {
+            return Err(PromotionError::refused(format!(
+                "{} holds a part of this installation, which has run or was changed since; empty it and promote again",
+                self.shown
+            )));
+        }
+        Ok(())
+    }
+
+    /// Tables and views of the schema that new tables are made in.
+    async fn tables(&mut self) -> Result<Vec<String>, PromotionError> {
+        let text = "SELECT relname::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace \
+            AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY relname";
+        let tables = sqlx::query_scalar(text).fetch_all(&mut self.connection).await;
+        tables.map_err(|error| self.failed(error))
+    }
+
+    pub(super) async fn marker(&mut self, prefix: &str) -> Result<Option<Marker>, PromotionError> {
+        let there = format!("SELECT to_regclass('{prefix}_promotion') IS NOT NULL");
+        let is_there: bool = sqlx::query_scalar(AssertSqlSafe(there))
+            .fetch_one(&mut self.connection)
+            .await
+            .map_err(|error| self.failed(error))?;
+        if !is_there {
+            return Ok(None);
+        }
+        let text = format!("SELECT installation, state FROM {prefix}_promotion");
+        let row: Option<(String, String)> = sqlx::query_as(AssertSqlSafe(text))
+            .fetch_optional(&mut self.connection)
+            .await
+            .map_err(|error| self.failed(error))?;
+        Ok(row.map(|(installation, state)| Marker { installation, state }))
+    }
+
+    /// Both tables of the marker come with one commit, before any other table.
+    pub(super) async fn claim(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
+        let locked = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(self.lock);
+        let is_locked: bool =
+            locked.fetch_one(&mut self.connection).await.map_err(|error| self.failed(error))?;
+        if !is_locked {
+            return Err(PromotionError::refused(format!("another promotion writes to {}", self.shown)));
+        }
+        // A commit that the server forgets in a power cut takes its progress along.
+        self.run("SET synchronous_commit = off").await?;
+        // A page is a small part of a table, which a plan for any page does not know.
+        self.run("SET plan_cache_mode = force_custom_plan").await?;
+        if self.marker(self.prefix).await?.is_some() {
+            return Ok(());
+        }
+        let tables = format!(
+            "CREATE TABLE {0}_promotion (installation TEXT NOT NULL, state TEXT NOT NULL); \
+            CREATE TABLE {0}_promotion_progress \
+            (name TEXT PRIMARY KEY, position TEXT, rows BIGINT NOT NULL, is_done BOOLEAN NOT NULL)",
+            self.prefix
+        );
+        let mark = format!("INSERT INTO {}_promotion VALUES ($1, $2)", self.prefix);
+        let claiming = async {
+            let mut transaction = self.connection.begin().await?;
+            sqlx::raw_sql(AssertSqlSafe(tables)).execute(&mut *transaction).await?;
+            let marked = sqlx::query(AssertSqlSafe(mark)).bind(installation).bind(state);
+            marked.execute(&mut *transaction).await?;
+            transaction.commit().await
+        };
+        claiming.await.map_err(|source| PromotionError::Target { url: self.shown.clone(), source })
+    }
+
+    pub(super) async fn migrate(&self) -> Result<(), PromotionError> {
+        let failed = |source| OpenError::Migrate { url: self.shown.clone(), source };
+        let mut options = sea_orm::ConnectOptions::new(&self.url);
+        options.max_connections(1).sqlx_logging(false);
+        let connection = sea_orm::Database::connect(options).await.map_err(failed)?;
+        let migrated = match self.prefix {
+            "main" => MainMigrator::up(&connection, None).await,
+            _ => HistoryMigrator::up(&connection, None).await,
+        };
+        migrated.map_err(failed)?;
+        connection.close().await.map_err(failed)?;
+        Ok(())
+    }
+
+    /// Up to where a unit is there.
+    ///
+    /// # Errors
+    /// When the database fails or holds something else.
+    pub(super) async fn progress(&mut self, unit: &Unit) -> Result<Progress, PromotionError> {
+        let text =
+            format!("SELECT position, rows, is_done FROM {}_promotion_progress WHERE name = $1", self.prefix);
+        let row: Option<(Option<String>, i64, bool)> = sqlx::query_as(AssertSqlSafe(text))
+            .bind(unit.name())
+            .fetch_optional(&mut self.connection)
+            .await
+            .map_err(|error| self.failed(error))?;
+        let Some((position, rows, is_done)) = row else { return Ok(Progress::default()) };
+        let unknown = || PromotionError::refused(format!("the progress of {} cannot be read", unit.name()));
+        let position = position.map(|text| Position::from_json(&text).ok_or_else(unknown)).transpose()?;
+        Ok(Progress { position, rows: rows.unsigned_abs(), is_done })
+    }
+
+    /// The statement that keeps the progress of a unit: name, position, rows, whether it is done.
+    pub(super) fn progress_text(&self) -> String {
+        format!(
+            "INSERT INTO {}_promotion_progress (name, position, rows, is_done) VALUES ($1, $2, $3, $4) \
+            ON CONFLICT (name) DO UPDATE SET position = $2, rows = $3, is_done = $4",
+            self.prefix
+        )
+    }
+}
