@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
 mod database;
+mod ended;
 mod filled;
 mod killed;
 mod moved;

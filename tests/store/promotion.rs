@@ -15,7 +15,7 @@ use watchkeeper::model::history::MeasuredStatus::{Down, Unknown, Up};
 use watchkeeper::model::secret::Sealer;
 use watchkeeper::store::installation;
 use watchkeeper::store::promotion::tables::{self, Kind, Table};
-use watchkeeper::store::promotion::{Embedded, Promotion, PromotionError, Target};
+use watchkeeper::store::promotion::{Embedded, Promotion, PromotionError, Target, TargetState, Unit};
 
 use crate::compaction::compaction;
 use crate::support::Backend;
@@ -224,6 +224,77 @@ async fn a_write_meanwhile_is_noticed() {
     promotion.verify(&mut target, &mut |_, _| {}).await.unwrap();
     let refused = promotion.finish(&mut target).await.unwrap_err().to_string();
     assert!(refused.contains("written to the embedded installation meanwhile"), "{refused}");
+}
+
+/// A promotion that looked before another one ended does not begin again on what serves by now.
+#[tokio::test]
+async fn a_promotion_that_looked_too_early_wipes_nothing() {
+    if Backend::Postgres.place().await.is_none() {
+        return;
+    }
+    let (store, place) = filled().await;
+    let (mut late, mut late_target) = planned(&store, &place).await;
+    assert_eq!(late.state_of(&mut late_target).await.unwrap(), TargetState::Empty);
+    let (mut promotion, mut target) = planned(&store, &place).await;
+    promotion.copy(&mut target, &mut |_, _| {}).await.unwrap();
+    promotion.finish(&mut target).await.unwrap();
+    target.close().await;
+    run(&place.main_url, "UPDATE service SET name = 'since' WHERE id = 1").await;
+    let refused = late.copy(&mut late_target, &mut |_, _| {}).await.map_err(|error| error.to_string());
+    let database = sea_orm::Database::connect(&place.main_url).await.unwrap();
+    assert_eq!(texts(&database, "SELECT name FROM service WHERE id = 1").await, ["since"]);
+    assert!(refused.unwrap_err().ends_with("has ended meanwhile"));
+    database.close().await.unwrap();
+}
+
+/// The lock of a promotion that was killed is waited for: PostgreSQL needs a moment to notice.
+#[tokio::test]
+async fn a_promotion_waits_for_the_lock_of_a_killed_one() {
+    if Backend::Postgres.place().await.is_none() {
+        return;
+    }
+    let (store, place) = filled().await;
+    let (mut killed, mut killed_target) = planned(&store, &place).await;
+    killed.copy(&mut killed_target, &mut |_, _| {}).await.unwrap();
+    let (mut next, mut next_target) = planned(&store, &place).await;
+    let closed = async {
+        until(&place.main_url, "query LIKE 'SELECT pg_try_advisory_lock%'").await;
+        killed_target.close().await;
+    };
+    let watcher = &mut |_: &Unit, _| {};
+    let (copied, ()) = tokio::join!(next.copy(&mut next_target, watcher), closed);
+    copied.unwrap();
+    next.verify(&mut next_target, &mut |_, _| {}).await.unwrap();
+}
+
+/// Should a marker stand beside the note of a finished promotion, nothing is cleared.
+#[tokio::test]
+async fn a_finished_database_is_never_cleared() {
+    if Backend::Postgres.place().await.is_none() {
+        return;
+    }
+    let (store, place) = filled().await;
+    let (mut promotion, mut target) = planned(&store, &place).await;
+    promotion.copy(&mut target, &mut |_, _| {}).await.unwrap();
+    run(&place.main_url, "INSERT INTO installation (name, value) VALUES ('promoted', 'a b')").await;
+    run(&place.main_url, "DELETE FROM main_promotion_progress").await;
+    let refused = promotion.copy(&mut target, &mut |_, _| {}).await.unwrap_err().to_string();
+    assert!(refused.ends_with("holds an installation whose promotion has ended"), "{refused}");
+}
+
+/// Waits until another connection to this database is in such a state.
+async fn until(url: &str, condition: &str) {
+    let database = sea_orm::Database::connect(url).await.unwrap();
+    let question = format!(
+        "SELECT pid::text FROM pg_stat_activity \
+        WHERE pid <> pg_backend_pid() AND datname = current_database() AND {condition}"
+    );
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(8);
+    while texts(&database, &question).await.is_empty() {
+        assert!(tokio::time::Instant::now() < deadline, "{condition}");
+        tokio::task::yield_now().await;
+    }
+    database.close().await.unwrap();
 }
 
 /// What SQLite takes and PostgreSQL does not: said before anything is moved, with table and column.

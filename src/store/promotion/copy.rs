@@ -35,7 +35,7 @@ enum Failure {
 /// Moves the rows of a page; returns the progress that was committed with them.
 ///
 /// # Errors
-/// When a side fails or a row is unfit; then nothing of the page is there.
+/// When a side fails, a row is unfit, or the target is finished; then nothing of the page is there.
 pub(super) async fn copy_page(
     source: &mut Embedded,
     half: &mut Half,
@@ -46,6 +46,10 @@ pub(super) async fn copy_page(
     let is_last = page.upto.is_none();
     let drawn = if is_last && unit.table.has_drawn_key { source.last_drawn(unit).await? } else { None };
     let rows = unit.source_rows().sqlite(page).fetch(source.connection(unit).await?);
+    if page.after.is_none() && half.promoted().await?.is_some() {
+        let why = format!("{} holds an installation whose promotion has ended", half.shown);
+        return Err(PromotionError::refused(why));
+    }
     let progress_text = half.progress_text();
     let moving = async {
         let mut transaction = half.connection.begin().await.map_err(Failure::Target)?;

@@ -1,12 +1,16 @@
 //! One database of a target, with one connection: its marker, its progress, what it holds, and its schema.
 //!
 //! The marker is a table that is there while a promotion is not finished. What is there afterwards says whose promotion has
-//! ended: a row of `installation` in main.
+//! ended, and in which state it was moved: a row of `installation` in main, a comment on the catalogue of segments in the
+//! history.
+
+use std::time::Duration;
 
 use sea_orm::sqlx;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use sea_orm_migration::MigratorTrait as _;
+use tokio::time::Instant;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use super::error::PromotionError;
@@ -17,6 +21,10 @@ use crate::store::database::{OpenError, without_credentials};
 
 /// The name in `installation` under which a target says whose promotion has ended in it.
 pub(super) const PROMOTED: &str = "promoted";
+/// The longest wait for a lock: PostgreSQL keeps that of a killed promotion until it notices that its client is gone.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+/// The pause between two tries.
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
 /// One database of a target, with one connection.
 #[derive(Debug)]
 pub(super) struct Half {
@@ -36,7 +44,7 @@ pub(super) struct Progress {
     pub(super) is_done: bool,
 }
 
-/// What a marker says.
+/// What a marker says: whose promotion it is, and in which state that installation was.
 pub(super) struct Marker {
     pub(super) installation: String,
     pub(super) state: String,
@@ -86,19 +94,15 @@ impl Half {
         if let Some(marker) = self.marker(self.prefix).await? {
             return self.judge(&marker, installation, state).map(|()| TargetState::CutOff);
         }
+        // Asked before anything else: a target that serves already must never be taken for a part.
+        if let Some(promoted) = self.promoted().await? {
+            return self.judge_promoted(&promoted, installation, state).map(|()| TargetState::Finished);
+        }
         let tables = self.tables().await?;
         // What the same promotion has made of the other database, where both are one.
         let is_shared = self.marker(other).await?.is_some_and(|marker| marker.installation == installation);
         if tables.is_empty() || is_shared {
             return Ok(TargetState::Empty);
-        }
-        if tables.iter().any(|table| table == "installation") {
-            let text = "SELECT value FROM installation WHERE name = $1";
-            let promoted = sqlx::query_scalar(text).bind(PROMOTED).fetch_optional(&mut self.connection).await;
-            let promoted: Option<String> = promoted.map_err(|error| self.failed(error))?;
-            if promoted.as_deref() == Some(installation) {
-                return Ok(TargetState::Finished);
-            }
         }
         let shown: Vec<&str> = tables.iter().take(3).map(String::as_str).collect();
         Err(PromotionError::refused(format!(
@@ -121,6 +125,58 @@ impl Half {
             )));
         }
         Ok(())
+    }
+
+    fn judge_promoted(
+        &self,
+        promoted: &Marker,
+        installation: &str,
+        state: &str,
+    ) -> Result<(), PromotionError> {
+        if promoted.installation != installation {
+            let why = format!("{} holds another installation; promote to an empty database", self.shown);
+            return Err(PromotionError::refused(why));
+        }
+        if promoted.state != state {
+            return Err(PromotionError::refused(format!(
+                "this installation was promoted to {} before, and the embedded one has run or was changed since: serve the                 target and leave the embedded one, or empty the target and promote again",
+                self.shown
+            )));
+        }
+        Ok(())
+    }
+
+    /// The installation whose promotion has ended here, and its state when it was moved.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(super) async fn promoted(&mut self) -> Result<Option<Marker>, PromotionError> {
+        let is_main = self.prefix == "main";
+        if is_main && !self.holds_installation().await? {
+            return Ok(None);
+        }
+        let text = if is_main {
+            "SELECT $1::text || ' ' || value FROM installation WHERE name = $1::text"
+        } else {
+            "SELECT obj_description(to_regclass('history_segment'), 'pg_class') WHERE $1::text <> ''"
+        };
+        let found: Option<Option<String>> = sqlx::query_scalar(text)
+            .bind(PROMOTED)
+            .fetch_optional(&mut self.connection)
+            .await
+            .map_err(|error| self.failed(error))?;
+        let text = found.flatten().unwrap_or_default();
+        let mut words = text.split(' ');
+        if words.next() != Some(PROMOTED) {
+            return Ok(None);
+        }
+        let mut word = || words.next().unwrap_or_default().to_owned();
+        Ok(Some(Marker { installation: word(), state: word() }))
+    }
+
+    async fn holds_installation(&mut self) -> Result<bool, PromotionError> {
+        let there = sqlx::query_scalar("SELECT to_regclass('installation') IS NOT NULL");
+        there.fetch_one(&mut self.connection).await.map_err(|error| self.failed(error))
     }
 
     /// Tables and views of the schema that new tables are made in.
@@ -148,20 +204,36 @@ impl Half {
         Ok(row.map(|(installation, state)| Marker { installation, state }))
     }
 
-    /// Both tables of the marker come with one commit, before any other table.
-    pub(super) async fn claim(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
-        let locked = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(self.lock);
-        let is_locked: bool =
-            locked.fetch_one(&mut self.connection).await.map_err(|error| self.failed(error))?;
-        if !is_locked {
-            return Err(PromotionError::refused(format!("another promotion writes to {}", self.shown)));
+    /// Takes the lock of whoever promotes, which lasts as long as the connection.
+    ///
+    /// # Errors
+    /// When somebody else holds it for ten seconds, or the database fails.
+    pub(super) async fn lock(&mut self) -> Result<(), PromotionError> {
+        let deadline = Instant::now() + LOCK_WAIT;
+        loop {
+            let locked = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(self.lock);
+            if locked.fetch_one(&mut self.connection).await.map_err(|error| self.failed(error))? {
+                return Ok(());
+            }
+            if Instant::now() >= deadline {
+                let why = format!("another promotion writes to {}", self.shown);
+                return Err(PromotionError::refused(why));
+            }
+            tokio::time::sleep(LOCK_PAUSE).await;
         }
+    }
+
+    /// Makes the marker, if it is not there: both of its tables with one commit, before any other table. The lock is taken.
+    ///
+    /// # Errors
+    /// When the marker is not of this installation in this state, or the database fails.
+    pub(super) async fn claim(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
         // A commit that the server forgets in a power cut takes its progress along.
         self.run("SET synchronous_commit = off").await?;
         // A page is a small part of a table, which a plan for any page does not know.
         self.run("SET plan_cache_mode = force_custom_plan").await?;
-        if self.marker(self.prefix).await?.is_some() {
-            return Ok(());
+        if let Some(marker) = self.marker(self.prefix).await? {
+            return self.judge(&marker, installation, state);
         }
         let tables = format!(
             "CREATE TABLE {0}_promotion (installation TEXT NOT NULL, state TEXT NOT NULL); \

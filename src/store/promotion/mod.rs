@@ -183,7 +183,7 @@ impl Promotion {
     /// When something was, or the target fails.
     pub async fn finish(&mut self, target: &mut Target) -> Result<(), PromotionError> {
         self.source.demand_unchanged().await?;
-        target.finish(&self.installation).await
+        target.finish(&self.installation, &self.state).await
     }
 
     /// Takes away what a promotion left behind that was cut off at its very end.
@@ -191,7 +191,7 @@ impl Promotion {
     /// # Errors
     /// When the target fails.
     pub async fn tidy_up(&self, target: &mut Target) -> Result<(), PromotionError> {
-        target.forget_history_marker(&self.installation).await
+        target.finish_history(&self.installation, &self.state).await
     }
 
     /// Closes the embedded installation.

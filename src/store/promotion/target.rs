@@ -4,8 +4,7 @@
 //! is there. Progress is written in the transaction of the rows. A server refuses a main database with a marker
 //! (`store::unfinished`).
 
-use sea_orm::sqlx;
-use sea_orm::sqlx::Connection as _;
+use sea_orm::sqlx::{self, AssertSqlSafe, Connection as _};
 
 use super::error::PromotionError;
 use super::half::{Half, PROMOTED};
@@ -56,19 +55,48 @@ impl Target {
     ) -> Result<TargetState, PromotionError> {
         let main = self.main.state("history", installation, state).await?;
         if main == TargetState::Finished {
-            return Ok(main);
+            return self.demand_history(installation, state).await.map(|()| main);
         }
         let history = self.history.state("main", installation, state).await?;
+        if history == TargetState::Finished {
+            return Err(PromotionError::refused(format!(
+                "{} holds the history of this installation already, but {} is not the main database that it was moved with",
+                self.history.shown, self.main.shown
+            )));
+        }
         // Either of them may have been claimed before the cut.
         let is_empty = main == TargetState::Empty && history == TargetState::Empty;
         Ok(if is_empty { TargetState::Empty } else { TargetState::CutOff })
     }
 
+    /// The history was moved with the main database that is finished, or at least its marker is still there.
+    async fn demand_history(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
+        let found = match self.history.marker("history").await? {
+            None => self.history.promoted().await?,
+            found => found,
+        };
+        if found.is_some_and(|found| found.installation == installation && found.state == state) {
+            return Ok(());
+        }
+        Err(PromotionError::refused(format!(
+            "{} holds this installation already, but {} does not hold its history: name the database that it was moved to with             --history-to",
+            self.main.shown, self.history.shown
+        )))
+    }
+
     /// Marks both as this installation's and makes their tables.
     ///
     /// # Errors
-    /// When another promotion writes to them, or the tables cannot be made.
+    /// When another promotion writes to them or has ended in them meanwhile, or the tables cannot be made.
     pub(super) async fn claim(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
+        for half in [&mut self.main, &mut self.history] {
+            half.lock().await?;
+        }
+        // What was seen without the locks may be over: another promotion may have ended, and its target serve by now.
+        if self.state(installation, state).await? == TargetState::Finished {
+            let why = format!("another promotion to {} has ended meanwhile", self.main.shown);
+            return Err(PromotionError::refused(why));
+        }
         for half in [&mut self.main, &mut self.history] {
             half.claim(installation, state).await?;
         }
@@ -109,42 +137,54 @@ impl Target {
         Ok(())
     }
 
-    /// Takes the markers away, that of main first: from then on a server may start.
+    /// Takes the markers away, that of main first, or both at once where both are one: from then on a server may start.
     ///
     /// # Errors
     /// When the database fails.
-    pub(super) async fn finish(&mut self, installation: &str) -> Result<(), PromotionError> {
+    pub(super) async fn finish(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
         // The last commit of each waits for the disk, and all before it are on the disk then too.
         for half in [&mut self.history, &mut self.main] {
             half.run("SET synchronous_commit = on").await?;
             let touched = format!("UPDATE {}_promotion SET state = state", half.prefix);
             half.run(&touched).await?;
         }
+        let mut ending = "DROP TABLE main_promotion, main_promotion_progress".to_owned();
+        if self.is_one().await? {
+            ending = format!("{ending}; {}", history_ending(installation, state));
+        }
         let main = &mut self.main;
         let finishing = async {
             let mut transaction = main.connection.begin().await?;
             sqlx::query("INSERT INTO installation (name, value) VALUES ($1, $2)")
                 .bind(PROMOTED)
-                .bind(installation)
+                .bind(format!("{installation} {state}"))
                 .execute(&mut *transaction)
                 .await?;
-            sqlx::raw_sql("DROP TABLE main_promotion, main_promotion_progress")
-                .execute(&mut *transaction)
-                .await?;
+            sqlx::raw_sql(AssertSqlSafe(ending)).execute(&mut *transaction).await?;
             transaction.commit().await
         };
         finishing.await.map_err(|source| PromotionError::Target { url: main.shown.clone(), source })?;
-        self.forget_history_marker(installation).await
+        self.finish_history(installation, state).await
     }
 
-    /// Takes away what is left when a promotion of this installation ended between both databases.
+    /// Both are one database, in which each sees the marker of the other.
+    async fn is_one(&mut self) -> Result<bool, PromotionError> {
+        let sees_history = self.main.marker("history").await?.is_some();
+        Ok(sees_history && self.history.marker("main").await?.is_some())
+    }
+
+    /// Takes the marker of the history away, if it is there: a promotion may have been cut off between both databases.
     ///
     /// # Errors
     /// When the database fails.
-    pub(super) async fn forget_history_marker(&mut self, installation: &str) -> Result<(), PromotionError> {
+    pub(super) async fn finish_history(
+        &mut self,
+        installation: &str,
+        state: &str,
+    ) -> Result<(), PromotionError> {
         let marker = self.history.marker("history").await?;
         if marker.is_some_and(|marker| marker.installation == installation) {
-            self.history.run("DROP TABLE history_promotion, history_promotion_progress").await?;
+            self.history.run(&history_ending(installation, state)).await?;
         }
         Ok(())
     }
@@ -163,4 +203,12 @@ impl Target {
             }
         }
     }
+}
+
+/// The statements that end a promotion in the history; both arguments are hexadecimal digits.
+fn history_ending(installation: &str, state: &str) -> String {
+    format!(
+        "COMMENT ON TABLE history_segment IS '{PROMOTED} {installation} {state}'; \
+        DROP TABLE history_promotion, history_promotion_progress"
+    )
 }
