@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use rstest::rstest;
-use sea_orm::{ConnectionTrait, Statement};
+use sea_orm::{ConnectionTrait, Statement, TransactionTrait as _};
 use watchkeeper::clock::DAY_MS;
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::config::limits::StoreLimits;
@@ -280,6 +280,29 @@ async fn a_finished_database_is_never_cleared() {
     run(&place.main_url, "DELETE FROM main_promotion_progress").await;
     let refused = promotion.copy(&mut target, &mut |_, _| {}).await.unwrap_err().to_string();
     assert!(refused.ends_with("holds an installation whose promotion has ended"), "{refused}");
+}
+
+/// A write between the last look and the end is noticed as well.
+#[tokio::test]
+async fn a_write_while_it_ends_is_noticed() {
+    if Backend::Postgres.place().await.is_none() {
+        return;
+    }
+    let (store, place) = filled().await;
+    let (mut promotion, mut target) = planned(&store, &place).await;
+    promotion.copy(&mut target, &mut |_, _| {}).await.unwrap();
+    let holder = sea_orm::Database::connect(&place.main_url).await.unwrap();
+    let held = holder.begin().await.unwrap();
+    held.execute_unprepared("LOCK TABLE installation IN SHARE MODE").await.unwrap();
+    let written = async {
+        until(&place.main_url, "wait_event_type = 'Lock' AND query LIKE 'INSERT INTO installation%'").await;
+        stored_organisation(&store, "late").await;
+        held.rollback().await.unwrap();
+    };
+    let (finished, ()) = tokio::join!(promotion.finish(&mut target), written);
+    let refused = finished.unwrap_err().to_string();
+    assert!(refused.contains("written to the embedded installation meanwhile"), "{refused}");
+    holder.close().await.unwrap();
 }
 
 /// Waits until another connection to this database is in such a state.

@@ -183,7 +183,9 @@ impl Promotion {
     /// When something was, or the target fails.
     pub async fn finish(&mut self, target: &mut Target) -> Result<(), PromotionError> {
         self.source.demand_unchanged().await?;
-        target.finish(&self.installation, &self.state).await
+        target.finish(&self.installation, &self.state).await?;
+        // The last look before was a moment ago, and a command may have written since.
+        self.source.demand_unchanged().await
     }
 
     /// Takes away what a promotion left behind that was cut off at its very end.
