@@ -15,7 +15,6 @@ use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use super::error::PromotionError;
 use super::page::Position;
-use super::target::TargetState;
 use super::unit::Unit;
 use crate::store::database::{OpenError, without_credentials};
 
@@ -25,6 +24,17 @@ pub(super) const PROMOTED: &str = "promoted";
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// The pause between two tries.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
+/// What a target holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetState {
+    /// Nothing.
+    Empty,
+    /// A promotion of this installation that was cut off.
+    CutOff,
+    /// This installation, whole.
+    Finished,
+}
+
 /// One database of a target, with one connection.
 #[derive(Debug)]
 pub(super) struct Half {

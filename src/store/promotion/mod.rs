@@ -27,9 +27,10 @@ mod unit;
 use sha2::{Digest as _, Sha256};
 
 pub use error::PromotionError;
+pub use half::TargetState;
 use page::{Page, Position};
 pub use source::Embedded;
-pub use target::{Target, TargetState};
+pub use target::Target;
 pub use unit::{Place, Unit};
 
 /// Something that wants to know how far it is: called with each page, with the unit and the rows of the page.

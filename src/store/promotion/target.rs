@@ -7,7 +7,7 @@
 use sea_orm::sqlx::{self, AssertSqlSafe, Connection as _};
 
 use super::error::PromotionError;
-use super::half::{Half, PROMOTED};
+use super::half::{Half, PROMOTED, TargetState};
 use super::unit::{Place, Unit};
 use crate::store::history::segments::SegmentId;
 use crate::store::history::segments::storage::partition_texts;
@@ -20,17 +20,6 @@ const LOCKS: [i64; 2] = [0x5741_5443_5052_4d31, 0x5741_5443_5052_4d32];
 pub struct Target {
     pub(super) main: Half,
     pub(super) history: Half,
-}
-
-/// What a target holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TargetState {
-    /// Nothing.
-    Empty,
-    /// A promotion of this installation that was cut off.
-    CutOff,
-    /// This installation, whole.
-    Finished,
 }
 
 impl Target {
