@@ -7,6 +7,7 @@ use rcgen::{
     BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
     KeyPair, KeyUsagePurpose, date_time_ymd,
 };
+use x509_parser::pem::parse_x509_pem;
 
 use crate::clock::Timestamp;
 
@@ -49,6 +50,12 @@ impl Authority {
         self.0.pem()
     }
 
+    /// Compares keys: the certificate (PEM) is one of this authority, of whatever date.
+    #[must_use]
+    pub fn is_in(&self, pem: &str) -> bool {
+        public_key(pem).is_some_and(|key| public_key(&self.pem()) == Some(key))
+    }
+
     /// Signs a certificate for the server that has this key (PEM) and is reached by these names or addresses.
     ///
     /// # Errors
@@ -78,14 +85,19 @@ pub fn new_key() -> Result<String, CertificateProblem> {
     Ok(KeyPair::generate()?.serialize_pem())
 }
 
+/// The public key in a certificate (PEM); `None` = it is no certificate.
+fn public_key(pem: &str) -> Option<Vec<u8>> {
+    let (_, pem) = parse_x509_pem(pem.as_bytes()).ok()?;
+    let certificate = pem.parse_x509().ok()?;
+    Some(certificate.public_key().raw.to_vec())
+}
+
 fn year(now: Timestamp) -> i32 {
     now.date().split('-').next().and_then(|year| year.parse().ok()).unwrap_or(2_026)
 }
 
 #[cfg(test)]
 mod tests {
-    use x509_parser::pem::parse_x509_pem;
-
     use super::*;
 
     #[test]

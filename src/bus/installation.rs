@@ -1,11 +1,11 @@
 //! The folder that `watchkeeper nats-config` writes: configuration of the server, certificates, credentials, keys.
 //!
-//! Keys are made once and never written again; a file that should be a key and is none ends the run. What follows from the keys
-//! (the configuration, the server's certificate) is written anew each time. Secrets have mode 0600 from their first byte.
+//! Keys are made once and never written again; a file that should be a key and is none ends the run, and so does a key that an
+//! earlier run made and that is gone. What follows from the keys (the configuration, the server's certificate) is written anew
+//! each time. Secrets are for their owner alone (`private_files`).
 
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use nkeys::{KeyPair, KeyPairType};
@@ -16,6 +16,7 @@ use crate::bus::certificates::{self, Authority, CertificateProblem};
 use crate::bus::credentials::{Credentials, CredentialsError};
 use crate::bus::jwt::TokenError;
 use crate::bus::node::NodeName;
+use crate::bus::private_files::{FileProblem, make_folder, read_secret, replace, write_secret};
 use crate::bus::server_config::{self, ServerChoices, ServerTokens};
 use crate::bus::users::{Issuer, User};
 use crate::clock::Timestamp;
@@ -24,6 +25,12 @@ use crate::clock::Timestamp;
 const CHOICES: &str = "nats-config.toml";
 /// The server's configuration.
 const CONFIGURATION: &str = "nats-server.conf";
+/// The authority that clients pin.
+const AUTHORITY: &str = "tls/ca.pem";
+/// The authority's key.
+const AUTHORITY_KEY: &str = "keys/authority.key";
+/// The key of the server's certificate.
+const SERVER_KEY: &str = "tls/server.key";
 /// The key with which engine nodes sign locations.
 const LOCATIONS_KEY: &str = "locations.key";
 
@@ -54,8 +61,11 @@ pub struct InstallationFiles {
 #[derive(Debug, thiserror::Error)]
 pub enum InstallationProblem {
     /// A file or folder cannot be read or written.
-    #[error("{0}: {1}")]
-    File(String, std::io::Error),
+    #[error(transparent)]
+    File(#[from] FileProblem),
+    /// A key is gone that an earlier run has made.
+    #[error("{0} is missing; put it back: a new one would be of no use to whom the old one served")]
+    Missing(String),
     /// A file holds something else than it should.
     #[error("{0}: {1}; move it away if it is of no use")]
     Content(String, String),
@@ -94,13 +104,14 @@ impl Installation {
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(file_problem(&file, error)),
+            Err(error) => return Err(FileProblem::at(&file, error).into()),
         };
         let choices = toml::from_str(&text).map_err(|error| content_problem(&file, error.message()))?;
         Ok(Some(choices))
     }
 
-    /// Makes the keys that are missing, credentials of nodes that have none, and everything that follows from them.
+    /// Makes all keys, or expects those of the run before; makes credentials of nodes that have none, and everything
+    /// that follows from them.
     ///
     /// # Errors
     /// One line that names the file.
@@ -110,6 +121,7 @@ impl Installation {
         nodes: &[NodeName],
         now: Timestamp,
     ) -> Result<InstallationFiles, InstallationProblem> {
+        self.expect_kept_keys(choices)?;
         for folder in ["", "keys", "nodes"] {
             make_folder(&self.folder.join(folder))?;
         }
@@ -120,6 +132,7 @@ impl Installation {
             locations: self.key("locations", &KeyPairType::Account)?,
         };
         let signer = self.location_signer(&keys.locations.public_key())?;
+        let known = self.known_nodes(&keys.engine.public_key())?;
         let authority = match &choices.own_certificate {
             Some(own) => own.authority.clone(),
             None => self.write_certificates(choices, now)?,
@@ -137,8 +150,24 @@ impl Installation {
             certificate: made.then(|| (tls.join("server.pem"), tls.join("server.key"))),
             authority,
             locations_key: self.folder.join(LOCATIONS_KEY),
-            nodes: self.write_nodes(keys.engine, nodes, now)?,
+            nodes: self.write_nodes(keys.engine, known, nodes, now)?,
             keys: self.folder.join("keys"),
+        })
+    }
+
+    /// Expects every key that an earlier run has made.
+    fn expect_kept_keys(&self, choices: &ServerChoices) -> Result<(), InstallationProblem> {
+        let Some(before) = self.choices()? else { return Ok(()) };
+        let mut kept =
+            ["operator", "system", "engine", "locations"].map(|name| format!("keys/{name}.seed")).to_vec();
+        kept.push(LOCATIONS_KEY.into());
+        let has_authority = before.own_certificate.is_none() || self.folder.join(AUTHORITY).exists();
+        if choices.own_certificate.is_none() && has_authority {
+            kept.extend([AUTHORITY_KEY, SERVER_KEY].map(str::to_owned));
+        }
+        let gone = kept.iter().find(|key| !self.folder.join(key).exists());
+        gone.map_or(Ok(()), |key| {
+            Err(InstallationProblem::Missing(self.folder.join(key).display().to_string()))
         })
     }
 
@@ -175,49 +204,58 @@ impl Installation {
         let folder = self.folder.join("tls");
         make_folder(&folder)?;
         let new_key = || Ok(SecretString::from(certificates::new_key()?));
-        let authority_key = read_or_make(&self.folder.join("keys/authority.key"), new_key)?;
-        let server_key = read_or_make(&folder.join("server.key"), new_key)?;
+        let authority_key = read_or_make(&self.folder.join(AUTHORITY_KEY), new_key)?;
+        let server_key = read_or_make(&self.folder.join(SERVER_KEY), new_key)?;
         let authority = Authority::with_key(authority_key.expose_secret(), now)?;
         let server = authority.sign_server(&choices.names, server_key.expose_secret(), now)?;
-        replace(&folder.join("server.pem"), &server)?;
-        let file = folder.join("ca.pem");
+        let file = self.folder.join(AUTHORITY);
         // Who has pinned it keeps it: it is written once.
-        if !file.exists() {
-            replace(&file, &authority.pem())?;
+        match fs::read_to_string(&file) {
+            Ok(pem) if authority.is_in(&pem) => {}
+            Ok(_) => return Err(content_problem(&file, "it is not the authority of keys/authority.key")),
+            Err(error) if error.kind() == ErrorKind::NotFound => replace(&file, &authority.pem())?,
+            Err(error) => return Err(FileProblem::at(&file, error).into()),
         }
+        replace(&folder.join("server.pem"), &server)?;
         Ok(file)
     }
 
-    /// Credentials of nodes that have none; returns all nodes, by name.
+    /// Makes credentials of nodes that have none; returns all nodes, by name.
     fn write_nodes(
         &self,
         engine: KeyPair,
+        mut all: Vec<(NodeName, PathBuf, bool)>,
         nodes: &[NodeName],
         now: Timestamp,
     ) -> Result<Vec<(NodeName, PathBuf, bool)>, InstallationProblem> {
-        let folder = self.folder.join("nodes");
-        let mut all = self.known_nodes(&folder)?;
         let issuer = Issuer::new(engine.public_key(), engine);
         for node in nodes {
             if all.iter().any(|(known, ..)| known == node) {
                 continue;
             }
-            let file = folder.join(format!("{node}.creds"));
+            let file = self.folder.join("nodes").join(format!("{node}.creds"));
             let credentials = issuer.credentials(&User::Node(node.clone()), now, None)?;
-            write_new(&file, &credentials.to_text()?, 0o600).map_err(|error| file_problem(&file, error))?;
+            write_secret(&file, &credentials.to_text()?)?;
             all.push((node.clone(), file, true));
         }
         all.sort();
         Ok(all)
     }
 
-    fn known_nodes(&self, folder: &Path) -> Result<Vec<(NodeName, PathBuf, bool)>, InstallationProblem> {
+    /// Nodes whose credentials are here; they must be of this engine account.
+    fn known_nodes(&self, account: &str) -> Result<Vec<(NodeName, PathBuf, bool)>, InstallationProblem> {
+        let folder = self.folder.join("nodes");
         let mut known = Vec::new();
-        for entry in fs::read_dir(folder).map_err(|error| file_problem(folder, error))? {
-            let file = entry.map_err(|error| file_problem(folder, error))?.path();
+        for entry in fs::read_dir(&folder).map_err(|error| FileProblem::at(&folder, error))? {
+            let file = entry.map_err(|error| FileProblem::at(&folder, error))?.path();
             let name = file.file_name().and_then(|name| name.to_str()?.strip_suffix(".creds"));
             let Some(Ok(node)) = name.map(str::parse::<NodeName>) else { continue };
-            Credentials::read(&file).map_err(|error| content_problem(&file, &error.to_string()))?;
+            let text = read_secret(&file)?.unwrap_or_default();
+            let credentials = Credentials::parse(text.expose_secret())
+                .map_err(|error| content_problem(&file, &error.to_string()))?;
+            if credentials.holder().issuer != account {
+                return Err(content_problem(&file, "it is of another installation"));
+            }
             known.push((node, file, false));
         }
         Ok(known)
@@ -243,46 +281,17 @@ fn tokens(keys: &Keys, location_signer: String, now: Timestamp) -> Result<Server
     })
 }
 
-fn make_folder(folder: &Path) -> Result<(), InstallationProblem> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| file_problem(folder, error))
-}
-
-/// Reads a file; makes it, for its owner alone, when it is missing.
+/// Reads a secret; makes it when it is not there.
 fn read_or_make(
     file: &Path,
     make: impl FnOnce() -> Result<SecretString, InstallationProblem>,
 ) -> Result<SecretString, InstallationProblem> {
-    match fs::read_to_string(file) {
-        Ok(text) => Ok(text.into()),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let text = make()?;
-            write_new(file, &text, 0o600).map_err(|error| file_problem(file, error))?;
-            Ok(text)
-        }
-        Err(error) => Err(file_problem(file, error)),
+    if let Some(text) = read_secret(file)? {
+        return Ok(text);
     }
-}
-
-/// Writes a file that is not there yet, and has it on the disk.
-fn write_new(file: &Path, text: &SecretString, mode: u32) -> std::io::Result<()> {
-    let mut opened = OpenOptions::new().write(true).create_new(true).mode(mode).open(file)?;
-    opened.write_all(text.expose_secret().as_bytes())?;
-    opened.sync_all()
-}
-
-/// Writes a file that holds no secret anew: readers see the old one or the new one.
-fn replace(file: &Path, text: &str) -> Result<(), InstallationProblem> {
-    let beside = file.with_extension("new");
-    let written = match fs::remove_file(&beside) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => write_new(&beside, &text.into(), 0o644),
-    };
-    written.and_then(|()| fs::rename(&beside, file)).map_err(|error| file_problem(file, error))
-}
-
-fn file_problem(file: &Path, error: std::io::Error) -> InstallationProblem {
-    InstallationProblem::File(file.display().to_string(), error)
+    let text = make()?;
+    write_secret(file, &text)?;
+    Ok(text)
 }
 
 fn content_problem(file: &Path, problem: &str) -> InstallationProblem {
@@ -290,85 +299,4 @@ fn content_problem(file: &Path, problem: &str) -> InstallationProblem {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::os::unix::fs::PermissionsExt as _;
-
-    use super::*;
-
-    const NOW: Timestamp = Timestamp::from_ms(1_767_225_600_000);
-
-    fn choices(folder: &Path) -> ServerChoices {
-        ServerChoices {
-            listen: "127.0.0.1:4222".into(),
-            names: vec!["localhost".into()],
-            server_folder: folder.into(),
-            store_folder: folder.join("jetstream"),
-            max_bytes: 1 << 30,
-            own_certificate: None,
-        }
-    }
-
-    /// Every file but the two that follow from the rest: content and mode.
-    fn kept(folder: &Path) -> BTreeMap<PathBuf, (String, u32)> {
-        let mut found = BTreeMap::new();
-        for part in ["", "keys", "nodes", "tls"] {
-            for entry in fs::read_dir(folder.join(part)).unwrap() {
-                let path = entry.unwrap().path();
-                let follows = ["nats-server.conf", "server.pem"].iter().any(|name| path.ends_with(name));
-                if path.is_file() && !follows {
-                    let mode = path.metadata().unwrap().permissions().mode() & 0o777;
-                    found.insert(path.clone(), (fs::read_to_string(&path).unwrap(), mode));
-                }
-            }
-        }
-        found
-    }
-
-    #[test]
-    fn another_node_changes_nothing_that_is_there() {
-        let folder = tempfile::tempdir().unwrap();
-        let (installation, choices) = (Installation::at(folder.path()), choices(folder.path()));
-        let first = installation.write(&choices, &["a".parse().unwrap()], NOW).unwrap();
-        let before = kept(folder.path());
-        let both = ["a".parse().unwrap(), "b".parse().unwrap()];
-        let second = installation.write(&choices, &both, NOW.plus_ms(86_400_000)).unwrap();
-        let after = kept(folder.path());
-        assert_eq!(first.nodes.len(), 1);
-        let made: Vec<bool> = second.nodes.iter().map(|(.., made)| *made).collect();
-        assert_eq!(made, [false, true]);
-        assert_eq!(after.len(), before.len() + 1);
-        assert!(before.iter().all(|(path, content)| after.get(path) == Some(content)));
-        assert_eq!(installation.choices().unwrap(), Some(choices));
-    }
-
-    #[test]
-    fn secrets_are_for_their_owner_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let installation = Installation::at(folder.path());
-        installation.write(&choices(folder.path()), &["a".parse().unwrap()], NOW).unwrap();
-        for (path, (text, mode)) in kept(folder.path()) {
-            let is_secret = ["SEED", "PRIVATE KEY", "signing_key"].iter().any(|mark| text.contains(mark))
-                || path.extension().is_some_and(|end| end == "seed");
-            assert!(!is_secret || mode == 0o600, "{} has mode {mode:o}", path.display());
-        }
-        let text = fs::read_to_string(folder.path().join(CONFIGURATION)).unwrap();
-        assert!(!text.contains("SEED") && !text.contains("PRIVATE"));
-    }
-
-    #[test]
-    fn what_is_no_key_is_never_written_over() {
-        let folder = tempfile::tempdir().unwrap();
-        let installation = Installation::at(folder.path());
-        installation.write(&choices(folder.path()), &[], NOW).unwrap();
-        for name in ["keys/operator.seed", "keys/engine.seed", "keys/authority.key", "locations.key"] {
-            let file = folder.path().join(name);
-            let right = fs::read_to_string(&file).unwrap();
-            fs::write(&file, "something else").unwrap();
-            assert!(installation.write(&choices(folder.path()), &[], NOW).is_err(), "{name}");
-            assert_eq!(fs::read_to_string(&file).unwrap(), "something else");
-            fs::write(&file, right).unwrap();
-        }
-        assert!(installation.write(&choices(folder.path()), &[], NOW).is_ok());
-    }
-}
+mod tests;

@@ -67,6 +67,8 @@ pub fn sign(claims: &Claims, issuer: &KeyPair) -> Result<String, TokenError> {
 pub struct Holder {
     /// Public key of the holder.
     pub subject: String,
+    /// Public key of who signed it.
+    pub issuer: String,
     /// Name that the issuer gave it.
     pub name: String,
     /// The end of its validity; `None` = it does not expire.
@@ -76,6 +78,7 @@ pub struct Holder {
 #[derive(Deserialize)]
 struct Body {
     sub: String,
+    iss: String,
     name: String,
     exp: Option<i64>,
 }
@@ -90,7 +93,7 @@ pub fn read(token: &str) -> Result<Holder, TokenError> {
     let bytes = URL_SAFE_NO_PAD.decode(body).map_err(|error| form(&error))?;
     let body: Body = serde_json::from_slice(&bytes).map_err(|error| form(&error))?;
     let expires = body.exp.map(|seconds| Timestamp::from_ms(seconds.saturating_mul(1_000)));
-    Ok(Holder { subject: body.sub, name: body.name, expires })
+    Ok(Holder { subject: body.sub, issuer: body.iss, name: body.name, expires })
 }
 
 #[cfg(test)]
@@ -121,9 +124,11 @@ mod tests {
     #[test]
     fn a_token_says_who_holds_it_and_for_how_long() {
         let claims = claims();
-        let holder = read(&sign(&claims, &KeyPair::new_account()).unwrap()).unwrap();
+        let issuer = KeyPair::new_account();
+        let holder = read(&sign(&claims, &issuer).unwrap()).unwrap();
         let expires = Some(Timestamp::from_ms(61_000));
-        assert_eq!(holder, Holder { subject: claims.subject, name: claims.name, expires });
+        let issuer = issuer.public_key();
+        assert_eq!(holder, Holder { subject: claims.subject, issuer, name: claims.name, expires });
     }
 
     #[test]

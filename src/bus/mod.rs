@@ -17,6 +17,7 @@ pub mod definitions;
 pub mod installation;
 pub mod jwt;
 pub mod node;
+mod private_files;
 pub mod server_config;
 pub mod streams;
 pub mod subjects;

@@ -1,0 +1,133 @@
+//! What a second run keeps, what it refuses, and who may read what is written.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::*;
+
+const NOW: Timestamp = Timestamp::from_ms(1_767_225_600_000);
+
+fn choices(folder: &Path) -> ServerChoices {
+    ServerChoices {
+        listen: "127.0.0.1:4222".into(),
+        names: vec!["localhost".into()],
+        server_folder: folder.into(),
+        store_folder: folder.join("jetstream"),
+        max_bytes: 1 << 30,
+        own_certificate: None,
+    }
+}
+
+/// Every file but the two that follow from the rest: content and mode.
+fn kept(folder: &Path) -> BTreeMap<PathBuf, (String, u32)> {
+    let mut found = BTreeMap::new();
+    for part in ["", "keys", "nodes", "tls"] {
+        for entry in fs::read_dir(folder.join(part)).unwrap() {
+            let path = entry.unwrap().path();
+            let follows = ["nats-server.conf", "server.pem"].iter().any(|name| path.ends_with(name));
+            if path.is_file() && !follows {
+                let mode = path.metadata().unwrap().permissions().mode() & 0o777;
+                found.insert(path.clone(), (fs::read_to_string(&path).unwrap(), mode));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn another_node_changes_nothing_that_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let (installation, choices) = (Installation::at(folder.path()), choices(folder.path()));
+    let first = installation.write(&choices, &["a".parse().unwrap()], NOW).unwrap();
+    let before = kept(folder.path());
+    let both = ["a".parse().unwrap(), "b".parse().unwrap()];
+    let second = installation.write(&choices, &both, NOW.plus_ms(86_400_000)).unwrap();
+    let after = kept(folder.path());
+    assert_eq!(first.nodes.len(), 1);
+    let made: Vec<bool> = second.nodes.iter().map(|(.., made)| *made).collect();
+    assert_eq!(made, [false, true]);
+    assert_eq!(after.len(), before.len() + 1);
+    assert!(before.iter().all(|(path, content)| after.get(path) == Some(content)));
+    assert_eq!(installation.choices().unwrap(), Some(choices));
+}
+
+#[test]
+fn secrets_are_for_their_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let installation = Installation::at(folder.path());
+    installation.write(&choices(folder.path()), &["a".parse().unwrap()], NOW).unwrap();
+    for (path, (text, mode)) in kept(folder.path()) {
+        let is_secret = ["SEED", "PRIVATE KEY", "signing_key"].iter().any(|mark| text.contains(mark))
+            || path.extension().is_some_and(|end| end == "seed");
+        assert!(!is_secret || mode == 0o600, "{} has mode {mode:o}", path.display());
+    }
+    let text = fs::read_to_string(folder.path().join(CONFIGURATION)).unwrap();
+    assert!(!text.contains("SEED") && !text.contains("PRIVATE"));
+}
+
+#[test]
+fn what_is_no_key_is_never_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let installation = Installation::at(folder.path());
+    installation.write(&choices(folder.path()), &[], NOW).unwrap();
+    for name in ["keys/operator.seed", "keys/engine.seed", "keys/authority.key", "locations.key"] {
+        let file = folder.path().join(name);
+        let right = fs::read_to_string(&file).unwrap();
+        fs::write(&file, "something else").unwrap();
+        assert!(installation.write(&choices(folder.path()), &[], NOW).is_err(), "{name}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "something else");
+        fs::write(&file, right).unwrap();
+    }
+    assert!(installation.write(&choices(folder.path()), &[], NOW).is_ok());
+}
+
+/// A key made anew would be of no use to nodes, locations and clients that know the old one.
+#[test]
+fn a_key_that_is_gone_is_not_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let installation = Installation::at(folder.path());
+    let (a, both) = (["a".parse().unwrap()], ["a".parse().unwrap(), "b".parse().unwrap()]);
+    installation.write(&choices(folder.path()), &a, NOW).unwrap();
+    for name in [
+        "keys/operator.seed",
+        "keys/system.seed",
+        "keys/engine.seed",
+        "keys/locations.seed",
+        "keys/authority.key",
+        "tls/server.key",
+        "locations.key",
+    ] {
+        let (file, away) = (folder.path().join(name), folder.path().join("keys/away"));
+        fs::rename(&file, &away).unwrap();
+        let before = kept(folder.path());
+        let refused = installation.write(&choices(folder.path()), &both, NOW).unwrap_err().to_string();
+        assert!(refused.starts_with(&format!("{} is missing; put it back", file.display())), "{refused}");
+        assert_eq!(kept(folder.path()), before, "{name}");
+        fs::rename(&away, &file).unwrap();
+    }
+    fs::rename(folder.path().join("keys"), folder.path().join("elsewhere")).unwrap();
+    assert!(installation.write(&choices(folder.path()), &both, NOW).is_err());
+    assert!(!folder.path().join("keys").exists());
+    fs::rename(folder.path().join("elsewhere"), folder.path().join("keys")).unwrap();
+    assert!(installation.write(&choices(folder.path()), &both, NOW).is_ok());
+}
+
+#[test]
+fn what_another_installation_has_made_is_refused() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let a = ["a".parse().unwrap()];
+    for folder in [&folder, &other] {
+        Installation::at(folder.path()).write(&choices(folder.path()), &a, NOW).unwrap();
+    }
+    for name in ["keys/engine.seed", "keys/authority.key", "nodes/a.creds", "tls/ca.pem", "locations.key"] {
+        let file = folder.path().join(name);
+        let right = fs::read_to_string(&file).unwrap();
+        fs::write(&file, fs::read_to_string(other.path().join(name)).unwrap()).unwrap();
+        let before = kept(folder.path());
+        let installation = Installation::at(folder.path());
+        assert!(installation.write(&choices(folder.path()), &a, NOW).is_err(), "{name}");
+        assert_eq!(kept(folder.path()), before, "{name}");
+        fs::write(&file, right).unwrap();
+    }
+    assert!(Installation::at(folder.path()).write(&choices(folder.path()), &a, NOW).is_ok());
+}
