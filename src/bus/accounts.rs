@@ -9,6 +9,7 @@ use nkeys::KeyPair;
 use serde_json::{Map, Value, json};
 
 use crate::bus::jwt::{self, Claims, TokenError};
+use crate::bus::server_config::CONNECTIONS;
 use crate::clock::Timestamp;
 
 /// What locations may call in the engine's account, and is answered. Patterns of [`crate::bus::subjects::Subject`].
@@ -20,6 +21,9 @@ pub const FEEDS: [&str; 2] = ["wk.look.*", "wk.delivery.*"];
 
 /// Streams and buckets of the engine's account, with room for what later versions add.
 const STREAMS: u32 = 16;
+/// Connections of locations and enrolments at a time. The rest of the server's are for engine nodes, which a location cannot
+/// lock out so.
+pub const LOCATION_CONNECTIONS: u32 = CONNECTIONS - 512;
 /// Memory for the consumers of watchers, in bytes; everything else is on disk.
 const MEMORY_BYTES: u32 = 64 * 1_024 * 1_024;
 
@@ -74,7 +78,9 @@ pub fn engine_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> R
 /// # Errors
 /// The key cannot sign.
 pub fn locations_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
-    let mut nats = account(&without_jetstream());
+    let mut limits = without_jetstream();
+    limits.insert("conn".into(), json!(LOCATION_CONNECTIONS));
+    let mut nats = account(&limits);
     let import = |subject: &str, kind: &str| json!({"name": subject, "subject": subject, "account": keys.engine, "type": kind});
     let calls = CALLS.into_iter().map(|subject| import(subject, "service"));
     let feeds = FEEDS.into_iter().map(|subject| import(subject, "stream"));
@@ -109,6 +115,9 @@ fn sign(
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
     use super::*;
     use crate::bus::subjects::{LEASES, Subject};
     use crate::id::Id;
@@ -142,5 +151,21 @@ mod tests {
             assert_eq!(passes(&subject), expected, "{subject}");
         }
         assert!(!CALLS.iter().chain(&FEEDS).any(|pattern| pattern.contains(LEASES)));
+    }
+
+    #[test]
+    fn locations_leave_connections_to_engine_nodes() {
+        let public = || KeyPair::new_account().public_key();
+        let keys = AccountKeys {
+            system: public(),
+            engine: public(),
+            locations: public(),
+            location_signer: public(),
+        };
+        let token = locations_token(&KeyPair::new_operator(), &keys, Timestamp::from_ms(0)).unwrap();
+        let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();
+        let claims: Value = serde_json::from_slice(&claims).unwrap();
+        let connections = claims["nats"]["limits"]["conn"].as_u64().unwrap();
+        assert!((1..u64::from(CONNECTIONS)).contains(&connections), "{connections}");
     }
 }

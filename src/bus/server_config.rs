@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+/// Connections that the server takes at a time, of all accounts.
+pub const CONNECTIONS: u32 = 4_096;
+
 /// What an operator chooses for the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerChoices {
@@ -87,7 +90,7 @@ jetstream {{
 }}
 
 max_payload: 1048576
-max_connections: 4096
+max_connections: {CONNECTIONS}
 write_deadline: \"10s\"
 
 operator: {operator}

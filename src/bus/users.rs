@@ -10,6 +10,8 @@
 //!   or a `delivery` that is no such thing. Who reads these decodes strictly, and drops and counts what is malformed.
 //! - It floods: bounded by the size of a message, by messages a subject and by the whole stream (`streams`). It may use up the
 //!   stream, so that others spool until the engine has caught up.
+//! - It connects as often as it likes: bounded by the connections of the locations' account, which are fewer than the
+//!   server's, so that engine nodes always get in (`accounts`). Other locations may have to wait, and spool.
 //! - `Nats-Msg-Id` counts for the whole stream: who guesses an id that another location will use makes that message a
 //!   duplicate. Whoever sets it uses 128 random bits.
 
