@@ -164,11 +164,12 @@ impl Following {
         }
     }
 
-    /// Compares with the number that a heartbeat tells.
+    /// Compares with the number that a heartbeat tells. A first message that was lost is missing as well; the heartbeat of a
+    /// delivery before, if one is still under way, costs one more question.
     fn has_missed(&self, heartbeat: &Message) -> bool {
         let told = heartbeat.headers.as_ref().and_then(|headers| headers.get(LAST_DELIVERED));
         let told: Option<u64> = told.and_then(|number| number.as_str().parse().ok());
-        self.number.is_some_and(|last| told.is_some_and(|told| told > last))
+        told.is_some_and(|told| told > self.number.unwrap_or(0))
     }
 }
 

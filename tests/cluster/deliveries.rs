@@ -109,6 +109,28 @@ async fn who_asks_again_gets_everything_from_the_start() {
     assert_eq!(following.ask().await, Ok(0));
 }
 
+/// The connection was lost with the first message under way: without it, the later ones are the rest of a delivery before.
+#[tokio::test]
+async fn a_lost_first_message_is_noticed() {
+    let Some(bus) = Bus::start().await else { return };
+    let engine = bus.node("a").await;
+    answer_followers(engine.clone()).await;
+    let (first, second) = (Id::random(), Id::random());
+    put(&engine, "fra", first, "x").await;
+    let fra = bus.location("fra").await;
+    let mut thief = fra.client().subscribe("wk.delivery.fra").await.unwrap();
+    fra.client().request("wk.follow.fra", Bytes::new()).await.unwrap();
+    assert_eq!(&timeout(DEADLINE, thief.next()).await.unwrap().unwrap().payload[..], b"x");
+    let mut following = Following::listen(&fra, &location("fra")).await.unwrap();
+    is_taken_in(fra.client(), "wk.renew.fra").await;
+    drop(thief);
+    put(&engine, "fra", second, "y").await;
+    assert_eq!(timeout(DEADLINE, following.next()).await.unwrap(), Some(Next::Lost));
+    assert_eq!(following.ask().await, Ok(2));
+    assert_eq!(change(&mut following).await.service, first);
+    assert_eq!(change(&mut following).await.service, second);
+}
+
 #[tokio::test]
 async fn a_delivery_goes_on_when_the_server_comes_back() {
     let Some(mut bus) = Bus::start().await else { return };
