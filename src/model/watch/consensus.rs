@@ -8,7 +8,9 @@ use crate::model::check::CheckStatus;
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::status_line::{Change, StatusLine};
 use crate::model::verdict::{Verdict, Vote, majority};
-use crate::model::watch::{Effect, Memory, Opinion, Resumed, WatchPlan};
+use crate::model::watch::effect::{Effect, Opinion};
+use crate::model::watch::memory::{Memory, Resumed};
+use crate::model::watch::plan::WatchPlan;
 
 /// Intervals for which locations look more often after the last change of a vote.
 pub(super) const HURRY_INTERVALS: i64 = 2;

@@ -5,6 +5,7 @@
 //! believe.
 
 mod consensus;
+mod effect;
 mod memory;
 mod plan;
 mod round;
@@ -12,75 +13,17 @@ mod round;
 mod tests;
 
 use crate::clock::Timestamp;
-use crate::model::check::{Measurement, Outcome};
+use crate::model::check::Outcome;
 use crate::model::history::ChangeCause;
 use crate::model::status_line::Change;
 use crate::model::verdict::{Verdict, Vote};
 use crate::model::watch::consensus::HURRY_INTERVALS;
 pub use crate::model::watch::consensus::{Confirmation, Consensus};
+pub use crate::model::watch::effect::{Attempt, Effect, Finished, Opinion, Urge};
 pub use crate::model::watch::memory::Memory;
 pub(super) use crate::model::watch::memory::Resumed;
 pub use crate::model::watch::plan::{PlannedLocation, RoundKeeper, WatchPlan};
 pub use crate::model::watch::round::{Ended, Round, Start};
-
-/// An act of the watch that the actor around it carries out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Start an attempt at a location.
-    Run(Attempt),
-    /// A check of a location is finished: record it.
-    Record(Finished),
-    /// The measured status changed.
-    Change(Change),
-    /// Runs that were due while none could be started, or while one was under way.
-    Missed(u64),
-    /// A location has an opinion on a service that others see too.
-    Opinion(Opinion),
-    /// A location that keeps its own schedule is to look now, or more often.
-    Urge(Urge),
-}
-
-/// An attempt to be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attempt {
-    /// Place of the location in the plan.
-    pub slot: usize,
-    /// The due time of the check.
-    pub scheduled_at: Timestamp,
-    /// From 1.
-    pub attempt: u8,
-}
-
-/// A finished check.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finished {
-    /// The deciding attempt.
-    pub attempt: Attempt,
-    /// The start of its deciding attempt.
-    pub checked_at: Timestamp,
-    /// Its result.
-    pub measurement: Measurement,
-}
-
-/// A request to a location that keeps its own schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Urge {
-    /// Place of the location in the plan.
-    pub slot: usize,
-    /// It is to look at once instead of waiting for its turn.
-    pub look_now: bool,
-    /// It is to look more often until then; a time that is over ends that.
-    pub hurry_until: Timestamp,
-}
-
-/// A location's result beside those of the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Opinion {
-    /// Place of the location in the plan.
-    pub slot: usize,
-    /// True if it says `down` where the others say `up`.
-    pub contradicts: bool,
-}
 
 /// The state of the watch over one service.
 #[derive(Clone, Debug)]

@@ -6,7 +6,8 @@
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Measurement, Outcome};
 use crate::model::schedule::Schedule;
-use crate::model::watch::{Attempt, WatchPlan};
+use crate::model::watch::effect::Attempt;
+use crate::model::watch::plan::WatchPlan;
 
 /// A check that is due within this time needs no catch-up after a restart, and catch-ups are spread over it.
 const CATCH_UP_SPREAD_MS: i64 = 60_000;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::check::{CheckStatus, ErrorCode, Timings, Trouble};
+use crate::model::check::{CheckStatus, ErrorCode, Measurement, Timings, Trouble};
 use crate::model::history::MeasuredStatus;
 use crate::model::service::ProbeRole;
 
