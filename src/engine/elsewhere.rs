@@ -9,27 +9,14 @@ use actix::{Context, Handler, Message};
 
 use crate::clock::Timestamp;
 use crate::engine::fleet::Fleet;
+use crate::engine::roster::Urged;
 use crate::engine::service::ServiceActor;
 use crate::engine::service::watching::Watching;
+use crate::engine::{Engine, EngineStopped};
 use crate::id::Id;
 use crate::model::history::CheckRecord;
-use crate::model::location::LocationCode;
 use crate::model::verdict::Vote;
 use crate::model::watch::Urge;
-
-/// A location is to look at a service at once, or more often.
-#[derive(Clone, Debug, PartialEq, Eq, Message)]
-#[rtype(result = "()")]
-pub struct Urged {
-    /// The location.
-    pub location: LocationCode,
-    /// The service.
-    pub service: Id,
-    /// It is to look at once instead of waiting for its turn.
-    pub look_now: bool,
-    /// It is to look more often for so many milliseconds; 0 ends that. Not a time: their clocks may differ.
-    pub hurry_ms: i64,
-}
 
 /// What an engine elsewhere asks of this process, which is one of its locations.
 #[derive(Clone, Copy, Debug, Message)]
@@ -51,6 +38,24 @@ pub struct Hear {
     pub id: Id,
     /// The results, oldest first.
     pub records: Arc<[CheckRecord]>,
+}
+
+impl Engine {
+    /// Takes in results of a service from locations in other processes, oldest first. They are recorded already.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn hear(&self, id: Id, records: Arc<[CheckRecord]>) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(Hear { id, records }).await?)
+    }
+
+    /// Does what an engine elsewhere asks of this process, which is one of its locations.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn heed(&self, heed: Heed) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(heed).await?)
+    }
 }
 
 impl Handler<Hear> for Fleet {

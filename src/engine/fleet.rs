@@ -4,6 +4,7 @@
 //! applies what differs; applying the same definition twice changes nothing.
 
 mod closing;
+mod memory;
 mod sweep;
 
 use std::collections::HashMap;
@@ -16,19 +17,15 @@ use actix::{
 };
 use tokio::sync::oneshot;
 
-use crate::clock::Timestamp;
-use crate::engine::aggregator::{KnownStatus, LastKnownState};
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
-pub use crate::engine::fleet::closing::RetireAll;
+use crate::engine::fleet::memory::{known_status, remember};
 use crate::engine::retired::Retired;
-use crate::engine::roster::Roster;
 use crate::engine::service::{End, Pinged, Redefine, ServiceActor};
 use crate::engine::shard::{Shard, shard_index};
 use crate::id::Id;
 use crate::model::heartbeat::Ping;
 use crate::model::history::MeasuredStatus;
-use crate::model::location::LocationCode;
 use crate::model::service::ServiceKey;
 use crate::model::watch::Memory;
 use crate::supervise::backoff::Backoff;
@@ -122,6 +119,11 @@ pub struct Retire {
     /// Its last revision.
     pub revision: i64,
 }
+
+/// Stop watching all services.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct RetireAll;
 
 /// Every service that the fleet knows, by id.
 #[derive(Message)]
@@ -371,29 +373,4 @@ impl Handler<StartAgain> for Fleet {
         self.counters.restarts.add(1);
         self.state.note_restart();
     }
-}
-
-/// Returns the known status of a service that was watched before this process started.
-fn known_status(definition: &Definition, memory: &Memory, now: Timestamp) -> KnownStatus {
-    let voted = definition.task.as_ref().map(|task| memory.verdict(task.plan.interval_ms, now));
-    let reported = definition.heartbeat.map(|_| memory.status.verdict());
-    KnownStatus {
-        status: memory.status,
-        verdict: voted.or(reported).unwrap_or_default(),
-        last_result_at: memory.last_result_at(now),
-    }
-}
-
-/// Returns the memory with which an actor that starts again goes on: the panic was ours, and says nothing about the
-/// target.
-fn remember(definition: &Definition, roster: &Roster, known: LastKnownState) -> Memory {
-    let slot = |location: &LocationCode| {
-        if definition.heartbeat.is_some() {
-            return Some(0);
-        }
-        let key = roster.find(location.as_str())?.key;
-        definition.task.as_ref()?.locations.iter().position(|known| *known == key)
-    };
-    let votes = known.votes.into_iter().filter_map(|(location, vote)| Some((slot(&location)?, vote)));
-    Memory { votes: votes.collect(), status: known.status, status_since: known.status_since }
 }

@@ -32,7 +32,6 @@ use crate::config::limits::EngineLimits;
 use crate::engine::aggregator::{Batch, Flush, Lateness, LatenessReport, Snapshot, Snapshots};
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
-use crate::engine::elsewhere::{Hear, Heed};
 use crate::engine::fleet::{
     Apply, AreYouThere, Fleet, Retire, RetireAll, TakePing, WatchedService, WatchedServices,
 };
@@ -41,7 +40,6 @@ use crate::engine::roster::Roster;
 use crate::engine::shard::{Shard, Threads};
 use crate::id::Id;
 use crate::model::heartbeat::Ping;
-use crate::model::history::CheckRecord;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::watch::Memory;
 use crate::stats::window::Window;
@@ -54,7 +52,7 @@ const ANSWER_TAKES: Duration = Duration::from_secs(2);
 pub struct EngineParts {
     /// The locations that check.
     pub roster: Arc<Roster>,
-    /// The probers that run the checks of each location, in the roster's order.
+    /// The probers that run the checks of each location in this process, which the roster names first, in its order.
     pub probers: Vec<Arc<dyn Prober>>,
     /// Wall time.
     pub clock: Clock,
@@ -110,9 +108,6 @@ impl Engine {
         let clock = parts.clock.clone();
         let arbiters = shard::threads(parts.threads);
         let shards = shard::start_all(parts, &arbiters, &counters);
-        for (known, prober) in parts.roster.all().iter().zip(&parts.probers) {
-            known.open(shards.iter().map(|shard| shard::start_lane(parts, shard, prober)).collect());
-        }
         let placement = Placement { thread: Arbiter::current(), mailbox: parts.limits.mailbox };
         let members = Fleet::new(Arc::clone(&shards), Arc::clone(&counters), parts.supervisor.clone());
         let fleet = parts.supervisor.start_once(&placement, members);
@@ -150,22 +145,6 @@ impl Engine {
     /// [`EngineStopped`].
     pub async fn ping(&self, id: Id, ping: Ping) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(TakePing { id, ping }).await?)
-    }
-
-    /// Takes in results of a service from locations in other processes, oldest first. They are recorded already.
-    ///
-    /// # Errors
-    /// [`EngineStopped`].
-    pub async fn hear(&self, id: Id, records: Arc<[CheckRecord]>) -> Result<(), EngineStopped> {
-        Ok(self.fleet.send(Hear { id, records }).await?)
-    }
-
-    /// Does what an engine elsewhere asks of this process, which is one of its locations.
-    ///
-    /// # Errors
-    /// [`EngineStopped`].
-    pub async fn heed(&self, heed: Heed) -> Result<(), EngineStopped> {
-        Ok(self.fleet.send(heed).await?)
     }
 
     /// Forgets the service, whose last revision this was: results that are still under way are dropped, and so is a

@@ -1,22 +1,19 @@
-//! The locations that the engine knows, and what it keeps of each: counts, suspicion, and the lanes that run its checks.
+//! The locations that the engine knows, and what it keeps of each: counts, suspicion, and the way to one elsewhere.
 //!
 //! A location is named by a key that no other ever gets while the process runs, so the roster may grow while services
 //! are watched. Whoever holds a key of a location that is not known here finds nothing.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
-use actix::Recipient;
+use actix::{Message, Recipient};
 
 use crate::engine::counters::Count;
-use crate::engine::definition::Definition;
-use crate::engine::elsewhere::Urged;
-use crate::engine::location::LocationActor;
+use crate::id::Id;
 use crate::model::check::{CheckStatus, CheckType};
 use crate::model::location::{Location, LocationCode, LocationKey};
-use crate::model::service::Settings;
+use crate::model::service::{ServiceKey, Settings};
 use crate::model::suspicion::Suspicion;
 use crate::model::watch::RoundKeeper;
-use crate::supervise::Handle;
 use crate::telemetry::{Collect, Exposition, Family};
 
 /// All locations, in the order in which they became known.
@@ -38,11 +35,25 @@ pub struct KnownLocation {
     reach: Reach,
 }
 
+/// A location is to look at a service at once, or more often.
+#[derive(Clone, Debug, PartialEq, Eq, Message)]
+#[rtype(result = "()")]
+pub struct Urged {
+    /// The location.
+    pub location: LocationCode,
+    /// The service.
+    pub service: Id,
+    /// It is to look at once instead of waiting for its turn.
+    pub look_now: bool,
+    /// It is to look more often for so many milliseconds; 0 ends that. Not a time: their clocks may differ.
+    pub hurry_ms: i64,
+}
+
 /// The way to a location.
 #[derive(Debug)]
 enum Reach {
-    /// It is in this process: one lane per shard, unset before the engine starts.
-    Here(OnceLock<Box<[Handle<LocationActor>]>>),
+    /// It is in this process: every shard has a lane to it.
+    Here,
     /// It is in another process and keeps its own schedule; this takes what it is asked for.
     Elsewhere(Recipient<Urged>),
 }
@@ -52,8 +63,7 @@ impl Roster {
     #[must_use]
     pub fn new(locations: Vec<Location>) -> Self {
         let numbered = (0..).map(LocationKey::new).zip(locations);
-        let reach = || Reach::Here(OnceLock::new());
-        let known = numbered.map(|(key, location)| Arc::new(KnownLocation::new(key, location, reach())));
+        let known = numbered.map(|(key, location)| Arc::new(KnownLocation::new(key, location, Reach::Here)));
         Self { known: RwLock::new(known.collect()) }
     }
 
@@ -114,7 +124,7 @@ impl KnownLocation {
     #[must_use]
     pub const fn round(&self) -> RoundKeeper {
         match self.reach {
-            Reach::Here(_) => RoundKeeper::Watch,
+            Reach::Here => RoundKeeper::Watch,
             Reach::Elsewhere(_) => RoundKeeper::Location,
         }
     }
@@ -123,22 +133,6 @@ impl KnownLocation {
     #[must_use]
     pub const fn finished(&self, check_type: CheckType, status: CheckStatus) -> &Count {
         &self.finished[check_type as usize][status as usize]
-    }
-
-    /// Gives it the lanes that run its checks, one per shard. To be called once.
-    pub(super) fn open(&self, lanes: Box<[Handle<LocationActor>]>) {
-        if let Reach::Here(known) = &self.reach {
-            let is_first = known.set(lanes).is_ok();
-            debug_assert!(is_first, "one engine opens the lanes of a roster");
-        }
-    }
-
-    /// Returns its lane on this shard.
-    pub(super) fn lane(&self, shard: usize) -> Option<&Handle<LocationActor>> {
-        match &self.reach {
-            Reach::Here(lanes) => lanes.get()?.get(shard),
-            Reach::Elsewhere(_) => None,
-        }
     }
 
     /// Passes on what the location is asked for. What its recipient has no room for is lost: the location looks when its
@@ -152,13 +146,13 @@ impl KnownLocation {
     }
 
     /// Notes an opinion of the location; says so when that makes or clears a suspect.
-    pub(super) fn note_opinion(&self, service: &Definition, contradicts: bool) {
+    pub(super) fn note_opinion(&self, organisation: i64, service: ServiceKey, contradicts: bool) {
         let mut suspicion = self.suspicion();
-        let before = suspicion.is_suspect(service.organisation);
-        suspicion.note(service.organisation, service.key, contradicts);
-        let after = suspicion.is_suspect(service.organisation);
+        let before = suspicion.is_suspect(organisation);
+        suspicion.note(organisation, service, contradicts);
+        let after = suspicion.is_suspect(organisation);
         drop(suspicion);
-        let (location, organisation) = (self.location.code.as_str(), service.organisation);
+        let location = self.location.code.as_str();
         match (before, after) {
             (false, true) => {
                 tracing::warn!(

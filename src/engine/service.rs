@@ -163,8 +163,9 @@ impl ServiceActor {
 
     fn run(&self, attempt: Attempt) {
         let Some(task) = &self.definition.task else { return };
-        let known = task.locations.get(attempt.slot).and_then(|key| self.shard.roster.get(*key));
-        let Some(lane) = known.as_ref().and_then(|known| known.lane(self.shard.index)) else { return };
+        let Some(lane) = task.locations.get(attempt.slot).and_then(|key| self.shard.lane(*key)) else {
+            return;
+        };
         let check = RunCheck {
             spec: Arc::clone(&task.spec),
             host_key: task.host_key,
@@ -204,7 +205,8 @@ impl ServiceActor {
     fn note(&self, opinion: Opinion) {
         let key = self.definition.task.as_ref().and_then(|task| task.locations.get(opinion.slot));
         if let Some(known) = key.and_then(|key| self.shard.roster.get(*key)) {
-            known.note_opinion(&self.definition, opinion.contradicts);
+            let Definition { organisation, key, .. } = *self.definition;
+            known.note_opinion(organisation, key, opinion.contradicts);
         }
     }
 

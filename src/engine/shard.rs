@@ -15,6 +15,7 @@ use crate::engine::lane::LaneLimits;
 use crate::engine::location::{LocationActor, LocationLane, Prober};
 use crate::engine::roster::Roster;
 use crate::id::Id;
+use crate::model::location::LocationKey;
 use crate::supervise::{Handle, Placement, Stop, Supervised as _};
 
 /// The threads on which the shards run.
@@ -33,6 +34,8 @@ pub struct Shard {
     pub index: usize,
     /// The placement of its actors: their thread, and the size of each mailbox.
     pub placement: Placement,
+    /// One lane per location of this process, by the number of its key.
+    lanes: Vec<Handle<LocationActor>>,
     /// The reports of its services.
     pub figures: Arc<Figures>,
     /// Answers questions about the figures.
@@ -57,10 +60,14 @@ impl Shard {
         i64::try_from(wait_ms).unwrap_or_default()
     }
 
+    /// Returns the lane of a location; `None` of one that is in another process.
+    pub(super) fn lane(&self, key: LocationKey) -> Option<&Handle<LocationActor>> {
+        self.lanes.get(key.index())
+    }
+
     /// Ends its actors. A timer would keep the aggregator alive without an address, and lanes may hold waiting checks.
     pub(super) async fn close(&self) {
-        let known = self.roster.all();
-        let lanes = known.iter().filter_map(|known| known.lane(self.index)).map(|lane| lane.send(Stop));
+        let lanes = self.lanes.iter().map(|lane| lane.send(Stop));
         // Whoever has ended already needs no ending.
         let _ = join(join_all(lanes), self.aggregator.send(Stop)).await;
     }
@@ -104,6 +111,7 @@ fn start(parts: &EngineParts, index: usize, thread: ArbiterHandle, counters: Arc
         Arc::new(Figures::new(clock.clone(), parts.sink.clone(), limits.clone(), Arc::clone(&counters)));
     Shard {
         index,
+        lanes: parts.probers.iter().map(|prober| start_lane(parts, &placement, prober)).collect(),
         aggregator: start_aggregator(parts, &placement, &figures),
         figures,
         placement,
@@ -115,12 +123,7 @@ fn start(parts: &EngineParts, index: usize, thread: ArbiterHandle, counters: Arc
     }
 }
 
-/// Starts the lane of a location on this shard.
-pub(super) fn start_lane(
-    parts: &EngineParts,
-    shard: &Shard,
-    prober: &Arc<dyn Prober>,
-) -> Handle<LocationActor> {
+fn start_lane(parts: &EngineParts, placement: &Placement, prober: &Arc<dyn Prober>) -> Handle<LocationActor> {
     let EngineParts { limits, supervisor, .. } = parts;
     let limits = LaneLimits {
         running: limits.checks_in_flight,
@@ -131,7 +134,7 @@ pub(super) fn start_lane(
     let watched = Arc::downgrade(&lane);
     let waiting = move || watched.upgrade().map_or(0, |lane| lane.waiting() as u64);
     supervisor.kind(LocationActor::KIND).watch_queue(waiting);
-    supervisor.start(&shard.placement, move || LocationActor::new(Arc::clone(&lane)))
+    supervisor.start(placement, move || LocationActor::new(Arc::clone(&lane)))
 }
 
 fn start_aggregator(

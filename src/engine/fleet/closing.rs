@@ -2,16 +2,11 @@
 //!
 //! Each service tells the fleet of its end, so nobody waits for 100,000 answers one by one.
 
-use actix::{ActorFutureExt as _, Context, Handler, Message, ResponseActFuture, WrapFuture as _};
+use actix::{ActorFutureExt as _, Context, Handler, ResponseActFuture, WrapFuture as _};
 use tokio::sync::oneshot;
 
-use crate::engine::fleet::{ANSWER_LIMIT, Fleet};
+use crate::engine::fleet::{ANSWER_LIMIT, Fleet, RetireAll};
 use crate::engine::service::End;
-
-/// Stop watching all services.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct RetireAll;
 
 impl Fleet {
     /// Answers [`RetireAll`] when the last service has ended.

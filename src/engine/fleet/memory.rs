@@ -1,0 +1,33 @@
+//! The memory with which a service goes on: from before this process, or from the figures of its shard.
+
+use crate::clock::Timestamp;
+use crate::engine::aggregator::{KnownStatus, LastKnownState};
+use crate::engine::definition::Definition;
+use crate::engine::roster::Roster;
+use crate::model::location::LocationCode;
+use crate::model::watch::Memory;
+
+/// Returns the known status of a service that was watched before this process started.
+pub(super) fn known_status(definition: &Definition, memory: &Memory, now: Timestamp) -> KnownStatus {
+    let voted = definition.task.as_ref().map(|task| memory.verdict(task.plan.interval_ms, now));
+    let reported = definition.heartbeat.map(|_| memory.status.verdict());
+    KnownStatus {
+        status: memory.status,
+        verdict: voted.or(reported).unwrap_or_default(),
+        last_result_at: memory.last_result_at(now),
+    }
+}
+
+/// Returns the memory with which an actor that starts again goes on: the panic was ours, and says nothing about the
+/// target.
+pub(super) fn remember(definition: &Definition, roster: &Roster, known: LastKnownState) -> Memory {
+    let slot = |location: &LocationCode| {
+        if definition.heartbeat.is_some() {
+            return Some(0);
+        }
+        let key = roster.find(location.as_str())?.key;
+        definition.task.as_ref()?.locations.iter().position(|known| *known == key)
+    };
+    let votes = known.votes.into_iter().filter_map(|(location, vote)| Some((slot(&location)?, vote)));
+    Memory { votes: votes.collect(), status: known.status, status_since: known.status_since }
+}
