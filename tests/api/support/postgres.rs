@@ -111,10 +111,14 @@ impl Postgres {
         self.signal("CONT");
     }
 
-    /// Sends a signal to the server and to the processes of its connections.
+    /// Sends a signal to the server, which starts no process from then on when it is to stop, and to the processes of its
+    /// connections; one of them may have ended by then.
     fn signal(&self, name: &str) {
-        let order =
-            r#"read -r server <"$1"; kill -s "$2" "$server" $(cat /proc/"$server"/task/"$server"/children)"#;
+        let order = r#"
+            read -r server <"$1" && kill -s "$2" "$server" || exit 1
+            for child in $(cat "/proc/$server/task/$server/children"); do
+                kill -s "$2" "$child" 2>/dev/null || [ ! -e "/proc/$child" ] || exit 1
+            done"#;
         let file = format!("{}/data/postmaster.pid", self.folder);
         let status = Command::new("sh").args(["-c", order, "signal", &file, name]).status();
         assert!(status.expect("a shell can be started").success(), "{name} could not be sent");
