@@ -200,8 +200,8 @@ impl<E: From<DbErr>> Database<E> {
         &self.reader
     }
 
-    /// The same database for work whose statements are long by design: on PostgreSQL no statement of it is ended for the
-    /// time it takes.
+    /// The same database for work whose statements are long by design: PostgreSQL ends none of them for the time it takes,
+    /// and an answer is waited for an hour.
     #[must_use]
     pub(in crate::store) fn unhurried(&self) -> Self {
         if self.turn.is_some() {

@@ -6,7 +6,9 @@
 
 use std::time::Duration;
 
+use sea_orm::sqlx::postgres::PgConnection;
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
+use sea_orm::sqlx::{self, Executor as _};
 use sea_orm::{ConnectOptions, DatabaseConnection, DbErr};
 
 use crate::config::limits::StoreLimits;
@@ -22,9 +24,10 @@ const CHECKPOINT_PAGES: u32 = 16_384;
 const ROWS_AHEAD: usize = 1_024;
 /// The time for which a connection for long statements is kept without use.
 const IDLE: Duration = Duration::from_secs(60);
-/// The time that PostgreSQL has to say that it has ended a statement, before that counts as silence.
-const SAY_SO: Duration = Duration::from_secs(5);
-/// The same for a statement that is long by design.
+/// The time that PostgreSQL has for an answer that takes it no work, before that counts as silence: that it has ended a
+/// statement, or has left a transaction.
+const ANSWER_LIMIT: Duration = Duration::from_secs(5);
+/// The time after which a statement that is long by design counts as unanswered.
 pub(super) const LONGEST: Duration = Duration::from_secs(3_600);
 
 /// The one connection that writes to a SQLite file.
@@ -64,11 +67,9 @@ async fn sqlite(
 /// Connections to a PostgreSQL, which may come later.
 pub(super) async fn postgres(url: &str, limits: &StoreLimits) -> Result<DatabaseConnection, DbErr> {
     let mut options = options(url, limits.postgres_connections, limits);
-    let idle = format!("{}s", limits.forgotten_transaction_seconds);
     let statement = format!("{}s", limits.statement_timeout_seconds);
-    let ends = [("statement_timeout", statement), ("idle_in_transaction_session_timeout", idle)];
     options.min_connections(1);
-    connect_lazily(options, limits, ends.to_vec()).await
+    connect_lazily(options, limits, vec![("statement_timeout", statement)]).await
 }
 
 /// Connections for statements that are long by design; they too do not wait long for a lock.
@@ -84,9 +85,25 @@ async fn connect_lazily(
     mut settings: Vec<(&'static str, String)>,
 ) -> Result<DatabaseConnection, DbErr> {
     settings.push(("lock_timeout", format!("{}s", limits.lock_timeout_seconds)));
+    let idle = format!("{}s", limits.forgotten_transaction_seconds);
+    settings.push(("idle_in_transaction_session_timeout", idle));
+    // A connection that comes back says that it was in no transaction: nearly none is.
+    settings.push(("client_min_messages", "error".into()));
     options.connect_lazy(true).test_before_acquire(true);
+    options.map_sqlx_postgres_pool_opts(|pool| {
+        pool.after_release(|connection, _| Box::pin(leave_transaction(connection)))
+    });
     options.map_sqlx_postgres_opts(move |postgres| postgres.options(settings.clone()));
     sea_orm::Database::connect(options).await
+}
+
+/// Leaves the transaction that a connection may have been given back in: a `BEGIN` that was given up, by its deadline or
+/// with its request, may have happened, and the driver does not know of it. An error makes the pool close the connection at
+/// once, so that one behind a dead network holds nobody's place.
+async fn leave_transaction(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    let left = tokio::time::timeout(ANSWER_LIMIT, connection.execute("ROLLBACK")).await;
+    left.map_err(|_| sqlx::Error::PoolTimedOut)??;
+    Ok(true)
 }
 
 fn options(url: &str, connections: u32, limits: &StoreLimits) -> ConnectOptions {
@@ -99,5 +116,5 @@ fn options(url: &str, connections: u32, limits: &StoreLimits) -> ConnectOptions 
 
 /// The time after which a statement counts as unanswered, where the server should have ended it.
 pub(super) const fn silence(limits: &StoreLimits) -> Duration {
-    SAY_SO.saturating_add(Duration::from_secs(limits.statement_timeout_seconds))
+    ANSWER_LIMIT.saturating_add(Duration::from_secs(limits.statement_timeout_seconds))
 }

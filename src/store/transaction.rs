@@ -244,7 +244,8 @@ impl<E: From<DbErr>> Transaction<E> {
     /// Commits. Returns when everything is durable.
     ///
     /// # Errors
-    /// When the database fails; then nothing of it has happened.
+    /// When the database fails; then nothing of it has happened, unless PostgreSQL gave no answer to the commit: then nobody
+    /// knows.
     pub async fn commit(self) -> Result<(), E> {
         Ok(self.try_commit().await?)
     }

@@ -1,5 +1,6 @@
 //! A PostgreSQL that is there and does not go on (contract 5.1): a request that waits too long for a lock, takes too long, or
-//! is never answered ends in 503 with `Retry-After`. Nothing of it has happened, and the server goes on.
+//! is never answered ends in 503 with `Retry-After`. Nothing of these has happened, for none had come to its commit, and the
+//! server goes on.
 
 use std::time::Duration;
 

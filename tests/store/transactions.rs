@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Waker};
 
 use rstest::rstest;
-use sea_orm::ConnectionTrait as _;
+use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
 use tokio::task::JoinSet;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::model::access::Organisation;
@@ -13,6 +13,7 @@ use watchkeeper::store::changes::Scope;
 use watchkeeper::store::{Database, MainError, organisations};
 
 use crate::support::Backend;
+use crate::support::backend::Store;
 use crate::support::rows::{organisation, stored_organisation};
 
 async fn names(database: &Database) -> BTreeSet<String> {
@@ -207,4 +208,28 @@ async fn a_commit_marks_what_it_concerns() {
 async fn of_a_database_that_others_write_nothing_is_known() {
     let Some(store) = Backend::Postgres.open().await else { return };
     assert!(store.main.changes().is_none());
+}
+
+/// A `BEGIN` that was given up may have happened without the driver knowing it: its connection comes back to the pool in a
+/// transaction, here even a failed one.
+#[rstest]
+#[case::open("BEGIN")]
+#[case::failed("BEGIN; SELECT 1 / 0")]
+#[tokio::test]
+async fn a_connection_comes_back_in_no_transaction(#[case] left_behind: &str) {
+    let Some(place) = Backend::Postgres.place().await else { return };
+    let limits = StoreLimits { postgres_connections: 1, ..StoreLimits::default() };
+    let store = Store::open(place, &limits).await;
+    let database = &store.main;
+    // The second statement of a failed transaction is an error, as it should be.
+    let _ = database.reader().execute_unprepared(left_behind).await;
+    let made = stored_organisation(&store, "team").await;
+    let state = "SELECT count(*) AS sessions FROM pg_stat_activity
+        WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
+    let row = database.reader().query_one_raw(Statement::from_string(DbBackend::Postgres, state)).await;
+    let sessions: i64 = row.unwrap().unwrap().try_get("", "sessions").unwrap();
+    assert_eq!(sessions, 0);
+    let elsewhere = Store::open(store.place, &limits).await;
+    let found = organisations::get(elsewhere.main.reader(), made.key).await.unwrap();
+    assert_eq!(found.map(|found| found.name), Some("team".to_owned()), "its commit was one");
 }

@@ -99,7 +99,8 @@ impl Write {
     /// made from is durable then.
     ///
     /// # Errors
-    /// 503 or 500; then nothing has changed. 409 when the key was lost to another run, because this one took too long.
+    /// 503 or 500; then nothing has changed, unless the database gave no answer to the commit. 409 when the key was lost to
+    /// another run, because this one took too long.
     pub async fn commit(mut self, reply: Reply) -> Result<Committed, ApiError> {
         if let Some(keeper) = &self.keeper {
             keeper.keep(&self, &reply).await?;

@@ -118,6 +118,8 @@ impl History {
             SegmentStorage::Files(_) => None,
             SegmentStorage::Partitions(connection) => {
                 let holder = connection.begin().await?;
+                // It is held without a further statement for as long as this process compacts.
+                holder.execute_unprepared("SET LOCAL idle_in_transaction_session_timeout = 0").await?;
                 let text = format!("SELECT pg_try_advisory_xact_lock({COMPACTION_LOCK}) AS got");
                 let row =
                     holder.query_one_raw(Statement::from_string(holder.get_database_backend(), text)).await?;
