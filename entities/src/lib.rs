@@ -29,6 +29,7 @@ pub mod maintenance_service;
 pub mod maintenance_statuspage;
 pub mod maintenance_update;
 pub mod organisation;
+pub mod probe_location;
 pub mod service;
 pub mod service_tag;
 pub mod service_window;

@@ -25,6 +25,7 @@ mod named;
 pub mod organisations;
 pub mod page_facts;
 mod pool;
+pub mod probe_locations;
 pub mod promotion;
 pub mod services;
 pub mod statuspages;

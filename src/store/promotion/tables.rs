@@ -67,6 +67,7 @@ pub fn main() -> Vec<Table> {
         Table::of::<entities::installation::Entity>(SMALL_ROWS),
         Table::of::<entities::clock_mark::Entity>(SMALL_ROWS),
         Table::of::<entities::token::Entity>(SMALL_ROWS),
+        Table::of::<entities::probe_location::Entity>(SMALL_ROWS),
         Table::of::<entities::idempotency_key::Entity>(LARGE_ROWS),
         Table::of::<entities::service::Entity>(LARGE_ROWS),
         Table::of::<entities::heartbeat::Entity>(SMALL_ROWS),

@@ -1,0 +1,167 @@
+//! Locations in other places. A machine becomes one by an enrolment, which is used once.
+//!
+//! A location is never deleted: its code stands in results, and is not given to another place. One that is no longer in
+//! use is disabled.
+
+use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use watchkeeper_entities::probe_location::{ActiveModel, Column, Entity, Model};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::location::{Location, LocationCode};
+use crate::store::MainError;
+
+/// The permission, for a while, to become a location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enrolment {
+    /// Names it; the secret that proves it is on the bus.
+    pub id: Id,
+    /// The time until which it can be used.
+    pub expires_at: Timestamp,
+}
+
+/// Public keys of the machine that is a location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocationKeys {
+    /// Proves it on the bus.
+    pub user: String,
+    /// Definitions are sealed to it.
+    pub sealing: String,
+}
+
+/// A location, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredLocation {
+    /// Code, name and place.
+    pub location: Location,
+    /// False once it is no longer in use.
+    pub is_enabled: bool,
+    /// An enrolment that is not used yet.
+    pub enrolment: Option<Enrolment>,
+    /// The machine that is this location, and since when; `None` before the first.
+    pub machine: Option<(LocationKeys, Timestamp)>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+}
+
+/// Stores a location that waits for its machine. Returns false if the code is taken, also by one that is disabled.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    location: &Location,
+    enrolment: Enrolment,
+    now: Timestamp,
+) -> Result<bool, MainError> {
+    let row = ActiveModel {
+        code: Set(location.code.to_string()),
+        name: Set(location.name.clone()),
+        place: Set(location.place.clone()),
+        country_code: Set(location.country_code.clone()),
+        is_enabled: Set(true),
+        enrolment: Set(Some(enrolment.id.to_string())),
+        enrolment_expires_at: Set(Some(enrolment.expires_at.ms())),
+        enrolled_at: Set(None),
+        user_key: Set(None),
+        sealing_key: Set(None),
+        created_at: Set(now.ms()),
+    };
+    let once = OnConflict::column(Column::Code).do_nothing().to_owned();
+    Ok(Entity::insert(row).on_conflict(once).exec_without_returning(connection).await? == 1)
+}
+
+/// Lets another machine become the location. The present one stays it until then. Returns false for an unknown code.
+///
+/// # Errors
+/// When the database fails.
+pub async fn invite(
+    connection: &impl ConnectionTrait,
+    code: &LocationCode,
+    enrolment: Enrolment,
+) -> Result<bool, MainError> {
+    let invited = Entity::update_many()
+        .col_expr(Column::Enrolment, Expr::value(enrolment.id.to_string()))
+        .col_expr(Column::EnrolmentExpiresAt, Expr::value(enrolment.expires_at.ms()))
+        .col_expr(Column::IsEnabled, Expr::value(true))
+        .filter(Column::Code.eq(code.as_str()))
+        .exec(connection)
+        .await?;
+    Ok(invited.rows_affected == 1)
+}
+
+/// Makes the machine with these keys the location that the enrolment is for, and uses the enrolment up. `None`: it is
+/// unknown, used, or has expired.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn enrol(
+    connection: &impl ConnectionTrait,
+    enrolment: Id,
+    keys: &LocationKeys,
+    now: Timestamp,
+) -> Result<Option<Location>, MainError> {
+    let by_enrolment = Column::Enrolment.eq(enrolment.to_string());
+    let Some(row) = Entity::find().filter(by_enrolment.clone()).one(connection).await? else {
+        return Ok(None);
+    };
+    let used = Entity::update_many()
+        .col_expr(Column::Enrolment, Expr::value(Option::<String>::None))
+        .col_expr(Column::EnrolmentExpiresAt, Expr::value(Option::<i64>::None))
+        .col_expr(Column::EnrolledAt, Expr::value(now.ms()))
+        .col_expr(Column::UserKey, Expr::value(keys.user.clone()))
+        .col_expr(Column::SealingKey, Expr::value(keys.sealing.clone()))
+        .filter(by_enrolment)
+        .filter(Column::EnrolmentExpiresAt.gt(now.ms()))
+        .filter(Column::IsEnabled.eq(true))
+        .exec(connection)
+        .await?;
+    if used.rows_affected != 1 {
+        return Ok(None);
+    }
+    Ok(Some(from_row(row)?.location))
+}
+
+/// Takes a location out of use. Returns false for an unknown code.
+///
+/// # Errors
+/// When the database fails.
+pub async fn disable(connection: &impl ConnectionTrait, code: &LocationCode) -> Result<bool, MainError> {
+    let disabled = Entity::update_many()
+        .col_expr(Column::IsEnabled, Expr::value(false))
+        .col_expr(Column::Enrolment, Expr::value(Option::<String>::None))
+        .col_expr(Column::EnrolmentExpiresAt, Expr::value(Option::<i64>::None))
+        .filter(Column::Code.eq(code.as_str()))
+        .exec(connection)
+        .await?;
+    Ok(disabled.rows_affected == 1)
+}
+
+/// Returns every location, by code.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(connection: &impl ConnectionTrait) -> Result<Vec<StoredLocation>, MainError> {
+    let rows = Entity::find().order_by_asc(Column::Code).all(connection).await?;
+    rows.into_iter().map(from_row).collect()
+}
+
+fn from_row(row: Model) -> Result<StoredLocation, MainError> {
+    let corrupt = |what: &'static str| MainError::corrupt("probe_location", &row.code, &what);
+    let code = row.code.parse().map_err(|_| corrupt("its code has not the form of one"))?;
+    let enrolment = match (&row.enrolment, row.enrolment_expires_at) {
+        (Some(id), Some(expires_at)) => {
+            let id = id.parse().map_err(|_| corrupt("its enrolment has not the form of an id"))?;
+            Some(Enrolment { id, expires_at: Timestamp::from_ms(expires_at) })
+        }
+        _ => None,
+    };
+    let machine = match (row.user_key, row.sealing_key, row.enrolled_at) {
+        (Some(user), Some(sealing), Some(at)) => Some((LocationKeys { user, sealing }, Timestamp::from_ms(at))),
+        _ => None,
+    };
+    let location = Location { code, name: row.name, place: row.place, country_code: row.country_code };
+    let created_at = Timestamp::from_ms(row.created_at);
+    Ok(StoredLocation { location, is_enabled: row.is_enabled, enrolment, machine, created_at })
+}
