@@ -114,6 +114,20 @@ impl Decoder {
         lost_bytes
     }
 
+    /// Gives `take` the facts while it wants more, and returns true if `bytes` are facts and nothing else. Unlike [`Self::read`]
+    /// it looks behind no damage, which takes long: these bytes may come from anybody.
+    pub(crate) fn read_whole(&mut self, bytes: &[u8], mut take: impl FnMut(Fact) -> bool) -> bool {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let Some((fact, after)) = self.read_one(rest) else { return false };
+            if !take(fact) {
+                return false;
+            }
+            rest = after;
+        }
+        true
+    }
+
     /// The fact that `bytes` begin with, and what follows it.
     fn read_one<'a>(&mut self, bytes: &'a [u8]) -> Option<(Fact, &'a [u8])> {
         let mut cursor = Cursor(bytes);

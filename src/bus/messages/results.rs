@@ -1,0 +1,198 @@
+//! What a location has found: a batch of results of one partition.
+//!
+//! Bytes: the head, the location's wall clock (varint), the versions of the services in the batch (count, then key and
+//! version of each), and the results in the form that spools have (`model::facts`). Whatever is not exactly this is
+//! refused as a whole: it comes from another program.
+
+use std::collections::BTreeMap;
+
+use crate::bus::users::LOCATION_PAYLOAD_BYTES;
+use crate::clock::Timestamp;
+use crate::model::facts::{self, Decoder, Fact};
+use crate::model::history::CheckRecord;
+use crate::model::service::ServiceKey;
+use crate::model::varint;
+
+/// The first bytes; the last of them is the version of the form.
+const HEAD: &[u8] = b"WKR\x01";
+/// Results that a batch begins with; one that is too large is halved.
+const BATCH_RESULTS: usize = 512;
+
+/// A batch of results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResultBatch {
+    /// The location's wall clock when it sent this.
+    pub sent_at: Timestamp,
+    /// The version that each service was checked in.
+    pub versions: BTreeMap<ServiceKey, u64>,
+    /// The results, oldest first per service.
+    pub records: Vec<CheckRecord>,
+}
+
+/// The bytes are no batch of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is no batch of results")]
+pub struct ResultsForm;
+
+impl ResultBatch {
+    /// The bytes of the batch.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = HEAD.to_vec();
+        varint::put(&mut out, varint::zigzag(self.sent_at.ms()));
+        varint::put(&mut out, self.versions.len() as u64);
+        for (key, version) in &self.versions {
+            varint::put(&mut out, varint::zigzag(*key));
+            out.extend(version.to_le_bytes());
+        }
+        facts::encode(&self.records, &[], &mut out);
+        out
+    }
+
+    /// Reads a batch: every byte of it, each service with one version, and no version without a result.
+    ///
+    /// # Errors
+    /// [`ResultsForm`].
+    pub fn read(bytes: &[u8]) -> Result<Self, ResultsForm> {
+        let mut rest = bytes.strip_prefix(HEAD).ok_or(ResultsForm)?;
+        let mut number = || varint::take(&mut rest).ok_or(ResultsForm);
+        let sent_at = Timestamp::from_ms(varint::unzigzag(number()?));
+        let count = number()?;
+        let mut versions = BTreeMap::new();
+        for _ in 0..count {
+            let key = varint::unzigzag(varint::take(&mut rest).ok_or(ResultsForm)?);
+            let (version, after) = rest.split_first_chunk().ok_or(ResultsForm)?;
+            rest = after;
+            if versions.insert(key, u64::from_le_bytes(*version)).is_some() {
+                return Err(ResultsForm);
+            }
+        }
+        let mut records: Vec<CheckRecord> = Vec::new();
+        let is_whole = Decoder::default().read_whole(rest, |fact| {
+            let Fact::Check(record) = fact else { return false };
+            let is_of_sender = records.first().is_none_or(|first| first.location == record.location);
+            let is_named = versions.contains_key(&record.service);
+            records.push(record);
+            is_of_sender && is_named
+        });
+        if is_whole { Ok(Self { sent_at, versions, records }) } else { Err(ResultsForm) }
+    }
+
+    /// The messages that carry these results, in their order; `version` knows the version that each was measured in.
+    #[must_use]
+    pub fn messages(
+        records: &[CheckRecord],
+        sent_at: Timestamp,
+        version: &impl Fn(&CheckRecord) -> u64,
+    ) -> Vec<Vec<u8>> {
+        let mut messages = Vec::new();
+        for some in records.chunks(BATCH_RESULTS) {
+            push_messages(some, sent_at, version, &mut messages);
+        }
+        messages
+    }
+}
+
+fn push_messages(
+    records: &[CheckRecord],
+    sent_at: Timestamp,
+    version: &impl Fn(&CheckRecord) -> u64,
+    messages: &mut Vec<Vec<u8>>,
+) {
+    // A service that has changed in between has its results in two batches.
+    let versions: BTreeMap<ServiceKey, u64> = records.iter().map(|record| (record.service, version(record))).collect();
+    let is_of_one_version = records.iter().all(|record| versions[&record.service] == version(record));
+    let bytes = ResultBatch { sent_at, versions, records: records.to_vec() }.to_bytes();
+    let is_small = i64::try_from(bytes.len()).is_ok_and(|length| length <= LOCATION_PAYLOAD_BYTES);
+    if records.len() <= 1 || (is_small && is_of_one_version) {
+        return messages.push(bytes);
+    }
+    let (first, rest) = records.split_at(records.len() / 2);
+    push_messages(first, sent_at, version, messages);
+    push_messages(rest, sent_at, version, messages);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement};
+    use crate::model::location::LocationCode;
+    use crate::model::service::ProbeRole;
+
+    fn record(service: ServiceKey, at: i64, text: &str) -> CheckRecord {
+        let location: LocationCode = "fra".parse().unwrap();
+        CheckRecord {
+            service,
+            location,
+            role: ProbeRole::Full,
+            scheduled_at: Timestamp::from_ms(at),
+            checked_at: Timestamp::from_ms(at + 3),
+            attempt: 1,
+            measurement: Measurement {
+                status: CheckStatus::Down,
+                failure: Some(Box::new(Failure::new(ErrorCode::ALL[0], text.into()))),
+                ..Measurement::default()
+            },
+        }
+    }
+
+    const NOW: Timestamp = Timestamp::from_ms(1_000_000);
+
+    #[test]
+    fn large_batches_are_cut_and_lose_nothing() {
+        let records: Vec<CheckRecord> =
+            (0..2_000).map(|number| record(number % 300, number, &"€".repeat(500))).collect();
+        let messages = ResultBatch::messages(&records, NOW, &|record| record.service.unsigned_abs() * 3);
+        assert!(messages.iter().all(|bytes| bytes.len() <= 256 * 1_024) && messages.len() > 4);
+        let read: Vec<ResultBatch> = messages.iter().map(|bytes| ResultBatch::read(bytes).unwrap()).collect();
+        assert!(read.iter().all(|batch| batch.sent_at == NOW));
+        assert!(read.iter().flat_map(|batch| &batch.versions).all(|(key, version)| *version == key.unsigned_abs() * 3));
+        assert_eq!(read.into_iter().flat_map(|batch| batch.records).collect::<Vec<_>>(), records);
+    }
+
+    #[test]
+    fn each_result_keeps_the_version_that_it_was_measured_in() {
+        let records: Vec<CheckRecord> = (0..10).map(|number| record(1, number, "")).collect();
+        let version = |record: &CheckRecord| u64::from(record.scheduled_at.ms() >= 7);
+        let read = ResultBatch::messages(&records, NOW, &version);
+        let read = read.iter().map(|bytes| ResultBatch::read(bytes).unwrap());
+        let found: Vec<u64> =
+            read.flat_map(|batch| vec![batch.versions[&1]; batch.records.len()]).collect();
+        assert_eq!(found, [0, 0, 0, 0, 0, 0, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn what_two_locations_found_is_no_batch() {
+        let mut records = vec![record(1, 1, ""), record(1, 2, "")];
+        records[1].location = "ams".parse().unwrap();
+        let bytes = ResultBatch { sent_at: NOW, versions: [(1, 1)].into(), records }.to_bytes();
+        assert_eq!(ResultBatch::read(&bytes), Err(ResultsForm));
+    }
+
+    #[test]
+    fn a_result_of_an_unnamed_service_is_no_batch() {
+        let batch = ResultBatch { sent_at: NOW, versions: [(2, 1)].into(), records: vec![record(1, 1, "")] };
+        assert_eq!(ResultBatch::read(&batch.to_bytes()), Err(ResultsForm));
+    }
+
+    proptest! {
+        #[test]
+        fn a_part_of_a_batch_is_none(cut in 1_usize..200) {
+            let bytes = ResultBatch::messages(&[record(1, 1, "a"), record(2, 2, "b")], NOW, &|_| 1).remove(0);
+            let shorter = &bytes[..bytes.len() - cut.min(bytes.len())];
+            // What ends between two results is a shorter batch.
+            let read = ResultBatch::read(shorter).map(|batch| batch.records.len());
+            prop_assert!(read != Ok(2));
+        }
+
+        #[test]
+        fn made_up_bytes_are_no_batch(mut bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let mut headed = HEAD.to_vec();
+            headed.append(&mut bytes);
+            let read = ResultBatch::read(&headed);
+            prop_assert!(read.is_err() || read.is_ok_and(|batch| batch.records.is_empty()));
+        }
+    }
+}
