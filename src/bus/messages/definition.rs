@@ -1,0 +1,217 @@
+//! What a location has to check of one service: in clear while it is made and used, sealed in between.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use crate::bus::sealing::{SealingKey, SealingProblem};
+use crate::id::Id;
+use crate::model::check::CheckType;
+use crate::model::service::{ProbeRole, ServiceKey};
+use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
+
+/// A service, as one location checks it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocationDefinition {
+    /// The service.
+    pub service: Id,
+    /// Key of its measurements.
+    pub key: ServiceKey,
+    /// Name, for the location's log.
+    pub name: String,
+    /// Type of the check, as a word.
+    pub check_type: String,
+    /// Results that were measured by one version say something about the next exactly if it is the same.
+    pub version: u64,
+    /// Revision of the stored service.
+    pub revision: i64,
+    /// Target of the check.
+    pub target: String,
+    /// Configuration of the check, with its secrets in clear.
+    pub config: Map<String, Value>,
+    /// When the location looks.
+    pub rhythm: Rhythm,
+}
+
+/// When one location looks at one service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rhythm {
+    /// The phase of its schedule, as a hash.
+    pub hash: u64,
+    /// Milliseconds between two checks.
+    pub interval_ms: i64,
+    /// Seconds that one attempt may take.
+    pub timeout_seconds: u8,
+    /// Attempts before a bad result counts, from 1.
+    pub attempts: u8,
+    /// Wait before the second attempt, in milliseconds; it doubles.
+    pub backoff_ms: i64,
+    /// Longest wait before a further attempt, in milliseconds.
+    pub backoff_max_ms: i64,
+    /// Shortest time between two checks in a hurry, in milliseconds.
+    pub uncertain_interval_ms: i64,
+}
+
+impl Rhythm {
+    /// The rhythm of a plan whose only location it is for.
+    #[must_use]
+    pub fn of(plan: &WatchPlan, timeout_seconds: u8) -> Self {
+        Self {
+            hash: plan.hash,
+            interval_ms: plan.interval_ms,
+            timeout_seconds,
+            attempts: plan.attempts,
+            backoff_ms: plan.backoff_ms,
+            backoff_max_ms: plan.backoff_max_ms,
+            uncertain_interval_ms: plan.uncertain_interval_ms,
+        }
+    }
+
+    /// The plan of this one location; `None` = no time passes between two checks.
+    #[must_use]
+    pub fn plan(&self) -> Option<WatchPlan> {
+        let alone = PlannedLocation { role: ProbeRole::Full, round: RoundKeeper::Watch };
+        (self.interval_ms > 0 && self.attempts > 0).then(|| WatchPlan {
+            hash: self.hash,
+            interval_ms: self.interval_ms,
+            timeout_ms: i64::from(self.timeout_seconds) * 1_000,
+            attempts: self.attempts,
+            backoff_ms: self.backoff_ms,
+            backoff_max_ms: self.backoff_max_ms,
+            uncertain_interval_ms: self.uncertain_interval_ms,
+            locations: [alone].into(),
+        })
+    }
+}
+
+impl LocationDefinition {
+    /// The version of a check of this target with this configuration.
+    #[must_use]
+    pub fn version_of(
+        check_type: CheckType,
+        target: &str,
+        timeout_seconds: u8,
+        config: &Map<String, Value>,
+    ) -> u64 {
+        let config = Value::Object(config.clone()).to_string();
+        let timeout = timeout_seconds.to_string();
+        let hash = Sha256::digest([check_type.as_str(), target, &timeout, &config].join("\0"));
+        hash.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+}
+
+/// A definition as it lies on the bus.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SealedDefinition {
+    /// Names what is inside, for whoever made it: equal exactly if the content is.
+    pub digest: String,
+    /// Public key of the recipient.
+    pub to: String,
+    /// Public key of the sender.
+    pub from: String,
+    /// The definition, sealed.
+    pub sealed: String,
+}
+
+/// A definition cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DefinitionProblem {
+    /// The text is none.
+    #[error("this is no definition")]
+    Form,
+    /// It does not open.
+    #[error(transparent)]
+    Sealing(#[from] SealingProblem),
+}
+
+impl SealedDefinition {
+    /// Seals a definition, whose JSON this is, to a location.
+    ///
+    /// # Errors
+    /// The recipient's key is none.
+    pub fn new(json: &[u8], digest: String, sender: &SealingKey, to: &str) -> Result<Self, SealingProblem> {
+        let sealed = BASE64.encode(sender.seal(json, to)?);
+        Ok(Self { digest, to: to.into(), from: sender.public(), sealed })
+    }
+
+    /// Reads what lies on the bus, without opening it.
+    ///
+    /// # Errors
+    /// [`DefinitionProblem::Form`].
+    pub fn read(bytes: &[u8]) -> Result<Self, DefinitionProblem> {
+        serde_json::from_slice(bytes).map_err(|_| DefinitionProblem::Form)
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// [`DefinitionProblem`].
+    pub fn open(&self, key: &SealingKey) -> Result<LocationDefinition, DefinitionProblem> {
+        let sealed = BASE64.decode(&self.sealed).map_err(|_| DefinitionProblem::Form)?;
+        let json = key.open(&sealed, &self.from)?;
+        serde_json::from_slice(&json).map_err(|_| DefinitionProblem::Form)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition() -> LocationDefinition {
+        let config = serde_json::json!({"auth": {"password": "geheim"}}).as_object().unwrap().clone();
+        LocationDefinition {
+            service: Id::random(),
+            key: 7,
+            name: "Shop".into(),
+            check_type: "http".into(),
+            version: LocationDefinition::version_of(CheckType::Http, "https://a.example/", 10, &config),
+            revision: 3,
+            target: "https://a.example/".into(),
+            config,
+            rhythm: Rhythm {
+                hash: u64::MAX,
+                interval_ms: 60_000,
+                timeout_seconds: 10,
+                attempts: 3,
+                backoff_ms: 1_000,
+                backoff_max_ms: 5_000,
+                uncertain_interval_ms: 5_000,
+            },
+        }
+    }
+
+    #[test]
+    fn a_definition_is_read_by_its_location_alone() {
+        let [engine, location, other] = [(); 3].map(|()| SealingKey::random());
+        let made = definition();
+        let json = serde_json::to_vec(&made).unwrap();
+        let sealed = SealedDefinition::new(&json, "d".into(), &engine, &location.public()).unwrap();
+        let text = serde_json::to_vec(&sealed).unwrap();
+        assert!(!String::from_utf8_lossy(&text).contains("geheim"));
+        let read = SealedDefinition::read(&text).unwrap();
+        assert_eq!(read.open(&location), Ok(made));
+        assert_eq!(read.open(&other), Err(DefinitionProblem::Sealing(SealingProblem::Foreign)));
+    }
+
+    #[test]
+    fn another_target_secret_or_patience_is_another_version() {
+        let made = definition();
+        let version = |target: &str, timeout, config| {
+            LocationDefinition::version_of(CheckType::Http, target, timeout, config)
+        };
+        assert_eq!(version(&made.target, 10, &made.config), made.version);
+        assert_ne!(version("https://b.example/", 10, &made.config), made.version);
+        assert_ne!(version(&made.target, 11, &made.config), made.version);
+        assert_ne!(version(&made.target, 10, &Map::new()), made.version);
+    }
+
+    #[test]
+    fn a_rhythm_without_time_makes_no_plan() {
+        let rhythm = definition().rhythm;
+        assert!(rhythm.plan().is_some());
+        assert_eq!(Rhythm { interval_ms: 0, ..rhythm.clone() }.plan(), None);
+        assert_eq!(Rhythm { attempts: 0, ..rhythm }.plan(), None);
+    }
+}
