@@ -1,0 +1,143 @@
+//! How a machine becomes a location: a join token, which an operator carries to it, and what it asks with that.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
+
+use crate::bus::credentials::Credentials;
+
+/// The first characters of a join token; the digit is its version.
+const HEAD: &str = "wkjoin1.";
+
+/// Everything that a machine needs to become a location. It can be used once, for an hour.
+#[derive(Clone, Debug)]
+pub struct JoinToken {
+    /// Addresses of the NATS servers.
+    pub url: String,
+    /// Authorities (PEM), one of which must have signed the servers' certificate; `None` = the system's.
+    pub authority: Option<String>,
+    /// Credentials of the enrolment.
+    pub credentials: SecretString,
+}
+
+/// The token as JSON, before it is made one word.
+#[derive(Deserialize, Serialize)]
+struct Inside {
+    url: String,
+    authority: Option<String>,
+    credentials: String,
+}
+
+/// The text is no join token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is no join token; watchkeeper location create prints one, which begins with {HEAD}")]
+pub struct JoinTokenForm;
+
+impl JoinToken {
+    /// The token as one word.
+    #[must_use]
+    pub fn to_text(&self) -> SecretString {
+        let inside = Inside {
+            url: self.url.clone(),
+            authority: self.authority.clone(),
+            credentials: self.credentials.expose_secret().to_owned(),
+        };
+        // Three texts are always JSON.
+        let json = serde_json::to_vec(&inside).unwrap_or_default();
+        format!("{HEAD}{}", BASE64.encode(json)).into()
+    }
+
+    /// Reads the word.
+    ///
+    /// # Errors
+    /// [`JoinTokenForm`]: it is none, or one that was cut.
+    pub fn parse(text: &str) -> Result<Self, JoinTokenForm> {
+        let word = text.trim().strip_prefix(HEAD).ok_or(JoinTokenForm)?;
+        let json = BASE64.decode(word).map_err(|_| JoinTokenForm)?;
+        let inside: Inside = serde_json::from_slice(&json).map_err(|_| JoinTokenForm)?;
+        Credentials::parse(&inside.credentials).map_err(|_| JoinTokenForm)?;
+        let Inside { url, authority, credentials } = inside;
+        Ok(Self { url, authority, credentials: credentials.into() })
+    }
+}
+
+/// A machine asks to become the location that its enrolment is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnrolmentRequest {
+    /// Public key with which it will prove itself.
+    pub user_key: String,
+    /// Public key that its definitions will be sealed to.
+    pub sealing_key: String,
+}
+
+/// A machine has become a location.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enrolled {
+    /// Code of the location.
+    pub code: String,
+    /// Its name.
+    pub name: String,
+    /// Its token, about the key that it has named. It expires; see [`Renewed`].
+    pub token: String,
+}
+
+/// A location has a token for a further while.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Renewed {
+    /// The token, about the key that the location was enrolled with.
+    pub token: String,
+}
+
+/// The answer to a request that can be refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer<T> {
+    /// What was asked for.
+    Granted(T),
+    /// The reason, for people.
+    Refused(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use nkeys::KeyPair;
+
+    use super::*;
+    use crate::bus::users::{Issuer, User};
+    use crate::clock::Timestamp;
+    use crate::id::Id;
+
+    fn token() -> JoinToken {
+        let issuer = Issuer::new(KeyPair::new_account().public_key(), KeyPair::new_account());
+        let made = issuer.credentials(&User::Enrolment(Id::random()), Timestamp::from_ms(0), None).unwrap();
+        JoinToken {
+            url: "tls://nats.example.net:4222".into(),
+            authority: None,
+            credentials: made.to_text().unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_join_token_is_one_word_that_reads_back() {
+        let text = token().to_text();
+        assert!(text.expose_secret().chars().all(|letter| letter.is_ascii_graphic()));
+        let read = JoinToken::parse(&format!(" {}\n", text.expose_secret())).unwrap();
+        assert_eq!(read.to_text().expose_secret(), text.expose_secret());
+    }
+
+    #[test]
+    fn a_token_that_was_cut_is_refused() {
+        let text = token().to_text();
+        let text = text.expose_secret();
+        for length in [0, 5, 8, 100, text.len() - 1] {
+            assert!(JoinToken::parse(&text[..length]).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn nothing_of_the_secret_is_shown() {
+        let token = token();
+        assert!(!format!("{token:?}").contains("SEED"));
+    }
+}
