@@ -5,7 +5,8 @@
 //! - [`accounts`] is the wall between the engine's account and that of the locations; [`installation`] writes it, with
 //!   [`certificates`] and [`server_config`], to a folder (`watchkeeper nats-config`).
 //! - [`connection`] is a connection that comes back by itself and says how it is.
-//! - [`definitions`] delivers to a location what it has to check.
+//! - [`definitions`] delivers to a location what it has to check; [`sealing`] keeps it for that location alone.
+//! - [`messages`] is what goes over it, and how it is read: strictly, for it may come from anybody who holds a location's key.
 //!
 //! Without `nats_url` nothing of this is used: everything runs in one process. `async_nats` and `nkeys` appear here alone.
 
@@ -16,8 +17,10 @@ pub mod credentials;
 pub mod definitions;
 pub mod installation;
 pub mod jwt;
+pub mod messages;
 pub mod node;
-mod private_files;
+pub(crate) mod private_files;
+pub mod sealing;
 pub mod server_config;
 pub mod streams;
 pub mod subjects;

@@ -1,0 +1,54 @@
+//! How a location is, as it says itself. It is shown, and its clock is compared; nothing else is believed of it.
+
+use serde::{Deserialize, Serialize};
+
+/// The time between two reports, in milliseconds.
+pub const PRESENCE_MS: u64 = 5_000;
+
+/// A report of a location about itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Presence {
+    /// Version of the program.
+    pub version: String,
+    /// Its wall clock when it said this, in milliseconds since 1970.
+    pub sent_at_ms: i64,
+    /// The wall clock when its process started.
+    pub started_at_ms: i64,
+    /// Services that it checks.
+    pub services: u64,
+    /// Lateness that 99 of 100 of the starts since the last report did not exceed, in microseconds.
+    pub lateness_p99_us: u64,
+    /// Runs that were due and did not start, since the process started.
+    pub missed: u64,
+    /// Results in memory that the engine has not taken yet.
+    pub waiting: u64,
+    /// Bytes of results on its disk that the engine has not taken yet.
+    pub spool_bytes: u64,
+    /// Results that were given up because the spool was full, since the process started.
+    pub shed: u64,
+}
+
+impl Presence {
+    /// Reads a report; `None` = it is none, or says more than a report can.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let mut read: Self = serde_json::from_slice(bytes).ok()?;
+        read.version.retain(|letter| letter.is_ascii_graphic());
+        read.version.truncate(64);
+        Some(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_of_a_report_is_tame() {
+        let said = Presence { version: "1.0\u{1b}[31m<b>ä".repeat(100), ..Presence::default() };
+        let read = Presence::read(&serde_json::to_vec(&said).unwrap()).unwrap();
+        assert!(read.version.len() == 64 && read.version.starts_with("1.0[31m<b>1.0"), "{}", read.version);
+        assert_eq!(Presence::read(b"{}"), None);
+        assert_eq!(Presence::read(b"\xff"), None);
+    }
+}
