@@ -12,6 +12,7 @@ use crate::engine::roster::Roster;
 use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
 use crate::record::compaction::{Compaction, CompactionCounters, Compactor, RetentionPolicy};
+use crate::record::history_writer::HistoryWriter;
 use crate::record::recorder::{self, RecordCounters, Recorder};
 use crate::record::recovery::Returned;
 use crate::record::spool::Spool;
@@ -43,7 +44,8 @@ pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> Handle<Recorder> {
     let waiting = move || counted.waiting.load(std::sync::atomic::Ordering::Relaxed);
     supervisor.kind(Recorder::KIND).watch_queue(waiting);
     supervisor.watch_thread("the recorder", &thread.handle());
-    let recorder = Recorder::new(databases.history.clone(), codes, config.record.clone(), counters);
+    let writer = Arc::new(HistoryWriter::new(databases.history.clone(), codes));
+    let recorder = Recorder::new(writer, config.record.clone(), counters);
     let recorder = recorder.noting(returned).spooling(spool);
     let placement = Placement { thread: thread.handle(), mailbox: recorder::MAILBOX };
     supervisor.start_once(&placement, recorder)

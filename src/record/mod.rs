@@ -1,7 +1,7 @@
 //! Recording: facts of the engine become rows, in batches; rows become blocks, and are dropped in the end; and at start the
 //! history tells the engine where it stopped.
 //!
-//! - [`recorder`]: the actor that writes. One transaction at a time, everything that waits in it.
+//! - [`recorder`]: the actor that keeps facts until they are stored, one batch at a time; [`history_writer`] stores them.
 //! - [`compaction`]: the actor that seals rows into blocks, merges blocks and drops what has been kept long enough.
 //! - [`import`]: results of other tools.
 //! - [`spool`]: what memory does not hold while the database is away.
@@ -10,6 +10,7 @@
 //! - [`restore`]: from the stored services and their history back to running actors.
 
 pub mod compaction;
+pub mod history_writer;
 pub mod import;
 pub mod recorder;
 pub mod recovery;

@@ -13,6 +13,7 @@ use watchkeeper::engine::aggregator::Batch;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::MeasuredStatus::{Down, Up};
 use watchkeeper::model::time_range::TimeRange;
+use watchkeeper::record::history_writer::HistoryWriter;
 use watchkeeper::record::recorder::{Drain, RecordCounters, Recorder};
 use watchkeeper::record::spool::Spool;
 use watchkeeper::store::Databases;
@@ -35,9 +36,13 @@ fn batch(number: i64) -> Batch {
     }
 }
 
+fn writer(history: &History) -> Arc<HistoryWriter> {
+    Arc::new(HistoryWriter::new(history.clone(), vec![code("a")]))
+}
+
 fn start(history: &History, limits: RecordLimits) -> (Addr<Recorder>, Arc<RecordCounters>) {
     let counters = Arc::new(RecordCounters::default());
-    let recorder = Recorder::new(history.clone(), vec![code("a")], limits, Arc::clone(&counters));
+    let recorder = Recorder::new(writer(history), limits, Arc::clone(&counters));
     (recorder.start(), counters)
 }
 
@@ -48,7 +53,7 @@ fn start_spooling(
 ) -> (Arbiter, Addr<Recorder>, Arc<RecordCounters>) {
     let counters = Arc::new(RecordCounters::default());
     let spool = Spool::open(folder, limits.spool_max_bytes).unwrap();
-    let recorder = Recorder::new(history.clone(), vec![code("a")], limits, Arc::clone(&counters));
+    let recorder = Recorder::new(writer(history), limits, Arc::clone(&counters));
     let thread = Arbiter::new();
     let recorder = Recorder::start_in_arbiter(&thread.handle(), move |_| recorder.spooling(Some(spool)));
     (thread, recorder, counters)

@@ -8,13 +8,13 @@
 
 mod counters;
 mod queue;
-mod work;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use actix::{Actor, ActorFutureExt as _, AsyncContext, Context, Handler, Message, WrapFuture as _};
+use futures_util::future::LocalBoxFuture;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -22,24 +22,28 @@ pub use counters::RecordCounters;
 
 use crate::config::limits::RecordLimits;
 use crate::engine::aggregator::Batch;
-use crate::model::location::LocationCode;
 use crate::record::recorder::queue::Queue;
-use crate::record::recorder::work::Work;
 use crate::record::recovery::Returned;
 use crate::record::spool::Spool;
-use crate::store::HistoryError;
-use crate::store::history::History;
-use crate::store::history::locations::LocationNumbers;
 use crate::supervise::{Beat, Kind, Stop, Supervised};
 
 /// Batches in the mailbox before aggregators have to keep theirs.
 pub const MAILBOX: usize = 256;
 
+/// Where facts become durable: the history, or the way to whoever has it.
+pub trait Destination: Send + Sync {
+    /// Stores a batch, all of it or nothing. One that was stored before changes nothing.
+    fn store(&self, batch: Arc<Batch>) -> LocalBoxFuture<'static, Result<(), NotStored>>;
+}
+
+/// A batch could not be stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotStored(pub String);
+
 /// The actor. It writes the spool on its own thread: while the disk is waited for, only batches wait.
 pub struct Recorder {
-    history: History,
-    locations: LocationNumbers,
-    codes: Arc<[LocationCode]>,
+    destination: Arc<dyn Destination>,
     queue: Queue,
     spool: Option<Spool>,
     flight: Option<Flight>,
@@ -68,18 +72,15 @@ struct Flight {
 pub struct Drain;
 
 impl Recorder {
-    /// A recorder for these locations.
+    /// A recorder that stores what it is given there.
     #[must_use]
     pub fn new(
-        history: History,
-        codes: Vec<LocationCode>,
+        destination: Arc<dyn Destination>,
         limits: RecordLimits,
         counters: Arc<RecordCounters>,
     ) -> Self {
         Self {
-            history,
-            locations: LocationNumbers::default(),
-            codes: codes.into(),
+            destination,
             queue: Queue::default(),
             spool: None,
             flight: None,
@@ -179,19 +180,12 @@ impl Recorder {
         }
         let batch = Arc::new(batch);
         self.flight = Some(Flight { batch: Arc::clone(&batch), is_spooled: is_from_spool, is_from_spool });
-        let work = Work {
-            history: self.history.clone(),
-            locations: self.locations.clone(),
-            codes: Arc::clone(&self.codes),
-            batch,
-        };
-        ctx.spawn(work.commit().into_actor(self).map(|(locations, result), recorder, ctx| {
-            recorder.locations = locations;
+        ctx.spawn(self.destination.store(batch).into_actor(self).map(|result, recorder, ctx| {
             recorder.written(result, ctx);
         }));
     }
 
-    fn written(&mut self, result: Result<(), HistoryError>, ctx: &mut Context<Self>) {
+    fn written(&mut self, result: Result<(), NotStored>, ctx: &mut Context<Self>) {
         let Some(flight) = self.flight.take() else { return };
         let was_failing = self.counters.is_failing.swap(result.is_err(), Ordering::Relaxed);
         match result {

@@ -1,0 +1,63 @@
+//! Writes batches into the history: a batch becomes rows in one transaction, all of them or none.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt as _;
+use futures_util::future::LocalBoxFuture;
+
+use crate::engine::aggregator::Batch;
+use crate::model::location::LocationCode;
+use crate::record::recorder::{Destination, NotStored};
+use crate::store::HistoryError;
+use crate::store::history::locations::LocationNumbers;
+use crate::store::history::{History, append};
+
+/// Writes batches, and remembers the dictionary of locations. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct HistoryWriter {
+    history: History,
+    /// Locations whose results are expected.
+    codes: Arc<[LocationCode]>,
+    locations: Arc<Mutex<LocationNumbers>>,
+}
+
+impl HistoryWriter {
+    /// A writer that expects results of these locations; others take part as well.
+    #[must_use]
+    pub fn new(history: History, codes: Vec<LocationCode>) -> Self {
+        Self { history, codes: codes.into(), locations: Arc::default() }
+    }
+
+    /// Writes a batch. One that was written before changes nothing.
+    ///
+    /// # Errors
+    /// When the history database fails; then nothing of it is written.
+    pub async fn write(&self, batch: &Batch) -> Result<(), HistoryError> {
+        let transaction = self.history.begin().await?;
+        let mut locations = self.locations.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        // What comes from the spool or from elsewhere may name a location that this process does not have.
+        let named = self.codes.iter().chain(batch.checks.iter().map(|check| &check.location));
+        let unknown: BTreeSet<&LocationCode> = named.filter(|code| !locations.knows(code)).collect();
+        let is_news = !unknown.is_empty();
+        if is_news {
+            let codes: Vec<LocationCode> = unknown.into_iter().cloned().collect();
+            locations = LocationNumbers::ensure(&transaction, &codes).await?;
+        }
+        append::checks(&transaction, self.history.storage(), &batch.checks, &locations).await?;
+        append::changes(&transaction, &batch.changes).await?;
+        transaction.commit().await?;
+        // Not before: a number that is rolled back may be given to another location.
+        if is_news {
+            *self.locations.lock().unwrap_or_else(PoisonError::into_inner) = locations;
+        }
+        Ok(())
+    }
+}
+
+impl Destination for HistoryWriter {
+    fn store(&self, batch: Arc<Batch>) -> LocalBoxFuture<'static, Result<(), NotStored>> {
+        let writer = self.clone();
+        async move { writer.write(&batch).await.map_err(|error| NotStored(error.to_string())) }.boxed_local()
+    }
+}
