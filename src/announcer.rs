@@ -4,14 +4,17 @@
 //! service (the API, the timetable, a restart, the comparison with the store) announces the same. Whoever has changed a
 //! service commits first. What goes wrong afterwards is logged, and mended by the next comparison.
 
+pub mod changes;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::announcer::changes::Changes;
 use crate::engine::Engine;
 use crate::engine::definition::{Definer, Definition};
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::service::{Service, ServiceKey};
+use crate::model::service::{Service, ServiceAddress, ServiceKey};
 use crate::store::heartbeats::{self, StoredHeartbeat};
 use crate::store::services::OwnedService;
 use crate::store::{Databases, MainError};
@@ -25,6 +28,8 @@ pub struct Announcer {
     pub engine: Engine,
     /// Makes the engine's definitions.
     pub definer: Definer,
+    /// Services whose definitions locations in other places have to get anew.
+    pub changes: Changes,
 }
 
 impl Announcer {
@@ -32,6 +37,7 @@ impl Announcer {
     pub async fn announce(&self, services: &[Service], organisation: Id) {
         let owned = |service: &Service| OwnedService { service: service.clone(), organisation };
         let owned: Vec<OwnedService> = services.iter().map(owned).collect();
+        services.iter().for_each(|service| self.changes.mark(service.address()));
         let definitions = match self.define(&owned).await {
             Ok(definitions) => definitions,
             Err(error) => {
@@ -44,6 +50,14 @@ impl Announcer {
             if self.engine.apply(Arc::new(definition)).await.is_err() {
                 tracing::warn!(service = %id, "the engine has stopped");
             }
+        }
+    }
+
+    /// Tells the engine that a service is gone, whose last revision this was.
+    pub async fn retire(&self, service: ServiceAddress, revision: i64) {
+        self.changes.mark(service);
+        if self.engine.retire(service.id, service.key, revision).await.is_err() {
+            tracing::warn!(service = %service.id, "the engine has stopped");
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::announcer::Announcer;
 use crate::engine::EngineStopped;
-use crate::model::service::{Service, ServiceKey};
+use crate::model::service::{Service, ServiceAddress, ServiceKey};
 use crate::store::MainError;
 use crate::store::services::{self, OwnedService};
 
@@ -50,14 +50,32 @@ async fn once(announcer: &Announcer) -> Result<(), ReconcileError> {
             let known = running.remove(&service.id).map(|watched| watched.revision);
             known.is_none_or(|revision| revision < service.revision) && needs_actor(service, known)
         });
+        page.iter().for_each(|owned| announcer.changes.mark(owned.service.address()));
         for definition in announcer.define(&page).await? {
             engine.apply(Arc::new(definition)).await?;
         }
     }
     for (id, gone) in running {
+        announcer.changes.mark(ServiceAddress { id, key: gone.key });
         engine.retire(id, gone.key, gone.revision).await?;
     }
     Ok(())
+}
+
+/// Applies every service anew: there is another location.
+///
+/// # Errors
+/// In one line: the store or the engine fails.
+pub(super) async fn apply_all(announcer: &Announcer) -> anyhow::Result<()> {
+    let mut after = ServiceKey::MIN;
+    loop {
+        let page = services::definitions(announcer.databases.main.reader(), after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.service.key;
+        for definition in announcer.define(&page).await? {
+            announcer.engine.apply(Arc::new(definition)).await?;
+        }
+    }
 }
 
 /// A service that is not checked needs no actor unless it has one already.

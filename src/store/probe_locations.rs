@@ -30,6 +30,15 @@ pub struct LocationKeys {
     pub sealing: String,
 }
 
+/// The machine that is a location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Its keys.
+    pub keys: LocationKeys,
+    /// The time at which it became the location.
+    pub enrolled_at: Timestamp,
+}
+
 /// A location, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredLocation {
@@ -39,8 +48,8 @@ pub struct StoredLocation {
     pub is_enabled: bool,
     /// An enrolment that is not used yet.
     pub enrolment: Option<Enrolment>,
-    /// The machine that is this location, and since when; `None` before the first.
-    pub machine: Option<(LocationKeys, Timestamp)>,
+    /// The machine that is this location; `None` before the first.
+    pub machine: Option<Machine>,
     /// Time of creation.
     pub created_at: Timestamp,
 }
@@ -92,7 +101,8 @@ pub async fn invite(
 }
 
 /// Makes the machine with these keys the location that the enrolment is for, and uses the enrolment up. `None`: it is
-/// unknown, used, or has expired.
+/// unknown, used by another machine, or has expired. A machine that asks again, because it has heard no answer, is told
+/// the same.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -106,8 +116,10 @@ pub async fn enrol(
     let Some(row) = Entity::find().filter(by_enrolment.clone()).one(connection).await? else {
         return Ok(None);
     };
+    if row.enrolment_expires_at.is_none() && row.user_key.as_ref() == Some(&keys.user) {
+        return Ok(Some(from_row(row)?.location));
+    }
     let used = Entity::update_many()
-        .col_expr(Column::Enrolment, Expr::value(Option::<String>::None))
         .col_expr(Column::EnrolmentExpiresAt, Expr::value(Option::<i64>::None))
         .col_expr(Column::EnrolledAt, Expr::value(now.ms()))
         .col_expr(Column::UserKey, Expr::value(keys.user.clone()))
@@ -138,6 +150,18 @@ pub async fn disable(connection: &impl ConnectionTrait, code: &LocationCode) -> 
     Ok(disabled.rows_affected == 1)
 }
 
+/// Returns the location with this code.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn get(
+    connection: &impl ConnectionTrait,
+    code: &LocationCode,
+) -> Result<Option<StoredLocation>, MainError> {
+    let row = Entity::find_by_id(code.as_str()).one(connection).await?;
+    row.map(from_row).transpose()
+}
+
 /// Returns every location, by code.
 ///
 /// # Errors
@@ -158,7 +182,9 @@ fn from_row(row: Model) -> Result<StoredLocation, MainError> {
         _ => None,
     };
     let machine = match (row.user_key, row.sealing_key, row.enrolled_at) {
-        (Some(user), Some(sealing), Some(at)) => Some((LocationKeys { user, sealing }, Timestamp::from_ms(at))),
+        (Some(user), Some(sealing), Some(at)) => {
+            Some(Machine { keys: LocationKeys { user, sealing }, enrolled_at: Timestamp::from_ms(at) })
+        }
         _ => None,
     };
     let location = Location { code, name: row.name, place: row.place, country_code: row.country_code };

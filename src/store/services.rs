@@ -132,6 +132,25 @@ pub async fn definitions(
         .limit(limit)
         .all(connection)
         .await?;
+    owned(connection, rows).await
+}
+
+/// The services with these keys, of every organisation: what locations in other places are given anew.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn definitions_by_keys(
+    connection: &impl ConnectionTrait,
+    keys: &[ServiceKey],
+) -> Result<Vec<OwnedService>, MainError> {
+    let mut found = Vec::new();
+    for keys in keys.chunks(KEYS_AT_ONCE) {
+        found.extend(Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?);
+    }
+    owned(connection, found).await
+}
+
+async fn owned(connection: &impl ConnectionTrait, rows: Vec<Model>) -> Result<Vec<OwnedService>, MainError> {
     let owners: BTreeSet<i64> = rows.iter().map(|row| row.organisation_id).collect();
     let ids = organisations::ids(connection, &owners).await?;
     let owned = |row: Model| {

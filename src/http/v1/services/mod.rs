@@ -151,9 +151,7 @@ pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, Ap
     });
     let deleted = json!({"id": service.id.as_str(), "deleted": true, "cleanup": cleanup});
     let reply = write.commit(Reply::data(deleted)).await?;
-    if state.engine.retire(service.id, service.key, service.revision).await.is_err() {
-        tracing::warn!(service = %service.id, "the engine has stopped");
-    }
+    state.announcer.retire(service.address(), service.revision).await;
     Ok(reply)
 }
 

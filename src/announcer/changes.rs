@@ -1,0 +1,112 @@
+//! Marks of what has changed: services whose definitions locations in other places have to get anew.
+//!
+//! A mark says that something is different now, not what: whoever acts on it reads the store. So marks of one service
+//! are one, in whatever order they come, and a mark that is acted on twice does no harm.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::id::Id;
+use crate::model::service::{ServiceAddress, ServiceKey};
+
+/// Marks that wait for whoever acts on them. Cheap to clone; without anybody who acts they are not kept.
+#[derive(Clone, Debug, Default)]
+pub struct Changes(Option<Arc<Waiting>>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    marks: Mutex<Marks>,
+    woken: Notify,
+}
+
+/// What has changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Every service may have.
+    pub all: bool,
+    /// These services have; they may be gone.
+    pub services: BTreeMap<ServiceKey, Id>,
+}
+
+impl Changes {
+    /// Marks that somebody will act on.
+    #[must_use]
+    pub fn kept() -> Self {
+        Self(Some(Arc::default()))
+    }
+
+    /// A service has changed, or is gone.
+    pub fn mark(&self, service: ServiceAddress) {
+        self.add(|marks| drop(marks.services.insert(service.key, service.id)));
+    }
+
+    /// Any service may have changed: there is another location.
+    pub fn mark_all(&self) {
+        self.add(|marks| marks.all = true);
+    }
+
+    /// Puts back what could not be acted on.
+    pub fn put_back(&self, left: Marks) {
+        self.add(|marks| {
+            marks.all |= left.all;
+            marks.services.extend(left.services);
+        });
+    }
+
+    /// Waits for marks and takes them all.
+    pub async fn take(&self) -> Marks {
+        let Some(waiting) = &self.0 else { return std::future::pending().await };
+        loop {
+            let woken = waiting.woken.notified();
+            let marks = std::mem::take(&mut *waiting.lock());
+            if marks != Marks::default() {
+                return marks;
+            }
+            woken.await;
+        }
+    }
+
+    fn add(&self, change: impl FnOnce(&mut Marks)) {
+        if let Some(waiting) = &self.0 {
+            change(&mut waiting.lock());
+            waiting.woken.notify_one();
+        }
+    }
+}
+
+impl Waiting {
+    fn lock(&self) -> MutexGuard<'_, Marks> {
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn marks_of_one_service_are_one() {
+        let changes = Changes::kept();
+        let address = ServiceAddress { id: Id::random(), key: 7 };
+        changes.mark(address);
+        changes.mark(address);
+        changes.mark_all();
+        assert_eq!(changes.take().await, Marks { all: true, services: [(7, address.id)].into() });
+        let waiting = tokio::spawn({
+            let changes = changes.clone();
+            async move { changes.take().await }
+        });
+        tokio::task::yield_now().await;
+        changes.put_back(Marks { all: true, services: BTreeMap::new() });
+        assert_eq!(waiting.await.unwrap(), Marks { all: true, services: BTreeMap::new() });
+    }
+
+    #[test]
+    fn without_anybody_who_acts_nothing_is_kept() {
+        let changes = Changes::default();
+        changes.mark(ServiceAddress { id: Id::random(), key: 7 });
+        assert!(changes.0.is_none());
+    }
+}
