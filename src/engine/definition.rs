@@ -1,12 +1,13 @@
 //! The definition of a service for the engine, made from the stored one: parsed, secrets opened, locations resolved.
 
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use crate::config::limits::EngineLimits;
-use crate::engine::roster::Roster;
+use crate::engine::roster::{KnownLocation, Roster};
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::heartbeat::{HeartbeatPlan, StoredPings};
@@ -77,6 +78,28 @@ pub struct Task {
     pub fingerprint: u64,
 }
 
+/// The checks of a service before they are compiled: as every location is given them, also one elsewhere.
+#[derive(Clone)]
+pub struct PlannedChecks {
+    /// The times and the frequency of the checks.
+    pub plan: WatchPlan,
+    /// The locations that check, in the order of the plan.
+    pub locations: Vec<Arc<KnownLocation>>,
+    /// The target.
+    pub target: String,
+    /// Seconds that one attempt may take.
+    pub timeout_seconds: u8,
+    /// The configuration, with its secrets in clear.
+    pub config: Map<String, Value>,
+}
+
+/// Without the secrets.
+impl fmt::Debug for PlannedChecks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlannedChecks").field("plan", &self.plan).finish_non_exhaustive()
+    }
+}
+
 /// The reason why a stored service cannot be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum DefinitionError {
@@ -110,12 +133,8 @@ impl Definer {
     /// # Errors
     /// [`DefinitionError`] when a secret does not open or the check cannot be compiled.
     pub fn define(&self, service: &Service, organisation: Id) -> Result<Definition, DefinitionError> {
-        let settings =
-            service.settings.as_ref().filter(|_| service.pause.is_none() && service.check_type.is_probed());
-        let task = match (settings, &service.target) {
-            (Some(settings), Some(target)) => self.task(service, settings, target, organisation)?,
-            _ => None,
-        };
+        let planned = self.planned_checks(service, organisation)?;
+        let task = planned.map(|planned| compile(service.check_type, planned)).transpose()?;
         let reports_itself = service.check_type == CheckType::Heartbeat && service.pause.is_none();
         let heartbeat = service.settings.as_ref().filter(|_| reports_itself).map(HeartbeatPlan::new);
         Ok(Definition {
@@ -133,13 +152,20 @@ impl Definer {
         })
     }
 
-    fn task(
+    /// What the locations of a stored service check; `None` while it is paused, unconfigured, not checked, or without a
+    /// location.
+    ///
+    /// # Errors
+    /// [`DefinitionError::Secret`].
+    pub fn planned_checks(
         &self,
         service: &Service,
-        settings: &Settings,
-        target: &str,
         organisation: Id,
-    ) -> Result<Option<Task>, DefinitionError> {
+    ) -> Result<Option<PlannedChecks>, DefinitionError> {
+        let is_checked = service.pause.is_none() && service.check_type.is_probed();
+        let (Some(settings), Some(target), true) = (&service.settings, &service.target, is_checked) else {
+            return Ok(None);
+        };
         let locations = self.roster.chosen(settings);
         if locations.is_empty() {
             return Ok(None);
@@ -148,15 +174,12 @@ impl Definer {
             role: settings.role_of(known.location.code.as_str()),
             round: known.round(),
         });
-        let planned = planned.collect();
-        let config = open_secrets(&self.sealer, &settings.config, organisation, service.id)?;
-        let spec = CheckSpec::compile(service.check_type, target, settings.timeout_seconds, &config)?;
-        Ok(Some(Task {
-            plan: self.plan(service, settings, planned),
-            host_key: hash_of(&host_of(service.check_type, target)),
-            fingerprint: hash_of(&(target, Value::Object(settings.config.clone()).to_string())),
-            spec: Arc::new(spec),
-            locations: locations.iter().map(|known| known.key).collect(),
+        Ok(Some(PlannedChecks {
+            plan: self.plan(service, settings, planned.collect()),
+            locations,
+            target: target.clone(),
+            timeout_seconds: settings.timeout_seconds,
+            config: open_secrets(&self.sealer, &settings.config, organisation, service.id)?,
         }))
     }
 
@@ -173,6 +196,22 @@ impl Definer {
             locations,
         }
     }
+}
+
+/// The task of checks that are to be made.
+///
+/// # Errors
+/// When target or configuration cannot be used.
+pub fn compile(check_type: CheckType, planned: PlannedChecks) -> Result<Task, SpecError> {
+    let PlannedChecks { plan, locations, target, timeout_seconds, config } = planned;
+    let spec = CheckSpec::compile(check_type, &target, timeout_seconds, &config)?;
+    Ok(Task {
+        plan,
+        spec: Arc::new(spec),
+        locations: locations.iter().map(|known| known.key).collect(),
+        host_key: hash_of(&host_of(check_type, &target)),
+        fingerprint: hash_of(&(target, Value::Object(config).to_string())),
+    })
 }
 
 fn open_secrets(

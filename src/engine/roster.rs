@@ -3,6 +3,7 @@
 //! A location is named by a key that no other ever gets while the process runs, so the roster may grow while services
 //! are watched. Whoever holds a key of a location that is not known here finds nothing.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use actix::{Message, Recipient};
@@ -10,7 +11,7 @@ use actix::{Message, Recipient};
 use crate::engine::counters::Count;
 use crate::id::Id;
 use crate::model::check::{CheckStatus, CheckType};
-use crate::model::location::{Location, LocationCode, LocationKey};
+use crate::model::location::{LastSeen, Location, LocationCode, LocationKey};
 use crate::model::service::{ServiceKey, Settings};
 use crate::model::suspicion::Suspicion;
 use crate::model::watch::RoundKeeper;
@@ -33,6 +34,10 @@ pub struct KnownLocation {
     finished: [[Count; CheckStatus::ALL.len()]; CheckType::ALL.len()],
     suspicion: Mutex<Suspicion>,
     reach: Reach,
+    /// Of one elsewhere: what it has last said of itself.
+    last_seen: Mutex<Option<Arc<LastSeen>>>,
+    /// It is no longer in use.
+    is_retired: AtomicBool,
 }
 
 /// A location is to look at a service at once, or more often.
@@ -78,16 +83,23 @@ impl Roster {
         known.push(Arc::new(KnownLocation::new(key, location, Reach::Elsewhere(urges))));
     }
 
-    /// Returns every location.
+    /// Returns every location that is in use.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<KnownLocation>> {
-        self.lock().clone()
+        self.lock().iter().filter(|known| known.is_used()).map(Arc::clone).collect()
     }
 
-    /// Returns the codes of all locations.
+    /// Returns the codes of all locations that are in use.
     #[must_use]
     pub fn codes(&self) -> Vec<LocationCode> {
-        self.lock().iter().map(|known| known.location.code.clone()).collect()
+        self.lock().iter().filter(|known| known.is_used()).map(|known| known.location.code.clone()).collect()
+    }
+
+    /// Takes a location in another process out of use, or into use again; whether that is news.
+    pub fn set_used(&self, code: &LocationCode, is_used: bool) -> bool {
+        let known = self.lock().iter().find(|known| known.location.code == *code).map(Arc::clone);
+        let elsewhere = known.filter(|known| known.is_elsewhere());
+        elsewhere.is_some_and(|known| known.is_retired.swap(!is_used, Ordering::Relaxed) == is_used)
     }
 
     /// Returns the location with this key.
@@ -105,7 +117,10 @@ impl Roster {
     /// Returns the locations that check the service: the assigned ones that are known, or all.
     pub(super) fn chosen(&self, settings: &Settings) -> Vec<Arc<KnownLocation>> {
         match &settings.assigned_probes {
-            Some(codes) => codes.iter().filter_map(|code| self.find(code)).collect(),
+            Some(codes) => {
+                let known = codes.iter().filter_map(|code| self.find(code));
+                known.filter(|known| known.is_used()).collect()
+            }
             None => self.all(),
         }
     }
@@ -117,7 +132,15 @@ impl Roster {
 
 impl KnownLocation {
     fn new(key: LocationKey, location: Location, reach: Reach) -> Self {
-        Self { key, location, finished: Default::default(), suspicion: Mutex::default(), reach }
+        Self {
+            key,
+            location,
+            finished: Default::default(),
+            suspicion: Mutex::default(),
+            reach,
+            last_seen: Mutex::default(),
+            is_retired: AtomicBool::new(false),
+        }
     }
 
     /// Returns the keeper of its schedule.
@@ -127,6 +150,27 @@ impl KnownLocation {
             Reach::Here => RoundKeeper::Watch,
             Reach::Elsewhere(_) => RoundKeeper::Location,
         }
+    }
+
+    /// Returns true if it is in another process.
+    #[must_use]
+    pub const fn is_elsewhere(&self) -> bool {
+        matches!(self.reach, Reach::Elsewhere(_))
+    }
+
+    /// Returns what a location in another process has last said of itself.
+    #[must_use]
+    pub fn last_seen(&self) -> Option<Arc<LastSeen>> {
+        self.last_seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes what it says of itself.
+    pub fn note_seen(&self, seen: LastSeen) {
+        *self.last_seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(seen));
+    }
+
+    fn is_used(&self) -> bool {
+        !self.is_retired.load(Ordering::Relaxed)
     }
 
     /// Returns the count of finished checks of this type with this result.

@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::clock::Timestamp;
+
 /// Longest code in characters.
 pub const CODE_MAX_LENGTH: usize = 32;
 
@@ -92,6 +94,29 @@ pub struct Location {
     pub place: String,
     /// ISO 3166-1 alpha-2; `ZZ` when unknown.
     pub country_code: String,
+}
+
+/// What a location in another place has last said of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastSeen {
+    /// When it was heard, by our clock.
+    pub at: Timestamp,
+    /// Version of its program.
+    pub version: String,
+    /// Milliseconds by which its clock is ahead of ours; negative when it is behind.
+    pub clock_ahead_ms: i64,
+    /// Services that it checks.
+    pub services: u64,
+    /// Lateness that 99 of 100 of its starts did not exceed, in microseconds.
+    pub lateness_p99_us: u64,
+    /// Runs that were due and did not start, since its process started.
+    pub missed: u64,
+    /// Results in its memory that nobody has taken yet.
+    pub waiting: u64,
+    /// Bytes of results on its disk that nobody has taken yet.
+    pub spool_bytes: u64,
+    /// Results that it has given up, since its process started.
+    pub shed: u64,
 }
 
 #[cfg(test)]
