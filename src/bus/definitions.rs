@@ -33,7 +33,7 @@ const ENGINE: &str = "engine";
 /// Header of a heartbeat: the number of the message that was delivered last.
 const LAST_DELIVERED: &str = "Nats-Last-Consumer";
 /// Header with which a bucket marks what was deleted.
-const OPERATION: &str = "KV-Operation";
+pub(super) const OPERATION: &str = "KV-Operation";
 
 /// A change of one definition.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! What a location has to check of one service: in clear while it is made and used, sealed in between.
 
+use std::fmt;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
@@ -13,7 +15,7 @@ use crate::model::service::{ProbeRole, ServiceKey};
 use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
 
 /// A service, as one location checks it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocationDefinition {
     /// The service.
     pub service: Id,
@@ -86,6 +88,14 @@ impl Rhythm {
     }
 }
 
+/// Without the secrets.
+impl fmt::Debug for LocationDefinition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { service, check_type, version, .. } = self;
+        write!(f, "LocationDefinition({service}, {check_type}, {version:x})")
+    }
+}
+
 impl LocationDefinition {
     /// The version of a check of this target with this configuration.
     #[must_use]
@@ -105,10 +115,6 @@ impl LocationDefinition {
 /// A definition as it lies on the bus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SealedDefinition {
-    /// Names what is inside, for whoever made it: equal exactly if the content is.
-    pub digest: String,
-    /// Public key of the recipient.
-    pub to: String,
     /// Public key of the sender.
     pub from: String,
     /// The definition, sealed.
@@ -131,9 +137,9 @@ impl SealedDefinition {
     ///
     /// # Errors
     /// The recipient's key is none.
-    pub fn new(json: &[u8], digest: String, sender: &SealingKey, to: &str) -> Result<Self, SealingProblem> {
-        let sealed = BASE64.encode(sender.seal(json, to)?);
-        Ok(Self { digest, to: to.into(), from: sender.public(), sealed })
+    pub fn new(json: &[u8], sender: &SealingKey, recipient: &str) -> Result<Self, SealingProblem> {
+        let sealed = BASE64.encode(sender.seal(json, recipient)?);
+        Ok(Self { from: sender.public(), sealed })
     }
 
     /// Reads what lies on the bus, without opening it.
@@ -187,7 +193,7 @@ mod tests {
         let [engine, location, other] = [(); 3].map(|()| SealingKey::random());
         let made = definition();
         let json = serde_json::to_vec(&made).unwrap();
-        let sealed = SealedDefinition::new(&json, "d".into(), &engine, &location.public()).unwrap();
+        let sealed = SealedDefinition::new(&json, &engine, &location.public()).unwrap();
         let text = serde_json::to_vec(&sealed).unwrap();
         assert!(!String::from_utf8_lossy(&text).contains("geheim"));
         let read = SealedDefinition::read(&text).unwrap();
