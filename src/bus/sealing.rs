@@ -69,6 +69,12 @@ impl SealingKey {
     }
 }
 
+/// Returns true if the text is the public half of a key for sealing.
+#[must_use]
+pub fn is_public_key(text: &str) -> bool {
+    XKey::from_public_key(text).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

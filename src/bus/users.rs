@@ -127,6 +127,12 @@ pub fn inbox_prefix(name: &str) -> String {
     format!("_INBOX.{name}")
 }
 
+/// Returns true if the text is the public key of a user.
+#[must_use]
+pub fn is_user_key(text: &str) -> bool {
+    KeyPair::from_public_key(text).is_ok_and(|key| key.key_pair_type() == KeyPairType::User)
+}
+
 /// Who signs a user's token: an account's own key, or a key that the account's token names as its signer.
 #[derive(Debug)]
 pub struct Issuer {

@@ -1,0 +1,114 @@
+//! Short messages without an answer: what locations say of themselves, and what they are asked for.
+
+use std::collections::BTreeMap;
+
+use async_nats::Subscriber;
+use async_nats::jetstream::kv::Operation;
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+
+use crate::bus::connection::{Connection, nats};
+use crate::bus::messages::look::Look;
+use crate::bus::messages::presence::Presence;
+use crate::bus::subjects::{self, PRESENCE, Subject};
+use crate::clock::Timestamp;
+use crate::model::location::LocationCode;
+
+/// A report of a location.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The location, as the bus names it.
+    pub location: LocationCode,
+    /// The report; `None` = it cannot be read.
+    pub presence: Option<Presence>,
+}
+
+/// Reports of all locations, as they come.
+#[derive(Debug)]
+pub struct Reports(Subscriber);
+
+impl Reports {
+    /// Listens.
+    ///
+    /// # Errors
+    /// The connection is closed.
+    pub async fn listen(engine: &Connection) -> Result<Self, String> {
+        let subscribed = engine.client().subscribe(subjects::keys_of(PRESENCE)).await;
+        subscribed.map(Self).map_err(|error| error.to_string())
+    }
+
+    /// The next report; `None` when the connection is closed.
+    pub async fn next(&mut self) -> Option<Report> {
+        loop {
+            let message = self.0.next().await?;
+            if let Ok(Subject::Presence(location)) = message.subject.parse() {
+                return Some(Report { location, presence: Presence::read(&message.payload) });
+            }
+        }
+    }
+}
+
+/// The newest report of every location, and when the bus took it in.
+///
+/// # Errors
+/// JetStream does not answer.
+pub async fn newest(engine: &Connection) -> Result<BTreeMap<LocationCode, (Presence, Timestamp)>, String> {
+    let bucket = engine.jetstream().get_key_value(PRESENCE).await.map_err(|error| error.to_string())?;
+    let mut keys = bucket.keys().await.map_err(|error| error.to_string())?;
+    let mut found = BTreeMap::new();
+    while let Some(key) = keys.next().await {
+        let key = key.map_err(|error| error.to_string())?;
+        let entry = bucket.entry(key.as_str()).await.map_err(|error| error.to_string())?;
+        let Some(entry) = entry.filter(|entry| entry.operation == Operation::Put) else { continue };
+        let at_ms = i64::try_from(entry.created.unix_timestamp_nanos().div_euclid(1_000_000)).unwrap_or(0);
+        if let (Ok(location), Some(presence)) = (subjects::location(&key), Presence::read(&entry.value)) {
+            found.insert(location, (presence, Timestamp::from_ms(at_ms)));
+        }
+    }
+    Ok(found)
+}
+
+/// Says how this location is. A report that is lost is followed by the next.
+///
+/// # Errors
+/// The connection is closed.
+pub async fn report(location: &Connection, code: &LocationCode, presence: &Presence) -> Result<(), String> {
+    let text = serde_json::to_vec(presence).map_err(|error| error.to_string())?;
+    let sent = location.client().publish(nats(&Subject::Presence(code.clone())), text.into()).await;
+    sent.map_err(|error| error.to_string())
+}
+
+/// Asks a location to look. It is not answered.
+///
+/// # Errors
+/// The connection is closed.
+pub async fn ask_to_look(engine: &Connection, code: &LocationCode, look: Look) -> Result<(), String> {
+    let text = serde_json::to_vec(&look).map_err(|error| error.to_string())?;
+    let sent = engine.client().publish(nats(&Subject::Look(code.clone())), text.into()).await;
+    sent.map_err(|error| error.to_string())
+}
+
+/// Requests to look, as they come to a location.
+#[derive(Debug)]
+pub struct Looks(Subscriber);
+
+impl Looks {
+    /// Listens.
+    ///
+    /// # Errors
+    /// The connection is closed.
+    pub async fn listen(location: &Connection, code: &LocationCode) -> Result<Self, String> {
+        let subscribed = location.client().subscribe(nats(&Subject::Look(code.clone()))).await;
+        subscribed.map(Self).map_err(|error| error.to_string())
+    }
+
+    /// The next request that can be read; `None` when the connection is closed.
+    pub async fn next(&mut self) -> Option<Look> {
+        loop {
+            let message: Bytes = self.0.next().await?.payload;
+            if let Ok(look) = serde_json::from_slice(&message) {
+                return Some(look);
+            }
+        }
+    }
+}
