@@ -1,0 +1,123 @@
+//! The stream of results: a location sends batches, an engine node takes them and says when they are stored.
+//!
+//! What is not acknowledged comes again, after [`REDELIVERED_AFTER`] or to another node. Whoever needs longer says so.
+
+use std::time::Duration;
+
+use async_nats::HeaderMap;
+use async_nats::jetstream::AckKind;
+use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::message::Message;
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use sha2::{Digest as _, Sha256};
+
+use crate::bus::connection::{Connection, nats};
+use crate::bus::subjects::{RESULTS, Subject};
+use crate::clock::Timestamp;
+
+/// A batch that is not acknowledged for this long is delivered again.
+pub const REDELIVERED_AFTER: Duration = Duration::from_secs(30);
+/// Batches that an engine node has taken and not acknowledged, at most.
+pub const UNACKNOWLEDGED: i64 = 4_096;
+/// Bytes that are under way to a node at once, at most.
+const BYTES_AT_ONCE: usize = 8 << 20;
+/// JetStream says at least this often that it is there.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// A request for batches ends after this time, and is made anew.
+const REQUEST_ENDS: Duration = Duration::from_secs(30);
+/// Header by which JetStream knows a batch that was sent twice.
+const MESSAGE_ID: &str = "Nats-Msg-Id";
+
+/// The end of the stream at an engine node.
+pub struct Incoming(pull::Stream);
+
+impl std::fmt::Debug for Incoming {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Incoming(..)")
+    }
+}
+
+/// A batch, as it came.
+#[derive(Debug)]
+pub struct IncomingBatch {
+    /// Sender and partition; `None` = a message that nobody of us sends.
+    pub subject: Option<Subject>,
+    /// The batch.
+    pub payload: Bytes,
+    /// The time at which the bus took it in: the same each time it comes.
+    pub received_at: Timestamp,
+    /// True if it has come before.
+    pub is_redelivered: bool,
+    message: Message,
+}
+
+impl Incoming {
+    /// Takes batches of all partitions, beginning with the oldest that nobody has acknowledged.
+    ///
+    /// # Errors
+    /// JetStream does not answer.
+    pub async fn open(engine: &Connection) -> Result<Self, String> {
+        let stream = engine.jetstream().get_stream(RESULTS).await.map_err(|error| error.to_string())?;
+        let config = pull::Config {
+            durable_name: Some("engine".into()),
+            ack_policy: AckPolicy::Explicit,
+            ack_wait: REDELIVERED_AFTER,
+            max_ack_pending: UNACKNOWLEDGED,
+            ..pull::Config::default()
+        };
+        let consumer = stream.get_or_create_consumer("engine", config).await;
+        let consumer = consumer.map_err(|error| error.to_string())?;
+        let messages = consumer.stream().max_bytes_per_batch(BYTES_AT_ONCE).heartbeat(HEARTBEAT);
+        let messages = messages.expires(REQUEST_ENDS).messages().await;
+        messages.map(Self).map_err(|error| error.to_string())
+    }
+
+    /// The next batch.
+    ///
+    /// # Errors
+    /// The stream has to be opened anew.
+    pub async fn next(&mut self) -> Result<IncomingBatch, String> {
+        let message = self.0.next().await.ok_or("the stream has ended")?.map_err(|error| error.to_string())?;
+        let info = message.info().map_err(|error| error.to_string())?;
+        let published_ms = info.published.unix_timestamp_nanos().div_euclid(1_000_000);
+        Ok(IncomingBatch {
+            subject: message.subject.parse().ok(),
+            payload: message.payload.clone(),
+            received_at: Timestamp::from_ms(i64::try_from(published_ms).unwrap_or(0)),
+            is_redelivered: info.delivered > 1,
+            message,
+        })
+    }
+}
+
+impl IncomingBatch {
+    /// It is dealt with: its results are stored, or it is worth nothing. An acknowledgement that is lost brings it once more.
+    pub async fn acknowledge(&self) {
+        if let Err(error) = self.message.ack().await {
+            tracing::debug!(%error, "a batch of results cannot be acknowledged");
+        }
+    }
+
+    /// It is not dealt with yet, but it will be: it is not to be delivered again meanwhile.
+    pub async fn delay(&self) {
+        if let Err(error) = self.message.ack_with(AckKind::Progress).await {
+            tracing::debug!(%error, "a batch of results cannot be held");
+        }
+    }
+}
+
+/// Sends a batch from a location. Returns when JetStream has it on its disk.
+///
+/// # Errors
+/// JetStream does not acknowledge it: it is away, or full.
+pub async fn send(location: &Connection, subject: &Subject, batch: Vec<u8>) -> Result<(), String> {
+    let mut headers = HeaderMap::new();
+    // The same bytes are the same batch, and nobody else can know them.
+    let hash = Sha256::digest([subject.to_string().as_bytes(), &batch].concat());
+    let id: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    headers.insert(MESSAGE_ID, id);
+    let sent = location.jetstream().publish_with_headers(nats(subject), headers, batch.into()).await;
+    let acknowledged = sent.map_err(|error| error.to_string())?.await;
+    acknowledged.map(drop).map_err(|error| error.to_string())
+}
