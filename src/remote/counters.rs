@@ -1,0 +1,69 @@
+//! The counts of what came from locations in other places, and what became of it.
+
+use crate::engine::counters::Count;
+use crate::model::word::words;
+use crate::telemetry::{Collect, Exposition};
+
+words! {
+    /// The reasons for which a result, or a whole message, is not taken.
+    pub enum Refusal {
+        /// The message is no batch of results, or names another sender.
+        Malformed,
+        /// The location is not to check this service, or the service is gone.
+        NotAssigned,
+        /// It was measured before target or configuration changed.
+        OldVersion,
+        /// Its times cannot be right.
+        Implausible,
+        /// More than the location can have measured.
+        TooMany,
+    }
+}
+
+/// The counts.
+#[derive(Debug, Default)]
+pub struct RemoteCounters {
+    /// Results that were taken.
+    pub taken: Count,
+    /// Batches that were acknowledged, their results being stored.
+    pub acknowledged: Count,
+    /// Batches that came again.
+    pub redelivered: Count,
+    /// Definitions that were written for locations, or taken away.
+    pub distributed: Count,
+    /// Requests of locations for everything that they have to check.
+    pub deliveries: Count,
+    /// Machines that became locations.
+    pub enrolled: Count,
+    /// Results that were not taken, by reason.
+    refused: [Count; Refusal::ALL.len()],
+}
+
+impl RemoteCounters {
+    /// Results that were not taken for this reason; a malformed message counts as one.
+    #[must_use]
+    pub const fn refused(&self, reason: Refusal) -> &Count {
+        &self.refused[reason as usize]
+    }
+}
+
+impl Collect for RemoteCounters {
+    fn collect(&self, out: &mut Exposition) {
+        out.counter("remote_results_total", "Results taken from locations in other places.")
+            .value(self.taken.get());
+        let mut refused =
+            out.counter("remote_refused_total", "Results of locations in other places that were not taken.");
+        for reason in Refusal::ALL {
+            refused.labelled(&[("reason", reason.as_str())], self.refused(reason).get());
+        }
+        out.counter("remote_batches_total", "Batches of results that are stored and acknowledged.")
+            .value(self.acknowledged.get());
+        out.counter("remote_redeliveries_total", "Batches of results that came again.")
+            .value(self.redelivered.get());
+        out.counter("remote_definitions_total", "Definitions written for locations, or taken away.")
+            .value(self.distributed.get());
+        out.counter("remote_deliveries_total", "Requests of locations for all their definitions.")
+            .value(self.deliveries.get());
+        out.counter("remote_enrolments_total", "Machines that became locations.").value(self.enrolled.get());
+    }
+}
