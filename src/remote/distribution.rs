@@ -1,0 +1,251 @@
+//! Every location is given what it has to check, sealed to it, and nothing else.
+//!
+//! What the store says is compared with what lies in the bucket, and only differences are written. Marks say which services
+//! to compare ([`Changes`]); after a failure they are put back, so that what was missed comes later.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::announcer::changes::{Changes, Marks};
+use crate::bus::connection::Connection;
+use crate::bus::definition_bucket::{self, BucketChange, DefinitionPlace};
+use crate::bus::messages::definition::{LocationDefinition, Rhythm, SealedDefinition};
+use crate::bus::sealing::SealingKey;
+use crate::engine::definition::{Definer, PlannedChecks};
+use crate::engine::roster::KnownLocation;
+use crate::model::service::{Service, ServiceKey};
+use crate::remote::assignments::{Assigned, Assignments};
+use crate::remote::census::Recipients;
+use crate::remote::counters::RemoteCounters;
+use crate::store::services::{self, OwnedService};
+use crate::store::{Databases, MainError};
+
+/// Services compared at a time.
+const PAGE: u64 = 500;
+/// The wait after a failure.
+const RETRY: Duration = Duration::from_secs(1);
+/// What the digest of a definition is for.
+const PURPOSE: &str = "definition of a location";
+
+/// Gives locations their definitions. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Distribution {
+    /// The bus.
+    pub connection: Connection,
+    /// The services are in the main one.
+    pub databases: Databases,
+    /// Knows what each location checks.
+    pub definer: Definer,
+    /// Says what to compare.
+    pub changes: Changes,
+    /// What locations are assigned, as it is in force.
+    pub assignments: Arc<Assignments>,
+    /// The locations, and their keys.
+    pub recipients: Arc<Recipients>,
+    /// True once every service has been compared since the start.
+    pub is_complete: watch::Sender<bool>,
+    /// Counts what is written.
+    pub counters: Arc<RemoteCounters>,
+}
+
+/// What this process knows of the bucket.
+struct Known {
+    sender: SealingKey,
+    digests: HashMap<DefinitionPlace, String>,
+    /// The keys of services, for those that are gone.
+    places: HashMap<ServiceKey, Vec<DefinitionPlace>>,
+}
+
+/// What a location is to check of a service.
+struct Wanted {
+    place: DefinitionPlace,
+    assigned: Assigned,
+    json: Vec<u8>,
+    recipient: String,
+}
+
+/// What has to be written.
+#[derive(Default)]
+struct Differences {
+    changes: Vec<BucketChange>,
+    /// What lies in the bucket once it is written.
+    digests: Vec<(DefinitionPlace, String)>,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum DistributionProblem {
+    #[error(transparent)]
+    Store(#[from] MainError),
+    #[error("the bucket of definitions: {0}")]
+    Bucket(String),
+}
+
+impl Distribution {
+    /// Distributes for ever, until the future is dropped.
+    pub async fn run(self) {
+        loop {
+            let digests = match definition_bucket::digests(&self.connection).await {
+                Ok(digests) => digests,
+                Err(error) => {
+                    tracing::warn!(error, "the definitions of locations cannot be read; they are tried again");
+                    tokio::time::sleep(RETRY).await;
+                    continue;
+                }
+            };
+            let mut known = Known { sender: SealingKey::random(), digests, places: HashMap::new() };
+            self.changes.mark_all();
+            self.follow(&mut known).await;
+        }
+    }
+
+    /// Acts on marks until a write fails: then what lies in the bucket is not known any more.
+    async fn follow(&self, known: &mut Known) {
+        loop {
+            let marks = self.changes.take().await;
+            let Err(problem) = self.act(&marks, known).await else { continue };
+            tracing::warn!(error = %problem, "locations cannot be given their definitions; it is tried again");
+            self.changes.put_back(marks);
+            tokio::time::sleep(RETRY).await;
+            if matches!(problem, DistributionProblem::Bucket(_)) {
+                return;
+            }
+        }
+    }
+
+    async fn act(&self, marks: &Marks, known: &mut Known) -> Result<(), DistributionProblem> {
+        if marks.all {
+            return self.compare_all(known).await;
+        }
+        let keys: Vec<ServiceKey> = marks.services.keys().copied().collect();
+        let found = services::definitions_by_keys(self.databases.main.reader(), &keys).await?;
+        let is_gone = |key: &&ServiceKey| !found.iter().any(|owned| owned.service.key == **key);
+        let mut differences = self.compare(&found, known)?;
+        for key in keys.iter().filter(is_gone) {
+            self.compare_one(*key, Vec::new(), known, &mut differences)?;
+        }
+        self.write(differences, known).await
+    }
+
+    async fn compare_all(&self, known: &mut Known) -> Result<(), DistributionProblem> {
+        let mut after = ServiceKey::MIN;
+        let mut stale = known.digests.clone();
+        loop {
+            let page = services::definitions(self.databases.main.reader(), after, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = last.service.key;
+            let differences = self.compare(&page, known)?;
+            self.write(differences, known).await?;
+            for owned in &page {
+                for place in known.places.get(&owned.service.key).into_iter().flatten() {
+                    stale.remove(place);
+                }
+            }
+        }
+        // Of services and locations that are gone.
+        stale.keys().for_each(|place| drop(known.digests.remove(place)));
+        let changes = stale.into_keys().map(BucketChange::TakeAway).collect();
+        self.write(Differences { changes, digests: Vec::new() }, known).await?;
+        // Nobody may be waiting for it.
+        self.is_complete.send_replace(true);
+        Ok(())
+    }
+
+    fn compare(&self, page: &[OwnedService], known: &mut Known) -> Result<Differences, DistributionProblem> {
+        let mut differences = Differences::default();
+        for OwnedService { service, organisation } in page {
+            let planned = self.definer.planned_checks(service, *organisation).inspect_err(|error| {
+                tracing::error!(service = %service.id, %error, "locations cannot be given this service");
+            });
+            let planned = planned.ok().flatten();
+            let wanted = planned.map_or_else(Vec::new, |planned| self.wanted(service, &planned));
+            self.compare_one(service.key, wanted, known, &mut differences)?;
+        }
+        Ok(differences)
+    }
+
+    /// What each location in another place is to check of this service.
+    fn wanted(&self, service: &Service, planned: &PlannedChecks) -> Vec<Wanted> {
+        let PlannedChecks { plan, locations, target, timeout_seconds, config } = planned;
+        let of_slot = |(slot, known): (usize, &Arc<KnownLocation>)| {
+            let location = known.location.code.clone();
+            let recipient = self.recipients.key_of(&location).filter(|_| known.is_elsewhere())?;
+            let own = plan.of_location(slot)?;
+            let version =
+                LocationDefinition::version_of(service.check_type, target, *timeout_seconds, config);
+            let definition = LocationDefinition {
+                service: service.id,
+                key: service.key,
+                name: service.name.clone(),
+                check_type: service.check_type.as_str().into(),
+                version,
+                revision: service.revision,
+                target: target.clone(),
+                config: config.clone(),
+                rhythm: Rhythm::of(&own, *timeout_seconds),
+            };
+            let assigned = Assigned {
+                id: service.id,
+                version,
+                role: plan.locations[slot].role,
+                attempts: plan.attempts,
+                interval_ms: plan.interval_ms,
+                longest_ms: plan.longest_ms(),
+            };
+            let json = serde_json::to_vec(&definition).ok()?;
+            let place = DefinitionPlace { location, service: service.id };
+            Some(Wanted { place, assigned, json, recipient })
+        };
+        locations.iter().enumerate().filter_map(of_slot).collect()
+    }
+
+    /// What is wanted of one service is in force at once; what has to be written for it is a difference.
+    fn compare_one(
+        &self,
+        key: ServiceKey,
+        wanted: Vec<Wanted>,
+        known: &mut Known,
+        differences: &mut Differences,
+    ) -> Result<(), DistributionProblem> {
+        let places: Vec<DefinitionPlace> = wanted.iter().map(|wanted| wanted.place.clone()).collect();
+        let before = known.places.insert(key, places.clone()).unwrap_or_default();
+        for place in before.into_iter().filter(|place| !places.contains(place)) {
+            self.assignments.set(&place.location, key, None);
+            known.digests.remove(&place);
+            differences.changes.push(BucketChange::TakeAway(place));
+        }
+        for Wanted { place, assigned, json, recipient } in wanted {
+            self.assignments.set(&place.location, key, Some(assigned));
+            let digest = self.digest(&json, &recipient);
+            if known.digests.get(&place) == Some(&digest) {
+                continue;
+            }
+            let sealed = SealedDefinition::new(&json, &known.sender, &recipient);
+            let sealed = sealed.map_err(|error| DistributionProblem::Bucket(error.to_string()))?;
+            // Two texts are always JSON.
+            let sealed = serde_json::to_vec(&sealed).unwrap_or_default();
+            differences.digests.push((place.clone(), digest.clone()));
+            differences.changes.push(BucketChange::Write { place, digest, sealed });
+        }
+        Ok(())
+    }
+
+    async fn write(&self, differences: Differences, known: &mut Known) -> Result<(), DistributionProblem> {
+        let count = differences.changes.len() as u64;
+        if count > 0 {
+            let changed = definition_bucket::change(&self.connection, differences.changes).await;
+            changed.map_err(DistributionProblem::Bucket)?;
+            known.digests.extend(differences.digests);
+            self.counters.distributed.add(count);
+        }
+        Ok(())
+    }
+
+    /// Equal exactly if content and recipient are; without the installation's key it says nothing.
+    fn digest(&self, json: &[u8], recipient: &str) -> String {
+        let message = [recipient.as_bytes(), json].join(&0);
+        self.definer.sealer.sign(PURPOSE, &message).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
