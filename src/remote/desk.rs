@@ -1,0 +1,125 @@
+//! The desk: a machine becomes a location with its enrolment, and a location gets a token for a further while.
+//!
+//! The machine makes its keys itself and names the public halves. Whoever asks for a renewal gets a token about the key
+//! that the location was enrolled with, which is of use to its holder alone.
+
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use crate::bus::connection::Connection;
+use crate::bus::messages::enrolment::{Answer, Enrolled, EnrolmentRequest, Renewed};
+use crate::bus::requests::{ENROLMENTS, Question, Questions, RENEWALS};
+use crate::bus::sealing;
+use crate::bus::subjects::Subject;
+use crate::bus::users::{Issuer, User, is_user_key};
+use crate::clock::Clock;
+use crate::id::Id;
+use crate::model::location::LocationCode;
+use crate::remote::counters::RemoteCounters;
+use crate::store::probe_locations::{self, LocationKeys};
+use crate::store::{Databases, MainError};
+
+/// The time that a location's token is valid, in milliseconds: a location that is taken out of use can connect for so long.
+pub const TOKEN_MS: i64 = 24 * 3_600_000;
+
+/// Answers machines and locations. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Desk {
+    /// The bus.
+    pub connection: Connection,
+    /// The locations are in the main one.
+    pub databases: Databases,
+    /// Signs their tokens.
+    pub issuer: Arc<Issuer>,
+    /// Wall time.
+    pub clock: Clock,
+    /// Woken when a machine has become a location.
+    pub enrolled: Arc<Notify>,
+    /// Counts them.
+    pub counters: Arc<RemoteCounters>,
+}
+
+impl Desk {
+    /// Answers until the connection is closed.
+    pub async fn run(self) {
+        let listen = |subjects| Questions::listen(&self.connection, subjects);
+        let (Ok(mut enrolments), Ok(mut renewals)) = (listen(ENROLMENTS).await, listen(RENEWALS).await) else {
+            return;
+        };
+        loop {
+            let question = tokio::select! {
+                question = enrolments.next() => question,
+                question = renewals.next() => question,
+            };
+            let Some(question) = question else { return };
+            match question.subject.clone() {
+                Subject::Enrol(enrolment) => question.answer(&self.enrol(enrolment, &question).await).await,
+                Subject::Renew(location) => question.answer(&self.renew(&location).await).await,
+                _ => {}
+            }
+        }
+    }
+
+    async fn enrol(&self, enrolment: Id, question: &Question) -> Answer<Enrolled> {
+        let Ok(request) = serde_json::from_slice::<EnrolmentRequest>(&question.payload) else {
+            return Answer::Refused("the request cannot be read".into());
+        };
+        let EnrolmentRequest { user_key: user, sealing_key: sealing } = request;
+        if !is_user_key(&user) || !sealing::is_public_key(&sealing) {
+            return Answer::Refused("one of the keys is none".into());
+        }
+        match self.try_enrol(enrolment, &LocationKeys { user, sealing }).await {
+            Ok(answer) => answer,
+            Err(error) => unavailable(&error),
+        }
+    }
+
+    async fn try_enrol(&self, enrolment: Id, keys: &LocationKeys) -> Result<Answer<Enrolled>, MainError> {
+        let now = self.clock.now();
+        let transaction = self.databases.main.begin().await?;
+        let Some(location) = probe_locations::enrol(&*transaction, enrolment, keys, now).await? else {
+            let reason = "this enrolment is unknown, has been used, or has expired; \
+                          watchkeeper location invite makes a new one";
+            return Ok(Answer::Refused(reason.into()));
+        };
+        let token = match self.token(&location.code, &keys.user) {
+            Ok(token) => token,
+            Err(reason) => return Ok(Answer::Refused(reason)),
+        };
+        transaction.commit().await?;
+        tracing::info!(location = %location.code, "a machine has become a location");
+        self.counters.enrolled.add(1);
+        self.enrolled.notify_one();
+        Ok(Answer::Granted(Enrolled { code: location.code.to_string(), name: location.name, token }))
+    }
+
+    async fn renew(&self, code: &LocationCode) -> Answer<Renewed> {
+        let stored = match probe_locations::get(self.databases.main.reader(), code).await {
+            Ok(stored) => stored,
+            Err(error) => return unavailable(&error),
+        };
+        let machine = stored.filter(|stored| stored.is_enabled).and_then(|stored| stored.machine);
+        let Some(machine) = machine else {
+            return Answer::Refused("this location is no longer in use".into());
+        };
+        match self.token(code, &machine.keys.user) {
+            Ok(token) => Answer::Granted(Renewed { token }),
+            Err(reason) => Answer::Refused(reason),
+        }
+    }
+
+    fn token(&self, code: &LocationCode, user_key: &str) -> Result<String, String> {
+        let (user, now) = (User::Location(code.clone()), self.clock.now());
+        let token = self.issuer.issue(&user, user_key, now, Some(now.plus_ms(TOKEN_MS)));
+        token.map_err(|error| {
+            tracing::error!(%error, "a location's token cannot be signed");
+            "the token cannot be signed".to_owned()
+        })
+    }
+}
+
+fn unavailable<T>(error: &MainError) -> Answer<T> {
+    tracing::warn!(%error, "a location cannot be answered");
+    Answer::Refused("the service is not available at the moment; ask again".into())
+}

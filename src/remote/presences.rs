@@ -1,0 +1,74 @@
+//! How the locations are: what each says of itself every few seconds, and how its clock differs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::bus::connection::Connection;
+use crate::bus::messages::presence::Presence;
+use crate::bus::reports::{self, Report, Reports};
+use crate::clock::{Clock, Timestamp};
+use crate::engine::roster::Roster;
+use crate::model::location::{LastSeen, LocationCode};
+use crate::remote::admission::CLOCK_TOLERANCE_MS;
+
+/// Listens to the locations. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Presences {
+    /// The bus.
+    pub connection: Connection,
+    /// Where it is noted.
+    pub roster: Arc<Roster>,
+    /// Wall time.
+    pub clock: Clock,
+}
+
+impl Presences {
+    /// Listens until the connection is closed. Begins with what locations have said before.
+    pub async fn run(self) {
+        let Ok(mut reports) = Reports::listen(&self.connection).await else { return };
+        let mut warned = HashMap::new();
+        match reports::newest(&self.connection).await {
+            Ok(newest) => newest.iter().for_each(|(location, (presence, at))| self.note(location, presence, *at)),
+            Err(error) => tracing::warn!(error, "what locations have said before cannot be read"),
+        }
+        while let Some(Report { location, presence }) = reports.next().await {
+            let Some(presence) = presence else {
+                tracing::debug!(%location, "a report of a location cannot be read");
+                continue;
+            };
+            let now = self.clock.now();
+            self.note(&location, &presence, now);
+            tell_of_clock(&mut warned, &location, presence.sent_at_ms - now.ms());
+        }
+    }
+
+    fn note(&self, location: &LocationCode, presence: &Presence, at: Timestamp) {
+        let Some(known) = self.roster.find(location.as_str()).filter(|known| known.is_elsewhere()) else {
+            return;
+        };
+        known.note_seen(LastSeen {
+            at,
+            version: presence.version.clone(),
+            clock_ahead_ms: presence.sent_at_ms.saturating_sub(at.ms()),
+            services: presence.services,
+            lateness_p99_us: presence.lateness_p99_us,
+            missed: presence.missed,
+            waiting: presence.waiting,
+            spool_bytes: presence.spool_bytes,
+            shed: presence.shed,
+        });
+    }
+}
+
+/// Says when a clock begins to be wrong, and when it is right again.
+fn tell_of_clock(warned: &mut HashMap<LocationCode, bool>, location: &LocationCode, ahead_ms: i64) {
+    let is_wrong = ahead_ms.saturating_abs() > CLOCK_TOLERANCE_MS;
+    if warned.insert(location.clone(), is_wrong).unwrap_or(false) == is_wrong {
+        return;
+    }
+    if is_wrong {
+        tracing::warn!(%location, ahead_ms, "the clock of this location is wrong; its times are corrected");
+    } else {
+        tracing::info!(%location, "the clock of this location is right again");
+    }
+}
