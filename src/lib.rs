@@ -5,6 +5,7 @@
 //! - [`cli`]: the commands
 //! - [`mod@bench`]: measures the program beside a floor of the same run
 //! - [`app`]: builds the floors bottom-up, starts them, and stops them in order
+//! - [`remote`] (locations in other places, as an engine node sees them), [`agent`] (this process as such a location)
 //! - [`http`] (the REST API), [`pages`] (public status pages), [`record`] (batched writes, compaction and restore of
 //!   measurements), [`timetable`] (what happens at its time), [`bus`] (what goes between processes)
 //! - [`announcer`]: a stored service becomes a running one
@@ -25,6 +26,7 @@
     )
 )]
 
+pub mod agent;
 pub mod announcer;
 pub mod app;
 pub mod bench;
@@ -40,6 +42,7 @@ pub mod model;
 pub mod pages;
 pub mod probe;
 pub mod record;
+pub mod remote;
 pub mod stats;
 pub mod store;
 pub mod supervise;

@@ -19,7 +19,7 @@ mod source;
 use source::Source;
 
 /// The floors from the ground up. A module uses only floors below its own.
-const FLOORS: [&[&str]; 11] = [
+const FLOORS: [&[&str]; 12] = [
     &["clock", "id", "config", "telemetry"],
     &["supervise"],
     &["model"],
@@ -27,6 +27,7 @@ const FLOORS: [&[&str]; 11] = [
     &["engine"],
     &["announcer"],
     &["http", "record", "pages", "timetable", "bus", "notify"],
+    &["remote", "agent"],
     &["app"],
     &["bench"],
     &["cli"],
@@ -44,7 +45,7 @@ const FORBIDDEN: [(&str, &str, &str); 1] =
 /// Crates that belong to one place; a trailing `*` stands for any ending.
 const HOMES: [(&[&str], &[&str]); 5] = [
     (&["actix_web"], &["http", "pages"]),
-    (&["actix"], &["supervise", "engine", "record", "notify", "timetable", "bus", "app"]),
+    (&["actix"], &["supervise", "engine", "record", "notify", "timetable", "bus", "remote", "agent", "app"]),
     (&["sea_orm", "sea_orm_*"], &["store", "entities", "migration"]),
     (&["async_nats", "nkeys", "rcgen"], &["bus"]),
     (

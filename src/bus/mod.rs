@@ -7,6 +7,8 @@
 //! - [`connection`] is a connection that comes back by itself and says how it is.
 //! - [`definitions`] delivers to a location what it has to check; [`sealing`] keeps it for that location alone.
 //! - [`messages`] is what goes over it, and how it is read: strictly, for it may come from anybody who holds a location's key.
+//! - [`definition_bucket`] is where engine nodes write definitions; [`result_stream`] brings results; [`requests`] and
+//!   [`reports`] are all that goes without JetStream.
 //!
 //! Without `nats_url` nothing of this is used: everything runs in one process. `async_nats` and `nkeys` appear here alone.
 
@@ -14,12 +16,16 @@ pub mod accounts;
 pub mod certificates;
 pub mod connection;
 pub mod credentials;
+pub mod definition_bucket;
 pub mod definitions;
 pub mod installation;
 pub mod jwt;
 pub mod messages;
 pub mod node;
 pub(crate) mod private_files;
+pub mod reports;
+pub mod requests;
+pub mod result_stream;
 pub mod sealing;
 pub mod server_config;
 pub mod streams;

@@ -1,0 +1,201 @@
+//! Results come in: every batch is judged, the engine hears what is taken at once, the history stores it, and only then the
+//! batch is acknowledged.
+//!
+//! Two halves that run side by side. The listener hands on what was judged; the writer stores all that waits in one
+//! transaction. While the history database is away the writer tries again and holds its batches; when they are as many as
+//! the bus gives out without an acknowledgement, the rest waits on the bus, which is made for that. A process that dies in
+//! between leaves its batches to the next: they come again, and what is stored already changes nothing.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep};
+
+use crate::bus::connection::Connection;
+use crate::bus::definition_bucket::partition_of;
+use crate::bus::messages::results::ResultBatch;
+use crate::bus::result_stream::{Incoming, IncomingBatch, REDELIVERED_AFTER, UNACKNOWLEDGED};
+use crate::bus::subjects::Subject;
+use crate::clock::Clock;
+use crate::engine::Engine;
+use crate::engine::aggregator::Batch;
+use crate::engine::elsewhere::ServiceResults;
+use crate::model::history::CheckRecord;
+use crate::model::location::LocationCode;
+use crate::record::history_writer::HistoryWriter;
+use crate::remote::admission::{Allowance, Arrival, Judged, TakenResults, judge};
+use crate::remote::assignments::Assignments;
+use crate::remote::counters::{Refusal, RemoteCounters};
+
+/// The wait before the stream is opened anew, or a batch is stored anew.
+const RETRY: Duration = Duration::from_secs(1);
+/// Results in one transaction.
+const ROWS_PER_COMMIT: usize = 8_192;
+
+/// Takes results in. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Intake {
+    /// The bus.
+    pub connection: Connection,
+    /// What each location may send results of.
+    pub assignments: Arc<Assignments>,
+    /// Hears the results.
+    pub engine: Engine,
+    /// Stores them.
+    pub writer: HistoryWriter,
+    /// Wall time.
+    pub clock: Clock,
+    /// True once the assignments are known.
+    pub is_complete: watch::Receiver<bool>,
+    /// Counts.
+    pub counters: Arc<RemoteCounters>,
+}
+
+/// A batch on its way into the history.
+struct Pending {
+    batch: IncomingBatch,
+    records: Vec<CheckRecord>,
+}
+
+impl Intake {
+    /// Takes results in for ever, until the future is dropped.
+    pub async fn run(self) {
+        let (sender, receiver) = mpsc::channel(usize::try_from(UNACKNOWLEDGED).unwrap_or(1));
+        // Both end with this future: neither outlives the other.
+        tokio::join!(self.clone().listen(sender), self.write(receiver));
+    }
+
+    async fn listen(mut self, pending: mpsc::Sender<Pending>) {
+        // Before that, whatever comes would be refused.
+        if self.is_complete.wait_for(|is_complete| *is_complete).await.is_err() {
+            return;
+        }
+        let mut allowances = HashMap::new();
+        loop {
+            if let Err(error) = self.follow(&pending, &mut allowances).await {
+                tracing::warn!(error, "results of locations cannot be read; it is tried again");
+            }
+            if pending.is_closed() {
+                return;
+            }
+            sleep(RETRY).await;
+        }
+    }
+
+    /// Takes batches until the stream has to be opened anew.
+    async fn follow(
+        &self,
+        pending: &mpsc::Sender<Pending>,
+        allowances: &mut HashMap<LocationCode, Allowance>,
+    ) -> Result<(), String> {
+        let mut incoming = Incoming::open(&self.connection).await?;
+        loop {
+            let batch = incoming.next().await?;
+            if batch.is_redelivered {
+                self.counters.redelivered.add(1);
+            }
+            let taken = self.judge(&batch, allowances);
+            let records: Vec<CheckRecord> =
+                taken.iter().flat_map(|results| results.records.iter()).cloned().collect();
+            if records.is_empty() {
+                batch.acknowledge().await;
+                continue;
+            }
+            if self.engine.hear(taken).await.is_err() || pending.send(Pending { batch, records }).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn judge(
+        &self,
+        batch: &IncomingBatch,
+        allowances: &mut HashMap<LocationCode, Allowance>,
+    ) -> Vec<ServiceResults> {
+        let refuse = |reason, count: usize| self.counters.refused(reason).add(count as u64);
+        let (Some(Subject::Results { location, partition }), Ok(read)) =
+            (batch.subject.clone(), ResultBatch::read(&batch.payload))
+        else {
+            refuse(Refusal::Malformed, 1);
+            return Vec::new();
+        };
+        let Some(of_location) = self.assignments.of(&location) else {
+            refuse(Refusal::NotAssigned, read.records.len());
+            return Vec::new();
+        };
+        let assigned = of_location.read().unwrap_or_else(PoisonError::into_inner);
+        let (now, rate, count) = (self.clock.now(), assigned.checks_per_second(), read.records.len());
+        let allowance = allowances.entry(location.clone()).or_insert_with(|| Allowance::full(rate, now));
+        if !allowance.take(count, rate, now) {
+            refuse(Refusal::TooMany, count);
+            return Vec::new();
+        }
+        let arrival = Arrival { location, batch: read, received_at: batch.received_at };
+        let Judged { taken, refused } = judge(arrival, &assigned, now);
+        drop(assigned);
+        refused.into_iter().for_each(|reason| refuse(reason, 1));
+        let (taken, misplaced): (Vec<_>, Vec<_>) =
+            taken.into_iter().partition(|results| partition_of(results.id) == partition);
+        misplaced.iter().for_each(|results| refuse(Refusal::Malformed, results.records.len()));
+        let results = |results: TakenResults| ServiceResults {
+            id: results.id,
+            records: results.records.into(),
+        };
+        taken.into_iter().map(results).collect()
+    }
+
+    /// Stores what waits, all of it in one transaction as far as there is room, and acknowledges it.
+    async fn write(&self, mut pending: mpsc::Receiver<Pending>) {
+        let mut held = VecDeque::new();
+        loop {
+            if held.is_empty() {
+                let Some(first) = pending.recv().await else { return };
+                held.push_back(first);
+            }
+            while let Ok(next) = pending.try_recv() {
+                held.push_back(next);
+            }
+            let mut results = 0;
+            let fits = |waiting: &&Pending| {
+                let is_first = results == 0;
+                results += waiting.records.len();
+                is_first || results <= ROWS_PER_COMMIT
+            };
+            let batches = held.iter().take_while(fits).count();
+            let checks = held.range(..batches).flat_map(|waiting| waiting.records.iter().cloned()).collect();
+            self.store(&Batch { checks, changes: Vec::new() }, &mut held, &mut pending).await;
+            for stored in held.drain(..batches) {
+                self.counters.taken.add(stored.records.len() as u64);
+                self.counters.acknowledged.add(1);
+                stored.batch.acknowledge().await;
+            }
+        }
+    }
+
+    /// Stores a batch, however long that takes. Meanwhile the bus is told that nothing of what is here is to come again.
+    async fn store(&self, batch: &Batch, held: &mut VecDeque<Pending>, pending: &mut mpsc::Receiver<Pending>) {
+        let mut told_at = Instant::now();
+        let mut is_failing = false;
+        while let Err(error) = self.writer.write(batch).await {
+            if !is_failing {
+                tracing::error!(%error, "results of locations cannot be written; they wait");
+            }
+            is_failing = true;
+            sleep(RETRY).await;
+            if told_at.elapsed() > REDELIVERED_AFTER / 3 {
+                told_at = Instant::now();
+                while let Ok(next) = pending.try_recv() {
+                    held.push_back(next);
+                }
+                for waiting in &*held {
+                    waiting.batch.delay().await;
+                }
+            }
+        }
+        if is_failing {
+            tracing::info!("results of locations can be written again");
+        }
+    }
+}
