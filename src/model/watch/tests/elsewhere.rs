@@ -81,6 +81,18 @@ fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64,
     assert_eq!(watch.verdict(), if counts { Verdict::Down } else { Verdict::Up });
 }
 
+/// Named after what it mends: a result that came 7 s after its check had timed out was heard, and left a gap all the same.
+#[test]
+fn a_result_that_is_in_time_leaves_no_gap() {
+    let mut watch = all_elsewhere();
+    let is_change = |effect: &Effect| matches!(effect, Effect::Change(_));
+    let effects = watch.wake(seconds(81));
+    assert!(!effects.iter().any(is_change), "what was due after a minute may be on its way: {effects:?}");
+    let effects = watch.hear(0, vote(CheckStatus::Up, 61), seconds(81));
+    assert!(!effects.iter().any(is_change), "{effects:?}");
+    assert!(watch.wake(seconds(61 + 120)).iter().any(is_change), "and not for ever");
+}
+
 #[test]
 fn a_location_that_keeps_its_schedule_heeds_what_it_is_asked() {
     let (mut watch, _) = Watch::begin(every_minute(1), Memory::default(), seconds(0));
