@@ -133,6 +133,16 @@ impl Scene {
         }
     }
 
+    /// Whatever took requests to the locations has died, and others take its place.
+    fn replace_downlinks(&mut self) {
+        for (slot, here) in self.locations.iter().enumerate() {
+            let before = std::mem::replace(&mut self.down[slot], Wire::to(&here.engine));
+            drop(before.to.take());
+            let downlink = Downlink(Rc::clone(&self.down[slot])).start();
+            self.home.engine.roster().add_elsewhere(location(slot), downlink.recipient());
+        }
+    }
+
     /// Ends every engine. The status changes of the service in one line; what a part of a second matters is left out.
     async fn end(self) -> String {
         let Self { home, locations, up, down, .. } = self;
@@ -185,6 +195,33 @@ fn locations_elsewhere_decide_together(#[case] script: &str, #[case] changes: &s
         let scene = Scene::begin(script).await;
         scene.pass_until(140).await;
         assert_eq!(scene.end().await, changes);
+    });
+}
+
+/// Named after what it mends: a location stayed with the recipient that it was added with, also when that had died.
+#[test]
+fn locations_are_asked_through_whoever_took_the_place_of_the_dead() {
+    in_paused_time(async || {
+        let mut scene = Scene::begin("a: 0 up, 15 down, 31 up; b: 0 up, 15 down, 31 up; c: 0 up").await;
+        scene.pass_until(1).await;
+        scene.replace_downlinks();
+        scene.pass_until(140).await;
+        assert_eq!(scene.end().await, "0 unknown>up votes | 20 up>down votes | 32 down>up votes");
+    });
+}
+
+#[test]
+fn a_location_in_this_process_stays_here() {
+    in_paused_time(async || {
+        let world =
+            World::start(Scripted::cast("a: 0 up", Instant::now()), &clock(), EngineLimits::default());
+        let roster = world.engine.roster();
+        let nowhere = Downlink(Rc::default()).start();
+        roster.add_elsewhere(location(0), nowhere.recipient());
+        assert_eq!(roster.all().len(), 1);
+        assert_eq!(roster.find("a").map(|known| known.round()), Some(RoundKeeper::Watch));
+        drop(roster);
+        world.end().await;
     });
 }
 
