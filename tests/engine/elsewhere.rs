@@ -14,7 +14,7 @@ use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::Engine;
 use watchkeeper::engine::aggregator::Batch;
 use watchkeeper::engine::definition::Definition;
-use watchkeeper::engine::elsewhere::Heed;
+use watchkeeper::engine::elsewhere::{Heed, ServiceResults};
 use watchkeeper::engine::roster::Urged;
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::location::{Location, LocationCode, LocationKey};
@@ -63,7 +63,8 @@ impl Handler<Batch> for Uplink {
         self.kept.extend(batch.checks.into_iter().map(ours));
         if let Some(engine) = self.wire.engine() {
             let records: Arc<[CheckRecord]> = std::mem::take(&mut self.kept).into();
-            actix::spawn(async move { engine.hear(id(1), records).await.expect("the engine runs") });
+            let results = vec![ServiceResults { id: id(1), records }];
+            actix::spawn(async move { engine.hear(results).await.expect("the engine runs") });
         }
     }
 }
@@ -102,7 +103,7 @@ impl Scene {
         let home = World::start(Vec::new(), &clock, EngineLimits::default());
         let mut scene = Self { home, locations: Vec::new(), up: Vec::new(), down: Vec::new(), origin };
         let probers = Scripted::cast(script, origin);
-        let watched = watched_from(probers.len());
+        let watched = watched_from(1, probers.len());
         for (slot, prober) in probers.into_iter().enumerate() {
             let Location { code, .. } = location(slot);
             let up = Wire::to(&scene.home.engine);
@@ -161,9 +162,9 @@ impl Scene {
     }
 }
 
-/// The service as the engine watches it: from so many locations, none of them here.
-fn watched_from(locations: usize) -> Definition {
-    let mut definition = definition(1, 1, Some(&Watching::default()));
+/// A service as the engine watches it: from so many locations, none of them here.
+pub(crate) fn watched_from(number: i64, locations: usize) -> Definition {
+    let mut definition = definition(number, 1, Some(&Watching::default()));
     let task = definition.task.as_mut().expect("it is checked");
     let planned = PlannedLocation { round: RoundKeeper::Location, ..task.plan.locations[0] };
     task.locations = (0..).map(LocationKey::new).take(locations).collect();

@@ -10,6 +10,7 @@ mod elsewhere;
 mod facts;
 mod first_look;
 mod gap;
+mod hearing;
 mod heartbeat;
 mod memory;
 mod panic;

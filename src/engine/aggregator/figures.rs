@@ -121,6 +121,13 @@ impl Figures {
         state.live(record.service, now).take_result(record, measured_until);
     }
 
+    /// Takes in a finished check that is recorded already and came late: it belongs to the past.
+    pub fn note_late_result(&self, record: &CheckRecord) {
+        let mut state = self.lock();
+        let now = self.now(&mut state);
+        state.live(record.service, now).add_response(record);
+    }
+
     /// Takes in a change of the measured status; the votes say `verdict` now.
     pub fn take_change(&self, change: StatusChange, verdict: Verdict) {
         let mut state = self.lock();
