@@ -33,7 +33,8 @@ pub struct Definition {
     pub check_type: CheckType,
     /// Revision of the stored service; an older one is not applied.
     pub revision: i64,
-    /// The checks to make; `None` while paused, unconfigured, manual, or without a location here.
+    /// The checks to make; `None` while paused, unconfigured, or manual. While no location is known nobody makes them, but
+    /// what was seen before holds as long as it would otherwise.
     pub task: Option<Task>,
     /// The pings that are expected; `None` for other types, and while paused.
     pub heartbeat: Option<HeartbeatPlan>,
@@ -113,7 +114,7 @@ impl Definer {
         let settings =
             service.settings.as_ref().filter(|_| service.pause.is_none() && service.check_type.is_probed());
         let task = match (settings, &service.target) {
-            (Some(settings), Some(target)) => self.task(service, settings, target, organisation)?,
+            (Some(settings), Some(target)) => Some(self.task(service, settings, target, organisation)?),
             _ => None,
         };
         let reports_itself = service.check_type == CheckType::Heartbeat && service.pause.is_none();
@@ -139,11 +140,8 @@ impl Definer {
         settings: &Settings,
         target: &str,
         organisation: Id,
-    ) -> Result<Option<Task>, DefinitionError> {
+    ) -> Result<Task, DefinitionError> {
         let locations = self.roster.chosen(settings);
-        if locations.is_empty() {
-            return Ok(None);
-        }
         let planned = locations.iter().map(|known| PlannedLocation {
             role: settings.role_of(known.location.code.as_str()),
             round: known.round(),
@@ -151,13 +149,13 @@ impl Definer {
         let planned = planned.collect();
         let config = open_secrets(&self.sealer, &settings.config, organisation, service.id)?;
         let spec = CheckSpec::compile(service.check_type, target, settings.timeout_seconds, &config)?;
-        Ok(Some(Task {
+        Ok(Task {
             plan: self.plan(service, settings, planned),
             host_key: hash_of(&host_of(service.check_type, target)),
             fingerprint: hash_of(&(target, Value::Object(settings.config.clone()).to_string())),
             spec: Arc::new(spec),
             locations: locations.iter().map(|known| known.key).collect(),
-        }))
+        })
     }
 
     fn plan(&self, service: &Service, settings: &Settings, locations: Box<[PlannedLocation]>) -> WatchPlan {

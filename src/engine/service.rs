@@ -133,13 +133,13 @@ impl ServiceActor {
         now: Timestamp,
         ctx: &mut Context<Self>,
     ) -> Memory {
-        let memory = carried_over(before, &self.definition, watch.memory());
-        if !memory.votes.is_empty() {
+        let memory = carried_over(before, &self.definition, watch.memory(), &self.shard.roster);
+        if !memory.is_without_votes() {
             return memory;
         }
         let effects = watch.end(self.ending(), now);
         self.apply(effects, ctx);
-        Memory { votes: Vec::new(), ..watch.memory() }
+        watch.memory().without_votes()
     }
 
     /// Returns the reason why earlier results hold no longer.

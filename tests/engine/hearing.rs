@@ -23,7 +23,7 @@ use crate::script::measurement;
 use crate::world::{World, address, clock, id, in_paused_time, location};
 
 /// Takes what locations are asked for, and asks nobody.
-struct Nobody;
+pub(crate) struct Nobody;
 
 impl Actor for Nobody {
     type Context = Context<Self>;
@@ -35,26 +35,31 @@ impl Handler<Urged> for Nobody {
     fn handle(&mut self, _: Urged, _: &mut Context<Self>) {}
 }
 
-/// What location `a` has seen of a service.
+/// What a location has seen of a service.
 #[derive(Clone, Copy)]
-struct Seen {
-    service: i64,
-    second: i64,
-    status: CheckStatus,
-    response_ms: u32,
+pub(crate) struct Seen {
+    pub(crate) service: i64,
+    pub(crate) second: i64,
+    pub(crate) status: CheckStatus,
+    pub(crate) response_ms: u32,
 }
 
 impl Seen {
     /// Service 1, up.
-    const fn up(second: i64, response_ms: u32) -> Self {
+    pub(crate) const fn up(second: i64, response_ms: u32) -> Self {
         Self { service: 1, second, status: CheckStatus::Up, response_ms }
     }
 
+    /// As `a` saw it.
     fn record(self) -> CheckRecord {
+        self.record_from(0)
+    }
+
+    pub(crate) fn record_from(self, place: usize) -> CheckRecord {
         let at = START.plus_ms(self.second * 1_000);
         CheckRecord {
             service: self.service,
-            location: location(0).code,
+            location: location(place).code,
             role: ProbeRole::Full,
             scheduled_at: at,
             checked_at: at,

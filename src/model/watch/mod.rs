@@ -22,8 +22,8 @@ use crate::model::watch::arrivals::Arrivals;
 use crate::model::watch::consensus::HURRY_INTERVALS;
 pub use crate::model::watch::consensus::{Confirmation, Consensus};
 pub use crate::model::watch::effect::{Attempt, Effect, Finished, Heard, Opinion, Urge};
-pub use crate::model::watch::memory::Memory;
 pub(super) use crate::model::watch::memory::Resumed;
+pub use crate::model::watch::memory::{AbsentVote, Memory};
 pub use crate::model::watch::plan::{PlannedLocation, RoundKeeper, WatchPlan};
 pub use crate::model::watch::round::{Ended, Round, Start};
 
@@ -36,7 +36,7 @@ pub struct Watch {
     /// Of each location in the plan; empty where none keeps its own schedule.
     arrivals: Box<[Arrivals]>,
     consensus: Consensus,
-    /// Where locations keep their schedules, nothing else wakes the watch when they fall silent.
+    /// Where locations keep their schedules, or none is known yet, nothing else wakes the watch when they fall silent.
     next_judgement: Option<Timestamp>,
     /// The hurry that they were told of last.
     told_hurry_until: Timestamp,
@@ -59,7 +59,7 @@ impl Watch {
             RoundKeeper::Watch => Some(Round::resumed(&plan, slot, last_look(slot), now)),
         };
         let rounds: Box<[Option<Round>]> = plan.locations.iter().enumerate().map(round).collect();
-        let is_kept_elsewhere = rounds.iter().any(Option::is_none);
+        let is_kept_elsewhere = rounds.is_empty() || rounds.iter().any(Option::is_none);
         let arrivals = (0..rounds.len()).filter(|_| is_kept_elsewhere);
         let arrivals = arrivals.map(|slot| Arrivals::after(last_look(slot))).collect();
         let next_judgement = is_kept_elsewhere.then(|| now.plus_ms(plan.interval_ms));
