@@ -79,6 +79,8 @@ pub struct EngineLimits {
     pub batch_results: usize,
     /// The time for which results wait in an aggregator, in milliseconds.
     pub batch_ms: u64,
+    /// A bad result does not wait there: somebody elsewhere is to hear of it.
+    pub failures_at_once: bool,
 }
 
 impl Default for EngineLimits {
@@ -94,6 +96,7 @@ impl Default for EngineLimits {
             uncertain_interval_ms: 1_000,
             batch_results: 1_024,
             batch_ms: 100,
+            failures_at_once: false,
         }
     }
 }

@@ -34,7 +34,8 @@ pub struct Definition {
     pub check_type: CheckType,
     /// Revision of the stored service; an older one is not applied.
     pub revision: i64,
-    /// The checks to make; `None` while paused, unconfigured, manual, or without a location here.
+    /// The checks to make; `None` while paused, unconfigured, or manual. While no location is known nobody makes them, but
+    /// what was seen before holds as long as it would otherwise.
     pub task: Option<Task>,
     /// The pings that are expected; `None` for other types, and while paused.
     pub heartbeat: Option<HeartbeatPlan>,
@@ -152,8 +153,8 @@ impl Definer {
         })
     }
 
-    /// What the locations of a stored service check; `None` while it is paused, unconfigured, not checked, or without a
-    /// location.
+    /// What the locations of a stored service check, of which none may be known; `None` while it is paused, unconfigured,
+    /// or not checked.
     ///
     /// # Errors
     /// [`DefinitionError::Secret`].
@@ -167,9 +168,6 @@ impl Definer {
             return Ok(None);
         };
         let locations = self.roster.chosen(settings);
-        if locations.is_empty() {
-            return Ok(None);
-        }
         let planned = locations.iter().map(|known| PlannedLocation {
             role: settings.role_of(known.location.code.as_str()),
             round: known.round(),

@@ -16,7 +16,7 @@ use crate::engine::{Engine, EngineStopped};
 use crate::id::Id;
 use crate::model::history::CheckRecord;
 use crate::model::verdict::Vote;
-use crate::model::watch::Urge;
+use crate::model::watch::{Heard, Urge};
 
 /// What an engine elsewhere asks of this process, which is one of its locations.
 #[derive(Clone, Copy, Debug, Message)]
@@ -31,22 +31,28 @@ pub struct Heed {
 }
 
 /// Results of a service from locations in other processes, which are recorded already.
-#[derive(Message)]
+#[derive(Clone, Debug, Message)]
 #[rtype(result = "()")]
-pub struct Hear {
+pub struct ServiceResults {
     /// The service.
     pub id: Id,
     /// The results, oldest first.
     pub records: Arc<[CheckRecord]>,
 }
 
+/// Results of many services, on their way through the fleet.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Hear(Vec<ServiceResults>);
+
 impl Engine {
-    /// Takes in results of a service from locations in other processes, oldest first. They are recorded already.
+    /// Takes in results from locations in other processes, which are recorded already. One message to the fleet, however
+    /// many services there are. What was heard before may be told again, and changes nothing.
     ///
     /// # Errors
     /// [`EngineStopped`].
-    pub async fn hear(&self, id: Id, records: Arc<[CheckRecord]>) -> Result<(), EngineStopped> {
-        Ok(self.fleet.send(Hear { id, records }).await?)
+    pub async fn hear(&self, results: Vec<ServiceResults>) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(Hear(results)).await?)
     }
 
     /// Does what an engine elsewhere asks of this process, which is one of its locations.
@@ -62,23 +68,27 @@ impl Handler<Hear> for Fleet {
     type Result = ();
 
     /// A service that is gone, or whose mailbox is full, does without: the results are in the history.
-    fn handle(&mut self, hear: Hear, _: &mut Context<Self>) {
-        let refused = self.address_of(hear.id).is_some_and(|address| address.try_send(hear).is_err());
-        if refused {
-            tracing::debug!("a service does not hear results that are recorded");
+    fn handle(&mut self, Hear(results): Hear, _: &mut Context<Self>) {
+        for of_service in results {
+            let service = of_service.id;
+            if self.address_of(service).is_some_and(|address| address.try_send(of_service).is_err()) {
+                tracing::debug!(%service, "a service does not hear results that are recorded");
+            }
         }
     }
 }
 
-impl Handler<Hear> for ServiceActor {
+impl Handler<ServiceResults> for ServiceActor {
     type Result = ();
 
-    fn handle(&mut self, Hear { records, .. }: Hear, ctx: &mut Context<Self>) {
+    /// The timer is set once, after the last of them: a location that was cut off may send many.
+    fn handle(&mut self, ServiceResults { records, .. }: ServiceResults, ctx: &mut Context<Self>) {
         let now = self.now();
         self.set_suspects_aside();
         for record in records.iter() {
-            self.hear(record, now, ctx);
+            self.hear(record, now);
         }
+        self.set_timer(ctx);
     }
 }
 
@@ -105,16 +115,29 @@ impl Handler<Heed> for ServiceActor {
 }
 
 impl ServiceActor {
-    fn hear(&mut self, record: &CheckRecord, now: Timestamp, ctx: &mut Context<Self>) {
+    /// A result under the id of this service that is another's, or from a location that is not one of its own, is not heard.
+    fn hear(&mut self, record: &CheckRecord, now: Timestamp) {
+        if record.service != self.definition.key {
+            return;
+        }
         let Some(known) = self.shard.roster.find(record.location.as_str()) else { return };
         let Some(task) = &self.definition.task else { return };
         let Some(slot) = task.locations.iter().position(|key| *key == known.key) else { return };
         let Watching::Checked(watch) = &mut self.watching else { return };
         let status = record.measurement.status;
-        known.finished(self.definition.check_type, status).add(1);
-        let effects = watch.hear(slot, Vote { status, checked_at: record.checked_at }, now);
-        self.shard.figures.note_result(record, self.watching.measured_until());
-        self.apply(effects, ctx);
+        let count = known.finished(self.definition.check_type, status);
+        match watch.hear(slot, Vote { status, checked_at: record.checked_at }, now) {
+            Heard::Vote(effects) => {
+                count.add(1);
+                self.shard.figures.note_result(record, self.watching.measured_until());
+                self.carry_out(effects);
+            }
+            Heard::Late => {
+                count.add(1);
+                self.shard.figures.note_late_result(record);
+            }
+            Heard::Nothing => {}
+        }
     }
 
     /// Lets a location in another process know; it may not be reached, and then keeps to its own schedule.

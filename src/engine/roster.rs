@@ -59,8 +59,9 @@ pub struct Urged {
 enum Reach {
     /// It is in this process: every shard has a lane to it.
     Here,
-    /// It is in another process and keeps its own schedule; this takes what it is asked for.
-    Elsewhere(Recipient<Urged>),
+    /// It is in another process and keeps its own schedule; this takes what it is asked for. The actor behind it may die,
+    /// and another takes its place.
+    Elsewhere(Mutex<Recipient<Urged>>),
 }
 
 impl Roster {
@@ -73,14 +74,14 @@ impl Roster {
     }
 
     /// Adds a location in another process, which is asked to look through `urges`. One with this code that is known
-    /// already stays as it is.
+    /// already keeps its key and its counts, and is asked through `urges` from now on; one in this process stays as it is.
     pub fn add_elsewhere(&self, location: Location, urges: Recipient<Urged>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.iter().any(|known| known.location.code == location.code) {
-            return;
+        if let Some(known) = known.iter().find(|known| known.location.code == location.code) {
+            return known.ask_through(urges);
         }
         let key = LocationKey::new(u32::try_from(known.len()).unwrap_or(u32::MAX));
-        known.push(Arc::new(KnownLocation::new(key, location, Reach::Elsewhere(urges))));
+        known.push(Arc::new(KnownLocation::new(key, location, Reach::Elsewhere(Mutex::new(urges)))));
     }
 
     /// Returns every location that is in use.
@@ -182,10 +183,18 @@ impl KnownLocation {
     /// Passes on what the location is asked for. What its recipient has no room for is lost: the location looks when its
     /// turn comes.
     pub(super) fn urge(&self, urged: Urged) {
-        if let Reach::Elsewhere(urges) = &self.reach
-            && urges.try_send(urged).is_err()
-        {
+        let Reach::Elsewhere(urges) = &self.reach else { return };
+        // Sent under the lock: a clone would ignore the limit of the mailbox once.
+        let sent = urges.lock().unwrap_or_else(PoisonError::into_inner).try_send(urged);
+        if sent.is_err() {
             tracing::debug!(location = %self.location.code, "a request to look now is lost");
+        }
+    }
+
+    /// Another actor takes from now on what the location is asked for.
+    fn ask_through(&self, urges: Recipient<Urged>) {
+        if let Reach::Elsewhere(before) = &self.reach {
+            *before.lock().unwrap_or_else(PoisonError::into_inner) = urges;
         }
     }
 

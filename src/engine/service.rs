@@ -133,13 +133,13 @@ impl ServiceActor {
         now: Timestamp,
         ctx: &mut Context<Self>,
     ) -> Memory {
-        let memory = carried_over(before, &self.definition, watch.memory());
-        if !memory.votes.is_empty() {
+        let memory = carried_over(before, &self.definition, watch.memory(), &self.shard.roster);
+        if !memory.is_without_votes() {
             return memory;
         }
         let effects = watch.end(self.ending(), now);
         self.apply(effects, ctx);
-        Memory { votes: Vec::new(), ..watch.memory() }
+        watch.memory().without_votes()
     }
 
     /// Returns the reason why earlier results hold no longer.
@@ -148,6 +148,12 @@ impl ServiceActor {
     }
 
     pub(super) fn apply(&mut self, effects: Vec<Effect>, ctx: &mut Context<Self>) {
+        self.carry_out(effects);
+        self.set_timer(ctx);
+    }
+
+    /// [`Self::set_timer`] follows.
+    pub(super) fn carry_out(&self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
                 Effect::Run(attempt) => self.run(attempt),
@@ -158,7 +164,6 @@ impl ServiceActor {
                 Effect::Urge(urge) => self.urge(urge, self.shard.clock.now()),
             }
         }
-        self.set_timer(ctx);
     }
 
     fn run(&self, attempt: Attempt) {
@@ -253,7 +258,7 @@ impl ServiceActor {
     }
 
     /// One timer at an absolute due time; a stall makes it late, but never makes it drift.
-    fn set_timer(&mut self, ctx: &mut Context<Self>) {
+    pub(super) fn set_timer(&mut self, ctx: &mut Context<Self>) {
         if let Some(timer) = self.timer.take() {
             ctx.cancel_future(timer);
         }

@@ -112,7 +112,7 @@ impl Heartbeat {
     /// deadline that passed meanwhile.
     #[must_use]
     pub fn begin(mut plan: HeartbeatPlan, memory: Memory, now: Timestamp) -> (Self, Vec<Effect>) {
-        let Resumed { votes, line, changes } = memory.resume(now);
+        let Resumed { votes, line, changes, .. } = memory.resume(now);
         let newest = votes.into_iter().map(|(_, vote)| vote).max_by_key(|vote| vote.checked_at);
         // An actor that starts again after a panic has an old view of the store.
         let told = newest.filter(|vote| vote.status == CheckStatus::Up);

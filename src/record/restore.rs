@@ -13,14 +13,14 @@ use futures_util::{StreamExt as _, stream};
 use crate::announcer::Announcer;
 use crate::clock::{DAY_MS, STEP_MS, Timestamp};
 use crate::engine::Engine;
-use crate::engine::definition::{Definer, Definition, Task};
+use crate::engine::definition::{Definer, Definition};
 use crate::id::Id;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
-use crate::model::location::LocationKey;
+use crate::model::location::{LocationCode, LocationKey};
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::model::verdict::{Verdict, Vote, freshness_ms};
-use crate::model::watch::Memory;
+use crate::model::watch::{AbsentVote, Memory};
 use crate::record::restore::answered::Answered;
 use crate::stats::uptime::{cover, covers, measured, per_day};
 use crate::stats::window::{WINDOW_DAYS, Window};
@@ -28,7 +28,7 @@ use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, Expected, LatestVotes, Within};
 use crate::store::history::{append, changes};
-use crate::store::{Databases, StoreError, services, windows};
+use crate::store::{Databases, StoreError, probe_locations, services, windows};
 
 /// Services loaded at a time.
 const PAGE: u64 = 1_000;
@@ -47,6 +47,8 @@ struct Past {
     locations: LocationNumbers,
     /// Numbers of the locations that are known.
     numbers: HashMap<LocationKey, i32>,
+    /// The locations elsewhere that are not known yet, but will be, by their numbers.
+    absent: HashMap<i32, LocationCode>,
     votes: LatestVotes,
     /// The span in which `votes` knows all rows.
     looked: Within,
@@ -124,6 +126,7 @@ async fn read_past(announcer: &Announcer) -> Option<Past> {
             Some((known.key, *locations.numbers(&[known.location.code.to_string()]).first()?))
         });
         let numbers = numbers.collect();
+        let absent = absent(announcer, &locations).await?;
         // After a long stop the last results are all old.
         let last = recent::last_fresh(reader).await?.unwrap_or(now);
         let since = last.min(now).plus_ms(-RECENT_MS);
@@ -131,7 +134,7 @@ async fn read_past(announcer: &Announcer) -> Option<Past> {
         let votes = recent::all_within(reader, looked).await?;
         let latest = changes::latest_of_all(reader).await?;
         let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
-        Ok::<Past, StoreError>(Past { is_known: true, locations, numbers, votes, looked, statuses })
+        Ok::<Past, StoreError>(Past { is_known: true, locations, numbers, absent, votes, looked, statuses })
     };
     let past = read.await.inspect_err(|error| {
         tracing::error!(%error, "the history cannot be read; services start without their past");
@@ -139,13 +142,27 @@ async fn read_past(announcer: &Announcer) -> Option<Past> {
     past.ok()
 }
 
+/// Returns the locations elsewhere that are in use, and that the engine does not know yet. One that is gone has no vote.
+async fn absent(
+    announcer: &Announcer,
+    numbers: &LocationNumbers,
+) -> Result<HashMap<i32, LocationCode>, StoreError> {
+    let stored = probe_locations::list(announcer.databases.main.reader()).await?;
+    let codes = stored.into_iter().filter(|stored| stored.is_enabled).map(|stored| stored.location.code);
+    let absent = codes.filter(|code| announcer.definer.roster.find(code.as_str()).is_none());
+    Ok(absent.filter_map(|code| Some((*numbers.numbers(&[code.to_string()]).first()?, code))).collect())
+}
+
 /// Returns the locations whose results may still vote: a slow service's older ones are fresh as well.
 fn expect(past: &Past, definition: &Definition, now: Timestamp) -> Expected {
-    let places = definition.task.iter().flat_map(|task| &*task.locations);
-    let freshness = definition.task.as_ref().map_or(i64::MAX, |task| freshness_ms(task.plan.interval_ms));
+    let task = definition.task.as_ref();
+    let places = task.into_iter().flat_map(|task| &*task.locations);
+    let known = places.filter_map(|place| past.numbers.get(place));
+    let absent = task.into_iter().flat_map(|_| past.absent.keys());
+    let freshness = task.map_or(i64::MAX, |task| freshness_ms(task.plan.interval_ms));
     Expected {
         service: definition.key,
-        locations: places.filter_map(|place| past.numbers.get(place).copied()).collect(),
+        locations: known.chain(absent).copied().collect(),
         since: now.plus_ms(-freshness),
     }
 }
@@ -206,21 +223,30 @@ async fn recall(
 }
 
 fn memory(definition: &Definition, definer: &Definer, past: &Past, votes: &HashMap<i32, Vote>) -> Memory {
-    let slot_of = |task: &Task, number: i32| {
-        let key = definer.roster.find(past.locations.code(number)?)?.key;
-        task.locations.iter().position(|known| *known == key)
-    };
-    let reported = definition.heartbeat.iter().flat_map(|_| votes.values().map(|vote| (0, *vote)));
-    let votes = definition.task.iter().flat_map(|task| {
-        votes.iter().filter_map(move |(number, vote)| slot_of(task, *number).map(|slot| (slot, *vote)))
-    });
-    let votes = votes.chain(reported);
     let last = past.statuses.get(&definition.key);
-    Memory {
-        votes: votes.collect(),
+    let mut memory = Memory {
         status: last.map(|change| change.to).unwrap_or_default(),
         status_since: last.map(|change| change.at),
+        ..Memory::default()
+    };
+    if definition.heartbeat.is_some() {
+        memory.votes.extend(votes.values().map(|vote| (0, *vote)));
     }
+    let Some(task) = &definition.task else { return memory };
+    for (number, vote) in votes {
+        let known = past.locations.code(*number).and_then(|code| definer.roster.find(code));
+        match (known, past.absent.get(number)) {
+            (Some(known), _) => {
+                let slot = task.locations.iter().position(|key| *key == known.key);
+                memory.votes.extend(slot.map(|slot| (slot, *vote)));
+            }
+            (None, Some(location)) => {
+                memory.absent.push(AbsentVote { location: location.clone(), vote: *vote });
+            }
+            (None, None) => {}
+        }
+    }
+    memory
 }
 
 /// Computes the rolling figures of the time before the engine started and gives them to it.

@@ -14,7 +14,7 @@ use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::Engine;
 use watchkeeper::engine::aggregator::Batch;
 use watchkeeper::engine::definition::Definition;
-use watchkeeper::engine::elsewhere::Heed;
+use watchkeeper::engine::elsewhere::{Heed, ServiceResults};
 use watchkeeper::engine::roster::Urged;
 use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::location::{Location, LocationCode, LocationKey};
@@ -63,7 +63,8 @@ impl Handler<Batch> for Uplink {
         self.kept.extend(batch.checks.into_iter().map(ours));
         if let Some(engine) = self.wire.engine() {
             let records: Arc<[CheckRecord]> = std::mem::take(&mut self.kept).into();
-            actix::spawn(async move { engine.hear(id(1), records).await.expect("the engine runs") });
+            let results = vec![ServiceResults { id: id(1), records }];
+            actix::spawn(async move { engine.hear(results).await.expect("the engine runs") });
         }
     }
 }
@@ -102,7 +103,7 @@ impl Scene {
         let home = World::start(Vec::new(), &clock, EngineLimits::default());
         let mut scene = Self { home, locations: Vec::new(), up: Vec::new(), down: Vec::new(), origin };
         let probers = Scripted::cast(script, origin);
-        let watched = watched_from(probers.len());
+        let watched = watched_from(1, probers.len());
         for (slot, prober) in probers.into_iter().enumerate() {
             let Location { code, .. } = location(slot);
             let up = Wire::to(&scene.home.engine);
@@ -133,6 +134,16 @@ impl Scene {
         }
     }
 
+    /// Whatever took requests to the locations has died, and others take its place.
+    fn replace_downlinks(&mut self) {
+        for (slot, here) in self.locations.iter().enumerate() {
+            let before = std::mem::replace(&mut self.down[slot], Wire::to(&here.engine));
+            drop(before.to.take());
+            let downlink = Downlink(Rc::clone(&self.down[slot])).start();
+            self.home.engine.roster().add_elsewhere(location(slot), downlink.recipient());
+        }
+    }
+
     /// Ends every engine. The status changes of the service in one line; what a part of a second matters is left out.
     async fn end(self) -> String {
         let Self { home, locations, up, down, .. } = self;
@@ -151,9 +162,9 @@ impl Scene {
     }
 }
 
-/// The service as the engine watches it: from so many locations, none of them here.
-fn watched_from(locations: usize) -> Definition {
-    let mut definition = definition(1, 1, Some(&Watching::default()));
+/// A service as the engine watches it: from so many locations, none of them here.
+pub(crate) fn watched_from(number: i64, locations: usize) -> Definition {
+    let mut definition = definition(number, 1, Some(&Watching::default()));
     let task = definition.task.as_mut().expect("it is checked");
     let planned = PlannedLocation { round: RoundKeeper::Location, ..task.plan.locations[0] };
     task.locations = (0..).map(LocationKey::new).take(locations).collect();
@@ -185,6 +196,33 @@ fn locations_elsewhere_decide_together(#[case] script: &str, #[case] changes: &s
         let scene = Scene::begin(script).await;
         scene.pass_until(140).await;
         assert_eq!(scene.end().await, changes);
+    });
+}
+
+/// Named after what it mends: a location stayed with the recipient that it was added with, also when that had died.
+#[test]
+fn locations_are_asked_through_whoever_took_the_place_of_the_dead() {
+    in_paused_time(async || {
+        let mut scene = Scene::begin("a: 0 up, 15 down, 31 up; b: 0 up, 15 down, 31 up; c: 0 up").await;
+        scene.pass_until(1).await;
+        scene.replace_downlinks();
+        scene.pass_until(140).await;
+        assert_eq!(scene.end().await, "0 unknown>up votes | 20 up>down votes | 32 down>up votes");
+    });
+}
+
+#[test]
+fn a_location_in_this_process_stays_here() {
+    in_paused_time(async || {
+        let world =
+            World::start(Scripted::cast("a: 0 up", Instant::now()), &clock(), EngineLimits::default());
+        let roster = world.engine.roster();
+        let nowhere = Downlink(Rc::default()).start();
+        roster.add_elsewhere(location(0), nowhere.recipient());
+        assert_eq!(roster.all().len(), 1);
+        assert_eq!(roster.find("a").map(|known| known.round()), Some(RoundKeeper::Watch));
+        drop(roster);
+        world.end().await;
     });
 }
 

@@ -122,6 +122,7 @@ fn remember(facts: &Facts) -> Memory {
         votes: vote.map(|vote| (0, vote)).into_iter().collect(),
         status: last.map(|change| change.to).unwrap_or_default(),
         status_since: last.map(|change| change.at),
+        ..Memory::default()
     }
 }
 

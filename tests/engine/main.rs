@@ -3,6 +3,7 @@
 //! [`play`] runs one scene and [`facts`] writes down what the recorder would have been given, a line a fact, so that a
 //! test is a table of scripts. Every scene has its own engine, clock and actor system, and fails when an actor outlives it.
 
+mod absent;
 mod closing;
 mod day;
 mod definition;
@@ -10,6 +11,7 @@ mod elsewhere;
 mod facts;
 mod first_look;
 mod gap;
+mod hearing;
 mod heartbeat;
 mod memory;
 mod panic;

@@ -168,5 +168,6 @@ fn remember(facts: &Facts) -> Memory {
         votes: votes.into_iter().collect(),
         status: last.map(|change| change.to).unwrap_or_default(),
         status_since: last.map(|change| change.at),
+        ..Memory::default()
     }
 }

@@ -1,5 +1,7 @@
 //! A restart: verdicts, statuses and figures go on where the history says they stopped.
 
+mod absent;
+
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 

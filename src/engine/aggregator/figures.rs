@@ -17,6 +17,7 @@ use crate::engine::aggregator::live::{Decision, LastKnownState, Live};
 use crate::engine::aggregator::{Batch, KnownStatus, LatenessReport};
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
+use crate::model::check::CheckStatus;
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Verdict;
@@ -106,12 +107,17 @@ impl Figures {
         let mut state = self.lock();
         let now = self.now(&mut state);
         state.live(record.service, now).take_result(&record, measured_until);
+        let is_urgent = self.limits.failures_at_once && record.measurement.status != CheckStatus::Up;
         if state.batch.checks.len() < self.limits.batch_results * BATCHES_WAITING {
             state.batch.checks.push(record);
         } else {
             self.counters.unrecorded.add(1);
         }
-        self.flush_if_due(&mut state);
+        if is_urgent {
+            self.hand_over(&mut state);
+        } else {
+            self.flush_if_due(&mut state);
+        }
     }
 
     /// Takes in a finished check that is recorded already.
@@ -119,6 +125,13 @@ impl Figures {
         let mut state = self.lock();
         let now = self.now(&mut state);
         state.live(record.service, now).take_result(record, measured_until);
+    }
+
+    /// Takes in a finished check that is recorded already and came late: it belongs to the past.
+    pub fn note_late_result(&self, record: &CheckRecord) {
+        let mut state = self.lock();
+        let now = self.now(&mut state);
+        state.live(record.service, now).add_response(record);
     }
 
     /// Takes in a change of the measured status; the votes say `verdict` now.

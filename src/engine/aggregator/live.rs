@@ -3,7 +3,7 @@
 //! Time that counts is added when a stretch of it ends; a snapshot adds the stretch that still goes on, as far as
 //! results back it.
 
-use crate::clock::{DAY_MS, STEP_MS, Timestamp};
+use crate::clock::{DAY_MS, Timestamp};
 use crate::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use crate::model::location::LocationCode;
 use crate::model::service::{OverrideStatus, ProbeRole};
@@ -115,11 +115,14 @@ impl Live {
         self.measured_until = measured_until.unwrap_or(record.checked_at);
         let vote = Vote { status: record.measurement.status, checked_at: record.checked_at };
         match self.votes.iter_mut().find(|(location, _)| *location == record.location) {
-            // A late result of a location that was cut off is no vote; a clock that was set back a little makes none late.
-            Some((_, newest)) if newest.checked_at.ms_since(vote.checked_at) > STEP_MS => {}
             Some((_, newest)) => *newest = vote,
             None => self.votes.push((record.location.clone(), vote)),
         }
+        self.add_response(record);
+    }
+
+    /// Counts the answer of a result for the response times of its day; a late one says no more than that.
+    pub(super) fn add_response(&mut self, record: &CheckRecord) {
         let answered = record.measurement.response_time.filter(|_| record.role == ProbeRole::Full);
         if let Some(response_time) = answered {
             let sum_us = u64::from(response_time.get());

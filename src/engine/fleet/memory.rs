@@ -29,5 +29,10 @@ pub(super) fn remember(definition: &Definition, roster: &Roster, known: LastKnow
         definition.task.as_ref()?.locations.iter().position(|known| *known == key)
     };
     let votes = known.votes.into_iter().filter_map(|(location, vote)| Some((slot(&location)?, vote)));
-    Memory { votes: votes.collect(), status: known.status, status_since: known.status_since }
+    Memory {
+        votes: votes.collect(),
+        status: known.status,
+        status_since: known.status_since,
+        ..Memory::default()
+    }
 }

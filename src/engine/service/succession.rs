@@ -1,26 +1,39 @@
 //! From one definition of a service to the next: what changes at all, and what is still true.
 
 use crate::engine::definition::{Definition, Task};
-use crate::model::watch::Memory;
+use crate::engine::roster::Roster;
+use crate::model::location::LocationKey;
+use crate::model::watch::{AbsentVote, Memory};
 
 /// True if both definitions are watched in the same way.
 pub(super) fn is_same_watch(before: &Definition, after: &Definition) -> bool {
     same_task(before.task.as_ref(), after.task.as_ref()) && same_heartbeat(before, after)
 }
 
-/// Votes survive a change that does not touch what is checked, such as another interval or another list of locations.
-pub(super) fn carried_over(before: &Definition, after: &Definition, memory: Memory) -> Memory {
-    let (Some(old), Some(new)) = (&before.task, &after.task) else {
-        return Memory { votes: Vec::new(), ..memory };
-    };
-    let place = |slot: usize| {
-        let location = old.locations.get(slot)?;
-        new.locations.iter().position(|place| place == location)
-    };
-    let still_true = old.fingerprint == new.fingerprint;
-    let votes = memory.votes.into_iter().filter(|_| still_true);
-    let votes = votes.filter_map(|(slot, vote)| place(slot).map(|slot| (slot, vote))).collect();
-    Memory { votes, ..memory }
+/// Votes survive a change that does not touch what is checked, such as another interval or another list of locations. Those
+/// of a location that is known by now find their place.
+pub(super) fn carried_over(
+    before: &Definition,
+    after: &Definition,
+    memory: Memory,
+    roster: &Roster,
+) -> Memory {
+    let (Some(old), Some(new)) = (&before.task, &after.task) else { return memory.without_votes() };
+    if old.fingerprint != new.fingerprint {
+        return memory.without_votes();
+    }
+    let place = |key: LocationKey| new.locations.iter().position(|known| *known == key);
+    let slot = |slot: usize| place(*old.locations.get(slot)?);
+    let kept = memory.votes.into_iter().filter_map(|(before, vote)| Some((slot(before)?, vote)));
+    let mut votes: Vec<_> = kept.collect();
+    let mut absent = Vec::new();
+    for AbsentVote { location, vote } in memory.absent {
+        match roster.find(location.as_str()) {
+            Some(known) => votes.extend(place(known.key).map(|slot| (slot, vote))),
+            None => absent.push(AbsentVote { location, vote }),
+        }
+    }
+    Memory { votes, absent, ..memory }
 }
 
 fn same_task(before: Option<&Task>, after: Option<&Task>) -> bool {

@@ -68,7 +68,8 @@ fn pings_and_deadlines_make_entries_and_changes(
 
 fn memory(status: MeasuredStatus, entry: Option<(i64, CheckStatus)>) -> Memory {
     let vote = |(seconds, status)| (0, Vote { status, checked_at: at(seconds) });
-    Memory { votes: entry.map(vote).into_iter().collect(), status, status_since: Some(at(0)) }
+    let votes = entry.map(vote).into_iter().collect();
+    Memory { votes, status, status_since: Some(at(0)), ..Memory::default() }
 }
 
 /// A restart at 1000 s: what was stored, what the history knows, what is made of it, and the next deadline.

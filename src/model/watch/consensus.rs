@@ -9,7 +9,7 @@ use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::status_line::{Change, StatusLine};
 use crate::model::verdict::{Verdict, Vote, majority};
 use crate::model::watch::effect::{Effect, Opinion};
-use crate::model::watch::memory::{Memory, Resumed};
+use crate::model::watch::memory::{AbsentVote, Memory, Resumed};
 use crate::model::watch::plan::WatchPlan;
 
 /// Intervals for which locations look more often after the last change of a vote.
@@ -19,6 +19,8 @@ pub(super) const HURRY_INTERVALS: i64 = 2;
 #[derive(Clone, Debug)]
 pub struct Consensus {
     voices: Box<[Voice]>,
+    /// Of locations that are not known yet.
+    absent: Box<[AbsentVote]>,
     line: StatusLine,
     verdict: Verdict,
     last_result_at: Option<Timestamp>,
@@ -48,12 +50,15 @@ impl Consensus {
     /// Goes on with the votes and the status of before, as far as they hold now.
     #[must_use]
     pub(super) fn begin(plan: &WatchPlan, resumed: Resumed, now: Timestamp) -> (Self, Vec<Effect>) {
-        let Resumed { votes, line, changes } = resumed;
+        let Resumed { votes, absent, line, changes } = resumed;
+        let known = votes.iter().map(|(_, vote)| vote.checked_at);
+        let last_result_at = known.chain(absent.iter().map(|absent| absent.vote.checked_at)).max();
         let mut consensus = Self {
             voices: vec![Voice::default(); plan.locations.len()].into(),
+            absent: absent.into(),
             line,
             verdict: Verdict::Unknown,
-            last_result_at: votes.iter().map(|(_, vote)| vote.checked_at).max(),
+            last_result_at,
             uncertain_until: now,
             interval_ms: plan.interval_ms,
             coverage_ms: plan.coverage_ms(),
@@ -124,7 +129,8 @@ impl Consensus {
     /// looks just like that, and nobody has looked in the meantime. `now` is the new time.
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
         let seen_ms = jump_ms.min(0);
-        for vote in self.voices.iter_mut().filter_map(|voice| voice.vote.as_mut()) {
+        let absent = self.absent.iter_mut().map(|absent| &mut absent.vote);
+        for vote in self.voices.iter_mut().filter_map(|voice| voice.vote.as_mut()).chain(absent) {
             vote.checked_at = vote.checked_at.plus_ms(seen_ms);
         }
         self.last_result_at = self.last_result_at.map(|at| at.plus_ms(seen_ms));
@@ -146,7 +152,12 @@ impl Consensus {
     pub fn memory(&self) -> Memory {
         let votes =
             self.voices.iter().enumerate().filter_map(|(place, voice)| voice.vote.map(|vote| (place, vote)));
-        Memory { votes: votes.collect(), status: self.line.status(), status_since: self.line.since() }
+        Memory {
+            votes: votes.collect(),
+            absent: self.absent.to_vec(),
+            status: self.line.status(),
+            status_since: self.line.since(),
+        }
     }
 
     /// Without a result the clock alone can change the status: first to a gap, then to unknown.
@@ -191,11 +202,12 @@ impl Consensus {
     /// The votes that count: fresh ones, without those that are set aside as long as another location has one.
     fn fresh_votes(&self, now: Timestamp) -> impl Iterator<Item = CheckStatus> {
         let interval_ms = self.interval_ms;
-        let is_fresh = move |voice: &&Voice| voice.vote.is_some_and(|vote| vote.is_fresh(now, interval_ms));
-        let has_others = self.voices.iter().filter(is_fresh).any(|voice| !voice.is_set_aside);
-        let counting = self.voices.iter().filter(is_fresh);
-        let counting = counting.filter(move |voice| !(has_others && voice.is_set_aside));
-        counting.filter_map(|voice| voice.vote).map(|vote| vote.status)
+        let is_fresh = move |vote: &Vote| vote.is_fresh(now, interval_ms);
+        let absent = self.absent.iter().map(|absent| absent.vote).filter(is_fresh);
+        let fresh = self.voices.iter().filter(move |voice| voice.vote.is_some_and(|vote| is_fresh(&vote)));
+        let has_others = absent.clone().next().is_some() || fresh.clone().any(|voice| !voice.is_set_aside);
+        let counting = fresh.filter(move |voice| !(has_others && voice.is_set_aside));
+        counting.filter_map(|voice| voice.vote).chain(absent).map(|vote| vote.status)
     }
 
     /// If no result came for longer than one may take, the time since the first one that was due is a gap.

@@ -43,6 +43,17 @@ pub struct Finished {
     pub measurement: Measurement,
 }
 
+/// The worth of a result from a location that keeps its own schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// It is the vote of its location now.
+    Vote(Vec<Effect>),
+    /// It came late, and for the first time: it belongs to the past, and counts there.
+    Late,
+    /// It was heard before, is of the future, or no location of the plan sends results: it counts nowhere.
+    Nothing,
+}
+
 /// A request to a location that keeps its own schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Urge {

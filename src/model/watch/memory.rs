@@ -2,6 +2,7 @@
 
 use crate::clock::{STEP_MS, Timestamp};
 use crate::model::history::MeasuredStatus;
+use crate::model::location::LocationCode;
 use crate::model::status_line::{Change, StatusLine};
 use crate::model::verdict::{Verdict, Vote, majority};
 
@@ -10,10 +11,22 @@ use crate::model::verdict::{Verdict, Vote, majority};
 pub struct Memory {
     /// The newest result of each location that has one, by the location's place in the plan.
     pub votes: Vec<(usize, Vote)>,
+    /// The newest results of locations that this process does not know yet.
+    pub absent: Vec<AbsentVote>,
     /// The last recorded status.
     pub status: MeasuredStatus,
     /// The time of its beginning.
     pub status_since: Option<Timestamp>,
+}
+
+/// The newest result of a location that this process does not know yet, but will. It counts while it is fresh, like that of
+/// a location that is cut off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AbsentVote {
+    /// The location.
+    pub location: LocationCode,
+    /// Its vote.
+    pub vote: Vote,
 }
 
 /// A memory, as far as it holds at the present time.
@@ -21,6 +34,8 @@ pub struct Memory {
 pub(in crate::model) struct Resumed {
     /// The results that are not of the future.
     pub(in crate::model) votes: Vec<(usize, Vote)>,
+    /// The same of locations that are not known yet.
+    pub(in crate::model) absent: Vec<AbsentVote>,
     /// The status line that goes on.
     pub(in crate::model) line: StatusLine,
     /// The changes with which it goes on.
@@ -31,29 +46,45 @@ impl Memory {
     /// Returns the verdict of those votes that are still fresh at `now`.
     #[must_use]
     pub fn verdict(&self, interval_ms: i64, now: Timestamp) -> Verdict {
-        let known = self.votes.iter().filter(|(_, vote)| !is_future(vote.checked_at, now));
-        let fresh = known.filter(|(_, vote)| vote.is_fresh(now, interval_ms));
-        majority(fresh.map(|(_, vote)| vote.status))
+        let known = self.all_votes().filter(|vote| !is_future(vote.checked_at, now));
+        majority(known.filter(|vote| vote.is_fresh(now, interval_ms)).map(|vote| vote.status))
     }
 
     /// Returns the time of the newest result that is not of the future.
     #[must_use]
     pub fn last_result_at(&self, now: Timestamp) -> Option<Timestamp> {
-        self.votes.iter().map(|(_, vote)| vote.checked_at).filter(|at| !is_future(*at, now)).max()
+        self.all_votes().map(|vote| vote.checked_at).filter(|at| !is_future(*at, now)).max()
+    }
+
+    /// Returns true if no location has a vote.
+    #[must_use]
+    pub const fn is_without_votes(&self) -> bool {
+        self.votes.is_empty() && self.absent.is_empty()
+    }
+
+    /// The same status; nothing that was measured holds any longer.
+    #[must_use]
+    pub fn without_votes(self) -> Self {
+        Self { status: self.status, status_since: self.status_since, ..Self::default() }
+    }
+
+    fn all_votes(&self) -> impl Iterator<Item = Vote> {
+        self.votes.iter().map(|(_, vote)| *vote).chain(self.absent.iter().map(|absent| absent.vote))
     }
 
     /// Returns the part that holds at `now`. Results of the future were recorded under a clock that was wrong: nobody
     /// knows how old they are. A status of the future goes on from now.
     pub(in crate::model) fn resume(self, now: Timestamp) -> Resumed {
-        let newest = self.votes.iter().map(|(_, vote)| vote.checked_at).max();
+        let newest = self.all_votes().map(|vote| vote.checked_at).max();
         let mut line = StatusLine::new(self.status, self.status_since);
         let changes = match self.status_since.filter(|since| is_future(*since, now)) {
             Some(since) => line.set_back(newest.map_or(since, |newest| newest.max(since)), now),
             None => Vec::new(),
         };
-        let mut votes = self.votes;
+        let Self { mut votes, mut absent, .. } = self;
         votes.retain(|(_, vote)| !is_future(vote.checked_at, now));
-        Resumed { votes, line, changes }
+        absent.retain(|absent| !is_future(absent.vote.checked_at, now));
+        Resumed { votes, absent, line, changes }
     }
 }
 

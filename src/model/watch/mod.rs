@@ -4,6 +4,7 @@
 //! messages and timers. It joins two: a [`Round`] for each location says when to look, the [`Consensus`] what to
 //! believe.
 
+mod arrivals;
 mod consensus;
 mod effect;
 mod memory;
@@ -12,16 +13,17 @@ mod round;
 #[cfg(test)]
 mod tests;
 
-use crate::clock::Timestamp;
+use crate::clock::{STEP_MS, Timestamp};
 use crate::model::check::Outcome;
 use crate::model::history::ChangeCause;
 use crate::model::status_line::Change;
 use crate::model::verdict::{Verdict, Vote};
+use crate::model::watch::arrivals::Arrivals;
 use crate::model::watch::consensus::HURRY_INTERVALS;
 pub use crate::model::watch::consensus::{Confirmation, Consensus};
-pub use crate::model::watch::effect::{Attempt, Effect, Finished, Opinion, Urge};
-pub use crate::model::watch::memory::Memory;
+pub use crate::model::watch::effect::{Attempt, Effect, Finished, Heard, Opinion, Urge};
 pub(super) use crate::model::watch::memory::Resumed;
+pub use crate::model::watch::memory::{AbsentVote, Memory};
 pub use crate::model::watch::plan::{PlannedLocation, RoundKeeper, WatchPlan};
 pub use crate::model::watch::round::{Ended, Round, Start};
 
@@ -31,8 +33,10 @@ pub struct Watch {
     plan: WatchPlan,
     /// Of each location in the plan; `None` where the location keeps it.
     rounds: Box<[Option<Round>]>,
+    /// Of each location in the plan; empty where none keeps its own schedule.
+    arrivals: Box<[Arrivals]>,
     consensus: Consensus,
-    /// Where locations keep their schedules, nothing else wakes the watch when they fall silent.
+    /// Where locations keep their schedules, or none is known yet, nothing else wakes the watch when they fall silent.
     next_judgement: Option<Timestamp>,
     /// The hurry that they were told of last.
     told_hurry_until: Timestamp,
@@ -55,10 +59,12 @@ impl Watch {
             RoundKeeper::Watch => Some(Round::resumed(&plan, slot, last_look(slot), now)),
         };
         let rounds: Box<[Option<Round>]> = plan.locations.iter().enumerate().map(round).collect();
-        let is_kept_elsewhere = rounds.iter().any(Option::is_none);
+        let is_kept_elsewhere = rounds.is_empty() || rounds.iter().any(Option::is_none);
+        let arrivals = (0..rounds.len()).filter(|_| is_kept_elsewhere);
+        let arrivals = arrivals.map(|slot| Arrivals::after(last_look(slot))).collect();
         let next_judgement = is_kept_elsewhere.then(|| now.plus_ms(plan.interval_ms));
         let (consensus, effects) = Consensus::begin(&plan, resumed, now);
-        (Self { plan, rounds, consensus, next_judgement, told_hurry_until: now }, effects)
+        (Self { plan, rounds, arrivals, consensus, next_judgement, told_hurry_until: now }, effects)
     }
 
     /// Puts the first look off: many services began at once. For a watch that has just begun without votes.
@@ -150,16 +156,24 @@ impl Watch {
     }
 
     /// Takes in what a location that keeps its own schedule has seen. It is recorded already. A result that is late, or
-    /// older than one that came before, changes nothing here.
-    pub fn hear(&mut self, slot: usize, vote: Vote, now: Timestamp) -> Vec<Effect> {
-        let mut effects = Vec::new();
+    /// older than one that came before, changes neither the verdict nor the status.
+    pub fn hear(&mut self, slot: usize, vote: Vote, now: Timestamp) -> Heard {
+        let Vote { checked_at, .. } = vote;
         let is_expected = self.rounds.get(slot).is_some_and(Option::is_none);
-        let is_known = self.consensus.has_looked_since(slot, vote.checked_at);
-        if is_expected && !is_known && self.plan.is_punctual(vote.checked_at, now) {
-            self.take_vote(slot, vote, now, &mut effects);
-            self.consensus.judge_vote(vote.checked_at, now, &mut effects);
+        let is_future = checked_at.ms_since(now) > STEP_MS;
+        let Some(arrivals) = self.arrivals.get_mut(slot).filter(|_| is_expected && !is_future) else {
+            return Heard::Nothing;
+        };
+        if !arrivals.take(checked_at, self.plan.coverage_ms()) {
+            return Heard::Nothing;
         }
-        effects
+        if self.consensus.has_looked_since(slot, checked_at) || !self.plan.is_punctual(checked_at, now) {
+            return Heard::Late;
+        }
+        let mut effects = Vec::new();
+        self.take_vote(slot, vote, now, &mut effects);
+        self.consensus.judge_vote(checked_at, now, &mut effects);
+        Heard::Vote(effects)
     }
 
     /// Does what an engine elsewhere asks of this location, which is the only one of its plan: looks at once, and more
@@ -185,6 +199,8 @@ impl Watch {
         for round in self.rounds.iter_mut().flatten() {
             round.shift(jump_ms);
         }
+        // What was seen moves back, but not ahead, as in the consensus.
+        self.arrivals.iter_mut().for_each(|arrivals| arrivals.shift(jump_ms.min(0)));
         self.next_judgement = self.next_judgement.map(|at| at.plus_ms(jump_ms));
         self.told_hurry_until = self.told_hurry_until.plus_ms(jump_ms);
         self.consensus.shift(jump_ms, now)

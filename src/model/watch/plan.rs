@@ -28,7 +28,7 @@ pub struct WatchPlan {
     pub backoff_max_ms: i64,
     /// Shortest time between two checks of one location while votes disagree.
     pub uncertain_interval_ms: i64,
-    /// The locations that check, in their order; at least one.
+    /// The locations that check, in their order. While none of them is known nobody looks, and what was seen before ages.
     pub locations: Box<[PlannedLocation]>,
 }
 
@@ -54,7 +54,10 @@ impl WatchPlan {
     /// Returns the milliseconds for which one result may stand alone before the time after it is a gap.
     pub(super) fn coverage_ms(&self) -> i64 {
         let attempts = i64::from(self.attempts);
-        self.interval_ms + attempts * (self.timeout_ms + self.backoff_max_ms) + GAP_SLACK_MS
+        // A result that is still heard leaves no gap while it is on its way.
+        let is_on_its_way = self.locations.iter().any(|location| location.round == RoundKeeper::Location);
+        let on_its_way_ms = if is_on_its_way { PUNCTUAL_MS } else { 0 };
+        self.interval_ms + attempts * (self.timeout_ms + self.backoff_max_ms) + GAP_SLACK_MS + on_its_way_ms
     }
 
     /// Returns the milliseconds that may lie between the due time of a check and the start of its deciding attempt: a run that

@@ -1,6 +1,7 @@
 //! Invariants of the watch under random scripts, checked after every step against a model that remembers results only.
 
 mod elsewhere;
+mod mixed;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -25,6 +25,14 @@ fn all_elsewhere() -> Watch {
     watch
 }
 
+/// The effects of a result that votes; of any other there are none.
+fn hear(watch: &mut Watch, slot: usize, vote: Vote, now: Timestamp) -> Vec<Effect> {
+    match watch.hear(slot, vote, now) {
+        Heard::Vote(effects) => effects,
+        Heard::Late | Heard::Nothing => Vec::new(),
+    }
+}
+
 fn urges(effects: &[Effect]) -> Vec<Urge> {
     let urge = |effect: &Effect| match effect {
         Effect::Urge(urge) => Some(*urge),
@@ -47,38 +55,72 @@ fn locations_with_their_own_schedules_are_never_told_to_run() {
 fn a_location_elsewhere_that_contradicts_sends_the_others_to_look_at_once() {
     let mut watch = all_elsewhere();
     let now = seconds(61);
-    let effects = watch.hear(0, vote(CheckStatus::Down, 61), now);
+    let effects = hear(&mut watch, 0, vote(CheckStatus::Down, 61), now);
     let hurry_until = seconds(61 + 120);
     let expected =
         [(0, false), (1, true), (2, true)].map(|(slot, look_now)| Urge { slot, look_now, hurry_until });
     assert_eq!(urges(&effects), expected);
     assert_eq!(watch.verdict(), Verdict::Up, "one of three");
-    let effects = watch.hear(1, vote(CheckStatus::Down, 62), seconds(62));
+    let effects = hear(&mut watch, 1, vote(CheckStatus::Down, 62), seconds(62));
     assert_eq!(watch.verdict(), Verdict::Down);
     let asked: Vec<usize> =
         urges(&effects).iter().filter(|urge| urge.look_now).map(|urge| urge.slot).collect();
     assert_eq!(asked, [0, 2], "whoever has not looked since");
-    let effects = watch.hear(2, vote(CheckStatus::Down, 63), seconds(63));
+    let effects = hear(&mut watch, 2, vote(CheckStatus::Down, 63), seconds(63));
     assert!(urges(&effects).iter().all(|urge| urge.hurry_until <= seconds(63)), "calm again: {effects:?}");
     assert_eq!(urges(&effects).len(), 3);
 }
 
+/// [`Heard`] without its effects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Worth {
+    Vote,
+    Late,
+    Nothing,
+}
+
+impl Worth {
+    fn of(heard: &Heard) -> Self {
+        match heard {
+            Heard::Vote(_) => Self::Vote,
+            Heard::Late => Self::Late,
+            Heard::Nothing => Self::Nothing,
+        }
+    }
+}
+
 /// What was measured while its location was cut off is history: neither the verdict nor the status line moves.
 #[rstest::rstest]
-#[case::in_time(61, 61, true)]
-#[case::as_long_on_its_way_as_may_be(61, 81, true)]
-#[case::late(61, 82, false)]
-#[case::of_a_clock_that_is_a_little_ahead(62, 60, true)]
-#[case::of_the_future(63, 60, false)]
-#[case::older_than_what_is_known(0, 2, false)]
-#[case::known_already(1, 2, false)]
-fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64, #[case] counts: bool) {
+#[case::in_time(61, 61, Worth::Vote)]
+#[case::as_long_on_its_way_as_may_be(61, 81, Worth::Vote)]
+#[case::late(61, 82, Worth::Late)]
+#[case::of_a_clock_that_is_a_little_ahead(62, 60, Worth::Vote)]
+#[case::of_the_future(63, 60, Worth::Nothing)]
+#[case::older_than_what_is_known(0, 2, Worth::Nothing)]
+#[case::known_already(1, 2, Worth::Nothing)]
+#[case::known_for_long(1, 61, Worth::Nothing)]
+fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64, #[case] expected: Worth) {
     let mut watch = all_elsewhere();
     for slot in 0..2 {
-        let effects = watch.hear(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
-        assert!(counts || effects.is_empty(), "{effects:?}");
+        let heard = watch.hear(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
+        assert_eq!(Worth::of(&heard), expected);
+        let again = watch.hear(slot, vote(CheckStatus::Down, checked_s), seconds(arrived_s));
+        assert_eq!(again, Heard::Nothing);
     }
-    assert_eq!(watch.verdict(), if counts { Verdict::Down } else { Verdict::Up });
+    let verdict = if expected == Worth::Vote { Verdict::Down } else { Verdict::Up };
+    assert_eq!(watch.verdict(), verdict);
+}
+
+/// Named after what it mends: a result that came 7 s after its check had timed out was heard, and left a gap all the same.
+#[test]
+fn a_result_that_is_in_time_leaves_no_gap() {
+    let mut watch = all_elsewhere();
+    let is_change = |effect: &Effect| matches!(effect, Effect::Change(_));
+    let effects = watch.wake(seconds(81));
+    assert!(!effects.iter().any(is_change), "what was due after a minute may be on its way: {effects:?}");
+    let effects = hear(&mut watch, 0, vote(CheckStatus::Up, 61), seconds(81));
+    assert!(!effects.iter().any(is_change), "{effects:?}");
+    assert!(watch.wake(seconds(61 + 120)).iter().any(is_change), "and not for ever");
 }
 
 #[test]

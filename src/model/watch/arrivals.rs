@@ -1,0 +1,94 @@
+//! The arrivals from a location that keeps its own schedule: what came before, what came late, what nobody has heard yet.
+//!
+//! A location sends its results in the order of their times, and what it kept while it was cut off before or after those of
+//! the present. So two things tell a late result from a repeated one: the newest that came, and the last silence, which is
+//! filled from its beginning. A result that fits neither is taken for a repetition: one too few in the figures of
+//! today, and the history, which knows each of its rows, has all of them.
+
+use crate::clock::Timestamp;
+
+/// The results of one location that were heard, as far as that can be told from their times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Arrivals {
+    newest: Option<Timestamp>,
+    silence: Option<Silence>,
+}
+
+/// A span of time of which no result was heard yet; neither end belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Silence {
+    from: Timestamp,
+    until: Timestamp,
+}
+
+impl Arrivals {
+    /// Goes on after the newest result that is remembered.
+    pub(super) const fn after(newest: Option<Timestamp>) -> Self {
+        Self { newest, silence: None }
+    }
+
+    /// Takes in a result; returns true unless it was heard before. Two results further apart than `coverage_ms` leave a
+    /// silence between them.
+    pub(super) fn take(&mut self, checked_at: Timestamp, coverage_ms: i64) -> bool {
+        let before = self.newest.filter(|newest| checked_at.ms_since(*newest) > coverage_ms);
+        if self.newest.is_none_or(|newest| newest < checked_at) {
+            self.newest = Some(checked_at);
+            self.silence = before.map(|from| Silence { from, until: checked_at }).or(self.silence);
+            return true;
+        }
+        let open =
+            self.silence.as_mut().filter(|silence| silence.from < checked_at && checked_at < silence.until);
+        open.map(|silence| silence.from = checked_at).is_some()
+    }
+
+    /// The wall clock was set back, and the times of what was heard with it.
+    pub(super) fn shift(&mut self, jump_ms: i64) {
+        self.newest = self.newest.map(|at| at.plus_ms(jump_ms));
+        self.silence = self.silence.map(|silence| Silence {
+            from: silence.from.plus_ms(jump_ms),
+            until: silence.until.plus_ms(jump_ms),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The results, by their seconds, that are news; results further apart than 90 s leave a silence.
+    fn news(seconds: &[i64]) -> Vec<i64> {
+        let mut arrivals = Arrivals::after(Some(Timestamp::from_ms(0)));
+        let is_news = |second: &&i64| arrivals.take(Timestamp::from_ms(**second * 1_000), 90_000);
+        seconds.iter().filter(is_news).copied().collect()
+    }
+
+    #[rstest::rstest]
+    #[case::in_order(&[60, 120, 180], &[60, 120, 180])]
+    #[case::known_from_before(&[0, 60], &[60])]
+    #[case::sent_twice(&[60, 120, 60, 120, 180, 120], &[60, 120, 180])]
+    #[case::kept_and_sent_before_the_present(&[60, 600, 120, 180, 660], &[60, 600, 120, 180, 660])]
+    #[case::kept_and_sent_among_the_present(&[60, 600, 120, 660, 180], &[60, 600, 120, 660, 180])]
+    #[case::kept_and_sent_twice(&[60, 600, 120, 180, 120, 180, 240], &[60, 600, 120, 180, 240])]
+    #[case::the_ends_of_a_silence_are_known(&[60, 600, 60, 600], &[60, 600])]
+    #[case::an_older_silence_is_over(&[60, 600, 1_200, 120, 660], &[60, 600, 1_200, 660])]
+    fn what_is_repeated_is_no_news(#[case] arrived: &[i64], #[case] expected: &[i64]) {
+        assert_eq!(news(arrived), expected);
+    }
+
+    #[test]
+    fn the_first_result_of_all_leaves_no_silence() {
+        let mut arrivals = Arrivals::default();
+        assert!(arrivals.take(Timestamp::from_ms(1_000_000), 90_000));
+        assert!(!arrivals.take(Timestamp::from_ms(500_000), 90_000));
+    }
+
+    #[test]
+    fn a_clock_set_back_moves_what_was_heard() {
+        let mut arrivals = Arrivals::after(Some(Timestamp::from_ms(0)));
+        arrivals.take(Timestamp::from_ms(600_000), 90_000);
+        arrivals.shift(-60_000);
+        assert!(!arrivals.take(Timestamp::from_ms(540_000), 90_000));
+        assert!(arrivals.take(Timestamp::from_ms(0), 90_000));
+        assert!(!arrivals.take(Timestamp::from_ms(-60_000), 90_000));
+    }
+}

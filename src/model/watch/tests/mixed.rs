@@ -1,0 +1,128 @@
+//! One location here and one elsewhere: what is believed does not depend on where a location is.
+
+use super::*;
+
+const ELSEWHERE: PlannedLocation = PlannedLocation { round: RoundKeeper::Location, ..HERE };
+/// The place of the location elsewhere.
+const AWAY: usize = 1;
+/// Longer than a result may be on its way.
+const ON_ITS_WAY_MS: i64 = 10_001;
+
+/// A location looks, and then something comes that counts for nothing.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    wait_ms: i64,
+    slot: usize,
+    status: CheckStatus,
+    then: Then,
+}
+
+/// What the location elsewhere sends besides.
+#[derive(Clone, Copy, Debug)]
+enum Then {
+    Nothing,
+    /// What was heard last, once more.
+    Repeats,
+    /// What it saw so long before it could have come in time.
+    IsLate {
+        by_ms: i64,
+        status: CheckStatus,
+    },
+}
+
+/// The same locations, once all in one process and once not.
+struct Twins {
+    together: Watch,
+    mixed: Watch,
+    plan: WatchPlan,
+    now: Timestamp,
+    heard: Option<Vote>,
+}
+
+impl Twins {
+    fn begin(plan: &WatchPlan) -> Self {
+        let plan = |away| WatchPlan { attempts: 1, locations: [HERE, away].into(), ..plan.clone() };
+        let now = Timestamp::from_ms(START);
+        let (together, _) = Watch::begin(plan(HERE), Memory::default(), now);
+        let (mixed, _) = Watch::begin(plan(ELSEWHERE), Memory::default(), now);
+        Self { together, mixed, plan: plan(ELSEWHERE), now, heard: None }
+    }
+
+    fn look(&mut self, Look { wait_ms, slot, status, then }: Look) {
+        self.now = self.now.plus_ms(wait_ms);
+        let now = self.now;
+        // Runs and urges are those of the rounds; here looks come as the script says.
+        self.together.wake(now);
+        self.mixed.wake(now);
+        let attempt = Attempt { slot, scheduled_at: now, attempt: 1 };
+        let outcome = || Outcome::Measured(measurement(status));
+        self.together.finish(attempt, now, outcome(), now);
+        if slot == AWAY {
+            let vote = Vote { status, checked_at: now };
+            assert!(matches!(self.mixed.hear(slot, vote, now), Heard::Vote(_)));
+            self.heard = Some(vote);
+        } else {
+            self.mixed.finish(attempt, now, outcome(), now);
+        }
+        assert_eq!(self.mixed.verdict(), self.together.verdict());
+        self.hear_more(then);
+    }
+
+    /// Neither what comes again nor what comes late changes what is believed, remembered or planned.
+    fn hear_more(&mut self, then: Then) {
+        let vote = match then {
+            Then::Nothing => return,
+            Then::Repeats => self.heard,
+            Then::IsLate { by_ms, status } => {
+                let checked_at = self.now.plus_ms(-self.plan.timeout_ms - ON_ITS_WAY_MS - by_ms);
+                Some(Vote { status, checked_at })
+            }
+        };
+        let Some(vote) = vote else { return };
+        let before = (self.mixed.verdict(), self.mixed.next_wake(), self.mixed.measured_until());
+        let votes = self.mixed.memory().votes;
+        let heard = self.mixed.hear(AWAY, vote, self.now);
+        assert!(!matches!(heard, Heard::Vote(_)), "{heard:?}");
+        assert_eq!(self.mixed.hear(AWAY, vote, self.now), Heard::Nothing, "by now it was heard before");
+        assert_eq!((self.mixed.verdict(), self.mixed.next_wake(), self.mixed.measured_until()), before);
+        assert_eq!(self.mixed.memory().votes, votes);
+    }
+}
+
+fn statuses() -> impl Strategy<Value = CheckStatus> {
+    prop::sample::select(CheckStatus::ALL.to_vec())
+}
+
+fn looks() -> impl Strategy<Value = Vec<Look>> {
+    let wait_ms = prop_oneof![6 => 1_i64..90_000, 1 => 1_i64..2_000_000];
+    let is_late = (0_i64..2_000_000, statuses()).prop_map(|(by_ms, status)| Then::IsLate { by_ms, status });
+    let then = prop_oneof![2 => Just(Then::Nothing), 1 => Just(Then::Repeats), 2 => is_late];
+    let look = (wait_ms, 0_usize..2, statuses(), then).prop_map(|(wait_ms, slot, status, then)| Look {
+        wait_ms,
+        slot,
+        status,
+        then,
+    });
+    prop::collection::vec(look, 1..80)
+}
+
+proptest! {
+    /// The verdict is that of both locations in one process; what is late or repeated changes nothing.
+    #[test]
+    fn a_location_elsewhere_counts_like_one_here(plan in plans(), looks in looks()) {
+        let mut twins = Twins::begin(&plan);
+        for look in looks {
+            twins.look(look);
+        }
+    }
+}
+
+#[test]
+fn a_late_result_may_be_newer_than_the_newest_vote() {
+    let mut twins = Twins::begin(&every_minute(2));
+    twins.look(Look { wait_ms: 1, slot: AWAY, status: CheckStatus::Up, then: Then::Nothing });
+    twins.now = twins.now.plus_ms(200_000);
+    let vote = Vote { status: CheckStatus::Down, checked_at: twins.now.plus_ms(-100_000) };
+    assert_eq!(twins.mixed.hear(AWAY, vote, twins.now), Heard::Late);
+    assert_eq!(twins.mixed.verdict(), Verdict::Up);
+}
