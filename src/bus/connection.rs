@@ -40,6 +40,13 @@ pub struct ConnectProblem {
     pub problem: String,
 }
 
+/// What becomes of a first attempt that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FirstAttempt {
+    Decides,
+    IsOneOfMany,
+}
+
 /// How a connection is doing.
 #[derive(Debug, Default)]
 pub struct ConnectionState {
@@ -69,6 +76,27 @@ impl Connection {
         credentials: Credentials,
         limits: &BusLimits,
     ) -> Result<Self, ConnectProblem> {
+        Self::connect(servers, credentials, limits, FirstAttempt::Decides).await
+    }
+
+    /// The same, but a first attempt that fails is followed by others for ever: whoever has work to do meanwhile does it.
+    ///
+    /// # Errors
+    /// The addresses cannot be read.
+    pub async fn open_some_time(
+        servers: &Servers,
+        credentials: Credentials,
+        limits: &BusLimits,
+    ) -> Result<Self, ConnectProblem> {
+        Self::connect(servers, credentials, limits, FirstAttempt::IsOneOfMany).await
+    }
+
+    async fn connect(
+        servers: &Servers,
+        credentials: Credentials,
+        limits: &BusLimits,
+        first: FirstAttempt,
+    ) -> Result<Self, ConnectProblem> {
         let problem = |problem: String| ConnectProblem { url: servers.url.clone(), problem };
         let addresses: Result<Vec<ServerAddr>, _> =
             servers.url.split(',').map(|url| url.trim().parse()).collect();
@@ -80,6 +108,9 @@ impl Connection {
             options(limits, &state, &credentials).name(&name).custom_inbox_prefix(inbox_prefix(&name));
         if let Some(file) = &servers.ca_file {
             options = options.add_root_certificates(file.clone());
+        }
+        if first == FirstAttempt::IsOneOfMany {
+            options = options.retry_on_initial_connect();
         }
         let client = options.connect(addresses).await.map_err(|error| problem(causes(&error)))?;
         let jetstream = jetstream::new(client.clone());

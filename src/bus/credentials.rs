@@ -47,6 +47,14 @@ impl Credentials {
         Ok(Self { token, key, holder })
     }
 
+    /// Joins a token and the key with this seed.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; also when the seed is none.
+    pub fn from_seed(token: String, seed: &SecretString) -> Result<Self, CredentialsError> {
+        Self::new(token, key_of(seed)?)
+    }
+
     /// Reads a credentials file.
     ///
     /// # Errors
@@ -72,8 +80,7 @@ impl Credentials {
         };
         let token = block("NATS USER JWT")?.to_owned();
         let seed = block("USER NKEY SEED")?;
-        let key = KeyPair::from_seed(seed).map_err(|_| CredentialsError::ForeignKey)?;
-        Self::new(token, key)
+        Self::from_seed(token, &seed.to_owned().into())
     }
 
     /// The text of a credentials file.
@@ -118,6 +125,26 @@ impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials").field("holder", &self.holder).finish_non_exhaustive()
     }
+}
+
+/// The seed of a new key for a user, who alone is to know it.
+///
+/// # Errors
+/// There is no randomness.
+pub fn new_user_seed() -> Result<SecretString, CredentialsError> {
+    KeyPair::new_user().seed().map(SecretString::from).map_err(|_| CredentialsError::ForeignKey)
+}
+
+/// The public key of a user with this seed.
+///
+/// # Errors
+/// The seed is none.
+pub fn public_key_of(seed: &SecretString) -> Result<String, CredentialsError> {
+    Ok(key_of(seed)?.public_key())
+}
+
+fn key_of(seed: &SecretString) -> Result<KeyPair, CredentialsError> {
+    KeyPair::from_seed(seed.expose_secret().trim()).map_err(|_| CredentialsError::ForeignKey)
 }
 
 #[cfg(test)]

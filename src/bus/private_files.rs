@@ -17,19 +17,19 @@ pub struct FileProblem(String, Error);
 
 impl FileProblem {
     /// The problem with this file.
-    pub(super) fn at(file: &Path, error: Error) -> Self {
+    pub(crate) fn at(file: &Path, error: Error) -> Self {
         Self(file.display().to_string(), error)
     }
 }
 
 /// Makes a folder that is not there yet.
-pub(super) fn make_folder(folder: &Path) -> Result<(), FileProblem> {
+pub(crate) fn make_folder(folder: &Path) -> Result<(), FileProblem> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| FileProblem::at(folder, error))
 }
 
 /// Reads a secret; `None` = it is not there.
-pub(super) fn read_secret(file: &Path) -> Result<Option<SecretString>, FileProblem> {
+pub(crate) fn read_secret(file: &Path) -> Result<Option<SecretString>, FileProblem> {
     match fs::read_to_string(file) {
         Ok(text) => Ok(Some(text.into())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -38,12 +38,12 @@ pub(super) fn read_secret(file: &Path) -> Result<Option<SecretString>, FileProbl
 }
 
 /// Writes a secret that is not there yet, and has it on the disk.
-pub(super) fn write_secret(file: &Path, text: &SecretString) -> Result<(), FileProblem> {
+pub(crate) fn write_secret(file: &Path, text: &SecretString) -> Result<(), FileProblem> {
     write_new(file, text.expose_secret(), 0o600).map_err(|error| FileProblem::at(file, error))
 }
 
 /// Writes a file that holds no secret anew: readers see the old one or the new one.
-pub(super) fn replace(file: &Path, text: &str) -> Result<(), FileProblem> {
+pub(crate) fn replace(file: &Path, text: &str) -> Result<(), FileProblem> {
     let beside = file.with_extension("new");
     let written = match fs::remove_file(&beside) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),

@@ -32,6 +32,9 @@ use crate::model::location::LocationCode;
 
 /// The time that an enrolment is valid, in milliseconds.
 pub const ENROLMENT_MS: i64 = 3_600_000;
+/// The time that a location's token is valid, in milliseconds. It is renewed every day; a location that was cut off for
+/// longer needs another enrolment. One that is taken out of use can connect for so long, but nothing is taken from it.
+pub const LOCATION_TOKEN_MS: i64 = 30 * 86_400_000;
 /// Largest message of a location, in bytes; a batch of results stays below it.
 pub const LOCATION_PAYLOAD_BYTES: i64 = 256 * 1_024;
 /// Largest message of an enrolment, in bytes: a public key and what the machine says of itself.
@@ -125,6 +128,12 @@ impl User {
 #[must_use]
 pub fn inbox_prefix(name: &str) -> String {
     format!("_INBOX.{name}")
+}
+
+/// The enrolment whose user has this name.
+#[must_use]
+pub fn enrolment_of(name: &str) -> Option<Id> {
+    name.strip_prefix("enrol.")?.parse().ok()
 }
 
 /// Returns true if the text is the public key of a user.
