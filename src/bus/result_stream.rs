@@ -10,9 +10,9 @@ use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::message::Message;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
-use sha2::{Digest as _, Sha256};
 
 use crate::bus::connection::{Connection, nats};
+use crate::bus::messages::results::BatchMessage;
 use crate::bus::subjects::{RESULTS, Subject};
 use crate::clock::Timestamp;
 
@@ -78,7 +78,8 @@ impl Incoming {
     /// # Errors
     /// The stream has to be opened anew.
     pub async fn next(&mut self) -> Result<IncomingBatch, String> {
-        let message = self.0.next().await.ok_or("the stream has ended")?.map_err(|error| error.to_string())?;
+        let message =
+            self.0.next().await.ok_or("the stream has ended")?.map_err(|error| error.to_string())?;
         let info = message.info().map_err(|error| error.to_string())?;
         let published_ms = info.published.unix_timestamp_nanos().div_euclid(1_000_000);
         Ok(IncomingBatch {
@@ -111,13 +112,10 @@ impl IncomingBatch {
 ///
 /// # Errors
 /// JetStream does not acknowledge it: it is away, or full.
-pub async fn send(location: &Connection, subject: &Subject, batch: Vec<u8>) -> Result<(), String> {
+pub async fn send(location: &Connection, subject: &Subject, batch: BatchMessage) -> Result<(), String> {
     let mut headers = HeaderMap::new();
-    // The same bytes are the same batch, and nobody else can know them.
-    let hash = Sha256::digest([subject.to_string().as_bytes(), &batch].concat());
-    let id: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    headers.insert(MESSAGE_ID, id);
-    let sent = location.jetstream().publish_with_headers(nats(subject), headers, batch.into()).await;
+    headers.insert(MESSAGE_ID, batch.id);
+    let sent = location.jetstream().publish_with_headers(nats(subject), headers, batch.bytes.into()).await;
     let acknowledged = sent.map_err(|error| error.to_string())?.await;
     acknowledged.map(drop).map_err(|error| error.to_string())
 }

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use sha2::{Digest as _, Sha256};
+
 use crate::bus::users::LOCATION_PAYLOAD_BYTES;
 use crate::clock::Timestamp;
 use crate::model::facts::{self, Decoder, Fact};
@@ -29,6 +31,15 @@ pub struct ResultBatch {
     pub records: Vec<CheckRecord>,
 }
 
+/// A batch on its way: its bytes, and what they are known by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatchMessage {
+    /// The bytes of the batch.
+    pub bytes: Vec<u8>,
+    /// The same for the same results, whenever they are sent; nobody who does not know them can guess it.
+    pub id: String,
+}
+
 /// The bytes are no batch of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is no batch of results")]
@@ -38,8 +49,20 @@ impl ResultBatch {
     /// The bytes of the batch.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = self.head();
+        out.extend(self.body());
+        out
+    }
+
+    fn head(&self) -> Vec<u8> {
         let mut out = HEAD.to_vec();
         varint::put(&mut out, varint::zigzag(self.sent_at.ms()));
+        out
+    }
+
+    /// Everything but the time of sending.
+    fn body(&self) -> Vec<u8> {
+        let mut out = Vec::new();
         varint::put(&mut out, self.versions.len() as u64);
         for (key, version) in &self.versions {
             varint::put(&mut out, varint::zigzag(*key));
@@ -47,6 +70,12 @@ impl ResultBatch {
         }
         facts::encode(&self.records, &[], &mut out);
         out
+    }
+
+    fn to_message(&self) -> BatchMessage {
+        let body = self.body();
+        let id = Sha256::digest(&body).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        BatchMessage { bytes: [self.head(), body].concat(), id }
     }
 
     /// Reads a batch: every byte of it, each service with one version, and no version without a result.
@@ -84,7 +113,7 @@ impl ResultBatch {
         records: &[CheckRecord],
         sent_at: Timestamp,
         version: &impl Fn(&CheckRecord) -> u64,
-    ) -> Vec<Vec<u8>> {
+    ) -> Vec<BatchMessage> {
         let mut messages = Vec::new();
         for some in records.chunks(BATCH_RESULTS) {
             push_messages(some, sent_at, version, &mut messages);
@@ -97,15 +126,16 @@ fn push_messages(
     records: &[CheckRecord],
     sent_at: Timestamp,
     version: &impl Fn(&CheckRecord) -> u64,
-    messages: &mut Vec<Vec<u8>>,
+    messages: &mut Vec<BatchMessage>,
 ) {
     // A service that has changed in between has its results in two batches.
-    let versions: BTreeMap<ServiceKey, u64> = records.iter().map(|record| (record.service, version(record))).collect();
+    let versions: BTreeMap<ServiceKey, u64> =
+        records.iter().map(|record| (record.service, version(record))).collect();
     let is_of_one_version = records.iter().all(|record| versions[&record.service] == version(record));
-    let bytes = ResultBatch { sent_at, versions, records: records.to_vec() }.to_bytes();
-    let is_small = i64::try_from(bytes.len()).is_ok_and(|length| length <= LOCATION_PAYLOAD_BYTES);
+    let message = ResultBatch { sent_at, versions, records: records.to_vec() }.to_message();
+    let is_small = i64::try_from(message.bytes.len()).is_ok_and(|length| length <= LOCATION_PAYLOAD_BYTES);
     if records.len() <= 1 || (is_small && is_of_one_version) {
-        return messages.push(bytes);
+        return messages.push(message);
     }
     let (first, rest) = records.split_at(records.len() / 2);
     push_messages(first, sent_at, version, messages);
@@ -145,10 +175,15 @@ mod tests {
         let records: Vec<CheckRecord> =
             (0..2_000).map(|number| record(number % 300, number, &"€".repeat(500))).collect();
         let messages = ResultBatch::messages(&records, NOW, &|record| record.service.unsigned_abs() * 3);
-        assert!(messages.iter().all(|bytes| bytes.len() <= 256 * 1_024) && messages.len() > 4);
-        let read: Vec<ResultBatch> = messages.iter().map(|bytes| ResultBatch::read(bytes).unwrap()).collect();
+        assert!(messages.iter().all(|message| message.bytes.len() <= 256 * 1_024) && messages.len() > 4);
+        let read: Vec<ResultBatch> =
+            messages.iter().map(|message| ResultBatch::read(&message.bytes).unwrap()).collect();
         assert!(read.iter().all(|batch| batch.sent_at == NOW));
-        assert!(read.iter().flat_map(|batch| &batch.versions).all(|(key, version)| *version == key.unsigned_abs() * 3));
+        assert!(
+            read.iter()
+                .flat_map(|batch| &batch.versions)
+                .all(|(key, version)| *version == key.unsigned_abs() * 3)
+        );
         assert_eq!(read.into_iter().flat_map(|batch| batch.records).collect::<Vec<_>>(), records);
     }
 
@@ -157,10 +192,17 @@ mod tests {
         let records: Vec<CheckRecord> = (0..10).map(|number| record(1, number, "")).collect();
         let version = |record: &CheckRecord| u64::from(record.scheduled_at.ms() >= 7);
         let read = ResultBatch::messages(&records, NOW, &version);
-        let read = read.iter().map(|bytes| ResultBatch::read(bytes).unwrap());
-        let found: Vec<u64> =
-            read.flat_map(|batch| vec![batch.versions[&1]; batch.records.len()]).collect();
+        let read = read.iter().map(|message| ResultBatch::read(&message.bytes).unwrap());
+        let found: Vec<u64> = read.flat_map(|batch| vec![batch.versions[&1]; batch.records.len()]).collect();
         assert_eq!(found, [0, 0, 0, 0, 0, 0, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_batch_that_is_sent_again_is_known() {
+        let sent = |at, service| ResultBatch::messages(&[record(service, 1, "")], at, &|_| 1).remove(0);
+        let (first, again) = (sent(NOW, 1), sent(NOW.plus_ms(70_000), 1));
+        assert!(first.id == again.id && first.id.len() == 32 && first.bytes != again.bytes);
+        assert_ne!(sent(NOW, 2).id, first.id);
     }
 
     #[test]
@@ -180,7 +222,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_part_of_a_batch_is_none(cut in 1_usize..200) {
-            let bytes = ResultBatch::messages(&[record(1, 1, "a"), record(2, 2, "b")], NOW, &|_| 1).remove(0);
+            let bytes = ResultBatch::messages(&[record(1, 1, "a"), record(2, 2, "b")], NOW, &|_| 1).remove(0).bytes;
             let shorter = &bytes[..bytes.len() - cut.min(bytes.len())];
             // What ends between two results is a shorter batch.
             let read = ResultBatch::read(shorter).map(|batch| batch.records.len());
