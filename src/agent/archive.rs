@@ -1,0 +1,88 @@
+//! What this location has to check, on its disk: it goes on with that when it starts and nobody can be reached.
+//!
+//! The definitions stay sealed as they came. The file is written anew beside the old one; an entry that cannot be read is
+//! left out, and comes again from the engine.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::catalogue::{Catalogue, Entry, Since};
+use crate::bus::private_files::replace;
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::service::ServiceKey;
+
+/// The file in the data folder.
+const FILE: &str = "definitions.jsonl";
+
+/// The file.
+#[derive(Clone, Debug)]
+pub(super) struct Archive(PathBuf);
+
+/// A line of it.
+#[derive(Deserialize, Serialize)]
+struct Line {
+    service: Id,
+    key: ServiceKey,
+    revision: u64,
+    /// Time in milliseconds, and the version since then.
+    versions: Vec<(i64, u64)>,
+    sealed: String,
+}
+
+impl Archive {
+    pub(super) fn at(data_dir: &Path) -> Self {
+        Self(data_dir.join(FILE))
+    }
+
+    /// What was written last.
+    pub(super) fn read(&self) -> Vec<Entry> {
+        let text = match fs::read_to_string(&self.0) {
+            Ok(text) => text,
+            Err(error) => {
+                if error.kind() != ErrorKind::NotFound {
+                    tracing::warn!(%error, file = %self.0.display(), "what was to be checked cannot be read");
+                }
+                return Vec::new();
+            }
+        };
+        let entry = |line: &str| {
+            let Line { service, key, revision, versions, sealed } = serde_json::from_str(line).ok()?;
+            let since = |(at, version)| Since { at: Timestamp::from_ms(at), version };
+            let versions: Vec<Since> = versions.into_iter().map(since).collect();
+            (!versions.is_empty()).then(|| Entry {
+                id: service,
+                key,
+                revision,
+                sealed: sealed.into(),
+                versions,
+            })
+        };
+        text.lines().filter_map(entry).collect()
+    }
+
+    /// Writes what is checked, if it has changed.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(super) fn write(&self, catalogue: &Catalogue) -> anyhow::Result<()> {
+        let Some(entries) = catalogue.changed() else { return Ok(()) };
+        let mut text = String::new();
+        for Entry { id, key, revision, sealed, versions } in entries {
+            let line = Line {
+                service: id,
+                key,
+                revision,
+                versions: versions.iter().map(|since| (since.at.ms(), since.version)).collect(),
+                sealed: String::from_utf8_lossy(&sealed).into_owned(),
+            };
+            text.push_str(&serde_json::to_string(&line)?);
+            text.push('\n');
+        }
+        replace(&self.0, &text).context("what is to be checked cannot be kept")
+    }
+}

@@ -1,0 +1,158 @@
+//! What this location has to check, and in which version since when: a result carries the version that it was measured in.
+
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use bytes::Bytes;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::history::CheckRecord;
+use crate::model::service::ServiceKey;
+
+/// Versions of a service that are remembered.
+const VERSIONS: usize = 8;
+
+/// A version of a service, and since when it is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Since {
+    pub(super) at: Timestamp,
+    pub(super) version: u64,
+}
+
+/// A service that is checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) id: Id,
+    pub(super) key: ServiceKey,
+    /// Position of its definition on the bus, which only grows.
+    pub(super) revision: u64,
+    /// The sealed definition, as it came.
+    pub(super) sealed: Bytes,
+    /// Oldest first; at least one.
+    pub(super) versions: Vec<Since>,
+}
+
+/// The services that are checked.
+#[derive(Debug, Default)]
+pub(super) struct Catalogue(RwLock<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    services: HashMap<Id, Entry>,
+    ids: HashMap<ServiceKey, Id>,
+    /// Everything that the engine knows is in it.
+    is_complete: bool,
+    /// It has changed since it was written to the disk.
+    is_changed: bool,
+}
+
+impl Catalogue {
+    /// Puts a service in, or a newer definition of it; its versions of before are kept.
+    pub(super) fn put(&self, mut entry: Entry) {
+        let mut inner = self.write();
+        if let Some(before) = inner.services.remove(&entry.id) {
+            let news = entry.versions;
+            entry.versions = before.versions;
+            for since in news {
+                if entry.versions.last().is_none_or(|last| last.version != since.version) {
+                    entry.versions.push(since);
+                }
+            }
+            let forgotten = entry.versions.len().saturating_sub(VERSIONS);
+            entry.versions.drain(..forgotten);
+        }
+        inner.ids.insert(entry.key, entry.id);
+        inner.services.insert(entry.id, entry);
+        inner.is_changed = true;
+    }
+
+    /// Takes a service out; what it was.
+    pub(super) fn remove(&self, id: Id) -> Option<Entry> {
+        let mut inner = self.write();
+        let gone = inner.services.remove(&id)?;
+        inner.ids.remove(&gone.key);
+        inner.is_changed = true;
+        Some(gone)
+    }
+
+    /// The service, if it is checked.
+    pub(super) fn get(&self, id: Id) -> Option<Entry> {
+        self.read().services.get(&id).cloned()
+    }
+
+    /// All of them.
+    pub(super) fn ids(&self) -> Vec<Id> {
+        self.read().services.keys().copied().collect()
+    }
+
+    /// All of them, if something has changed since they were asked for last.
+    pub(super) fn changed(&self) -> Option<Vec<Entry>> {
+        let mut inner = self.write();
+        std::mem::take(&mut inner.is_changed).then(|| inner.services.values().cloned().collect())
+    }
+
+    /// The service of a result, and the version that it was measured in; `None` = it is no longer checked here.
+    pub(super) fn version_of(&self, record: &CheckRecord) -> Option<(Id, u64)> {
+        let inner = self.read();
+        let entry = inner.services.get(inner.ids.get(&record.service)?)?;
+        let since = entry.versions.iter().rev().find(|since| since.at <= record.checked_at);
+        let version = since.or_else(|| entry.versions.first())?.version;
+        Some((entry.id, version))
+    }
+
+    /// Everything that the engine knows is in it from now on.
+    pub(super) fn complete(&self) {
+        self.write().is_complete = true;
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.read().is_complete
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Inner> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Inner> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::check::Measurement;
+    use crate::model::service::ProbeRole;
+
+    fn entry(id: Id, version: u64, at: i64) -> Entry {
+        let since = Since { at: Timestamp::from_ms(at), version };
+        Entry { id, key: 7, revision: version, sealed: Bytes::new(), versions: vec![since] }
+    }
+
+    fn record(checked_at: i64) -> CheckRecord {
+        CheckRecord {
+            service: 7,
+            location: "fra".parse().unwrap(),
+            role: ProbeRole::Full,
+            scheduled_at: Timestamp::from_ms(checked_at),
+            checked_at: Timestamp::from_ms(checked_at),
+            attempt: 1,
+            measurement: Measurement::default(),
+        }
+    }
+
+    #[test]
+    fn a_result_has_the_version_of_its_time() {
+        let (catalogue, id) = (Catalogue::default(), Id::random());
+        catalogue.put(entry(id, 1, 100));
+        catalogue.put(entry(id, 2, 200));
+        catalogue.put(entry(id, 2, 250));
+        let version = |at| catalogue.version_of(&record(at)).map(|(_, version)| version);
+        assert_eq!([50, 100, 199, 200, 300].map(version), [1, 1, 1, 2, 2].map(Some));
+        assert_eq!(catalogue.get(id).unwrap().versions.len(), 2, "the same version is no news");
+        (3..20).for_each(|version| catalogue.put(entry(id, version, 300)));
+        assert_eq!(catalogue.get(id).unwrap().versions.len(), VERSIONS);
+        assert!(catalogue.remove(id).is_some() && version(300).is_none());
+    }
+}

@@ -1,0 +1,162 @@
+//! Who this location is: a machine becomes a location by an enrolment, with keys that it makes itself and shows nobody.
+//!
+//! The keys are on the disk before the engine is asked, so that a machine that hears no answer asks again as the same one.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+use crate::bus::connection::{Connection, Servers};
+use crate::bus::credentials::{self, Credentials};
+use crate::bus::messages::enrolment::{Enrolled, EnrolmentRequest, JoinToken};
+use crate::bus::private_files::{make_folder, read_secret, replace, write_secret};
+use crate::bus::requests::ask;
+use crate::bus::sealing::SealingKey;
+use crate::bus::subjects::Subject;
+use crate::bus::users::enrolment_of;
+use crate::config::limits::BusLimits;
+use crate::model::location::LocationCode;
+
+/// The folder of all this in the data folder.
+const FOLDER: &str = "location";
+/// What is no secret: code, name, servers.
+const FILE: &str = "location.toml";
+const AUTHORITY: &str = "ca.pem";
+const USER_SEED: &str = "user.seed";
+const SEALING_SEED: &str = "sealing.seed";
+/// The token about the user's key; of no use without that.
+const TOKEN: &str = "user.jwt";
+
+/// A location that this machine is.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// Its code.
+    pub code: LocationCode,
+    /// Its name.
+    pub name: String,
+    /// The NATS servers.
+    pub servers: Servers,
+    /// Opens its definitions.
+    pub sealing: SealingKey,
+    folder: PathBuf,
+    user_seed: SecretString,
+    token: String,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Kept {
+    code: String,
+    name: String,
+    url: String,
+    has_authority: bool,
+}
+
+impl Identity {
+    /// The location that this machine has become; `None` = none yet.
+    ///
+    /// # Errors
+    /// One line that names the file that cannot be used.
+    pub fn load(data_dir: &Path) -> anyhow::Result<Option<Self>> {
+        let folder = data_dir.join(FOLDER);
+        let file = folder.join(FILE);
+        let text = match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).with_context(|| file.display().to_string()),
+        };
+        let kept: Kept = toml::from_str(&text).with_context(|| file.display().to_string())?;
+        let token = folder.join(TOKEN);
+        Ok(Some(Self {
+            code: kept.code.parse().with_context(|| file.display().to_string())?,
+            name: kept.name,
+            servers: servers(kept.url, kept.has_authority, &folder),
+            sealing: SealingKey::from_seed(&secret(&folder, SEALING_SEED)?)?,
+            user_seed: secret(&folder, USER_SEED)?,
+            token: fs::read_to_string(&token).with_context(|| token.display().to_string())?,
+            folder,
+        }))
+    }
+
+    /// Becomes the location that the token is for.
+    ///
+    /// # Errors
+    /// One line: the folder cannot be written, nobody answers, or the answer is no.
+    pub async fn enrol(data_dir: &Path, token: &JoinToken, limits: &BusLimits) -> anyhow::Result<Self> {
+        let folder = data_dir.join(FOLDER);
+        make_folder(&folder)?;
+        let user_seed = kept_secret(&folder, USER_SEED, || Ok(credentials::new_user_seed()?))?;
+        let sealing_seed = kept_secret(&folder, SEALING_SEED, || Ok(SealingKey::random().seed()?))?;
+        let sealing = SealingKey::from_seed(&sealing_seed)?;
+        if let Some(authority) = &token.authority {
+            replace(&folder.join(AUTHORITY), authority)?;
+        }
+        let has_authority = token.authority.is_some();
+        let servers = servers(token.url.clone(), has_authority, &folder);
+        let enrolment = Credentials::parse(secrecy::ExposeSecret::expose_secret(&token.credentials))?;
+        let Some(id) = enrolment_of(&enrolment.holder().name) else {
+            bail!("this join token is for no enrolment")
+        };
+        let request = EnrolmentRequest {
+            user_key: credentials::public_key_of(&user_seed)?,
+            sealing_key: sealing.public(),
+        };
+        let connection = Connection::open(&servers, enrolment, limits).await?;
+        let answer: Enrolled = ask(&connection, &Subject::Enrol(id), &request)
+            .await
+            .context("the engine does not make this machine a location")?;
+        let Enrolled { code, name, token } = answer;
+        replace(&folder.join(TOKEN), &token)?;
+        let kept = Kept { code: code.clone(), name: name.clone(), url: servers.url.clone(), has_authority };
+        // Last: with it everything is there.
+        replace(&folder.join(FILE), &toml::to_string(&kept)?)?;
+        Ok(Self { code: code.parse()?, name, servers, sealing, folder, user_seed, token })
+    }
+
+    /// What it proves itself with.
+    ///
+    /// # Errors
+    /// The files do not fit together.
+    pub fn credentials(&self) -> anyhow::Result<Credentials> {
+        let credentials = Credentials::from_seed(self.token.trim().to_owned(), &self.user_seed);
+        credentials.with_context(|| format!("{} holds no location", self.folder.display()))
+    }
+
+    /// Keeps a token for a further while.
+    ///
+    /// # Errors
+    /// It is none, or cannot be written.
+    pub fn renew(&mut self, token: String) -> anyhow::Result<Credentials> {
+        let credentials = Credentials::from_seed(token.clone(), &self.user_seed)?;
+        replace(&self.folder.join(TOKEN), &token)?;
+        self.token = token;
+        Ok(credentials)
+    }
+}
+
+fn servers(url: String, has_authority: bool, folder: &Path) -> Servers {
+    Servers { url, ca_file: has_authority.then(|| folder.join(AUTHORITY)) }
+}
+
+fn secret(folder: &Path, name: &str) -> anyhow::Result<SecretString> {
+    let file = folder.join(name);
+    read_secret(&file)?
+        .with_context(|| format!("{} is missing; put it back, or enrol this machine anew", file.display()))
+}
+
+fn kept_secret(
+    folder: &Path,
+    name: &str,
+    make: impl FnOnce() -> anyhow::Result<SecretString>,
+) -> anyhow::Result<SecretString> {
+    let file = folder.join(name);
+    if let Some(kept) = read_secret(&file)? {
+        return Ok(kept);
+    }
+    let made = make()?;
+    write_secret(&file, &made)?;
+    Ok(made)
+}
