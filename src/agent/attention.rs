@@ -1,0 +1,134 @@
+//! A location listens to what it is asked for, says how it is, and stays who it is.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::time::{interval, sleep};
+
+use crate::agent::identity::Identity;
+use crate::bus::connection::Connection;
+use crate::bus::messages::enrolment::Renewed;
+use crate::bus::messages::look::Look;
+use crate::bus::messages::presence::{PRESENCE_MS, Presence};
+use crate::bus::reports::{Looks, report};
+use crate::bus::requests::ask;
+use crate::bus::subjects::Subject;
+use crate::bus::users::LOCATION_TOKEN_MS;
+use crate::clock::Clock;
+use crate::engine::Engine;
+use crate::engine::elsewhere::Heed;
+use crate::model::location::LocationCode;
+use crate::record::recorder::RecordCounters;
+
+/// The interval between two looks at the age of the token.
+const RENEWAL_EVERY: Duration = Duration::from_secs(600);
+/// A token is renewed when it is older than this, in milliseconds.
+const RENEWED_AT_MS: i64 = 86_400_000;
+
+/// Does what the engine asks for beside the schedule.
+#[derive(Clone, Debug)]
+pub(super) struct Attention {
+    pub(super) connection: Connection,
+    pub(super) code: LocationCode,
+    pub(super) engine: Engine,
+}
+
+impl Attention {
+    pub(super) async fn run(self) {
+        let Ok(mut looks) = Looks::listen(&self.connection, &self.code).await else { return };
+        while let Some(Look { service, look_now, hurry_ms }) = looks.next().await {
+            if self.engine.heed(Heed { id: service, look_now, hurry_ms }).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Says every few seconds how this location is.
+#[derive(Clone, Debug)]
+pub(super) struct SelfReport {
+    connection: Connection,
+    code: LocationCode,
+    engine: Engine,
+    counters: Arc<RecordCounters>,
+    clock: Clock,
+}
+
+impl SelfReport {
+    pub(super) const fn new(
+        connection: Connection,
+        code: LocationCode,
+        engine: Engine,
+        counters: Arc<RecordCounters>,
+        clock: Clock,
+    ) -> Self {
+        Self { connection, code, engine, counters, clock }
+    }
+
+    pub(super) async fn run(self) {
+        let mut ticks = interval(Duration::from_millis(PRESENCE_MS));
+        loop {
+            ticks.tick().await;
+            if !self.connection.state().is_connected() {
+                continue;
+            }
+            let Some(presence) = self.look().await else { return };
+            if let Err(error) = report(&self.connection, &self.code, &presence).await {
+                tracing::debug!(error, "the engine cannot be told how this location is");
+            }
+        }
+    }
+
+    /// `None` = the engine has stopped.
+    async fn look(&self) -> Option<Presence> {
+        let lateness = self.engine.lateness().await.ok()?;
+        let services = self.engine.watched().await.ok()?.len() as u64;
+        let count = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
+        Some(Presence {
+            version: env!("CARGO_PKG_VERSION").into(),
+            sent_at_ms: self.clock.now().ms(),
+            started_at_ms: self.engine.started_at().ms(),
+            services,
+            lateness_p99_us: lateness.percentile_us(99.0),
+            missed: self.engine.counters().missed.get(),
+            waiting: count(&self.counters.waiting),
+            spool_bytes: count(&self.counters.spool_bytes),
+            shed: count(&self.counters.shed),
+        })
+    }
+}
+
+/// Keeps the token young.
+#[derive(Clone, Debug)]
+pub(super) struct Renewal {
+    pub(super) connection: Connection,
+    pub(super) identity: Identity,
+    pub(super) clock: Clock,
+}
+
+impl Renewal {
+    pub(super) async fn run(mut self) {
+        loop {
+            if self.is_due() && self.connection.state().is_connected() {
+                match self.renew().await {
+                    Ok(()) => tracing::info!("the token of this location is renewed"),
+                    Err(error) => tracing::warn!("the token of this location is not renewed: {error:#}"),
+                }
+            }
+            sleep(RENEWAL_EVERY).await;
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        let expires = self.identity.credentials().ok().and_then(|kept| kept.holder().expires);
+        expires.is_some_and(|expires| expires.ms_since(self.clock.now()) < LOCATION_TOKEN_MS - RENEWED_AT_MS)
+    }
+
+    async fn renew(&mut self) -> anyhow::Result<()> {
+        let subject = Subject::Renew(self.identity.code.clone());
+        let Renewed { token } = ask(&self.connection, &subject, &()).await?;
+        self.connection.use_credentials(self.identity.renew(token)?);
+        Ok(())
+    }
+}

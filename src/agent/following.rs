@@ -1,0 +1,208 @@
+//! A location follows its definitions: what comes is checked from then on, what is taken away is not.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::time::{Instant, sleep};
+
+use crate::agent::archive::Archive;
+use crate::agent::catalogue::{Catalogue, Entry, Since};
+use crate::bus::connection::Connection;
+use crate::bus::definitions::{DefinitionChange, Following, Next};
+use crate::bus::messages::definition::{LocationDefinition, SealedDefinition};
+use crate::bus::sealing::SealingKey;
+use crate::clock::Clock;
+use crate::engine::Engine;
+use crate::engine::definition::{Definition, PlannedChecks, compile};
+use crate::engine::roster::Roster;
+use crate::id::Id;
+use crate::model::check::CheckType;
+use crate::model::location::LocationCode;
+
+/// The wait before the engine is asked again.
+const RETRY: Duration = Duration::from_secs(1);
+/// What is checked is written to the disk at most this often.
+const KEEP_EVERY: Duration = Duration::from_secs(30);
+
+/// Follows the definitions of one location. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Follower {
+    pub(super) connection: Connection,
+    pub(super) code: LocationCode,
+    pub(super) key: SealingKey,
+    pub(super) engine: Engine,
+    /// The one location.
+    pub(super) roster: Arc<Roster>,
+    pub(super) catalogue: Arc<Catalogue>,
+    pub(super) archive: Archive,
+    pub(super) clock: Clock,
+}
+
+impl Follower {
+    /// Goes on with what was checked before this start.
+    pub(super) async fn resume(&self) {
+        let kept = self.archive.read();
+        if !kept.is_empty() {
+            tracing::info!(services = kept.len(), "going on with what was checked before");
+        }
+        for entry in kept {
+            let Some(definition) = self.open(entry.id, &entry.sealed) else { continue };
+            if self.apply(definition, entry.revision).await {
+                self.catalogue.put(entry);
+            }
+        }
+    }
+
+    /// Follows for ever, until the future is dropped.
+    pub(super) async fn run(self) {
+        loop {
+            match Following::listen(&self.connection, &self.code).await {
+                Ok(mut following) => self.follow(&mut following).await,
+                Err(error) => tracing::debug!(error, "the bus is not there"),
+            }
+            sleep(RETRY).await;
+        }
+    }
+
+    async fn follow(&self, following: &mut Following) {
+        loop {
+            let mut left = match following.ask().await {
+                Ok(count) => {
+                    tracing::info!(definitions = count, "the engine tells what to check");
+                    Pass { old: self.catalogue.ids().into_iter().collect(), is_over: count == 0 }
+                }
+                Err(error) => {
+                    tracing::debug!(error, "the engine does not tell what to check; it is asked again");
+                    sleep(RETRY).await;
+                    continue;
+                }
+            };
+            if left.is_over {
+                self.end_pass(&mut left).await;
+            }
+            let mut kept_at = Instant::now();
+            loop {
+                match following.next().await {
+                    None => return,
+                    Some(Next::Lost) => break,
+                    Some(Next::Foreign) => tracing::debug!("a message that is no definition"),
+                    Some(Next::Change(change)) => self.take(change, &mut left).await,
+                }
+                if left.is_over && kept_at.elapsed() > KEEP_EVERY {
+                    kept_at = Instant::now();
+                    self.keep();
+                }
+            }
+        }
+    }
+
+    async fn take(&self, change: DefinitionChange, pass: &mut Pass) {
+        let DefinitionChange { service, revision, definition, pending, .. } = change;
+        pass.old.remove(&service);
+        let opened =
+            definition.as_ref().and_then(|sealed| Some((self.open(service, sealed)?, sealed.clone())));
+        match opened {
+            Some((definition, sealed)) => self.check(definition, sealed, revision).await,
+            None => self.forget(service).await,
+        }
+        if pending == 0 && !pass.is_over {
+            pass.is_over = true;
+            self.end_pass(pass).await;
+        }
+    }
+
+    /// The engine has told everything: what it has not named is no longer to be checked.
+    async fn end_pass(&self, pass: &mut Pass) {
+        for gone in pass.old.drain() {
+            self.forget(gone).await;
+        }
+        self.catalogue.complete();
+        self.keep();
+    }
+
+    fn keep(&self) {
+        if let Err(error) = self.archive.write(&self.catalogue) {
+            tracing::warn!("{error:#}");
+        }
+    }
+
+    async fn check(&self, definition: LocationDefinition, sealed: Bytes, revision: u64) {
+        if self.catalogue.get(definition.service).is_some_and(|known| known.revision >= revision) {
+            return;
+        }
+        let since = Since { at: self.clock.now(), version: definition.version };
+        let (id, key) = (definition.service, definition.key);
+        if self.apply(definition, revision).await {
+            self.catalogue.put(Entry { id, key, revision, sealed, versions: vec![since] });
+        } else {
+            self.forget(id).await;
+        }
+    }
+
+    async fn forget(&self, service: Id) {
+        let Some(gone) = self.catalogue.remove(service) else { return };
+        let revision = i64::try_from(gone.revision).unwrap_or(i64::MAX);
+        if self.engine.retire(service, gone.key, revision).await.is_err() {
+            tracing::warn!(%service, "the engine has stopped");
+        }
+    }
+
+    fn open(&self, service: Id, sealed: &[u8]) -> Option<LocationDefinition> {
+        let opened = SealedDefinition::read(sealed).and_then(|sealed| sealed.open(&self.key));
+        match opened {
+            Ok(definition) if definition.service == service => Some(definition),
+            Ok(_) => {
+                tracing::error!(%service, "its definition is one of another service");
+                None
+            }
+            Err(error) => {
+                tracing::error!(%service, %error, "its definition cannot be opened");
+                None
+            }
+        }
+    }
+
+    /// Checks the service by this definition from now on; false if it cannot be.
+    async fn apply(&self, given: LocationDefinition, revision: u64) -> bool {
+        let service = given.service;
+        let Some(definition) = self.definition(given, revision) else {
+            tracing::error!(%service, "this service cannot be checked here; is this version older than the engine's?");
+            return false;
+        };
+        self.engine.apply(Arc::new(definition)).await.is_ok()
+    }
+
+    fn definition(&self, given: LocationDefinition, revision: u64) -> Option<Definition> {
+        let check_type: CheckType = given.check_type.parse().ok()?;
+        let planned = PlannedChecks {
+            plan: given.rhythm.plan()?,
+            locations: self.roster.all(),
+            target: given.target,
+            timeout_seconds: given.rhythm.timeout_seconds,
+            config: given.config,
+        };
+        Some(Definition {
+            key: given.key,
+            id: given.service,
+            organisation: 0,
+            name: given.name.into(),
+            check_type,
+            // It grows with every change of the definition, unlike that of the stored service.
+            revision: i64::try_from(revision).ok()?,
+            task: Some(compile(check_type, planned).ok()?),
+            heartbeat: None,
+            is_paused: false,
+            in_planned_maintenance: false,
+            stated: None,
+        })
+    }
+}
+
+/// The engine tells everything from the start.
+struct Pass {
+    /// What it has not named yet of what was checked before.
+    old: HashSet<Id>,
+    is_over: bool,
+}
