@@ -14,6 +14,7 @@ mod plan_limits;
 mod public;
 pub mod reconcile;
 pub(crate) mod recording;
+mod remote;
 
 use std::cell::Cell;
 use std::fs::File;
@@ -28,12 +29,13 @@ pub use crate::app::foundation::Foundation;
 pub use crate::app::locations::toolbox;
 
 use crate::announcer::Announcer;
+use crate::announcer::changes::Changes;
 use crate::app::background::{Background, BackgroundParts};
 use crate::app::first_start::{FirstStart, FolderLock};
 use crate::app::recording::{
     CompactorParts, RecorderParts, StartedCompactor, start_compactor, start_recorder,
 };
-use crate::bus::connection::Connection;
+use crate::app::remote::Remote;
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::config::Config;
@@ -67,8 +69,8 @@ pub struct App {
     engine: Engine,
     recording: Recording,
     databases: Databases,
-    /// Closed when it is dropped; `None` when everything runs in this process.
-    bus: Option<Connection>,
+    /// What serves locations in other places; `None` when everything runs in this process.
+    remote: Option<Remote>,
     /// Held until everything has stopped.
     lock: File,
 }
@@ -91,14 +93,13 @@ impl Recording {
         engine: &Engine,
         guard: &Arc<ClockGuard>,
         supervisor: &Supervisor,
-        bus: Option<&Connection>,
+        remote: Option<&Remote>,
     ) -> Vec<Arc<dyn Collect>> {
         let clock = Arc::new(ClockMetrics(Arc::clone(guard)));
         let (recorded, compacted) = (Arc::clone(&self.recorded), Arc::clone(&self.compacted));
         let always: [Arc<dyn Collect>; 6] =
             [engine.counters(), engine.roster(), recorded, compacted, clock, Arc::new(supervisor.clone())];
-        let connected = bus.map(|bus| Arc::clone(bus.state()) as Arc<dyn Collect>);
-        always.into_iter().chain(connected).collect()
+        always.into_iter().chain(remote.into_iter().flat_map(Remote::collectors)).collect()
     }
 }
 
@@ -133,8 +134,10 @@ impl App {
             supervisor: supervisor.clone(),
         });
         let databases = foundation.databases.clone();
-        let announcer = Announcer { databases: databases.clone(), engine: engine.clone(), definer };
+        let changes = if bus.is_some() { Changes::kept() } else { Changes::default() };
+        let announcer = Announcer { databases: databases.clone(), engine: engine.clone(), definer, changes };
         let restored = past::restore_services(&announcer, is_past_whole).await?;
+        let remote = remote::start(&foundation, bus, &announcer, &supervisor)?;
         let state = AppState {
             base_url: foundation.config.base_url(),
             plans: PlanTable::new(&foundation.config.plans)?,
@@ -149,7 +152,7 @@ impl App {
             engine: engine.clone(),
             definer: announcer.definer.clone(),
             announcer: announcer.clone(),
-            collectors: recording.collectors(&engine, &guard, &supervisor, bus.as_ref()),
+            collectors: recording.collectors(&engine, &guard, &supervisor, remote.as_ref()),
             supervisor: supervisor.clone(),
         };
         let background = Background::start(BackgroundParts {
@@ -165,7 +168,7 @@ impl App {
         })
         .await;
         let server = public::open(state, listener)?;
-        Ok(Self { address, first_start, server, background, engine, recording, databases, bus, lock })
+        Ok(Self { address, first_start, server, background, engine, recording, databases, remote, lock })
     }
 
     /// Stops in order: no new requests, no new checks, everything recorded, databases closed.
@@ -178,6 +181,9 @@ impl App {
             self.server.stop().await;
             awaited.set("the timetable and background tasks");
             self.background.stop().await;
+            if let Some(remote) = &self.remote {
+                remote.stop();
+            }
             awaited.set("the engine");
             self.engine.stop().await;
             awaited.set("the recorder");
@@ -191,7 +197,7 @@ impl App {
             self.databases.main.close().await;
             awaited.set("the history database");
             self.databases.history.close().await;
-            drop((self.bus, self.lock));
+            drop((self.remote, self.lock));
             Ok(())
         };
         let stopped = tokio::time::timeout(STOP_LIMIT, stopping).await;

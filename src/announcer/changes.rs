@@ -39,7 +39,9 @@ impl Changes {
 
     /// A service has changed, or is gone.
     pub fn mark(&self, service: ServiceAddress) {
-        self.add(|marks| drop(marks.services.insert(service.key, service.id)));
+        self.add(|marks| {
+            marks.services.insert(service.key, service.id);
+        });
     }
 
     /// Any service may have changed: there is another location.

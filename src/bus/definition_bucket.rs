@@ -77,7 +77,8 @@ pub async fn digests(engine: &Connection) -> Result<HashMap<DefinitionPlace, Str
     }
     let mut messages = consumer.messages().await.map_err(|error| error.to_string())?;
     loop {
-        let message = timeout(SILENCE, messages.next()).await.map_err(|_| "the bucket is silent".to_owned())?;
+        let message =
+            timeout(SILENCE, messages.next()).await.map_err(|_| "the bucket is silent".to_owned())?;
         let message = message.ok_or("the bucket has ended")?.map_err(|error| error.to_string())?;
         let pending = message.info().map_err(|error| error.to_string())?.pending;
         let header = |name| message.headers.as_ref().and_then(|headers| headers.get(name));

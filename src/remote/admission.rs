@@ -199,7 +199,10 @@ mod tests {
         #[case] refusal: Option<Refusal>,
     ) {
         let judged = judged(record, version, NOW);
-        assert_eq!((judged.taken.len(), judged.refused), (usize::from(refusal.is_none()), refusal.into_iter().collect()));
+        assert_eq!(
+            (judged.taken.len(), judged.refused),
+            (usize::from(refusal.is_none()), refusal.into_iter().collect())
+        );
     }
 
     #[test]

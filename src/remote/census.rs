@@ -7,15 +7,16 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use actix::Recipient;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::announcer::changes::Changes;
-use crate::engine::roster::{Roster, Urged};
+use crate::engine::roster::Roster;
 use crate::model::location::LocationCode;
+use crate::remote::looks::Looker;
 use crate::store::probe_locations::{self, Machine};
 use crate::store::{Databases, MainError};
+use crate::supervise::Handle;
 
 /// The interval between two looks at what is stored: another process may have changed it.
 const EVERY: Duration = Duration::from_secs(5);
@@ -52,7 +53,7 @@ pub struct Census {
     /// Their keys.
     pub recipients: Arc<Recipients>,
     /// Takes what a location is asked for.
-    pub urges: Recipient<Urged>,
+    pub looker: Handle<Looker>,
     /// Told when every service has other locations.
     pub changes: Changes,
     /// Told the same, for the engine.
@@ -89,7 +90,9 @@ impl Census {
             let code = stored.location.code.clone();
             let machine = stored.machine.filter(|_| stored.is_enabled);
             let is_used = machine.is_some();
-            is_news |= self.recipients.set(&code, machine.as_ref().map(|Machine { keys, .. }| keys.sealing.as_str()));
+            is_news |= self
+                .recipients
+                .set(&code, machine.as_ref().map(|Machine { keys, .. }| keys.sealing.as_str()));
             if !is_used {
                 is_news |= self.roster.set_used(&code, false);
                 continue;
@@ -97,8 +100,9 @@ impl Census {
             let is_new = self.roster.find(code.as_str()).is_none();
             if is_new {
                 tracing::info!(location = %code, "a location in another place takes part");
-                self.roster.add_elsewhere(stored.location, self.urges.clone());
             }
+            // Also to one that is known: the actor may be another one by now.
+            self.roster.add_elsewhere(stored.location, self.looker.address().recipient());
             is_news |= self.roster.set_used(&code, true) | is_new;
         }
         if is_news {

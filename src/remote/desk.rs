@@ -12,16 +12,13 @@ use crate::bus::messages::enrolment::{Answer, Enrolled, EnrolmentRequest, Renewe
 use crate::bus::requests::{ENROLMENTS, Question, Questions, RENEWALS};
 use crate::bus::sealing;
 use crate::bus::subjects::Subject;
-use crate::bus::users::{Issuer, User, is_user_key};
+use crate::bus::users::{Issuer, LOCATION_TOKEN_MS, User, is_user_key};
 use crate::clock::Clock;
 use crate::id::Id;
 use crate::model::location::LocationCode;
 use crate::remote::counters::RemoteCounters;
 use crate::store::probe_locations::{self, LocationKeys};
 use crate::store::{Databases, MainError};
-
-/// The time that a location's token is valid, in milliseconds: a location that is taken out of use can connect for so long.
-pub const TOKEN_MS: i64 = 24 * 3_600_000;
 
 /// Answers machines and locations. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -44,7 +41,8 @@ impl Desk {
     /// Answers until the connection is closed.
     pub async fn run(self) {
         let listen = |subjects| Questions::listen(&self.connection, subjects);
-        let (Ok(mut enrolments), Ok(mut renewals)) = (listen(ENROLMENTS).await, listen(RENEWALS).await) else {
+        let (Ok(mut enrolments), Ok(mut renewals)) = (listen(ENROLMENTS).await, listen(RENEWALS).await)
+        else {
             return;
         };
         loop {
@@ -78,7 +76,7 @@ impl Desk {
     async fn try_enrol(&self, enrolment: Id, keys: &LocationKeys) -> Result<Answer<Enrolled>, MainError> {
         let now = self.clock.now();
         let transaction = self.databases.main.begin().await?;
-        let Some(location) = probe_locations::enrol(&*transaction, enrolment, keys, now).await? else {
+        let Some(location) = probe_locations::enrol(&transaction, enrolment, keys, now).await? else {
             let reason = "this enrolment is unknown, has been used, or has expired; \
                           watchkeeper location invite makes a new one";
             return Ok(Answer::Refused(reason.into()));
@@ -111,7 +109,7 @@ impl Desk {
 
     fn token(&self, code: &LocationCode, user_key: &str) -> Result<String, String> {
         let (user, now) = (User::Location(code.clone()), self.clock.now());
-        let token = self.issuer.issue(&user, user_key, now, Some(now.plus_ms(TOKEN_MS)));
+        let token = self.issuer.issue(&user, user_key, now, Some(now.plus_ms(LOCATION_TOKEN_MS)));
         token.map_err(|error| {
             tracing::error!(%error, "a location's token cannot be signed");
             "the token cannot be signed".to_owned()

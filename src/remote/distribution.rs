@@ -90,7 +90,10 @@ impl Distribution {
             let digests = match definition_bucket::digests(&self.connection).await {
                 Ok(digests) => digests,
                 Err(error) => {
-                    tracing::warn!(error, "the definitions of locations cannot be read; they are tried again");
+                    tracing::warn!(
+                        error,
+                        "the definitions of locations cannot be read; they are tried again"
+                    );
                     tokio::time::sleep(RETRY).await;
                     continue;
                 }

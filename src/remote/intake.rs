@@ -103,7 +103,9 @@ impl Intake {
                 batch.acknowledge().await;
                 continue;
             }
-            if self.engine.hear(taken).await.is_err() || pending.send(Pending { batch, records }).await.is_err() {
+            if self.engine.hear(taken).await.is_err()
+                || pending.send(Pending { batch, records }).await.is_err()
+            {
                 return Ok(());
             }
         }
@@ -139,10 +141,8 @@ impl Intake {
         let (taken, misplaced): (Vec<_>, Vec<_>) =
             taken.into_iter().partition(|results| partition_of(results.id) == partition);
         misplaced.iter().for_each(|results| refuse(Refusal::Malformed, results.records.len()));
-        let results = |results: TakenResults| ServiceResults {
-            id: results.id,
-            records: results.records.into(),
-        };
+        let results =
+            |results: TakenResults| ServiceResults { id: results.id, records: results.records.into() };
         taken.into_iter().map(results).collect()
     }
 
@@ -175,7 +175,12 @@ impl Intake {
     }
 
     /// Stores a batch, however long that takes. Meanwhile the bus is told that nothing of what is here is to come again.
-    async fn store(&self, batch: &Batch, held: &mut VecDeque<Pending>, pending: &mut mpsc::Receiver<Pending>) {
+    async fn store(
+        &self,
+        batch: &Batch,
+        held: &mut VecDeque<Pending>,
+        pending: &mut mpsc::Receiver<Pending>,
+    ) {
         let mut told_at = Instant::now();
         let mut is_failing = false;
         while let Err(error) = self.writer.write(batch).await {

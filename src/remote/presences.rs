@@ -28,7 +28,9 @@ impl Presences {
         let Ok(mut reports) = Reports::listen(&self.connection).await else { return };
         let mut warned = HashMap::new();
         match reports::newest(&self.connection).await {
-            Ok(newest) => newest.iter().for_each(|(location, (presence, at))| self.note(location, presence, *at)),
+            Ok(newest) => {
+                newest.iter().for_each(|(location, (presence, at))| self.note(location, presence, *at))
+            }
             Err(error) => tracing::warn!(error, "what locations have said before cannot be read"),
         }
         while let Some(Report { location, presence }) = reports.next().await {

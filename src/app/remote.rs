@@ -1,0 +1,228 @@
+//! Serves locations in other places, where the settings name NATS servers: on a thread of its own, beside everything else.
+
+use std::sync::Arc;
+
+use actix::Arbiter;
+use anyhow::Context as _;
+use tokio::sync::{Notify, watch};
+
+use crate::announcer::Announcer;
+use crate::app::foundation::Foundation;
+use crate::app::reconcile;
+use crate::bus::connection::Connection;
+use crate::bus::definitions;
+use crate::bus::users::Issuer;
+use crate::config::Config;
+use crate::model::location::LocationCode;
+use crate::record::history_writer::HistoryWriter;
+use crate::remote::assignments::Assignments;
+use crate::remote::census::{Census, Recipients};
+use crate::remote::counters::RemoteCounters;
+use crate::remote::desk::Desk;
+use crate::remote::distribution::Distribution;
+use crate::remote::intake::Intake;
+use crate::remote::looks::{self, Looker};
+use crate::remote::presences::Presences;
+use crate::supervise::{Handle, Kind, Placement, Supervisor};
+use crate::telemetry::Collect;
+
+const CENSUS: Kind = Kind::restarting("location_census");
+const DESK: Kind = Kind::restarting("enrolment_desk");
+const DELIVERIES: Kind = Kind::restarting("definition_deliveries");
+const DISTRIBUTION: Kind = Kind::restarting("definition_distribution");
+const GROWTH: Kind = Kind::restarting("location_growth");
+const INTAKE: Kind = Kind::restarting("result_intake");
+const PRESENCES: Kind = Kind::restarting("location_presences");
+
+/// What serves locations in other places.
+pub(super) struct Remote {
+    connection: Connection,
+    counters: Arc<RemoteCounters>,
+    thread: Arbiter,
+    _looker: Handle<Looker>,
+}
+
+impl Remote {
+    /// The sources of its numbers.
+    pub(super) fn collectors(&self) -> [Arc<dyn Collect>; 2] {
+        [
+            Arc::clone(self.connection.state()) as Arc<dyn Collect>,
+            Arc::clone(&self.counters) as Arc<dyn Collect>,
+        ]
+    }
+
+    /// Stops it: what is not stored comes again.
+    pub(super) fn stop(&self) {
+        self.thread.stop();
+    }
+}
+
+/// Starts it; `None` without a bus.
+///
+/// # Errors
+/// In one line: the key with which locations are signed cannot be read.
+pub(super) fn start(
+    foundation: &Foundation,
+    bus: Option<Connection>,
+    announcer: &Announcer,
+    supervisor: &Supervisor,
+) -> anyhow::Result<Option<Remote>> {
+    let Some(connection) = bus else { return Ok(None) };
+    let issuer = issuer(&foundation.config)?;
+    let (thread, counters) = (Arbiter::new(), Arc::new(RemoteCounters::default()));
+    supervisor.watch_thread("the bus", &thread.handle());
+    let placement = Placement { thread: thread.handle(), mailbox: looks::MAILBOX };
+    let spoken = connection.clone();
+    let looker = supervisor.start(&placement, move || Looker(spoken.clone()));
+    let parts = Parts {
+        connection: connection.clone(),
+        counters: Arc::clone(&counters),
+        assignments: Arc::default(),
+        recipients: Arc::default(),
+        enrolled: Arc::default(),
+        grown: Arc::default(),
+        is_complete: watch::Sender::new(false),
+        looker: looker.clone(),
+        announcer: announcer.clone(),
+    };
+    let clock = foundation.clock.clone();
+    let tasks = Tasks {
+        desk: issuer.map(|issuer| parts.desk(issuer, &clock)),
+        census: parts.census(),
+        distribution: parts.distribution(),
+        intake: parts.intake(&clock),
+        presences: Presences {
+            connection: connection.clone(),
+            roster: Arc::clone(&announcer.definer.roster),
+            clock,
+        },
+        parts,
+    };
+    let tasks_supervisor = supervisor.clone();
+    let is_sent = thread.spawn_fn(move || tasks.spawn(&tasks_supervisor));
+    debug_assert!(is_sent, "the thread has just been made");
+    Ok(Some(Remote { connection, counters, thread, _looker: looker }))
+}
+
+/// The key with which locations are signed; without it no machine can become a location here.
+fn issuer(config: &Config) -> anyhow::Result<Option<Arc<Issuer>>> {
+    let Some(file) = &config.nats_locations_key else {
+        tracing::warn!("nats_locations_key is not set: no machine can become a location by way of this node");
+        return Ok(None);
+    };
+    let issuer = Issuer::read(file).map_err(anyhow::Error::msg).context("nats_locations_key")?;
+    Ok(Some(Arc::new(issuer)))
+}
+
+/// What the tasks share.
+struct Parts {
+    connection: Connection,
+    counters: Arc<RemoteCounters>,
+    assignments: Arc<Assignments>,
+    recipients: Arc<Recipients>,
+    enrolled: Arc<Notify>,
+    grown: Arc<Notify>,
+    is_complete: watch::Sender<bool>,
+    looker: Handle<Looker>,
+    announcer: Announcer,
+}
+
+impl Parts {
+    fn desk(&self, issuer: Arc<Issuer>, clock: &crate::clock::Clock) -> Desk {
+        Desk {
+            connection: self.connection.clone(),
+            databases: self.announcer.databases.clone(),
+            issuer,
+            clock: clock.clone(),
+            enrolled: Arc::clone(&self.enrolled),
+            counters: Arc::clone(&self.counters),
+        }
+    }
+
+    fn census(&self) -> Census {
+        Census {
+            databases: self.announcer.databases.clone(),
+            roster: Arc::clone(&self.announcer.definer.roster),
+            recipients: Arc::clone(&self.recipients),
+            looker: self.looker.clone(),
+            changes: self.announcer.changes.clone(),
+            grown: Arc::clone(&self.grown),
+            enrolled: Arc::clone(&self.enrolled),
+        }
+    }
+
+    fn distribution(&self) -> Distribution {
+        Distribution {
+            connection: self.connection.clone(),
+            databases: self.announcer.databases.clone(),
+            definer: self.announcer.definer.clone(),
+            changes: self.announcer.changes.clone(),
+            assignments: Arc::clone(&self.assignments),
+            recipients: Arc::clone(&self.recipients),
+            is_complete: self.is_complete.clone(),
+            counters: Arc::clone(&self.counters),
+        }
+    }
+
+    fn intake(&self, clock: &crate::clock::Clock) -> Intake {
+        Intake {
+            connection: self.connection.clone(),
+            assignments: Arc::clone(&self.assignments),
+            engine: self.announcer.engine.clone(),
+            writer: HistoryWriter::new(self.announcer.databases.history.clone(), Vec::<LocationCode>::new()),
+            clock: clock.clone(),
+            is_complete: self.is_complete.subscribe(),
+            counters: Arc::clone(&self.counters),
+        }
+    }
+}
+
+/// The tasks, before they run.
+struct Tasks {
+    desk: Option<Desk>,
+    census: Census,
+    distribution: Distribution,
+    intake: Intake,
+    presences: Presences,
+    parts: Parts,
+}
+
+impl Tasks {
+    /// Runs them on the present thread, which ends them.
+    fn spawn(self, supervisor: &Supervisor) {
+        let Self { desk, census, distribution, intake, presences, parts } = self;
+        if let Some(desk) = desk {
+            supervisor.spawn(DESK, move || desk.clone().run());
+        }
+        supervisor.spawn(CENSUS, move || census.clone().run());
+        supervisor.spawn(DISTRIBUTION, move || distribution.clone().run());
+        supervisor.spawn(INTAKE, move || intake.clone().run());
+        supervisor.spawn(PRESENCES, move || presences.clone().run());
+        let Parts { connection, counters, grown, announcer, .. } = parts;
+        supervisor.spawn(DELIVERIES, move || deliver(connection.clone(), Arc::clone(&counters)));
+        supervisor.spawn(GROWTH, move || grow(announcer.clone(), Arc::clone(&grown)));
+    }
+}
+
+/// Begins the deliveries that locations ask for, until the connection is closed.
+async fn deliver(connection: Connection, counters: Arc<RemoteCounters>) {
+    use futures_util::StreamExt as _;
+    let Ok(mut requests) = definitions::requests(&connection).await else { return };
+    while let Some(request) = requests.next().await {
+        counters.deliveries.add(1);
+        if let Err(error) = definitions::answer(&connection, &request).await {
+            tracing::warn!(error, "a location cannot be told what to check; it asks again");
+        }
+    }
+}
+
+/// Lets the engine know of other locations whenever there are some.
+async fn grow(announcer: Announcer, grown: Arc<Notify>) {
+    loop {
+        grown.notified().await;
+        while let Err(error) = reconcile::apply_all(&announcer).await {
+            tracing::warn!("services cannot be given their locations; it is tried again: {error:#}");
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        }
+    }
+}
