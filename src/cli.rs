@@ -5,13 +5,16 @@
 
 mod check;
 mod import;
+mod locations;
 mod log;
 mod nats_config;
 mod openapi;
 mod organisations;
 mod picture;
+mod probe;
 mod promote;
 mod reference;
+mod running;
 mod serve;
 mod settings;
 mod tokens;
@@ -49,6 +52,10 @@ enum Command {
     /// API tokens
     #[command(subcommand)]
     Token(tokens::Command),
+    /// Locations in other places
+    #[command(subcommand)]
+    Location(locations::Command),
+    Probe(probe::Arguments),
     Import(import::Arguments),
     NatsConfig(nats_config::Arguments),
     Promote(promote::Arguments),
@@ -93,6 +100,8 @@ async fn dispatch(matches: &ArgMatches, config: Config) -> anyhow::Result<ExitCo
         Command::Check(arguments) => check::run(&arguments, &config).await,
         Command::Org(command) => organisations::run(command, config).await,
         Command::Token(command) => tokens::run(command, config).await,
+        Command::Location(command) => locations::run(command, config).await,
+        Command::Probe(arguments) => probe::run(arguments, config).await,
         Command::Import(arguments) => import::run(arguments, config).await,
         Command::NatsConfig(arguments) => nats_config::run(arguments),
         Command::Promote(arguments) => promote::run(arguments, config).await,
@@ -183,10 +192,11 @@ fn check_words(config: &Config) -> Result<(), BadConfig> {
 
 /// Logs go to standard error, so that results on standard output stay clean.
 fn start_log(config: &Config, command: &str) -> Result<(), String> {
-    let filter = tracing_subscriber::EnvFilter::try_new(log_filter(&config.log, command == "serve"))
-        .map_err(|error| {
-            format!("log = \"{}\" is not allowed: {error}; it must be a filter such as info", config.log)
-        })?;
+    let filter =
+        tracing_subscriber::EnvFilter::try_new(log_filter(&config.log, matches!(command, "serve" | "probe")))
+            .map_err(|error| {
+                format!("log = \"{}\" is not allowed: {error}; it must be a filter such as info", config.log)
+            })?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(log::StandardError);
     // What goes wrong with the log would be told on standard error, by a macro that panics when that is gone.
     let builder = builder.log_internal_errors(false);

@@ -2,22 +2,19 @@
 //!
 //! A process that cannot go on says why in one line and ends with exit code 70, so that a service manager starts it again.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::App;
 use crate::app::first_start::FirstStart;
+use crate::cli::running::{LOOK_EVERY, Signals, complain, end_at_once, say};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::supervise::watchdog::Watchdog;
 use crate::supervise::{EXIT_CODE, Supervisor};
 
-/// The time between two looks of the watchdog: it counts seconds.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The time that an orderly end may take when the process cannot go on.
 const END_LIMIT: Duration = Duration::from_secs(5);
 
@@ -37,25 +34,6 @@ impl Arguments {
     /// The settings with what the command's own flags say.
     pub(super) fn settings(&self, config: Config) -> Config {
         Config { trust_clock: self.trust_clock, ..config }
-    }
-}
-
-/// SIGTERM and SIGINT.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-    }
-
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
-        }
     }
 }
 
@@ -97,24 +75,6 @@ async fn end(app: App, reason: &str) -> ExitCode {
         Err(_) => tracing::warn!("the end was not orderly: it took too long"),
     }
     ExitCode::from(EXIT_CODE)
-}
-
-/// Ends a process that cannot even stop in order.
-fn end_at_once(reason: Option<&str>) {
-    if let Some(reason) = reason {
-        complain(reason);
-    }
-    std::process::exit(EXIT_CODE.into());
-}
-
-/// One line on standard error; where nobody reads it, there is nothing to be done.
-fn complain(reason: &str) {
-    let _ = writeln!(std::io::stderr(), "watchkeeper: {reason}; ending with exit code {EXIT_CODE}");
-}
-
-/// Text on standard output, which may be closed.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 fn greet(public_api_url: Option<&str>, app: &App) {

@@ -4,8 +4,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
+use crate::engine::roster::KnownLocation;
 use crate::http::openapi::shape::{Shape, one_of, string, text, timestamp_or_null};
-use crate::model::location::Location;
 
 /// A location that checks.
 #[derive(Serialize, ToSchema)]
@@ -27,17 +27,25 @@ pub(super) struct ProbeView<'a> {
     last_seen_at: Option<Timestamp>,
 }
 
+/// A location that has said nothing for longer is offline, in milliseconds.
+const OFFLINE_MS: i64 = 60_000;
+
 impl<'a> ProbeView<'a> {
-    /// The view of a location of this process, which is as alive as the process that answers at `now`.
-    pub(super) fn of(location: &'a Location, now: Timestamp) -> Self {
+    /// The view of a location: one of this process is as alive as the process that answers at `now`, one in another place as
+    /// what it has last said of itself.
+    pub(super) fn of(known: &'a KnownLocation, now: Timestamp) -> Self {
+        let location = &known.location;
+        let last_seen_at =
+            if known.is_elsewhere() { known.last_seen().map(|seen| seen.at) } else { Some(now) };
+        let is_online = last_seen_at.is_some_and(|at| now.ms_since(at) <= OFFLINE_MS);
         Self {
             code: location.code.as_str(),
             name: &location.name,
             location: &location.place,
             country_code: &location.country_code,
             kind: "public",
-            status: "online",
-            last_seen_at: Some(now),
+            status: if is_online { "online" } else { "offline" },
+            last_seen_at,
         }
     }
 }

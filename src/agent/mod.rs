@@ -1,0 +1,184 @@
+//! This process as a location in another place (`watchkeeper probe`): it is told what to check, and reports what it finds.
+//!
+//! - [`identity`]: who it is; it becomes that by an enrolment, and keeps its keys to itself.
+//! - [`catalogue`]: what it has to check, in which version since when; [`following`] keeps it, [`archive`] has it on disk.
+//! - [`uplink`]: the way of results to the engine; the recorder keeps them until they are there.
+//! - [`attention`]: it listens to what it is asked for, and says how it is.
+//!
+//! It is an engine of its own with one location: the schedule, retries and lateness are those of every engine, and go on
+//! while nobody can be reached. It judges nothing: what a service is, all locations decide together, elsewhere.
+
+mod archive;
+mod attention;
+mod catalogue;
+mod following;
+pub mod identity;
+mod uplink;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::Arbiter;
+use anyhow::Context as _;
+use tokio::task::JoinHandle;
+
+use crate::agent::archive::Archive;
+use crate::agent::attention::{Attention, Renewal, SelfReport};
+use crate::agent::catalogue::Catalogue;
+use crate::agent::following::Follower;
+use crate::agent::identity::Identity;
+use crate::agent::uplink::Uplink;
+use crate::bus::connection::Connection;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::config::limits::{EngineLimits, RecordLimits};
+use crate::engine::roster::Roster;
+use crate::engine::shard::Threads;
+use crate::engine::{Engine, EngineParts};
+use crate::model::location::Location;
+use crate::probe::prober::Prober;
+use crate::record::recorder::{self, RecordCounters, Recorder};
+use crate::record::spool::Spool;
+use crate::supervise::{Handle, Kind, Placement, Stop, Supervisor};
+
+/// The longest time that a stop may take in all.
+const STOP_LIMIT: Duration = Duration::from_secs(9);
+/// Results travel at the latest after this time, in milliseconds.
+const BATCH_MS: u64 = 250;
+/// Results that wait in memory; beyond that all of them go to the disk.
+const WAITING_RESULTS: usize = 1_000;
+
+const FOLLOWING: Kind = Kind::restarting("definitions");
+const ATTENTION: Kind = Kind::restarting("attention");
+const SELF_REPORT: Kind = Kind::restarting("presence");
+const RENEWAL: Kind = Kind::restarting("renewal");
+
+/// A running location.
+#[derive(Debug)]
+pub struct Agent {
+    engine: Engine,
+    recorder: Handle<Recorder>,
+    recorder_thread: Arbiter,
+    tasks: Vec<JoinHandle<()>>,
+    archive: Archive,
+    catalogue: Arc<Catalogue>,
+}
+
+/// The parts that a location is started with.
+pub struct AgentParts<'a> {
+    /// Its settings.
+    pub config: &'a Config,
+    /// Wall time.
+    pub clock: Clock,
+    /// Keeps its actors alive.
+    pub supervisor: &'a Supervisor,
+    /// Who it is.
+    pub identity: Identity,
+    /// Makes its checks.
+    pub prober: Arc<dyn Prober>,
+}
+
+impl Agent {
+    /// Starts to check what it had to check before, and to follow changes of that.
+    ///
+    /// # Errors
+    /// What cannot be used, in one line.
+    pub async fn start(parts: AgentParts<'_>) -> anyhow::Result<Self> {
+        let AgentParts { config, clock, supervisor, identity, prober } = parts;
+        let folder = &config.data_dir;
+        supervisor.watch_thread("the main thread", &Arbiter::current());
+        let limits = &config.limits.bus;
+        let connection =
+            Connection::open_some_time(&identity.servers, identity.credentials()?, limits).await?;
+        let catalogue = Arc::new(Catalogue::default());
+        let uplink =
+            Uplink::new(connection.clone(), identity.code.clone(), Arc::clone(&catalogue), clock.clone());
+        let counters = Arc::new(RecordCounters::default());
+        let (recorder, recorder_thread) = start_recorder(config, supervisor, uplink, &counters)?;
+        let here = Location {
+            code: identity.code.clone(),
+            name: identity.name.clone(),
+            place: String::new(),
+            country_code: "ZZ".into(),
+        };
+        let roster = Arc::new(Roster::new(vec![here]));
+        let engine_limits =
+            EngineLimits { batch_ms: BATCH_MS, failures_at_once: true, ..config.limits.engine.clone() };
+        let engine = Engine::start(&EngineParts {
+            roster: Arc::clone(&roster),
+            probers: vec![prober],
+            clock: clock.clone(),
+            threads: Threads::Own(engine_limits.shards),
+            limits: engine_limits,
+            sink: recorder.address().recipient(),
+            supervisor: supervisor.clone(),
+        });
+        let archive = Archive::at(folder);
+        let follower = Follower {
+            connection: connection.clone(),
+            code: identity.code.clone(),
+            key: identity.sealing.clone(),
+            engine: engine.clone(),
+            roster,
+            catalogue: Arc::clone(&catalogue),
+            archive: archive.clone(),
+            clock: clock.clone(),
+        };
+        follower.resume().await;
+        let report = SelfReport::new(
+            connection.clone(),
+            identity.code.clone(),
+            engine.clone(),
+            counters,
+            clock.clone(),
+        );
+        let attention =
+            Attention { connection: connection.clone(), code: identity.code.clone(), engine: engine.clone() };
+        let renewal = Renewal { connection, identity, clock };
+        let tasks = vec![
+            supervisor.spawn(FOLLOWING, move || follower.clone().run()),
+            supervisor.spawn(ATTENTION, move || attention.clone().run()),
+            supervisor.spawn(SELF_REPORT, move || report.clone().run()),
+            supervisor.spawn(RENEWAL, move || renewal.clone().run()),
+        ];
+        Ok(Self { engine, recorder, recorder_thread, tasks, archive, catalogue })
+    }
+
+    /// Stops in order: no new checks, what was measured is with the engine or on the disk.
+    ///
+    /// # Errors
+    /// When that does not end in time.
+    pub async fn stop(self) -> anyhow::Result<()> {
+        let stopping = async {
+            // Results still go out: the recorder has its own way.
+            self.tasks.iter().for_each(JoinHandle::abort);
+            self.engine.stop().await;
+            self.recorder.send(Stop).await.context("the recorder had stopped before")?;
+            self.recorder_thread.stop();
+            self.archive.write(&self.catalogue)?;
+            Ok(())
+        };
+        tokio::time::timeout(STOP_LIMIT, stopping).await.context("stopping took too long")?
+    }
+}
+
+fn start_recorder(
+    config: &Config,
+    supervisor: &Supervisor,
+    uplink: Uplink,
+    counters: &Arc<RecordCounters>,
+) -> anyhow::Result<(Handle<Recorder>, Arbiter)> {
+    let thread = Arbiter::new();
+    let limits = RecordLimits { waiting_results: WAITING_RESULTS, ..config.record.clone() };
+    let spool = spool(&config.data_dir, limits.spool_max_bytes)?;
+    supervisor.watch_thread("the recorder", &thread.handle());
+    let recorder = Recorder::new(Arc::new(uplink), limits, Arc::clone(counters)).spooling(Some(spool));
+    let placement = Placement { thread: thread.handle(), mailbox: recorder::MAILBOX };
+    Ok((supervisor.start_once(&placement, recorder), thread))
+}
+
+fn spool(data_dir: &Path, max_bytes: u64) -> anyhow::Result<Spool> {
+    let folder = data_dir.join("spool");
+    Spool::open(&folder, max_bytes).with_context(|| format!("cannot use the folder {}", folder.display()))
+}

@@ -1,0 +1,255 @@
+//! `watchkeeper location`: locations in other places, and the join tokens by which machines become them.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use clap::{Args, Subcommand};
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+
+use crate::app::Foundation;
+use crate::bus::messages::enrolment::JoinToken;
+use crate::bus::users::{ENROLMENT_MS, Issuer, User};
+use crate::cli::display_name;
+use crate::clock::{Clock, Timestamp};
+use crate::config::Config;
+use crate::config::sources::BadConfig;
+use crate::id::Id;
+use crate::model::location::{CodeForm, Location, LocationCode, PUSH};
+use crate::store::probe_locations::{self, Enrolment, StoredLocation};
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Make a location; prints the join token by which a machine becomes it
+    Create(Create),
+    /// Print another join token, for a new machine of a location
+    Invite(Invite),
+    /// List the locations
+    List(List),
+    /// Take a location out of use; its results stay, and it can be invited again
+    Disable(Disable),
+}
+
+#[derive(Args)]
+pub(super) struct Create {
+    /// Code that stands in results: 1 to 32 of a-z, 0-9, '.', '_' and '-'; it is never given to another place
+    #[arg(long, value_name = "CODE", value_parser = parse_code)]
+    code: LocationCode,
+    /// Display name, such as Frankfurt
+    #[arg(long, value_name = "NAME", value_parser = display_name)]
+    name: String,
+    /// Two letters of the country, ISO 3166-1; ZZ when unknown
+    #[arg(long, value_name = "COUNTRY", default_value = "ZZ", value_parser = parse_country)]
+    country: String,
+    /// Country or region in words
+    #[arg(long, value_name = "PLACE", default_value = "")]
+    place: String,
+    #[command(flatten)]
+    invitation: Invitation,
+}
+
+#[derive(Args)]
+pub(super) struct Invite {
+    /// Code of the location
+    #[arg(value_parser = parse_code)]
+    code: LocationCode,
+    #[command(flatten)]
+    invitation: Invitation,
+}
+
+/// How the machine reaches the bus, and how the token is printed.
+#[derive(Args)]
+struct Invitation {
+    /// NATS servers as that machine reaches them, tls://… [default: nats_url]
+    #[arg(long = "servers", value_name = "URL,…")]
+    servers: Option<String>,
+    /// Print JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
+}
+
+#[derive(Args)]
+pub(super) struct List {
+    /// Print JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
+}
+
+#[derive(Args)]
+pub(super) struct Disable {
+    /// Code of the location
+    #[arg(value_parser = parse_code)]
+    code: LocationCode,
+}
+
+pub(super) async fn run(command: Command, config: Config) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Create(arguments) => create(arguments, config).await,
+        Command::Invite(arguments) => invite(arguments, config).await,
+        Command::List(arguments) => list(&arguments, config).await,
+        Command::Disable(arguments) => disable(&arguments, config).await,
+    }
+}
+
+fn parse_code(text: &str) -> Result<LocationCode, String> {
+    if text == PUSH {
+        return Err(format!("no location can have the code '{PUSH}': it stands for pings"));
+    }
+    text.parse().map_err(|error: CodeForm| error.to_string())
+}
+
+fn parse_country(text: &str) -> Result<String, &'static str> {
+    let is_country = text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_uppercase());
+    if is_country { Ok(text.to_owned()) } else { Err("a country has two capital letters, such as DE") }
+}
+
+async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
+    let Create { code, name, country, place, invitation } = arguments;
+    if config.location == code.as_str() || config.probe.locations.iter().any(|own| own.code == code.as_str())
+    {
+        bail!("{code} is the code of a location of the engine's own process (location, probe.locations)");
+    }
+    let location = Location { code, name, place, country_code: country };
+    let join = Join::new(&config, &invitation)?;
+    let foundation = Foundation::lay(config, Clock::System).await?;
+    let now = foundation.clock.now();
+    let enrolment = enrolment(now);
+    let transaction = foundation.databases.main.begin().await?;
+    if !probe_locations::insert(&transaction, &location, enrolment, now).await? {
+        bail!(
+            "there is a location {} already; watchkeeper location invite {0} makes another join token",
+            location.code
+        );
+    }
+    let token = join.token(enrolment, now)?;
+    transaction.commit().await?;
+    show(&location.code, &token, enrolment, invitation.as_json);
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn invite(arguments: Invite, config: Config) -> anyhow::Result<ExitCode> {
+    let Invite { code, invitation } = arguments;
+    let join = Join::new(&config, &invitation)?;
+    let foundation = Foundation::lay(config, Clock::System).await?;
+    let now = foundation.clock.now();
+    let enrolment = enrolment(now);
+    let transaction = foundation.databases.main.begin().await?;
+    if !probe_locations::invite(&transaction, &code, enrolment).await? {
+        bail!("there is no location {code}; see watchkeeper location list");
+    }
+    let token = join.token(enrolment, now)?;
+    transaction.commit().await?;
+    show(&code, &token, enrolment, invitation.as_json);
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
+    let foundation = Foundation::lay(config, Clock::System).await?;
+    let all = probe_locations::list(foundation.databases.main.reader()).await?;
+    let now = foundation.clock.now();
+    if arguments.as_json {
+        println!("{}", Value::from(all.iter().map(|stored| to_json(stored, now)).collect::<Vec<_>>()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if all.is_empty() {
+        println!("There is no location in another place; watchkeeper location create makes one.");
+    }
+    for stored in &all {
+        let Location { code, name, country_code, .. } = &stored.location;
+        println!("{code:<20} {name:<24} {country_code}  {}", state(stored, now));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn disable(arguments: &Disable, config: Config) -> anyhow::Result<ExitCode> {
+    let foundation = Foundation::lay(config, Clock::System).await?;
+    let transaction = foundation.databases.main.begin().await?;
+    if !probe_locations::disable(&transaction, &arguments.code).await? {
+        bail!("there is no location {}; see watchkeeper location list", arguments.code);
+    }
+    transaction.commit().await?;
+    println!("Location {} is out of use within seconds; its results stay.", arguments.code);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn enrolment(now: Timestamp) -> Enrolment {
+    Enrolment { id: Id::random(), expires_at: now.plus_ms(ENROLMENT_MS) }
+}
+
+/// What a join token is made of, beside the enrolment.
+struct Join {
+    url: String,
+    authority: Option<String>,
+    issuer: Issuer,
+}
+
+impl Join {
+    fn new(config: &Config, invitation: &Invitation) -> Result<Self, BadConfig> {
+        let url = invitation.servers.clone().or_else(|| config.nats_url.clone());
+        let url = url.ok_or_else(|| {
+            BadConfig("nats_url is not set: a location reaches the engine by way of NATS servers; see watchkeeper nats-config".into())
+        })?;
+        let key = config.nats_locations_key.as_deref().ok_or_else(|| {
+            BadConfig(
+                "nats_locations_key is not set: the file locations.key that watchkeeper nats-config has made"
+                    .into(),
+            )
+        })?;
+        let authority = config.nats_ca_file.as_deref().map(read).transpose()?;
+        Ok(Self { url, authority, issuer: Issuer::read(key).map_err(BadConfig)? })
+    }
+
+    fn token(self, enrolment: Enrolment, now: Timestamp) -> anyhow::Result<JoinToken> {
+        let Self { url, authority, issuer } = self;
+        let made = issuer.credentials(&User::Enrolment(enrolment.id), now, Some(enrolment.expires_at))?;
+        Ok(JoinToken {
+            url,
+            authority,
+            credentials: made.to_text().context("the join token cannot be made")?,
+        })
+    }
+}
+
+fn read(file: &Path) -> Result<String, BadConfig> {
+    std::fs::read_to_string(file).map_err(|error| BadConfig(format!("{}: {error}", file.display())))
+}
+
+fn show(code: &LocationCode, token: &JoinToken, enrolment: Enrolment, as_json: bool) {
+    let (text, until) = (token.to_text(), enrolment.expires_at);
+    let word = text.expose_secret();
+    if as_json {
+        println!("{}", json!({"code": code.as_str(), "join_token": word, "expires_at": until}));
+        return;
+    }
+    println!(
+        "Location {code} waits for its machine. On that machine:\n\n  watchkeeper probe --data-dir /var/lib/watchkeeper --join {word}\n\n\
+         The join token can be used once, until {until}."
+    );
+}
+
+fn state(stored: &StoredLocation, now: Timestamp) -> String {
+    let waits = stored.enrolment.filter(|enrolment| enrolment.expires_at > now);
+    match (&stored.machine, waits) {
+        _ if !stored.is_enabled => "out of use".into(),
+        (None, Some(enrolment)) => format!("waits for its machine until {}", enrolment.expires_at),
+        (None, None) => "has no machine; watchkeeper location invite makes a join token".into(),
+        (Some(machine), Some(enrolment)) => {
+            format!("since {}; another machine may join until {}", machine.enrolled_at, enrolment.expires_at)
+        }
+        (Some(machine), None) => format!("since {}", machine.enrolled_at),
+    }
+}
+
+fn to_json(stored: &StoredLocation, now: Timestamp) -> Value {
+    let Location { code, name, place, country_code } = &stored.location;
+    json!({
+        "code": code.as_str(),
+        "name": name,
+        "location": place,
+        "country_code": country_code,
+        "enabled": stored.is_enabled,
+        "enrolled_at": stored.machine.as_ref().map(|machine| machine.enrolled_at),
+        "join_token_expires_at": stored.enrolment.filter(|enrolment| enrolment.expires_at > now).map(|enrolment| enrolment.expires_at),
+    })
+}

@@ -1,0 +1,116 @@
+//! `watchkeeper probe`: this machine as a location in another place, until it is told to stop.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::Args;
+
+use crate::agent::identity::Identity;
+use crate::agent::{Agent, AgentParts};
+use crate::app::first_start;
+use crate::app::toolbox;
+use crate::bus::messages::enrolment::JoinToken;
+use crate::cli::running::{LOOK_EVERY, Signals, complain, end_at_once, say};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::config::sources::BadConfig;
+use crate::probe::prober::Local;
+use crate::supervise::watchdog::Watchdog;
+use crate::supervise::{EXIT_CODE, Supervisor};
+
+const LONG_ABOUT: &str = "\
+Check services from this machine, as a location of an engine elsewhere.
+
+  watchkeeper probe --data-dir /var/lib/watchkeeper --join wkjoin1.…
+
+The first start makes this machine the location that the join token is for (watchkeeper location create prints one; it can be \
+used once, for an hour). The keys are made here and stay here. Later starts need no token.
+
+It only connects outbound, to the NATS servers. It is given what it has to check, and nothing else; secrets are sealed to its \
+key. When nobody can be reached it goes on: results wait in the data folder, and are sent with their original times.
+
+Keep its clock right (NTP): one that is off by more than 2 seconds is corrected for, and said in GET /v1/probes' log and metrics.
+
+Exit codes: 0 told to stop, everything measured is sent or kept; 1 something cannot be used; 2 wrong usage; 70 it could not go \
+on and is to be started again.";
+
+/// Check services from this machine, as a location of an engine elsewhere
+#[derive(Args)]
+#[command(long_about = LONG_ABOUT)]
+pub(super) struct Arguments {
+    /// Join token for the first start; - reads it from standard input, @FILE from a file
+    #[arg(long, value_name = "TOKEN", env = "WATCHKEEPER_JOIN", hide_env_values = true)]
+    join: Option<String>,
+}
+
+pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
+    first_start::make_data_dir(&config.data_dir)?;
+    let lock = first_start::lock(&config.data_dir)?;
+    let identity = identity(arguments.join, &config).await?;
+    let mut signals = Signals::new()?;
+    let supervisor = Supervisor::default();
+    let _watchdog = Watchdog::start(supervisor.clone(), LOOK_EVERY, end_at_once)?;
+    let (code, url) = (identity.code.clone(), identity.servers.url.clone());
+    let parts = AgentParts {
+        config: &config,
+        clock: Clock::System,
+        supervisor: &supervisor,
+        identity,
+        prober: Arc::new(Local::new(toolbox(&config, &Clock::System, None)?)),
+    };
+    let agent = Agent::start(parts).await?;
+    say(&format!("Location {code} checks from here; its engine is reached by way of {url}"));
+    tokio::select! {
+        name = signals.next() => tracing::info!("{name}: stopping"),
+        reason = supervisor.failed() => {
+            complain(&reason);
+            // What still works keeps what it has.
+            let _ = agent.stop().await;
+            return Ok(ExitCode::from(EXIT_CODE));
+        }
+    }
+    agent.stop().await?;
+    drop(lock);
+    say(&format!("Location {code} has stopped; everything measured is sent or kept."));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The location that this machine is, or becomes now.
+async fn identity(join: Option<String>, config: &Config) -> anyhow::Result<Identity> {
+    match (Identity::load(&config.data_dir)?, join) {
+        (Some(identity), None) => Ok(identity),
+        (Some(identity), Some(_)) => {
+            tracing::info!(location = %identity.code, "this machine is a location already; the join token is not used");
+            Ok(identity)
+        }
+        (None, None) => {
+            let problem = format!(
+                "{} holds no location yet; start once with --join TOKEN, which watchkeeper location create prints",
+                config.data_dir.display()
+            );
+            Err(BadConfig(problem).into())
+        }
+        (None, Some(join)) => {
+            let token = JoinToken::parse(&text_of(&join)?).map_err(|error| BadConfig(error.to_string()))?;
+            let identity = Identity::enrol(&config.data_dir, &token, &config.limits.bus).await?;
+            say(&format!("This machine is location {} ({}) from now on.", identity.code, identity.name));
+            Ok(identity)
+        }
+    }
+}
+
+/// The token itself, or what it is read from.
+fn text_of(join: &str) -> anyhow::Result<String> {
+    let mut text = String::new();
+    match (join, join.strip_prefix('@')) {
+        ("-", _) => drop(std::io::stdin().read_to_string(&mut text)?),
+        (_, Some(file)) => {
+            text = std::fs::read_to_string(Path::new(file)).with_context(|| file.to_owned())?
+        }
+        _ => text.push_str(join),
+    }
+    Ok(text)
+}

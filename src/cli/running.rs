@@ -1,0 +1,48 @@
+//! What commands that run until they are told to stop have in common: signals, the watchdog's last word, plain output.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::supervise::EXIT_CODE;
+
+/// The time between two looks of the watchdog: it counts seconds.
+pub(super) const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// SIGTERM and SIGINT.
+pub(super) struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    pub(super) fn new() -> std::io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    pub(super) async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}
+
+/// Ends a process that cannot even stop in order.
+pub(super) fn end_at_once(reason: Option<&str>) {
+    if let Some(reason) = reason {
+        complain(reason);
+    }
+    std::process::exit(EXIT_CODE.into());
+}
+
+/// One line on standard error; where nobody reads it, there is nothing to be done.
+pub(super) fn complain(reason: &str) {
+    let _ = writeln!(std::io::stderr(), "watchkeeper: {reason}; ending with exit code {EXIT_CODE}");
+}
+
+/// Text on standard output, which may be closed.
+pub(super) fn say(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
