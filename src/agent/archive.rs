@@ -5,10 +5,13 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
+use tokio::time::sleep;
 
 use crate::agent::catalogue::{Catalogue, Entry, Since};
 use crate::bus::private_files::replace;
@@ -19,9 +22,30 @@ use crate::model::service::ServiceKey;
 /// The file in the data folder.
 const FILE: &str = "definitions.jsonl";
 
-/// The file.
+/// The file, which one at a time writes. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Archive(PathBuf);
+pub(super) struct Archive {
+    file: Arc<Path>,
+    writing: Arc<Mutex<()>>,
+}
+
+/// The shortest time between two writes.
+const EVERY: Duration = Duration::from_secs(1);
+/// So many services make the time between two writes a millisecond longer: all of them are written each time.
+const SERVICES_PER_MS: usize = 10;
+
+/// Writes what is checked to the disk whenever it has changed, until the future is dropped.
+pub(super) async fn keep(archive: Archive, catalogue: Arc<Catalogue>) {
+    loop {
+        let longer_ms = u64::try_from(catalogue.ids().len() / SERVICES_PER_MS).unwrap_or(u64::MAX);
+        sleep(EVERY.saturating_add(Duration::from_millis(longer_ms))).await;
+        let (archive, catalogue) = (archive.clone(), Arc::clone(&catalogue));
+        let written = tokio::task::spawn_blocking(move || archive.write(&catalogue)).await;
+        if let Ok(Err(error)) = written {
+            tracing::warn!("{error:#}");
+        }
+    }
+}
 
 /// A line of it.
 #[derive(Deserialize, Serialize)]
@@ -36,16 +60,16 @@ struct Line {
 
 impl Archive {
     pub(super) fn at(data_dir: &Path) -> Self {
-        Self(data_dir.join(FILE))
+        Self { file: data_dir.join(FILE).into(), writing: Arc::default() }
     }
 
     /// What was written last.
     pub(super) fn read(&self) -> Vec<Entry> {
-        let text = match fs::read_to_string(&self.0) {
+        let text = match fs::read_to_string(&self.file) {
             Ok(text) => text,
             Err(error) => {
                 if error.kind() != ErrorKind::NotFound {
-                    tracing::warn!(%error, file = %self.0.display(), "what was to be checked cannot be read");
+                    tracing::warn!(%error, file = %self.file.display(), "what was to be checked cannot be read");
                 }
                 return Vec::new();
             }
@@ -70,6 +94,7 @@ impl Archive {
     /// # Errors
     /// When the file cannot be written.
     pub(super) fn write(&self, catalogue: &Catalogue) -> anyhow::Result<()> {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(entries) = catalogue.changed() else { return Ok(()) };
         let mut text = String::new();
         for Entry { id, key, revision, sealed, versions } in entries {
@@ -83,6 +108,6 @@ impl Archive {
             text.push_str(&serde_json::to_string(&line)?);
             text.push('\n');
         }
-        replace(&self.0, &text).context("what is to be checked cannot be kept")
+        replace(&self.file, &text).context("what is to be checked cannot be kept")
     }
 }

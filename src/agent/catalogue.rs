@@ -122,7 +122,7 @@ impl Catalogue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::check::Measurement;
+    use crate::model::check::{ErrorCode, Measurement, Timings};
     use crate::model::service::ProbeRole;
 
     fn entry(id: Id, version: u64, at: i64) -> Entry {
@@ -138,7 +138,7 @@ mod tests {
             scheduled_at: Timestamp::from_ms(checked_at),
             checked_at: Timestamp::from_ms(checked_at),
             attempt: 1,
-            measurement: Measurement::default(),
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", Timings::default()),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use crate::agent::archive::Archive;
 use crate::agent::catalogue::{Catalogue, Entry, Since};
@@ -23,8 +23,6 @@ use crate::model::location::LocationCode;
 
 /// The wait before the engine is asked again.
 const RETRY: Duration = Duration::from_secs(1);
-/// What is checked is written to the disk at most this often.
-const KEEP_EVERY: Duration = Duration::from_secs(30);
 
 /// Follows the definitions of one location. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -82,17 +80,12 @@ impl Follower {
             if left.is_over {
                 self.end_pass(&mut left).await;
             }
-            let mut kept_at = Instant::now();
             loop {
                 match following.next().await {
                     None => return,
                     Some(Next::Lost) => break,
                     Some(Next::Foreign) => tracing::debug!("a message that is no definition"),
                     Some(Next::Change(change)) => self.take(change, &mut left).await,
-                }
-                if left.is_over && kept_at.elapsed() > KEEP_EVERY {
-                    kept_at = Instant::now();
-                    self.keep();
                 }
             }
         }
@@ -119,13 +112,6 @@ impl Follower {
             self.forget(gone).await;
         }
         self.catalogue.complete();
-        self.keep();
-    }
-
-    fn keep(&self) {
-        if let Err(error) = self.archive.write(&self.catalogue) {
-            tracing::warn!("{error:#}");
-        }
     }
 
     async fn check(&self, definition: LocationDefinition, sealed: Bytes, revision: u64) {

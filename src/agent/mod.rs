@@ -23,7 +23,7 @@ use actix::Arbiter;
 use anyhow::Context as _;
 use tokio::task::JoinHandle;
 
-use crate::agent::archive::Archive;
+use crate::agent::archive::{Archive, keep};
 use crate::agent::attention::{Attention, Renewal, SelfReport};
 use crate::agent::catalogue::Catalogue;
 use crate::agent::following::Follower;
@@ -46,9 +46,10 @@ use crate::supervise::{Handle, Kind, Placement, Stop, Supervisor};
 const STOP_LIMIT: Duration = Duration::from_secs(9);
 /// Results travel at the latest after this time, in milliseconds.
 const BATCH_MS: u64 = 250;
-/// Results that wait in memory; beyond that all of them go to the disk.
+/// Results that wait in memory while all is well; beyond that all of them go to the disk.
 const WAITING_RESULTS: usize = 1_000;
 
+const KEEPING: Kind = Kind::restarting("definitions_on_disk");
 const FOLLOWING: Kind = Kind::restarting("definitions");
 const ATTENTION: Kind = Kind::restarting("attention");
 const SELF_REPORT: Kind = Kind::restarting("presence");
@@ -137,6 +138,10 @@ impl Agent {
             Attention { connection: connection.clone(), code: identity.code.clone(), engine: engine.clone() };
         let renewal = Renewal { connection, identity, clock };
         let tasks = vec![
+            supervisor.spawn(KEEPING, {
+                let (archive, catalogue) = (archive.clone(), Arc::clone(&catalogue));
+                move || keep(archive.clone(), Arc::clone(&catalogue))
+            }),
             supervisor.spawn(FOLLOWING, move || follower.clone().run()),
             supervisor.spawn(ATTENTION, move || attention.clone().run()),
             supervisor.spawn(SELF_REPORT, move || report.clone().run()),
@@ -170,7 +175,11 @@ fn start_recorder(
     counters: &Arc<RecordCounters>,
 ) -> anyhow::Result<(Handle<Recorder>, Arbiter)> {
     let thread = Arbiter::new();
-    let limits = RecordLimits { waiting_results: WAITING_RESULTS, ..config.record.clone() };
+    let limits = RecordLimits {
+        waiting_results: WAITING_RESULTS,
+        spools_while_failing: true,
+        ..config.record.clone()
+    };
     let spool = spool(&config.data_dir, limits.spool_max_bytes)?;
     supervisor.watch_thread("the recorder", &thread.handle());
     let recorder = Recorder::new(Arc::new(uplink), limits, Arc::clone(counters)).spooling(Some(spool));

@@ -67,6 +67,7 @@ pub async fn digests(engine: &Connection) -> Result<HashMap<DefinitionPlace, Str
     let stream = stream.map_err(|error| error.to_string())?;
     let config = pull::OrderedConfig {
         deliver_policy: DeliverPolicy::LastPerSubject,
+        filter_subject: subjects::keys_of(DEFINITIONS),
         headers_only: true,
         ..pull::OrderedConfig::default()
     };

@@ -109,6 +109,10 @@ pub struct RecordLimits {
     /// text of at most 500 characters when it failed: 20 MB in all, 120 MB if every one failed at length.
     #[serde(deserialize_with = "rule::amount")]
     pub waiting_results: usize,
+    /// Results wait on the disk, not in memory, as soon as they cannot be stored: a location in another place may be cut off
+    /// for long, and then be killed.
+    #[serde(skip)]
+    pub spools_while_failing: bool,
     /// Bytes of the spool; then results are shed, and said so. A result takes about 45 bytes.
     #[serde(deserialize_with = "rule::amount")]
     pub spool_max_bytes: u64,
@@ -130,6 +134,7 @@ impl Default for RecordLimits {
     fn default() -> Self {
         Self {
             waiting_results: 200_000,
+            spools_while_failing: false,
             spool_max_bytes: 1024 * 1024 * 1024,
             rows_per_commit: 8_192,
             retry_ms: 500,

@@ -142,7 +142,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::model::check::Measurement;
+    use crate::model::check::{ErrorCode, Measurement, Timings};
     use crate::model::service::ProbeRole;
     use crate::remote::assignments::Assignments;
 
@@ -166,7 +166,7 @@ mod tests {
             scheduled_at: at(scheduled_at),
             checked_at: at(checked_at),
             attempt,
-            measurement: Measurement::default(),
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", Timings::default()),
         }
     }
 

@@ -8,8 +8,8 @@ use futures_util::StreamExt as _;
 use tokio::time::timeout;
 use watchkeeper::bus::definitions::{Following, Next};
 
-use crate::support::rogue::Rogue;
-use crate::support::{Bus, DEADLINE, is_taken_in, location, messages};
+use crate::bus::rogue::Rogue;
+use crate::bus::{Bus, DEADLINE, is_taken_in, location, messages};
 
 /// Where a wrong answer would do harm in the engine's account.
 const TARGETS: [&str; 10] = [

@@ -8,7 +8,7 @@ use watchkeeper::bus::connection::{Connection, Servers};
 use watchkeeper::bus::users::{Issuer, User};
 use watchkeeper::config::limits::BusLimits;
 
-use crate::support::{Bus, location, messages, now, until};
+use crate::bus::{Bus, location, messages, now, until};
 
 async fn refusal(bus: &Bus, servers: Servers) -> String {
     let connection = Connection::open(&servers, bus.node_credentials("a"), &BusLimits::default()).await;

@@ -10,7 +10,7 @@ use watchkeeper::bus::subjects::Subject;
 use watchkeeper::bus::users::User;
 use watchkeeper::id::Id;
 
-use crate::support::{Bus, DEADLINE, is_taken_in, location, messages, now, until};
+use crate::bus::{Bus, DEADLINE, is_taken_in, location, messages, now, until};
 
 /// Answers the locations that ask for their definitions, as an engine node does.
 async fn answer_followers(engine: Connection) {

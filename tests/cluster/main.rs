@@ -7,10 +7,14 @@
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
 mod answers;
+mod bus;
 mod connections;
 mod deliveries;
+mod locations;
 mod nats_config;
 mod refusals;
 mod serve;
 mod streams;
+#[allow(dead_code, reason = "shared with the tests of the API, which use all of it")]
+#[path = "../api/support/mod.rs"]
 mod support;

@@ -7,7 +7,7 @@ use watchkeeper::bus::connection::{Connection, Servers};
 use watchkeeper::bus::credentials::Credentials;
 use watchkeeper::config::limits::BusLimits;
 
-use crate::support::nats::{self, NatsServer};
+use crate::bus::nats::{self, NatsServer};
 
 fn nats_config(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));

@@ -5,8 +5,8 @@ use watchkeeper::bus::subjects::Subject;
 use watchkeeper::bus::users::User;
 use watchkeeper::id::Id;
 
-use crate::support::rogue::Rogue;
-use crate::support::{Bus, is_taken_in, location, messages, now};
+use crate::bus::rogue::Rogue;
+use crate::bus::{Bus, is_taken_in, location, messages, now};
 
 const STREAMS: [&str; 4] = ["WK_RESULTS", "KV_wk_definitions", "KV_wk_presence", "KV_wk_leases"];
 

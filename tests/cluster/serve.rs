@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 
 use rstest::rstest;
 
-use crate::support::nats::free_port;
-use crate::support::{Bus, messages, until};
+use crate::bus::nats::free_port;
+use crate::bus::{Bus, messages, until};
 
 /// A server, killed at the end.
 struct Server {

@@ -3,7 +3,7 @@
 use watchkeeper::bus::streams::{self, Prepared};
 use watchkeeper::config::limits::BusLimits;
 
-use crate::support::{Bus, messages};
+use crate::bus::{Bus, messages};
 
 #[tokio::test]
 async fn streams_are_made_once_and_kept_by_the_next_start() {

@@ -147,7 +147,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement};
+    use crate::model::check::{ErrorCode, Measurement, Timings};
     use crate::model::location::LocationCode;
     use crate::model::service::ProbeRole;
 
@@ -160,11 +160,7 @@ mod tests {
             scheduled_at: Timestamp::from_ms(at),
             checked_at: Timestamp::from_ms(at + 3),
             attempt: 1,
-            measurement: Measurement {
-                status: CheckStatus::Down,
-                failure: Some(Box::new(Failure::new(ErrorCode::ALL[0], text.into()))),
-                ..Measurement::default()
-            },
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], text, Timings::default()),
         }
     }
 

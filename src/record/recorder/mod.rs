@@ -120,7 +120,16 @@ impl Recorder {
         let shed = self.queue.take(batch, room);
         if shed > 0 {
             self.counters.shed.fetch_add(shed as u64, Ordering::Relaxed);
-            tracing::error!(results = shed, "the history database is too slow or away: results are lost");
+            tracing::error!(results = shed, "what should store results is too slow or away: they are lost");
+        }
+        self.spill_while_failing();
+    }
+
+    /// Where waiting results are on the disk at once, while they cannot be stored.
+    fn spill_while_failing(&mut self) {
+        if self.limits.spools_while_failing && self.is_backing_off {
+            self.spill(false);
+            self.show();
         }
     }
 
@@ -206,6 +215,7 @@ impl Recorder {
                     self.queue.put_back(Arc::unwrap_or_clone(flight.batch));
                 }
                 self.back_off(ctx);
+                self.spill_while_failing();
             }
         }
     }

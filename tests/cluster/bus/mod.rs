@@ -1,6 +1,7 @@
 //! What the tests share: a bus with users, and waiting without sleeping blindly.
 
 pub(crate) mod nats;
+pub(crate) mod place;
 pub(crate) mod rogue;
 
 use std::future::Future;
@@ -21,7 +22,7 @@ use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::BusLimits;
 use watchkeeper::model::location::LocationCode;
 
-use crate::support::nats::NatsServer;
+use crate::bus::nats::NatsServer;
 
 /// The time that anything may take here.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);

@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::support::until;
+use crate::bus::until;
 
 /// Set where nats-server must be there.
 const REQUIRED: &str = "WATCHKEEPER_TESTS_REQUIRE_NATS";

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use watchkeeper::bus::credentials::Credentials;
 use watchkeeper::bus::users::inbox_prefix;
 
-use crate::support::{Bus, until};
+use crate::bus::{Bus, until};
 
 /// A connection of its own, and the errors that the server told it.
 pub(crate) struct Rogue {

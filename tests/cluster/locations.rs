@@ -1,0 +1,215 @@
+//! Locations in other places: a machine becomes one, checks what it is given, and is told of changes.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use watchkeeper::bus::definition_bucket::partition_of;
+use watchkeeper::bus::messages::results::ResultBatch;
+use watchkeeper::clock::Timestamp;
+use watchkeeper::model::check::{ErrorCode, Measurement, Timings};
+use watchkeeper::model::history::CheckRecord;
+use watchkeeper::model::service::ProbeRole;
+
+use crate::bus::place::{Place, engine, invited};
+use crate::bus::{self, Bus};
+use crate::support::client::Client;
+use crate::support::server::Server;
+use crate::support::target::Target;
+use crate::support::{create_watched, eventually, ms_of_day, service, until_checks, until_status};
+
+/// Every second, from one location, without a second attempt.
+fn from(code: &str) -> Value {
+    json!({"interval_seconds": 1, "retries": 0, "assigned_probes": [code]})
+}
+
+fn probe(client: &Client, code: &str) -> Option<Value> {
+    let all = client.get("/v1/probes").expect(200).json();
+    all["data"].as_array()?.iter().find(|probe| probe["code"] == code).cloned()
+}
+
+async fn until_online(client: &Client, code: &str) {
+    let is_online = || probe(client, code).filter(|probe| probe["status"] == "online").map(drop);
+    eventually(&format!("{code} is online"), is_online).await;
+}
+
+fn metric(server: &Server, name: &str) -> u64 {
+    let page = server.client().without_token().get("/metrics").expect(200).body;
+    let value = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
+    value.unwrap_or_else(|| panic!("{name} is not there:\n{page}"))
+}
+
+/// An engine node and a location that takes part.
+async fn scene() -> Option<(Bus, Server, Place)> {
+    let bus = Bus::start().await?;
+    let engine = engine(&bus);
+    let place = Place::joining(&invited(&engine, "fra"));
+    until_online(&engine.client(), "fra").await;
+    Some((bus, engine, place))
+}
+
+#[tokio::test]
+async fn a_location_checks_what_it_is_given() {
+    let Some((_bus, engine, _place)) = scene().await else { return };
+    let (client, mut target) = (engine.client(), Target::start());
+    let id = create_watched(&client, &target.url(), &from("fra"));
+    let checks = until_checks(&client, &id, 3).await;
+    assert!(checks.iter().all(|check| check["probe"] == "fra"), "{checks:?}");
+    until_status(&client, &id, "up").await;
+    target.stop();
+    until_status(&client, &id, "down").await;
+    target.start_again();
+    until_status(&client, &id, "up").await;
+}
+
+#[tokio::test]
+async fn a_change_is_in_force_within_two_seconds() {
+    let Some((_bus, engine, _place)) = scene().await else { return };
+    let (client, before, after) = (engine.client(), Target::start(), Target::start());
+    let id = create_watched(&client, &before.url(), &from("fra"));
+    until_checks(&client, &id, 1).await;
+    let changed_at = Instant::now();
+    client.patch(&service(&id), &json!({"target": after.url()})).expect(200);
+    while after.requests().is_empty() {
+        assert!(changed_at.elapsed() < Duration::from_secs(20), "the new target is not checked");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let took = changed_at.elapsed();
+    assert!(took < Duration::from_secs(3), "two seconds, and one until the next check: {took:?}");
+    client.delete(&service(&id)).expect(200);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let seen = after.requests().len();
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(after.requests().len(), seen, "a deleted service is not checked");
+}
+
+#[tokio::test]
+async fn a_join_token_is_used_once() {
+    let Some(bus) = Bus::start().await else { return };
+    let engine = engine(&bus);
+    let token = invited(&engine, "fra");
+    let _first = Place::joining(&token);
+    until_online(&engine.client(), "fra").await;
+    let mut second = Place::joining(&token);
+    assert_eq!(eventually("the second machine gives up", || second.ended()).await, Some(1));
+    assert!(second.log().contains("has been used"), "{}", second.log());
+}
+
+/// What is checked is in the history once, at its time, also what was checked while nobody could be reached.
+#[tokio::test]
+async fn a_location_that_is_cut_off_goes_on_and_tells_later() {
+    let Some((mut bus, engine, mut place)) = scene().await else { return };
+    let (client, target) = (engine.client(), Target::start());
+    let id = create_watched(&client, &target.url(), &from("fra"));
+    until_checks(&client, &id, 2).await;
+    bus.server.kill();
+    tokio::time::sleep(Duration::from_secs(8)).await;
+    place.kill_and_restart();
+    let before_restart = target.requests().len();
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    assert!(target.requests().len() > before_restart + 1, "it goes on with what it had to check");
+    bus.server.resume().await;
+    let requests = target.requests().len();
+    let path = format!("{}/checks?per_page=100", service(&id));
+    let all = eventually("everything is told", || {
+        let checks = client.get(&path).expect(200).json()["data"].as_array().unwrap().clone();
+        (checks.len() > requests).then_some(checks)
+    });
+    let checks = all.await;
+    let mut times: Vec<i64> = checks.iter().map(|check| ms_of_day(&check["checked_at"])).collect();
+    times.sort_unstable();
+    let longest = times.windows(2).map(|pair| pair[1] - pair[0]).max();
+    // What was in its memory when it was killed is lost: less than a batch, and the time of a start.
+    assert!(longest < Some(3_500), "{longest:?} {times:?}");
+    times.dedup();
+    assert_eq!(times.len(), checks.len(), "nothing is there twice");
+}
+
+#[tokio::test]
+async fn an_engine_that_comes_back_misses_nothing() {
+    let Some((_bus, mut engine, _place)) = scene().await else { return };
+    let target = Target::start();
+    let id = create_watched(&engine.client(), &target.url(), &from("fra"));
+    until_checks(&engine.client(), &id, 2).await;
+    engine.kill();
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    engine.restart();
+    let client = engine.client();
+    let requests = target.requests().len();
+    let path = format!("{}/checks?per_page=100", service(&id));
+    let all = eventually("everything is there", || {
+        let checks = client.get(&path).expect(200).json()["data"].as_array().unwrap().clone();
+        (checks.len() > requests).then_some(checks)
+    });
+    let mut times: Vec<i64> = all.await.iter().map(|check| ms_of_day(&check["checked_at"])).collect();
+    times.sort_unstable();
+    assert!(times.windows(2).all(|pair| (500..1_500).contains(&(pair[1] - pair[0]))), "{times:?}");
+    until_status(&client, &id, "up").await;
+}
+
+#[tokio::test]
+async fn secrets_of_definitions_are_sealed_to_their_location() {
+    let Some((bus, engine, _place)) = scene().await else { return };
+    let (client, target) = (engine.client(), Target::start());
+    let mut settings = from("fra");
+    settings["config"] = json!({"auth": {"type": "basic", "username": "u", "password": "geheim-4711"}});
+    let id = create_watched(&client, &target.url(), &settings);
+    until_checks(&client, &id, 1).await;
+    let node = bus.connect(bus.node_credentials("b")).await.unwrap();
+    let bucket = node.jetstream().get_key_value("wk_definitions").await.unwrap();
+    let partition = partition_of(id.parse().unwrap());
+    let lying =
+        bucket.get(format!("fra.{partition}.{id}")).await.unwrap().expect("its definition lies there");
+    let lying = String::from_utf8(lying.to_vec()).unwrap();
+    assert!(!lying.contains("geheim") && !lying.contains(&target.url()), "{lying}");
+    assert!(target.requests().iter().any(|request| request.contains("Basic")), "the secret is sent");
+}
+
+/// A location that was taken over sends what it likes, with its own credentials.
+#[tokio::test]
+async fn a_rogue_location_harms_nobody_else() {
+    let Some((bus, engine, _place)) = scene().await else { return };
+    let (client, target) = (engine.client(), Target::start());
+    let id = create_watched(&client, &target.url(), &from("fra"));
+    let checks = until_checks(&client, &id, 2).await.len();
+    let rogue = bus.location("ams").await;
+    let key = 1;
+    let record = |service, at: i64| CheckRecord {
+        service,
+        location: bus::location("ams"),
+        role: ProbeRole::Full,
+        scheduled_at: Timestamp::from_ms(at),
+        checked_at: Timestamp::from_ms(at),
+        attempt: 1,
+        measurement: Measurement::unanswered(ErrorCode::ALL[0], "forged", Timings::default()),
+    };
+    let now = bus::now();
+    let forged = |record: CheckRecord| {
+        let versions = [(record.service, 1)].into();
+        ResultBatch { sent_at: now, versions, records: vec![record] }.to_bytes()
+    };
+    let as_fra = CheckRecord { location: bus::location("fra"), ..record(key, now.ms()) };
+    let batches = [
+        forged(record(key, now.ms())),
+        forged(record(key + 1_000, now.ms())),
+        forged(record(key, now.ms() + 90_000)),
+        forged(as_fra),
+        b"WKR\x01".to_vec(),
+        vec![0xff; 200_000],
+        b"{}".to_vec(),
+    ];
+    let count = batches.len() as u64;
+    for bytes in batches {
+        let subject = format!("wk.results.ams.{}", partition_of(id.parse().unwrap()));
+        rogue.jetstream().publish(subject, bytes.into()).await.unwrap().await.unwrap();
+    }
+    let refused = || {
+        let of =
+            |reason| metric(&engine, &format!("watchkeeper_remote_refused_total{{reason=\"{reason}\"}}"));
+        let sum = of("malformed") + of("not_assigned") + of("old_version") + of("implausible");
+        (sum >= count - 1).then_some(sum)
+    };
+    eventually("everything is refused", refused).await;
+    let later = until_checks(&client, &id, checks + 2).await;
+    assert!(later.iter().all(|check| check["probe"] == "fra" && check["status"] == "up"), "{later:?}");
+    until_status(&client, &id, "up").await;
+}
