@@ -96,13 +96,9 @@ mod tests {
         changes.mark(address);
         changes.mark_all();
         assert_eq!(changes.take().await, Marks { all: true, services: [(7, address.id)].into() });
-        let waiting = tokio::spawn({
-            let changes = changes.clone();
-            async move { changes.take().await }
-        });
-        tokio::task::yield_now().await;
-        changes.put_back(Marks { all: true, services: BTreeMap::new() });
-        assert_eq!(waiting.await.unwrap(), Marks { all: true, services: BTreeMap::new() });
+        let put_back = async { changes.put_back(Marks { all: true, services: BTreeMap::new() }) };
+        let (taken, ()) = tokio::join!(changes.take(), put_back);
+        assert_eq!(taken, Marks { all: true, services: BTreeMap::new() });
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn text_of(join: &str) -> anyhow::Result<String> {
     match (join, join.strip_prefix('@')) {
         ("-", _) => drop(std::io::stdin().read_to_string(&mut text)?),
         (_, Some(file)) => {
-            text = std::fs::read_to_string(Path::new(file)).with_context(|| file.to_owned())?
+            text = std::fs::read_to_string(Path::new(file)).with_context(|| file.to_owned())?;
         }
         _ => text.push_str(join),
     }

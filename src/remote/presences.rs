@@ -29,7 +29,9 @@ impl Presences {
         let mut warned = HashMap::new();
         match reports::newest(&self.connection).await {
             Ok(newest) => {
-                newest.iter().for_each(|(location, (presence, at))| self.note(location, presence, *at))
+                for (location, (presence, at)) in newest {
+                    self.note(&location, &presence, at);
+                }
             }
             Err(error) => tracing::warn!(error, "what locations have said before cannot be read"),
         }

@@ -1,8 +1,9 @@
 //! Locations in other places: a machine becomes one, checks what it is given, and is told of changes.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use watchkeeper::bus::definition_bucket::partition_of;
 use watchkeeper::bus::messages::results::ResultBatch;
 use watchkeeper::clock::Timestamp;
