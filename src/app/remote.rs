@@ -12,6 +12,7 @@ use crate::app::reconcile;
 use crate::bus::connection::Connection;
 use crate::bus::definitions;
 use crate::bus::users::Issuer;
+use crate::clock::Clock;
 use crate::config::Config;
 use crate::model::location::LocationCode;
 use crate::record::history_writer::HistoryWriter;
@@ -21,6 +22,7 @@ use crate::remote::counters::RemoteCounters;
 use crate::remote::desk::Desk;
 use crate::remote::distribution::Distribution;
 use crate::remote::intake::Intake;
+use crate::remote::late::{Filler, LateMarks};
 use crate::remote::looks::{self, Looker};
 use crate::remote::presences::Presences;
 use crate::supervise::{Handle, Kind, Placement, Supervisor};
@@ -32,6 +34,7 @@ const DELIVERIES: Kind = Kind::restarting("definition_deliveries");
 const DISTRIBUTION: Kind = Kind::restarting("definition_distribution");
 const GROWTH: Kind = Kind::restarting("location_growth");
 const INTAKE: Kind = Kind::restarting("result_intake");
+const LATE_RESULTS: Kind = Kind::restarting("late_results");
 const PRESENCES: Kind = Kind::restarting("location_presences");
 
 /// What serves locations in other places.
@@ -78,6 +81,7 @@ pub(super) fn start(
         connection: connection.clone(),
         counters: Arc::clone(&counters),
         assignments: Arc::default(),
+        late: LateMarks::default(),
         recipients: Arc::default(),
         enrolled: Arc::default(),
         grown: Arc::default(),
@@ -91,6 +95,7 @@ pub(super) fn start(
         census: parts.census(),
         distribution: parts.distribution(),
         intake: parts.intake(&clock),
+        filler: parts.filler(&clock),
         presences: Presences {
             connection: connection.clone(),
             roster: Arc::clone(&announcer.definer.roster),
@@ -119,6 +124,7 @@ struct Parts {
     connection: Connection,
     counters: Arc<RemoteCounters>,
     assignments: Arc<Assignments>,
+    late: LateMarks,
     recipients: Arc<Recipients>,
     enrolled: Arc<Notify>,
     grown: Arc<Notify>,
@@ -128,7 +134,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn desk(&self, issuer: Arc<Issuer>, clock: &crate::clock::Clock) -> Desk {
+    fn desk(&self, issuer: Arc<Issuer>, clock: &Clock) -> Desk {
         Desk {
             connection: self.connection.clone(),
             databases: self.announcer.databases.clone(),
@@ -164,15 +170,26 @@ impl Parts {
         }
     }
 
-    fn intake(&self, clock: &crate::clock::Clock) -> Intake {
+    fn intake(&self, clock: &Clock) -> Intake {
         Intake {
             connection: self.connection.clone(),
             assignments: Arc::clone(&self.assignments),
             engine: self.announcer.engine.clone(),
             writer: HistoryWriter::new(self.announcer.databases.history.clone(), Vec::<LocationCode>::new()),
+            late: self.late.clone(),
             clock: clock.clone(),
             is_complete: self.is_complete.subscribe(),
             counters: Arc::clone(&self.counters),
+        }
+    }
+
+    fn filler(&self, clock: &Clock) -> Filler {
+        Filler {
+            marks: self.late.clone(),
+            assignments: Arc::clone(&self.assignments),
+            history: self.announcer.databases.history.clone(),
+            engine: self.announcer.engine.clone(),
+            clock: clock.clone(),
         }
     }
 }
@@ -183,6 +200,7 @@ struct Tasks {
     census: Census,
     distribution: Distribution,
     intake: Intake,
+    filler: Filler,
     presences: Presences,
     parts: Parts,
 }
@@ -190,13 +208,14 @@ struct Tasks {
 impl Tasks {
     /// Runs them on the present thread, which ends them.
     fn spawn(self, supervisor: &Supervisor) {
-        let Self { desk, census, distribution, intake, presences, parts } = self;
+        let Self { desk, census, distribution, intake, filler, presences, parts } = self;
         if let Some(desk) = desk {
             supervisor.spawn(DESK, move || desk.clone().run());
         }
         supervisor.spawn(CENSUS, move || census.clone().run());
         supervisor.spawn(DISTRIBUTION, move || distribution.clone().run());
         supervisor.spawn(INTAKE, move || intake.clone().run());
+        supervisor.spawn(LATE_RESULTS, move || filler.clone().run());
         supervisor.spawn(PRESENCES, move || presences.clone().run());
         let Parts { connection, counters, grown, announcer, .. } = parts;
         supervisor.spawn(DELIVERIES, move || deliver(connection.clone(), Arc::clone(&counters)));

@@ -78,7 +78,7 @@ pub struct Engine {
     started_at: Timestamp,
 }
 
-/// A service whose figures still hold what was recorded in a time that was undone when the wall clock was set back.
+/// A service whose figures of the past are to be computed anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UndonePast {
     shard: usize,
@@ -163,7 +163,12 @@ impl Engine {
         self.shard_of(id).figures.prime(key, before);
     }
 
-    /// Returns the services whose figures are to be computed anew, because the wall clock was set back.
+    /// The history knows more of the past of a service than before.
+    pub fn past_changed(&self, service: ServiceAddress) {
+        self.shard_of(service.id).figures.past_changed(service.key);
+    }
+
+    /// Returns the services whose figures are to be computed anew: the wall clock was set back, or their past has changed.
     #[must_use]
     pub fn undone(&self) -> Vec<UndonePast> {
         let of_shard = |(shard, of_shard): (usize, &Arc<Shard>)| {
@@ -173,7 +178,7 @@ impl Engine {
         self.shards.iter().enumerate().flat_map(of_shard).collect()
     }
 
-    /// Replaces the figures of the time before the clock was set back.
+    /// Replaces the figures of the past.
     pub fn replace_past(&self, undone: UndonePast, before: &Window) {
         let UndonePast { shard, key, until } = undone;
         self.shards[shard].figures.replace_past(key, until, before);

@@ -113,6 +113,8 @@ words! {
         Imported = 5,
         /// The wall clock was set back: what was recorded in the time undone ends, and the status goes on from the present.
         Clock = 6,
+        /// Results came late, and this is what they say of a time of which nothing was known.
+        Filled = 7,
     }
 }
 

@@ -5,16 +5,14 @@
 //! gets its status changes and becomes visible. What is imported twice is stored once; figures and status of the time that
 //! Watchkeeper itself has watched stay as they are.
 
-mod sweep;
-
 use crate::clock::guard::JudgedTime;
 use crate::clock::{DAY_MS, Timestamp};
-use crate::model::history::{CheckRecord, StatusChange};
+use crate::model::history::{ChangeCause, CheckRecord, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::record::compaction::Compaction;
 use crate::record::compaction::expire::LAST_READERS_MS;
-use crate::record::import::sweep::Sweep;
+use crate::record::sweep::Sweep;
 use crate::store::history::fresh::{BUCKETS, bucket_of};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::{History, append, changes, progress, votes};
@@ -174,7 +172,7 @@ async fn derive(
 ) -> Result<Vec<StatusChange>, HistoryError> {
     let snapshot = history.snapshot().await?;
     let end = changes::first_own(&snapshot.rows, imported.service).await?;
-    let mut sweep = Sweep::new(imported.service, imported.interval_ms);
+    let mut sweep = Sweep::new(imported.service, imported.interval_ms, ChangeCause::Imported);
     let until = end.unwrap_or(now.plus_ms(1));
     let Some(mut from) = votes::first_at(&snapshot, imported.service).await? else {
         return Ok(Vec::new());

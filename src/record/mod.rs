@@ -4,16 +4,19 @@
 //! - [`recorder`]: the actor that keeps facts until they are stored, one batch at a time; [`history_writer`] stores them.
 //! - [`compaction`]: the actor that seals rows into blocks, merges blocks and drops what has been kept long enough.
 //! - [`import`]: results of other tools.
+//! - [`filling`]: results that come late make a gap measured time.
 //! - [`spool`]: what memory does not hold while the database is away.
 //! - [`upkeep`]: background work on the main database.
 //! - [`recovery`]: services that are up again recover from their incidents.
 //! - [`restore`]: from the stored services and their history back to running actors.
 
 pub mod compaction;
+pub mod filling;
 pub mod history_writer;
 pub mod import;
 pub mod recorder;
 pub mod recovery;
 pub mod restore;
 pub mod spool;
+mod sweep;
 pub mod upkeep;

@@ -281,8 +281,8 @@ pub async fn figures(
     Ok(())
 }
 
-/// Computes the figures of the time before the wall clock was set back anew, and gives them to the engine: they hold what was
-/// recorded in the time undone. Nothing is done where there are none.
+/// Computes the figures of the past anew, and gives them to the engine, for services where the clock was set back or late
+/// results have filled a gap. Nothing is done where there are none.
 ///
 /// # Errors
 /// When a database fails.
@@ -291,7 +291,7 @@ pub async fn undone_figures(databases: &Databases, engine: &Engine) -> Result<()
     undone.sort_unstable_by_key(|service| (service.until, service.key));
     for at_once in undone.chunk_by(|service, next| service.until == next.until) {
         let until = at_once[0].until;
-        tracing::info!(services = at_once.len(), %until, "the clock was set back: figures are computed anew");
+        tracing::info!(services = at_once.len(), %until, "figures of the past are computed anew");
         let mut answered =
             Answered::read(&databases.history, TimeRange { from: window_start(until), to: until }).await?;
         for some in at_once.chunks(SERVICES_AT_ONCE) {

@@ -28,6 +28,7 @@ use crate::record::history_writer::HistoryWriter;
 use crate::remote::admission::{Allowance, Arrival, Judged, TakenResults, judge};
 use crate::remote::assignments::Assignments;
 use crate::remote::counters::{Refusal, RemoteCounters};
+use crate::remote::late::LateMarks;
 
 /// The wait before the stream is opened anew, or a batch is stored anew.
 const RETRY: Duration = Duration::from_secs(1);
@@ -45,6 +46,8 @@ pub struct Intake {
     pub engine: Engine,
     /// Stores them.
     pub writer: HistoryWriter,
+    /// Told of those that came late.
+    pub late: LateMarks,
     /// Wall time.
     pub clock: Clock,
     /// True once the assignments are known.
@@ -169,6 +172,7 @@ impl Intake {
             for stored in held.drain(..batches) {
                 self.counters.taken.add(stored.records.len() as u64);
                 self.counters.acknowledged.add(1);
+                self.late.note(&stored.records, self.clock.now());
                 stored.batch.acknowledge().await;
             }
         }

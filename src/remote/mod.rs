@@ -4,6 +4,7 @@
 //! - [`census`]: which locations there are; the roster grows while services are watched.
 //! - [`distribution`]: every location is given what it has to check, and nothing else; [`assignments`] knows what that is.
 //! - [`intake`]: results come in, [`admission`] lets them pass, the recorder stores them, and then they are acknowledged.
+//! - [`late`]: what came late makes gaps measured time.
 //! - [`looks`]: a location is asked to look at once.
 //! - [`presences`]: how locations are.
 //!
@@ -16,5 +17,6 @@ pub mod counters;
 pub mod desk;
 pub mod distribution;
 pub mod intake;
+pub mod late;
 pub mod looks;
 pub mod presences;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use watchkeeper::bus::definition_bucket::partition_of;
@@ -213,4 +214,45 @@ async fn a_rogue_location_harms_nobody_else() {
     let later = until_checks(&client, &id, checks + 2).await;
     assert!(later.iter().all(|check| check["probe"] == "fra" && check["status"] == "up"), "{later:?}");
     until_status(&client, &id, "up").await;
+}
+
+/// The status changes of all services, as numbers: the new status and its cause.
+async fn told(history: &DatabaseConnection) -> String {
+    let text = "SELECT to_status, cause FROM status_change ORDER BY at, id";
+    let rows = history.query_all_raw(Statement::from_string(DbBackend::Sqlite, text)).await.unwrap();
+    let line = |row: &sea_orm::QueryResult| {
+        let number = |name| row.try_get::<i16>("", name).unwrap();
+        format!("{} {}", number("to_status"), number("cause"))
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A time in which nobody told anything is measured time, once it is told.
+#[tokio::test]
+async fn what_is_told_later_makes_a_gap_measured_time() {
+    let Some((mut bus, engine, _place)) = scene().await else { return };
+    let (client, target) = (engine.client(), Target::start());
+    let settings =
+        json!({"interval_seconds": 1, "timeout_seconds": 1, "retries": 0, "assigned_probes": ["fra"]});
+    let id = create_watched(&client, &target.url(), &settings);
+    until_status(&client, &id, "up").await;
+    bus.server.kill();
+    // Longer than a result may take to come: the engine calls it a gap.
+    tokio::time::sleep(Duration::from_secs(45)).await;
+    bus.server.resume().await;
+    until_status(&client, &id, "up").await;
+    let [_, url] = engine.urls();
+    let history = sea_orm::Database::connect(url).await.unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let told = loop {
+        let told = told(&history).await;
+        if told.contains("1 7") {
+            break told;
+        }
+        assert!(Instant::now() < deadline, "the gap is not filled: {told}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    let known: Vec<&str> = told.lines().collect();
+    // Up by votes, no data by a gap, up by what came late, no data to where votes go on, up.
+    assert_eq!(known, ["1 0", "4 1", "1 7", "4 7", "1 0"], "{told}");
 }

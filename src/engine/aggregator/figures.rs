@@ -155,10 +155,19 @@ impl Figures {
         state.batch.checks.len() + state.batch.changes.len()
     }
 
-    /// Services whose figures are to be computed anew, because the wall clock was set back, and up to when.
+    /// Services whose figures are to be computed anew, and up to when.
     pub(in crate::engine) fn undone(&self) -> Vec<(ServiceKey, Timestamp)> {
         let state = self.lock();
         state.services.iter().filter_map(|(key, live)| Some((*key, live.undone_from()?))).collect()
+    }
+
+    /// The history knows more of the past of a service than before: its figures are to be computed anew.
+    pub(in crate::engine) fn past_changed(&self, service: ServiceKey) {
+        let mut state = self.lock();
+        let now = self.now(&mut state);
+        if let Some(live) = state.services.get_mut(&service) {
+            live.past_changed(now);
+        }
     }
 
     /// Replaces the figures of the time before `until` by some that were computed anew.

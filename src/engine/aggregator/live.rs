@@ -35,7 +35,7 @@ pub(super) struct Live {
     /// For an actor that loses its own memory: the newest result of each location, and the last change.
     votes: Vec<(LocationCode, Vote)>,
     changed_at: Option<Timestamp>,
-    /// Set while figures of before the clock was set back still hold what was recorded in the time undone.
+    /// Set while figures of the past are to be computed anew: the clock was set back, or late results have filled a gap.
     anew: Option<Box<Anew>>,
 }
 
@@ -179,6 +179,13 @@ impl Live {
         for (_, vote) in &mut self.votes {
             vote.checked_at = vote.checked_at.plus_ms(jump_ms);
         }
+        self.anew = Some(Box::new(Anew { from: now, window: Window::default() }));
+    }
+
+    /// The history knows more of the past than before. Until its figures are computed anew they are shown as they were.
+    pub(super) fn past_changed(&mut self, now: Timestamp) {
+        self.close_stretch(now);
+        self.since = now;
         self.anew = Some(Box::new(Anew { from: now, window: Window::default() }));
     }
 

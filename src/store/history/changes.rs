@@ -11,6 +11,7 @@ use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::model::status_line::in_time_order;
+use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
 
 /// The changes of a service since `from`, oldest first, led by the last one before it: together they say what the
@@ -147,6 +148,21 @@ pub async fn remove_imported(
 ) -> Result<(), HistoryError> {
     let of_service = Entity::delete_many().filter(Column::ServiceId.eq(service));
     of_service.filter(Column::Cause.eq(ChangeCause::Imported.code())).exec(connection).await?;
+    Ok(())
+}
+
+/// Forgets what late results said of a time, before they say more.
+///
+/// # Errors
+/// When the database fails.
+pub async fn remove_filled(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    TimeRange { from, to }: TimeRange,
+) -> Result<(), HistoryError> {
+    let of_service = Entity::delete_many().filter(Column::ServiceId.eq(service));
+    let filled = of_service.filter(Column::Cause.eq(ChangeCause::Filled.code()));
+    filled.filter(Column::At.gte(from.ms())).filter(Column::At.lt(to.ms())).exec(connection).await?;
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! From imported results to the status changes that the engine would have recorded.
+//! From results that are in the history to the status changes that the engine would have recorded, had it seen them in time.
 //!
 //! Pure: votes go in, oldest first, changes come out. The rule is the engine's own (`model::verdict`). Time without any
 //! result for longer than a result is fresh is no data, from the moment at which the next one would have been due.
@@ -8,7 +8,7 @@ use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::model::verdict::{Verdict, Vote, freshness_ms, majority};
 
-/// One way through the imported time of a service.
+/// One way through the time of a service.
 #[derive(Clone, Debug)]
 pub(super) struct Sweep {
     service: ServiceKey,
@@ -17,12 +17,14 @@ pub(super) struct Sweep {
     last: Option<Timestamp>,
     status: MeasuredStatus,
     since: Option<Timestamp>,
+    /// The reason that its changes state.
+    cause: ChangeCause,
     changes: Vec<StatusChange>,
 }
 
 impl Sweep {
     /// Begins before the first result of a service that was checked this often.
-    pub(super) const fn new(service: ServiceKey, interval_ms: i64) -> Self {
+    pub(super) const fn new(service: ServiceKey, interval_ms: i64, cause: ChangeCause) -> Self {
         Self {
             service,
             interval_ms,
@@ -30,6 +32,7 @@ impl Sweep {
             last: None,
             status: MeasuredStatus::Unknown,
             since: None,
+            cause,
             changes: Vec::new(),
         }
     }
@@ -82,8 +85,8 @@ impl Sweep {
             return;
         }
         let at = self.since.map_or(at, |since| at.max(since.plus_ms(1)));
-        let cause = ChangeCause::Imported;
-        self.changes.push(StatusChange { service: self.service, at, from: self.status, to, cause });
+        let (service, from, cause) = (self.service, self.status, self.cause);
+        self.changes.push(StatusChange { service, at, from, to, cause });
         self.status = to;
         self.since = Some(at);
     }
@@ -128,7 +131,7 @@ mod tests {
     fn results_become_changes(#[case] story: &str, #[case] end: Option<i64>, #[case] expected: &str) {
         let votes = votes(story);
         for split in 0..=votes.len() {
-            let mut sweep = Sweep::new(1, 60_000);
+            let mut sweep = Sweep::new(1, 60_000, ChangeCause::Imported);
             let (first, second) = votes.split_at(split);
             if first.last().map(|(_, vote)| vote.checked_at)
                 == second.first().map(|(_, vote)| vote.checked_at)

@@ -1,0 +1,147 @@
+//! Results that came late: once they are stored, the gaps that they reach into become measured time.
+//!
+//! Many come at once when a location is back, so a service waits until no more come, but not for ever.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, interval};
+
+use crate::clock::{Clock, Timestamp};
+use crate::engine::Engine;
+use crate::model::history::CheckRecord;
+use crate::model::location::LocationCode;
+use crate::model::service::{ServiceAddress, ServiceKey};
+use crate::model::time_range::TimeRange;
+use crate::record::filling::{self, LateResults};
+use crate::remote::assignments::Assignments;
+use crate::store::history::History;
+
+/// A result that is stored later than this after its time came late, in milliseconds.
+const LATE_MS: i64 = 10_000;
+/// The interval between two looks.
+const EVERY: Duration = Duration::from_secs(1);
+/// A service waits until nothing came for this long.
+const QUIET: Duration = Duration::from_secs(3);
+/// A service waits at most this long.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Services of which late results were stored. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct LateMarks(Arc<Mutex<HashMap<ServiceKey, Mark>>>);
+
+#[derive(Clone, Debug)]
+struct Mark {
+    location: LocationCode,
+    span: TimeRange,
+    first_at: Instant,
+    last_at: Instant,
+}
+
+impl LateMarks {
+    /// Notes those of these results that are late; they are stored.
+    pub fn note(&self, records: &[CheckRecord], now: Timestamp) {
+        let late = records.iter().filter(|record| now.ms_since(record.checked_at) > LATE_MS);
+        for CheckRecord { service, location, checked_at, .. } in late {
+            let span = TimeRange { from: *checked_at, to: checked_at.plus_ms(1) };
+            let at = Instant::now();
+            self.put(*service, Mark { location: location.clone(), span, first_at: at, last_at: at });
+        }
+    }
+
+    fn put(&self, service: ServiceKey, mark: Mark) {
+        let mut marks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = marks.entry(service).or_insert_with(|| mark.clone());
+        known.span.from = known.span.from.min(mark.span.from);
+        known.span.to = known.span.to.max(mark.span.to);
+        known.last_at = mark.last_at;
+    }
+
+    /// Takes those that have waited long enough.
+    fn take(&self) -> Vec<(ServiceKey, Mark)> {
+        let mut marks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = |mark: &Mark| mark.last_at.elapsed() >= QUIET || mark.first_at.elapsed() >= LONGEST;
+        marks.extract_if(|_, mark| is_due(mark)).collect()
+    }
+}
+
+/// Fills gaps. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Filler {
+    /// What came late.
+    pub marks: LateMarks,
+    /// Knows how often a service is checked.
+    pub assignments: Arc<Assignments>,
+    /// The history.
+    pub history: History,
+    /// Has the figures of today.
+    pub engine: Engine,
+    /// Wall time.
+    pub clock: Clock,
+}
+
+impl Filler {
+    /// Fills for ever, until the future is dropped.
+    pub async fn run(self) {
+        let mut ticks = interval(EVERY);
+        loop {
+            ticks.tick().await;
+            for (service, mark) in self.marks.take() {
+                self.fill(service, mark).await;
+            }
+        }
+    }
+
+    /// A service that is no longer assigned stays as it was told.
+    async fn fill(&self, service: ServiceKey, mark: Mark) {
+        let Some(of_location) = self.assignments.of(&mark.location) else { return };
+        let assigned = of_location.read().unwrap_or_else(PoisonError::into_inner).get(service).copied();
+        let Some(assigned) = assigned else { return };
+        let late = LateResults { service, interval_ms: assigned.interval_ms, span: mark.span };
+        match filling::fill(&self.history, late, self.clock.now()).await {
+            Ok(true) => self.engine.past_changed(ServiceAddress { id: assigned.id, key: service }),
+            Ok(false) => {}
+            Err(error) => {
+                tracing::warn!(service = %assigned.id, %error, "a gap cannot be filled; it is tried again");
+                self.marks.put(service, mark);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::check::{ErrorCode, Measurement, Timings};
+    use crate::model::service::ProbeRole;
+
+    fn record(service: ServiceKey, at: i64) -> CheckRecord {
+        CheckRecord {
+            service,
+            location: "fra".parse().unwrap(),
+            role: ProbeRole::Full,
+            scheduled_at: Timestamp::from_ms(at),
+            checked_at: Timestamp::from_ms(at),
+            attempt: 1,
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", Timings::default()),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_service_waits_until_no_more_comes_but_not_for_ever() {
+        let (marks, now) = (LateMarks::default(), Timestamp::from_ms(1_000_000));
+        marks.note(&[record(1, 100_000), record(1, 60_000), record(2, 999_000)], now);
+        assert!(marks.take().is_empty(), "more may come");
+        tokio::time::sleep(QUIET).await;
+        let taken = marks.take();
+        assert_eq!(taken.len(), 1, "what was in time is not late");
+        assert_eq!((taken[0].1.span.from.ms(), taken[0].1.span.to.ms()), (60_000, 100_001));
+        for _ in 0..15 {
+            assert!(marks.take().is_empty());
+            marks.note(&[record(1, 100_000)], now);
+            tokio::time::sleep(Duration::from_secs(2)).await;
+        }
+        assert_eq!(marks.take().len(), 1);
+    }
+}
