@@ -32,7 +32,7 @@ used once, for an hour). The keys are made here and stay here. Later starts need
 It only connects outbound, to the NATS servers. It is given what it has to check, and nothing else; secrets are sealed to its \
 key. When nobody can be reached it goes on: results wait in the data folder, and are sent with their original times.
 
-Keep its clock right (NTP): one that is off by more than 2 seconds is corrected for, and said in GET /v1/probes' log and metrics.
+Keep its clock right (NTP): one that is off by more than 2 seconds is corrected for; the engine's log, its metrics and GET /v1/probes say so.
 
 Exit codes: 0 told to stop, everything measured is sent or kept; 1 something cannot be used; 2 wrong usage; 70 it could not go \
 on and is to be started again.";

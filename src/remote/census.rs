@@ -1,7 +1,7 @@
 //! Which locations in other places there are: what is stored becomes the roster, while services are watched.
 //!
-//! A location counts from the moment at which a machine has become it. One that is taken out of use keeps its history, and
-//! is asked for nothing any more.
+//! A location takes part from the moment at which it is made, also before a machine has become it: it is offline then, as
+//! whenever nobody hears of it. One that is taken out of use keeps its history, and is asked for nothing any more.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -89,11 +89,10 @@ impl Census {
         for stored in probe_locations::list(self.databases.main.reader()).await? {
             let code = stored.location.code.clone();
             let machine = stored.machine.filter(|_| stored.is_enabled);
-            let is_used = machine.is_some();
             is_news |= self
                 .recipients
                 .set(&code, machine.as_ref().map(|Machine { keys, .. }| keys.sealing.as_str()));
-            if !is_used {
+            if !stored.is_enabled {
                 is_news |= self.roster.set_used(&code, false);
                 continue;
             }

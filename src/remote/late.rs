@@ -46,11 +46,11 @@ impl LateMarks {
         for CheckRecord { service, location, checked_at, .. } in late {
             let span = TimeRange { from: *checked_at, to: checked_at.plus_ms(1) };
             let at = Instant::now();
-            self.put(*service, Mark { location: location.clone(), span, first_at: at, last_at: at });
+            self.put(*service, &Mark { location: location.clone(), span, first_at: at, last_at: at });
         }
     }
 
-    fn put(&self, service: ServiceKey, mark: Mark) {
+    fn put(&self, service: ServiceKey, mark: &Mark) {
         let mut marks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = marks.entry(service).or_insert_with(|| mark.clone());
         known.span.from = known.span.from.min(mark.span.from);
@@ -104,7 +104,7 @@ impl Filler {
             Ok(false) => {}
             Err(error) => {
                 tracing::warn!(service = %assigned.id, %error, "a gap cannot be filled; it is tried again");
-                self.marks.put(service, mark);
+                self.marks.put(service, &mark);
             }
         }
     }

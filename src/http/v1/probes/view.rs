@@ -5,7 +5,8 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::engine::roster::KnownLocation;
-use crate::http::openapi::shape::{Shape, one_of, string, text, timestamp_or_null};
+use crate::http::openapi::shape::{Shape, one_of, string, text, timestamp_or_null, view};
+use crate::model::location::LastSeen;
 
 /// A location that checks.
 #[derive(Serialize, ToSchema)]
@@ -25,6 +26,47 @@ pub(super) struct ProbeView<'a> {
     status: &'static str,
     #[schema(schema_with = timestamp_or_null, required)]
     last_seen_at: Option<Timestamp>,
+    /// Only of a location in another place that was heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = agent)]
+    agent: Option<AgentView>,
+}
+
+/// What a location in another place has last said of itself (an addition to the contract).
+#[derive(Serialize, ToSchema)]
+#[schema(as = ProbeAgent)]
+pub(super) struct AgentView {
+    /// Version of its program.
+    version: String,
+    /// Milliseconds by which its clock is ahead; negative when it is behind. More than 2,000 are corrected for.
+    clock_ahead_ms: i64,
+    /// Services that it checks.
+    services: u64,
+    /// Lateness that 99 of 100 starts did not exceed, in milliseconds.
+    lateness_p99_ms: f64,
+    /// Runs that were due and did not start, since its process started.
+    missed_runs: u64,
+    /// Results in its memory that have not arrived yet.
+    waiting_results: u64,
+    /// Bytes of results on its disk that have not arrived yet.
+    spool_bytes: u64,
+    /// Results that it has given up, since its process started.
+    lost_results: u64,
+}
+
+impl AgentView {
+    fn of(seen: &LastSeen) -> Self {
+        Self {
+            version: seen.version.clone(),
+            clock_ahead_ms: seen.clock_ahead_ms,
+            services: seen.services,
+            lateness_p99_ms: f64::from(u32::try_from(seen.lateness_p99_us).unwrap_or(u32::MAX)) / 1_000.0,
+            missed_runs: seen.missed,
+            waiting_results: seen.waiting,
+            spool_bytes: seen.spool_bytes,
+            lost_results: seen.shed,
+        }
+    }
 }
 
 /// A location that has said nothing for longer is offline, in milliseconds.
@@ -35,8 +77,8 @@ impl<'a> ProbeView<'a> {
     /// what it has last said of itself.
     pub(super) fn of(known: &'a KnownLocation, now: Timestamp) -> Self {
         let location = &known.location;
-        let last_seen_at =
-            if known.is_elsewhere() { known.last_seen().map(|seen| seen.at) } else { Some(now) };
+        let seen = known.last_seen();
+        let last_seen_at = if known.is_elsewhere() { seen.as_ref().map(|seen| seen.at) } else { Some(now) };
         let is_online = last_seen_at.is_some_and(|at| now.ms_since(at) <= OFFLINE_MS);
         Self {
             code: location.code.as_str(),
@@ -46,8 +88,13 @@ impl<'a> ProbeView<'a> {
             kind: "public",
             status: if is_online { "online" } else { "offline" },
             last_seen_at,
+            agent: seen.map(|seen| AgentView::of(&seen)),
         }
     }
+}
+
+fn agent() -> Shape {
+    view::<AgentView>()
 }
 
 fn code() -> Shape {
