@@ -1,10 +1,14 @@
 //! Serves locations in other places, where the settings name NATS servers: on a thread of its own, beside everything else.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix::Arbiter;
 use anyhow::Context as _;
+use futures_util::StreamExt as _;
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
 use crate::announcer::Announcer;
 use crate::app::foundation::Foundation;
@@ -36,6 +40,11 @@ const GROWTH: Kind = Kind::restarting("location_growth");
 const INTAKE: Kind = Kind::restarting("result_intake");
 const LATE_RESULTS: Kind = Kind::restarting("late_results");
 const PRESENCES: Kind = Kind::restarting("location_presences");
+
+/// The shortest time between two deliveries to one location.
+const BETWEEN_DELIVERIES: Duration = Duration::from_secs(1);
+/// The wait after a failure.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// What serves locations in other places.
 pub(super) struct Remote {
@@ -223,11 +232,18 @@ impl Tasks {
     }
 }
 
-/// Begins the deliveries that locations ask for, until the connection is closed.
+/// Begins the deliveries that locations ask for, until the connection is closed. One that asks too often is not answered:
+/// each delivery begins with everything.
 async fn deliver(connection: Connection, counters: Arc<RemoteCounters>) {
-    use futures_util::StreamExt as _;
     let Ok(mut requests) = definitions::requests(&connection).await else { return };
+    let mut begun: HashMap<String, Instant> = HashMap::new();
     while let Some(request) = requests.next().await {
+        begun.retain(|_, at| at.elapsed() < BETWEEN_DELIVERIES);
+        let location = request.subject.to_string();
+        if begun.contains_key(&location) {
+            continue;
+        }
+        begun.insert(location, Instant::now());
         counters.deliveries.add(1);
         if let Err(error) = definitions::answer(&connection, &request).await {
             tracing::warn!(error, "a location cannot be told what to check; it asks again");
@@ -241,7 +257,7 @@ async fn grow(announcer: Announcer, grown: Arc<Notify>) {
         grown.notified().await;
         while let Err(error) = reconcile::apply_all(&announcer).await {
             tracing::warn!("services cannot be given their locations; it is tried again: {error:#}");
-            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            tokio::time::sleep(RETRY).await;
         }
     }
 }

@@ -3,7 +3,7 @@
 //! What the store says is compared with what lies in the bucket, and only differences are written. Marks say which services
 //! to compare ([`Changes`]); after a failure they are put back, so that what was missed comes later.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -124,9 +124,9 @@ impl Distribution {
         }
         let keys: Vec<ServiceKey> = marks.services.keys().copied().collect();
         let found = services::definitions_by_keys(self.databases.main.reader(), &keys).await?;
-        let is_gone = |key: &&ServiceKey| !found.iter().any(|owned| owned.service.key == **key);
+        let there: HashSet<ServiceKey> = found.iter().map(|owned| owned.service.key).collect();
         let mut differences = self.compare(&found, known)?;
-        for key in keys.iter().filter(is_gone) {
+        for key in keys.iter().filter(|key| !there.contains(key)) {
             self.compare_one(*key, Vec::new(), known, &mut differences)?;
         }
         self.write(differences, known).await
