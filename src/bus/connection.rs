@@ -192,7 +192,12 @@ impl ConnectionState {
         if problem.to_lowercase().contains("permissions violation") {
             self.refused.fetch_add(1, Ordering::Relaxed);
         }
-        tracing::warn!(problem, "the bus tells of a problem");
+        if self.is_connected() {
+            tracing::warn!(problem, "the bus tells of a problem");
+        } else {
+            // One of many attempts to come back.
+            tracing::debug!(problem, "the bus cannot be reached");
+        }
         *self.last_problem.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
     }
 }

@@ -22,6 +22,11 @@ use crate::model::location::LocationCode;
 const DIGEST: &str = "Wk-Digest";
 /// Mark of what was taken away.
 const DELETED: &str = "DEL";
+/// Header that says when a message is forgotten.
+const TTL: &str = "Nats-TTL";
+/// A mark of what was taken away is forgotten after this time: a location that was cut off for longer is told everything, and
+/// forgets what it is not told.
+const FORGOTTEN_AFTER: &str = "1h";
 /// The bucket counts as silent after this time without its next message.
 const SILENCE: Duration = Duration::from_secs(10);
 /// Writes that are under way at once.
@@ -118,6 +123,7 @@ async fn write(engine: &Connection, change: BucketChange) -> Result<(), String> 
         }
         BucketChange::TakeAway(place) => {
             headers.insert(OPERATION, DELETED);
+            headers.insert(TTL, FORGOTTEN_AFTER);
             (place, Bytes::new())
         }
     };

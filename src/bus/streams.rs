@@ -109,6 +109,7 @@ fn wanted(limits: &BusLimits) -> [Config; 4] {
         },
         Config {
             description: Some("Definitions that locations follow".into()),
+            allow_message_ttl: true,
             ..key_value(DEFINITIONS, limits.definitions_bytes, limits.definition_bytes)
         },
         Config {

@@ -157,7 +157,7 @@ async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
     }
     for stored in &all {
         let Location { code, name, country_code, .. } = &stored.location;
-        println!("{code:<20} {name:<24} {country_code}  {}", state(stored, now));
+        println!("{:<20} {name:<24} {country_code}  {}", code.as_str(), state(stored, now));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,8 +3,20 @@
 use std::path::{Path, PathBuf};
 
 /// Binaries of tests, as the document names them; `lib` are the unit tests.
-const BINARIES: [&str; 10] =
-    ["lib", "api", "bench", "engine", "memory", "probe", "reliability", "starvation", "store", "tidy"];
+const BINARIES: [&str; 12] = [
+    "lib",
+    "api",
+    "bench",
+    "cluster",
+    "engine",
+    "memory",
+    "probe",
+    "promote",
+    "reliability",
+    "starvation",
+    "store",
+    "tidy",
+];
 
 #[test]
 fn every_test_that_the_document_names_is_there() {

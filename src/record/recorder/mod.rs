@@ -200,7 +200,7 @@ impl Recorder {
         match result {
             Ok(()) => {
                 if was_failing {
-                    tracing::info!("the history database takes results again");
+                    tracing::info!("results are taken again");
                 }
                 self.counters.commits.fetch_add(1, Ordering::Relaxed);
                 self.acknowledge(&flight);
@@ -243,7 +243,7 @@ impl Recorder {
         {
             spool.forget();
             if spool.is_empty() {
-                tracing::info!("everything in the spool is in the history database");
+                tracing::info!("everything in the spool is stored");
             }
         }
     }
