@@ -108,6 +108,8 @@ impl Archive {
             text.push_str(&serde_json::to_string(&line)?);
             text.push('\n');
         }
-        replace(&self.file, &text).context("what is to be checked cannot be kept")
+        replace(&self.file, &text)
+            .inspect_err(|_| catalogue.mark_changed())
+            .context("what is to be checked cannot be kept")
     }
 }

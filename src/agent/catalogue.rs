@@ -41,6 +41,8 @@ pub(super) struct Catalogue(RwLock<Inner>);
 struct Inner {
     services: HashMap<Id, Entry>,
     ids: HashMap<ServiceKey, Id>,
+    /// Services that are no longer checked: results that were measured before may still wait.
+    gone: HashMap<Id, Entry>,
     /// Everything that the engine knows is in it.
     is_complete: bool,
     /// It has changed since it was written to the disk.
@@ -51,7 +53,8 @@ impl Catalogue {
     /// Puts a service in, or a newer definition of it; its versions of before are kept.
     pub(super) fn put(&self, mut entry: Entry) {
         let mut inner = self.write();
-        if let Some(before) = inner.services.remove(&entry.id) {
+        let gone = inner.gone.remove(&entry.id);
+        if let Some(before) = inner.services.remove(&entry.id).or(gone) {
             let news = entry.versions;
             entry.versions = before.versions;
             for since in news {
@@ -71,7 +74,7 @@ impl Catalogue {
     pub(super) fn remove(&self, id: Id) -> Option<Entry> {
         let mut inner = self.write();
         let gone = inner.services.remove(&id)?;
-        inner.ids.remove(&gone.key);
+        inner.gone.insert(id, gone.clone());
         inner.is_changed = true;
         Some(gone)
     }
@@ -92,10 +95,16 @@ impl Catalogue {
         std::mem::take(&mut inner.is_changed).then(|| inner.services.values().cloned().collect())
     }
 
-    /// The service of a result, and the version that it was measured in; `None` = it is no longer checked here.
+    /// What was asked for could not be written.
+    pub(super) fn mark_changed(&self) {
+        self.write().is_changed = true;
+    }
+
+    /// The service of a result, and the version that it was measured in; `None` = this process has never checked it.
     pub(super) fn version_of(&self, record: &CheckRecord) -> Option<(Id, u64)> {
         let inner = self.read();
-        let entry = inner.services.get(inner.ids.get(&record.service)?)?;
+        let id = inner.ids.get(&record.service)?;
+        let entry = inner.services.get(id).or_else(|| inner.gone.get(id))?;
         let since = entry.versions.iter().rev().find(|since| since.at <= record.checked_at);
         let version = since.or_else(|| entry.versions.first())?.version;
         Some((entry.id, version))
@@ -153,6 +162,7 @@ mod tests {
         assert_eq!(catalogue.get(id).unwrap().versions.len(), 2, "the same version is no news");
         (3..20).for_each(|version| catalogue.put(entry(id, version, 300)));
         assert_eq!(catalogue.get(id).unwrap().versions.len(), VERSIONS);
-        assert!(catalogue.remove(id).is_some() && version(300).is_none());
+        assert!(catalogue.remove(id).is_some() && catalogue.get(id).is_none());
+        assert_eq!(version(300), Some(19), "what waits is still told");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -36,6 +37,8 @@ pub(super) struct Follower {
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) archive: Archive,
     pub(super) clock: Clock,
+    /// Definitions that the engine was given.
+    pub(super) applied: Arc<AtomicI64>,
 }
 
 impl Follower {
@@ -47,7 +50,7 @@ impl Follower {
         }
         for entry in kept {
             let Some(definition) = self.open(entry.id, &entry.sealed) else { continue };
-            if self.apply(definition, entry.revision).await {
+            if self.apply(definition).await {
                 self.catalogue.put(entry);
             }
         }
@@ -115,12 +118,13 @@ impl Follower {
     }
 
     async fn check(&self, definition: LocationDefinition, sealed: Bytes, revision: u64) {
-        if self.catalogue.get(definition.service).is_some_and(|known| known.revision >= revision) {
+        let is_same = |known: &Entry| known.revision == revision && known.sealed == sealed;
+        if self.catalogue.get(definition.service).as_ref().is_some_and(is_same) {
             return;
         }
         let since = Since { at: self.clock.now(), version: definition.version };
         let (id, key) = (definition.service, definition.key);
-        if self.apply(definition, revision).await {
+        if self.apply(definition).await {
             self.catalogue.put(Entry { id, key, revision, sealed, versions: vec![since] });
         } else {
             self.forget(id).await;
@@ -129,8 +133,7 @@ impl Follower {
 
     async fn forget(&self, service: Id) {
         let Some(gone) = self.catalogue.remove(service) else { return };
-        let revision = i64::try_from(gone.revision).unwrap_or(i64::MAX);
-        if self.engine.retire(service, gone.key, revision).await.is_err() {
+        if self.engine.retire(service, gone.key, self.applied.load(Ordering::Relaxed)).await.is_err() {
             tracing::warn!(%service, "the engine has stopped");
         }
     }
@@ -151,16 +154,16 @@ impl Follower {
     }
 
     /// Checks the service by this definition from now on; false if it cannot be.
-    async fn apply(&self, given: LocationDefinition, revision: u64) -> bool {
+    async fn apply(&self, given: LocationDefinition) -> bool {
         let service = given.service;
-        let Some(definition) = self.definition(given, revision) else {
+        let Some(definition) = self.definition(given) else {
             tracing::error!(%service, "this service cannot be checked here; is this version older than the engine's?");
             return false;
         };
         self.engine.apply(Arc::new(definition)).await.is_ok()
     }
 
-    fn definition(&self, given: LocationDefinition, revision: u64) -> Option<Definition> {
+    fn definition(&self, given: LocationDefinition) -> Option<Definition> {
         let check_type: CheckType = given.check_type.parse().ok()?;
         let planned = PlannedChecks {
             plan: given.rhythm.plan()?,
@@ -175,8 +178,8 @@ impl Follower {
             organisation: 0,
             name: given.name.into(),
             check_type,
-            // It grows with every change of the definition, unlike that of the stored service.
-            revision: i64::try_from(revision).ok()?,
+            // It grows with every change, unlike that of the stored service, or that of a bucket that was made anew.
+            revision: self.applied.fetch_add(1, Ordering::Relaxed) + 1,
             task: Some(compile(check_type, planned).ok()?),
             heartbeat: None,
             is_paused: false,

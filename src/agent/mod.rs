@@ -125,6 +125,7 @@ impl Agent {
             catalogue: Arc::clone(&catalogue),
             archive: archive.clone(),
             clock: clock.clone(),
+            applied: Arc::default(),
         };
         follower.resume().await;
         let report = SelfReport::new(

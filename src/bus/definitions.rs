@@ -132,8 +132,12 @@ impl Following {
     /// # Errors
     /// No engine node answers.
     pub async fn ask(&mut self) -> Result<u64, String> {
-        let subject = nats(&Subject::Follow(self.location.clone()));
+        // What gathered of the delivery before says nothing of the next one.
+        let delivery = nats(&Subject::Delivery(self.location.clone()));
+        let messages = self.connection.client().subscribe(delivery).await;
+        self.messages = messages.map_err(|error| error.to_string())?;
         self.number = None;
+        let subject = nats(&Subject::Follow(self.location.clone()));
         let answer = self.connection.client().request(subject, Bytes::new()).await;
         let answer = answer.map_err(|error| error.to_string())?;
         let count = std::str::from_utf8(&answer.payload).ok().and_then(|count| count.parse().ok());
