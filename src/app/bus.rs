@@ -1,6 +1,9 @@
 //! Joins the bus, where the settings name NATS servers: one connection of this node, with its streams and buckets.
 
+use std::time::Duration;
+
 use anyhow::Context as _;
+use tokio::time::{sleep, timeout};
 
 use crate::bus::connection::{Connection, Servers};
 use crate::bus::credentials::Credentials;
@@ -8,10 +11,14 @@ use crate::bus::streams;
 use crate::config::Config;
 use crate::config::sources::BadConfig;
 
-/// Connects and prepares the streams; `None` when everything runs in this process.
+/// The interval between two looks whether a server is connected.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Connects and prepares the streams; `None` when everything runs in this process. A server that does not answer now is joined
+/// later.
 ///
 /// # Errors
-/// In one line: credentials are not set or cannot be read, no server answers, or a stream cannot be prepared.
+/// In one line: credentials are not set or cannot be read, or a stream cannot be prepared.
 pub(super) async fn join(config: &Config) -> anyhow::Result<Option<Connection>> {
     let Some(url) = config.nats_url.clone() else { return Ok(None) };
     let Some(file) = &config.nats_credentials else {
@@ -22,7 +29,18 @@ pub(super) async fn join(config: &Config) -> anyhow::Result<Option<Connection>> 
     let credentials = Credentials::read(file).context("nats_credentials")?;
     let servers = Servers { url, ca_file: config.nats_ca_file.clone() };
     let limits = &config.limits.bus;
-    let connection = Connection::open(&servers, credentials, limits).await?;
-    streams::prepare(connection.jetstream(), limits).await?;
+    let connection = Connection::open_some_time(&servers, credentials, limits).await?;
+    if timeout(Duration::from_millis(limits.connect_timeout_ms), connected(&connection)).await.is_ok() {
+        streams::prepare(connection.jetstream(), limits).await?;
+    } else {
+        tracing::warn!("no NATS server answers; everything else begins, and the bus is joined when one does");
+    }
     Ok(Some(connection))
+}
+
+/// Waits until a server is connected.
+async fn connected(connection: &Connection) {
+    while !connection.state().is_connected() {
+        sleep(LOOK_EVERY).await;
+    }
 }
