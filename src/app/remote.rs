@@ -18,10 +18,12 @@ use crate::bus::definitions;
 use crate::bus::users::Issuer;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::config::limits::BusLimits;
 use crate::model::location::LocationCode;
 use crate::record::history_writer::HistoryWriter;
 use crate::remote::assignments::Assignments;
 use crate::remote::census::{Census, Recipients};
+use crate::remote::clocks::Clocks;
 use crate::remote::counters::RemoteCounters;
 use crate::remote::desk::Desk;
 use crate::remote::distribution::Distribution;
@@ -95,6 +97,8 @@ pub(super) fn start(
         enrolled: Arc::default(),
         grown: Arc::default(),
         is_complete: watch::Sender::new(false),
+        are_locations_known: watch::Sender::new(false),
+        clocks: Clocks::default(),
         looker: looker.clone(),
         announcer: announcer.clone(),
     };
@@ -102,12 +106,13 @@ pub(super) fn start(
     let tasks = Tasks {
         desk: issuer.map(|issuer| parts.desk(issuer, &clock)),
         census: parts.census(),
-        distribution: parts.distribution(),
+        distribution: parts.distribution(&clock, &foundation.config.limits.bus),
         intake: parts.intake(&clock),
         filler: parts.filler(&clock),
         presences: Presences {
             connection: connection.clone(),
             roster: Arc::clone(&announcer.definer.roster),
+            clocks: parts.clocks.clone(),
             clock,
         },
         parts,
@@ -138,6 +143,8 @@ struct Parts {
     enrolled: Arc<Notify>,
     grown: Arc<Notify>,
     is_complete: watch::Sender<bool>,
+    are_locations_known: watch::Sender<bool>,
+    clocks: Clocks,
     looker: Handle<Looker>,
     announcer: Announcer,
 }
@@ -163,10 +170,11 @@ impl Parts {
             changes: self.announcer.changes.clone(),
             grown: Arc::clone(&self.grown),
             enrolled: Arc::clone(&self.enrolled),
+            is_known: self.are_locations_known.clone(),
         }
     }
 
-    fn distribution(&self) -> Distribution {
+    fn distribution(&self, clock: &Clock, limits: &BusLimits) -> Distribution {
         Distribution {
             connection: self.connection.clone(),
             databases: self.announcer.databases.clone(),
@@ -174,6 +182,9 @@ impl Parts {
             changes: self.announcer.changes.clone(),
             assignments: Arc::clone(&self.assignments),
             recipients: Arc::clone(&self.recipients),
+            clock: clock.clone(),
+            are_locations_known: self.are_locations_known.subscribe(),
+            limits: limits.clone(),
             is_complete: self.is_complete.clone(),
             counters: Arc::clone(&self.counters),
         }
@@ -185,6 +196,7 @@ impl Parts {
             assignments: Arc::clone(&self.assignments),
             engine: self.announcer.engine.clone(),
             writer: HistoryWriter::new(self.announcer.databases.history.clone(), Vec::<LocationCode>::new()),
+            clocks: self.clocks.clone(),
             late: self.late.clone(),
             clock: clock.clone(),
             is_complete: self.is_complete.subscribe(),

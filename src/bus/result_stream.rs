@@ -17,9 +17,9 @@ use crate::bus::subjects::{RESULTS, Subject};
 use crate::clock::Timestamp;
 
 /// A batch that is not acknowledged for this long is delivered again.
-pub const REDELIVERED_AFTER: Duration = Duration::from_secs(30);
+pub const REDELIVERED_AFTER: Duration = Duration::from_secs(60);
 /// Batches that an engine node has taken and not acknowledged, at most.
-pub const UNACKNOWLEDGED: i64 = 4_096;
+pub const UNACKNOWLEDGED: i64 = 1_024;
 /// Bytes that are under way to a node at once, at most.
 const BYTES_AT_ONCE: usize = 8 << 20;
 /// JetStream says at least this often that it is there.

@@ -3,9 +3,17 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::location::LocationCode;
 use crate::model::service::{ProbeRole, ServiceKey};
+
+/// The oldest result that is taken, in milliseconds: a location that was cut off for longer has lost something.
+pub const OLDEST_MS: i64 = 7 * 86_400_000;
+/// The time in which a change reaches a location, in milliseconds.
+const CHANGE_MS: i64 = 2_000;
+/// Versions of a service that are remembered.
+const VERSIONS: usize = 8;
 
 /// A service, as it is assigned to a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,12 +24,15 @@ pub struct Assigned {
     pub version: u64,
     /// What the location counts for.
     pub role: ProbeRole,
-    /// Attempts before a bad result counts.
-    pub attempts: u8,
     /// Milliseconds between two checks.
     pub interval_ms: i64,
-    /// Milliseconds that may lie between the due time of a check and its deciding attempt.
-    pub longest_ms: i64,
+}
+
+/// What was assigned before: results that were measured then are history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Earlier {
+    assigned: Assigned,
+    until: Timestamp,
 }
 
 /// What all locations are assigned, by location and key of the service.
@@ -34,6 +45,8 @@ pub struct Assignments {
 #[derive(Debug, Default)]
 pub struct OfLocation {
     services: HashMap<ServiceKey, Assigned>,
+    /// Oldest first.
+    earlier: HashMap<ServiceKey, Vec<Earlier>>,
     /// Checks a second that follow from it.
     checks_per_second: f64,
 }
@@ -45,32 +58,59 @@ impl OfLocation {
         self.services.get(&key)
     }
 
+    /// The service as it was assigned in this version when it was looked at, if that is over.
+    #[must_use]
+    pub fn earlier(&self, key: ServiceKey, version: u64, checked_at: Timestamp) -> Option<&Assigned> {
+        let of_service = self.earlier.get(&key)?.iter();
+        let mut then = of_service.filter(|earlier| earlier.assigned.version == version);
+        then.find(|earlier| checked_at <= earlier.until).map(|earlier| &earlier.assigned)
+    }
+
     /// Checks a second that it is to make when nothing is wrong.
     #[must_use]
     pub fn checks_per_second(&self) -> f64 {
         self.checks_per_second
     }
 
-    fn set(&mut self, key: ServiceKey, assigned: Option<Assigned>) {
+    fn set(&mut self, key: ServiceKey, assigned: Option<Assigned>, now: Timestamp) {
         let rate = |assigned: &Assigned| 1_000.0 / assigned.interval_ms.max(1) as f64;
         let before = match assigned {
             Some(assigned) => self.services.insert(key, assigned),
             None => self.services.remove(&key),
         };
         self.checks_per_second += assigned.as_ref().map_or(0.0, rate) - before.as_ref().map_or(0.0, rate);
+        let is_over = |before: &Assigned| assigned.is_none_or(|assigned| assigned.version != before.version);
+        if let Some(before) = before.filter(is_over) {
+            let earlier = self.earlier.entry(key).or_default();
+            earlier.retain(|earlier| now.ms_since(earlier.until) < OLDEST_MS);
+            earlier.push(Earlier { assigned: before, until: now.plus_ms(CHANGE_MS) });
+            let forgotten = earlier.len().saturating_sub(VERSIONS);
+            earlier.drain(..forgotten);
+        }
     }
 }
 
 impl Assignments {
     /// Assigns a service to a location, or takes it away.
-    pub fn set(&self, location: &LocationCode, key: ServiceKey, assigned: Option<Assigned>) {
+    pub fn set(&self, location: &LocationCode, key: ServiceKey, assigned: Option<Assigned>, now: Timestamp) {
         let mut of_location = self.of(location);
         if of_location.is_none() && assigned.is_some() {
             let mut all = self.of_locations.write().unwrap_or_else(PoisonError::into_inner);
             of_location = Some(Arc::clone(all.entry(location.clone()).or_default()));
         }
         if let Some(of_location) = of_location {
-            of_location.write().unwrap_or_else(PoisonError::into_inner).set(key, assigned);
+            of_location.write().unwrap_or_else(PoisonError::into_inner).set(key, assigned, now);
+        }
+    }
+
+    /// Takes away what is not wanted any more.
+    pub fn retain(&self, is_wanted: impl Fn(&LocationCode, ServiceKey) -> bool, now: Timestamp) {
+        let all = self.of_locations.read().unwrap_or_else(PoisonError::into_inner);
+        for (location, of_location) in all.iter() {
+            let mut of_location = of_location.write().unwrap_or_else(PoisonError::into_inner);
+            let unwanted = |key: &ServiceKey| !is_wanted(location, *key);
+            let unwanted: Vec<ServiceKey> = of_location.services.keys().copied().filter(unwanted).collect();
+            unwanted.into_iter().for_each(|key| of_location.set(key, None, now));
         }
     }
 
@@ -93,30 +133,44 @@ impl Assignments {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp::from_ms(1_000_000);
+
+    #[test]
+    fn what_was_assigned_before_is_known_for_results_of_that_time() {
+        let (assignments, fra) = (Assignments::default(), "fra".parse().unwrap());
+        let version =
+            |version| Assigned { id: Id::random(), version, role: ProbeRole::Full, interval_ms: 1_000 };
+        assignments.set(&fra, 1, Some(version(1)), NOW);
+        assignments.set(&fra, 1, Some(version(2)), NOW);
+        assignments.set(&fra, 1, None, NOW.plus_ms(60_000));
+        let of_fra = assignments.of(&fra).unwrap();
+        let of_fra = of_fra.read().unwrap();
+        let is_known = |version, at_ms| of_fra.earlier(1, version, NOW.plus_ms(at_ms)).is_some();
+        assert!(
+            is_known(1, 0) && is_known(1, CHANGE_MS) && !is_known(1, CHANGE_MS + 1),
+            "until it reached it"
+        );
+        assert!(is_known(2, 60_000) && !is_known(2, 60_001 + CHANGE_MS) && !is_known(3, 0));
+    }
+
     #[test]
     fn the_rate_follows_what_is_assigned() {
         let (assignments, fra) = (Assignments::default(), "fra".parse().unwrap());
-        let every = |interval_ms| Assigned {
-            id: Id::random(),
-            version: 1,
-            role: ProbeRole::Full,
-            attempts: 3,
-            interval_ms,
-            longest_ms: 90_000,
-        };
+        let every =
+            |interval_ms| Assigned { id: Id::random(), version: 1, role: ProbeRole::Full, interval_ms };
         let rate = || {
             let of_fra = assignments.of(&fra).unwrap();
             let rate = of_fra.read().unwrap().checks_per_second();
             (rate * 1_000.0).round()
         };
         assert!(assignments.of(&fra).is_none());
-        assignments.set(&fra, 1, None);
+        assignments.set(&fra, 1, None, NOW);
         assert!(assignments.of(&fra).is_none(), "nothing is kept of what is nothing");
-        assignments.set(&fra, 1, Some(every(10_000)));
-        assignments.set(&fra, 2, Some(every(1_000)));
+        assignments.set(&fra, 1, Some(every(10_000)), NOW);
+        assignments.set(&fra, 2, Some(every(1_000)), NOW);
         assert_eq!((rate(), assignments.count(&fra)), (1_100.0, 2));
-        assignments.set(&fra, 2, Some(every(10_000)));
-        assignments.set(&fra, 1, None);
+        assignments.set(&fra, 2, Some(every(10_000)), NOW);
+        assignments.set(&fra, 1, None, NOW);
         assert_eq!((rate(), assignments.count(&fra)), (100.0, 1));
     }
 }

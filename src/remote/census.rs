@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
 use crate::announcer::changes::Changes;
@@ -60,6 +60,8 @@ pub struct Census {
     pub grown: Arc<Notify>,
     /// Woken when a machine has become a location.
     pub enrolled: Arc<Notify>,
+    /// True once the locations are known: before that nothing may be taken away from them.
+    pub is_known: watch::Sender<bool>,
 }
 
 impl std::fmt::Debug for Census {
@@ -104,6 +106,7 @@ impl Census {
             self.roster.add_elsewhere(stored.location, self.looker.address().recipient());
             is_news |= self.roster.set_used(&code, true) | is_new;
         }
+        self.is_known.send_replace(true);
         if is_news {
             self.changes.mark_all();
             self.grown.notify_one();

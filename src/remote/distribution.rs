@@ -14,8 +14,12 @@ use crate::bus::connection::Connection;
 use crate::bus::definition_bucket::{self, BucketChange, DefinitionPlace};
 use crate::bus::messages::definition::{LocationDefinition, Rhythm, SealedDefinition};
 use crate::bus::sealing::SealingKey;
+use crate::bus::streams;
+use crate::clock::Clock;
+use crate::config::limits::BusLimits;
 use crate::engine::definition::{Definer, PlannedChecks};
 use crate::engine::roster::KnownLocation;
+use crate::model::location::LocationCode;
 use crate::model::service::{Service, ServiceKey};
 use crate::remote::assignments::{Assigned, Assignments};
 use crate::remote::census::Recipients;
@@ -45,6 +49,12 @@ pub struct Distribution {
     pub assignments: Arc<Assignments>,
     /// The locations, and their keys.
     pub recipients: Arc<Recipients>,
+    /// Wall time.
+    pub clock: Clock,
+    /// True once the locations are known.
+    pub are_locations_known: watch::Receiver<bool>,
+    /// The sizes of streams.
+    pub limits: BusLimits,
     /// True once every service has been compared since the start.
     pub is_complete: watch::Sender<bool>,
     /// Counts what is written.
@@ -85,7 +95,11 @@ enum DistributionProblem {
 
 impl Distribution {
     /// Distributes for ever, until the future is dropped.
-    pub async fn run(self) {
+    pub async fn run(mut self) {
+        // Before that no location would be wanted anywhere, and everything would be taken away.
+        if self.are_locations_known.wait_for(|is_known| *is_known).await.is_err() {
+            return;
+        }
         loop {
             let digests = match definition_bucket::digests(&self.connection).await {
                 Ok(digests) => digests,
@@ -94,6 +108,10 @@ impl Distribution {
                         error,
                         "the definitions of locations cannot be read; they are tried again"
                     );
+                    // The bus may not have been there at the start, or has lost what it had.
+                    if let Err(error) = streams::prepare(self.connection.jetstream(), &self.limits).await {
+                        tracing::warn!(%error, "the bus cannot be prepared");
+                    }
                     tokio::time::sleep(RETRY).await;
                     continue;
                 }
@@ -135,6 +153,8 @@ impl Distribution {
     async fn compare_all(&self, known: &mut Known) -> Result<(), DistributionProblem> {
         let mut after = ServiceKey::MIN;
         let mut stale = known.digests.clone();
+        // What is not found again is stale.
+        known.places.clear();
         loop {
             let page = services::definitions(self.databases.main.reader(), after, PAGE).await?;
             let Some(last) = page.last() else { break };
@@ -148,6 +168,11 @@ impl Distribution {
             }
         }
         // Of services and locations that are gone.
+        let is_wanted = |location: &LocationCode, key| {
+            let places = known.places.get(&key);
+            places.is_some_and(|places| places.iter().any(|place| place.location == *location))
+        };
+        self.assignments.retain(is_wanted, self.clock.now());
         stale.keys().for_each(|place| drop(known.digests.remove(place)));
         let changes = stale.into_keys().map(BucketChange::TakeAway).collect();
         self.write(Differences { changes, digests: Vec::new() }, known).await?;
@@ -162,7 +187,12 @@ impl Distribution {
             let planned = self.definer.planned_checks(service, *organisation).inspect_err(|error| {
                 tracing::error!(service = %service.id, %error, "locations cannot be given this service");
             });
-            let planned = planned.ok().flatten();
+            let Ok(planned) = planned else {
+                // It stays as it was given.
+                let places = known.digests.keys().filter(|place| place.service == service.id).cloned();
+                known.places.insert(service.key, places.collect());
+                continue;
+            };
             let wanted = planned.map_or_else(Vec::new, |planned| self.wanted(service, &planned));
             self.compare_one(service.key, wanted, known, &mut differences)?;
         }
@@ -193,9 +223,7 @@ impl Distribution {
                 id: service.id,
                 version,
                 role: plan.locations[slot].role,
-                attempts: plan.attempts,
                 interval_ms: plan.interval_ms,
-                longest_ms: plan.longest_ms(),
             };
             let json = serde_json::to_vec(&definition).ok()?;
             let place = DefinitionPlace { location, service: service.id };
@@ -215,12 +243,12 @@ impl Distribution {
         let places: Vec<DefinitionPlace> = wanted.iter().map(|wanted| wanted.place.clone()).collect();
         let before = known.places.insert(key, places.clone()).unwrap_or_default();
         for place in before.into_iter().filter(|place| !places.contains(place)) {
-            self.assignments.set(&place.location, key, None);
+            self.assignments.set(&place.location, key, None, self.clock.now());
             known.digests.remove(&place);
             differences.changes.push(BucketChange::TakeAway(place));
         }
         for Wanted { place, assigned, json, recipient } in wanted {
-            self.assignments.set(&place.location, key, Some(assigned));
+            self.assignments.set(&place.location, key, Some(assigned), self.clock.now());
             let digest = self.digest(&json, &recipient);
             if known.digests.get(&place) == Some(&digest) {
                 continue;

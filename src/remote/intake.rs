@@ -27,6 +27,7 @@ use crate::model::location::LocationCode;
 use crate::record::history_writer::HistoryWriter;
 use crate::remote::admission::{Allowance, Arrival, Judged, TakenResults, judge};
 use crate::remote::assignments::Assignments;
+use crate::remote::clocks::Clocks;
 use crate::remote::counters::{Refusal, RemoteCounters};
 use crate::remote::late::LateMarks;
 
@@ -46,6 +47,8 @@ pub struct Intake {
     pub engine: Engine,
     /// Stores them.
     pub writer: HistoryWriter,
+    /// How the clocks of locations differ.
+    pub clocks: Clocks,
     /// Told of those that came late.
     pub late: LateMarks,
     /// Wall time.
@@ -102,11 +105,15 @@ impl Intake {
             let taken = self.judge(&batch, allowances);
             let records: Vec<CheckRecord> =
                 taken.iter().flat_map(|results| results.records.iter()).cloned().collect();
+            let heard = taken.into_iter().filter(|results| results.is_present);
+            let heard =
+                heard.map(|TakenResults { id, records, .. }| ServiceResults { id, records: records.into() });
+            let heard: Vec<ServiceResults> = heard.collect();
             if records.is_empty() {
                 batch.acknowledge().await;
                 continue;
             }
-            if self.engine.hear(taken).await.is_err()
+            if self.engine.hear(heard).await.is_err()
                 || pending.send(Pending { batch, records }).await.is_err()
             {
                 return Ok(());
@@ -118,7 +125,7 @@ impl Intake {
         &self,
         batch: &IncomingBatch,
         allowances: &mut HashMap<LocationCode, Allowance>,
-    ) -> Vec<ServiceResults> {
+    ) -> Vec<TakenResults> {
         let refuse = |reason, count: usize| self.counters.refused(reason).add(count as u64);
         let (Some(Subject::Results { location, partition }), Ok(read)) =
             (batch.subject.clone(), ResultBatch::read(&batch.payload))
@@ -137,16 +144,15 @@ impl Intake {
             refuse(Refusal::TooMany, count);
             return Vec::new();
         }
-        let arrival = Arrival { location, batch: read, received_at: batch.received_at };
+        let clock_ahead_ms = self.clocks.corrected_ms(&location);
+        let arrival = Arrival { location, batch: read, received_at: batch.received_at, clock_ahead_ms };
         let Judged { taken, refused } = judge(arrival, &assigned, now);
         drop(assigned);
         refused.into_iter().for_each(|reason| refuse(reason, 1));
         let (taken, misplaced): (Vec<_>, Vec<_>) =
             taken.into_iter().partition(|results| partition_of(results.id) == partition);
         misplaced.iter().for_each(|results| refuse(Refusal::Malformed, results.records.len()));
-        let results =
-            |results: TakenResults| ServiceResults { id: results.id, records: results.records.into() };
-        taken.into_iter().map(results).collect()
+        taken
     }
 
     /// Stores what waits, all of it in one transaction as far as there is room, and acknowledges it.

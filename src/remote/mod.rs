@@ -6,13 +6,14 @@
 //! - [`intake`]: results come in, [`admission`] lets them pass, the recorder stores them, and then they are acknowledged.
 //! - [`late`]: what came late makes gaps measured time.
 //! - [`looks`]: a location is asked to look at once.
-//! - [`presences`]: how locations are.
+//! - [`presences`]: how locations are; [`clocks`]: how their clocks differ.
 //!
 //! A location harms nobody but itself, whatever it sends: what it is assigned decides what is taken from it.
 
 pub mod admission;
 pub mod assignments;
 pub mod census;
+pub mod clocks;
 pub mod counters;
 pub mod desk;
 pub mod distribution;

@@ -9,7 +9,7 @@ use crate::bus::reports::{self, Report, Reports};
 use crate::clock::{Clock, Timestamp};
 use crate::engine::roster::Roster;
 use crate::model::location::{LastSeen, LocationCode};
-use crate::remote::admission::CLOCK_TOLERANCE_MS;
+use crate::remote::clocks::{ClockState, Clocks};
 
 /// Listens to the locations. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct Presences {
     pub connection: Connection,
     /// Where it is noted.
     pub roster: Arc<Roster>,
+    /// Told of their clocks.
+    pub clocks: Clocks,
     /// Wall time.
     pub clock: Clock,
 }
@@ -41,19 +43,20 @@ impl Presences {
                 continue;
             };
             let now = self.clock.now();
-            self.note(&location, &presence, now);
-            tell_of_clock(&mut warned, &location, presence.sent_at_ms - now.ms());
+            let clock = self.note(&location, &presence, now);
+            tell_of_clock(&mut warned, &location, clock);
         }
     }
 
-    fn note(&self, location: &LocationCode, presence: &Presence, at: Timestamp) {
+    fn note(&self, location: &LocationCode, presence: &Presence, at: Timestamp) -> ClockState {
+        let clock = self.clocks.note(location, presence.sent_at_ms - at.ms());
         let Some(known) = self.roster.find(location.as_str()).filter(|known| known.is_elsewhere()) else {
-            return;
+            return clock;
         };
         known.note_seen(LastSeen {
             at,
             version: presence.version.clone(),
-            clock_ahead_ms: presence.sent_at_ms.saturating_sub(at.ms()),
+            clock_ahead_ms: clock.ahead_ms,
             services: presence.services,
             lateness_p99_us: presence.lateness_p99_us,
             missed: presence.missed,
@@ -61,16 +64,18 @@ impl Presences {
             spool_bytes: presence.spool_bytes,
             shed: presence.shed,
         });
+        clock
     }
 }
 
 /// Says when a clock begins to be wrong, and when it is right again.
-fn tell_of_clock(warned: &mut HashMap<LocationCode, bool>, location: &LocationCode, ahead_ms: i64) {
-    let is_wrong = ahead_ms.saturating_abs() > CLOCK_TOLERANCE_MS;
+fn tell_of_clock(warned: &mut HashMap<LocationCode, bool>, location: &LocationCode, clock: ClockState) {
+    let is_wrong = clock.corrected_ms != 0;
     if warned.insert(location.clone(), is_wrong).unwrap_or(false) == is_wrong {
         return;
     }
     if is_wrong {
+        let ahead_ms = clock.ahead_ms;
         tracing::warn!(%location, ahead_ms, "the clock of this location is wrong; its times are corrected");
     } else {
         tracing::info!(%location, "the clock of this location is right again");

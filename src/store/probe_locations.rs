@@ -135,7 +135,7 @@ pub async fn enrol(
     Ok(Some(from_row(row)?.location))
 }
 
-/// Takes a location out of use. Returns false for an unknown code.
+/// Takes a location out of use; its machine is the location no longer. Returns false for an unknown code.
 ///
 /// # Errors
 /// When the database fails.
@@ -144,6 +144,9 @@ pub async fn disable(connection: &impl ConnectionTrait, code: &LocationCode) -> 
         .col_expr(Column::IsEnabled, Expr::value(false))
         .col_expr(Column::Enrolment, Expr::value(Option::<String>::None))
         .col_expr(Column::EnrolmentExpiresAt, Expr::value(Option::<i64>::None))
+        .col_expr(Column::EnrolledAt, Expr::value(Option::<i64>::None))
+        .col_expr(Column::UserKey, Expr::value(Option::<String>::None))
+        .col_expr(Column::SealingKey, Expr::value(Option::<String>::None))
         .filter(Column::Code.eq(code.as_str()))
         .exec(connection)
         .await?;
@@ -162,13 +165,18 @@ pub async fn get(
     row.map(from_row).transpose()
 }
 
-/// Returns every location, by code.
+/// Returns every location, by code. One that cannot be read is logged and left out: the others go on.
 ///
 /// # Errors
-/// When the database fails or a row cannot be read.
+/// When the database fails.
 pub async fn list(connection: &impl ConnectionTrait) -> Result<Vec<StoredLocation>, MainError> {
     let rows = Entity::find().order_by_asc(Column::Code).all(connection).await?;
-    rows.into_iter().map(from_row).collect()
+    let readable = |row| {
+        from_row(row)
+            .inspect_err(|error| tracing::error!(%error, "a location in another place cannot be read"))
+            .ok()
+    };
+    Ok(rows.into_iter().filter_map(readable).collect())
 }
 
 fn from_row(row: Model) -> Result<StoredLocation, MainError> {

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// The time between two reports, in milliseconds.
 pub const PRESENCE_MS: u64 = 5_000;
 
+/// No clock says more: the end of the year 9999, in milliseconds.
+pub(super) const LATEST_MS: i64 = 253_402_300_799_999;
+
 /// A report of a location about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Presence {
@@ -33,6 +36,9 @@ impl Presence {
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut read: Self = serde_json::from_slice(bytes).ok()?;
+        if !(0..=LATEST_MS).contains(&read.sent_at_ms) {
+            return None;
+        }
         read.version.retain(|letter| letter.is_ascii_graphic());
         read.version.truncate(64);
         Some(read)
@@ -48,6 +54,8 @@ mod tests {
         let said = Presence { version: "1.0\u{1b}[31m<b>ä".repeat(100), ..Presence::default() };
         let read = Presence::read(&serde_json::to_vec(&said).unwrap()).unwrap();
         assert!(read.version.len() == 64 && read.version.starts_with("1.0[31m<b>1.0"), "{}", read.version);
+        let before_time = Presence { sent_at_ms: i64::MIN, ..said };
+        assert_eq!(Presence::read(&serde_json::to_vec(&before_time).unwrap()), None);
         assert_eq!(Presence::read(b"{}"), None);
         assert_eq!(Presence::read(b"\xff"), None);
     }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::bus::messages::presence::LATEST_MS;
 use crate::bus::users::LOCATION_PAYLOAD_BYTES;
 use crate::clock::Timestamp;
 use crate::model::facts::{self, Decoder, Fact};
@@ -100,7 +101,10 @@ impl ResultBatch {
         let is_whole = Decoder::default().read_whole(rest, |fact| {
             let Fact::Check(record) = fact else { return false };
             let is_of_sender = records.first().is_none_or(|first| first.location == record.location);
-            let is_named = versions.contains_key(&record.service);
+            let is_named = versions.contains_key(&record.service)
+                && [record.checked_at, record.scheduled_at]
+                    .iter()
+                    .all(|at| (0..=LATEST_MS).contains(&at.ms()));
             records.push(record);
             is_of_sender && is_named
         });

@@ -60,13 +60,6 @@ impl WatchPlan {
         self.interval_ms + attempts * (self.timeout_ms + self.backoff_max_ms) + GAP_SLACK_MS + on_its_way_ms
     }
 
-    /// Returns the milliseconds that may lie between the due time of a check and the start of its deciding attempt: a run that
-    /// starts late by more than an interval belongs to a later due time.
-    #[must_use]
-    pub fn longest_ms(&self) -> i64 {
-        self.coverage_ms()
-    }
-
     /// Returns the time until which a result from `last` backs the status that was believed then, seen from `now`: up
     /// to now while the next result may still be on its way, otherwise only until the first one was due that did not
     /// come.

@@ -1,0 +1,84 @@
+//! How the clocks of locations differ from ours, as far as that is to be corrected.
+//!
+//! A report only gets older on its way, so of several the one that is furthest ahead says most. What is corrected changes
+//! only when it is clearly wrong: a result is known by its time.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::model::location::LocationCode;
+
+/// A clock that differs by no more is not corrected.
+const TOLERANCE_MS: i64 = 2_000;
+/// Reports that are compared.
+const REPORTS: usize = 6;
+/// A correction that is wrong by no more stays.
+const STEADY_MS: i64 = 1_500;
+
+/// The clocks of all locations. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Clocks(Arc<Mutex<HashMap<LocationCode, Reports>>>);
+
+#[derive(Debug, Default)]
+struct Reports {
+    ahead_ms: VecDeque<i64>,
+    corrected_ms: i64,
+}
+
+/// The clock of a location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockState {
+    /// Milliseconds by which it is ahead; negative when it is behind.
+    pub ahead_ms: i64,
+    /// Milliseconds that are corrected; 0 = it is right.
+    pub corrected_ms: i64,
+}
+
+impl Clocks {
+    /// Notes by how much the clock in a report was ahead of ours when it was heard.
+    pub fn note(&self, location: &LocationCode, ahead_ms: i64) -> ClockState {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let reports = all.entry(location.clone()).or_default();
+        reports.ahead_ms.truncate(REPORTS - 1);
+        reports.ahead_ms.push_front(ahead_ms);
+        let ahead_ms = reports.ahead_ms.iter().max().copied().unwrap_or_default();
+        let is_right = ahead_ms.abs() <= TOLERANCE_MS;
+        let wanted_ms = if is_right { 0 } else { (ahead_ms + 500).div_euclid(1_000) * 1_000 };
+        if is_right || (ahead_ms - reports.corrected_ms).abs() > STEADY_MS {
+            reports.corrected_ms = wanted_ms;
+        }
+        ClockState { ahead_ms, corrected_ms: reports.corrected_ms }
+    }
+
+    /// Milliseconds that are corrected in the times of a location.
+    #[must_use]
+    pub fn corrected_ms(&self, location: &LocationCode) -> i64 {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(location).map_or(0, |reports| reports.corrected_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::right(&[3, -2, 0], 0)]
+    #[case::a_bus_that_stood_still(&[0, 0, -9_000, -4_000, 0, 1], 0)]
+    #[case::ahead(&[90_004, 90_003], 90_000)]
+    #[case::behind(&[-90_004, -90_003], -90_000)]
+    #[case::behind_and_late(&[-90_004, -95_000], -90_000)]
+    #[case::drifting_a_little(&[90_004, 90_600, 91_400], 90_000)]
+    #[case::set_right(&[90_000, 0, 0, 0, 0, 0, 0], 0)]
+    #[case::just_tolerated(&[2_000], 0)]
+    fn one_late_report_says_nothing_of_a_clock(#[case] reports: &[i64], #[case] corrected_ms: i64) {
+        let (clocks, fra) = (Clocks::default(), "fra".parse().unwrap());
+        assert_eq!(clocks.corrected_ms(&fra), 0);
+        for ahead_ms in reports {
+            clocks.note(&fra, *ahead_ms);
+        }
+        assert_eq!(clocks.corrected_ms(&fra), corrected_ms);
+    }
+}
