@@ -1,9 +1,9 @@
 //! This process as a location in another place (`watchkeeper probe`): it is told what to check, and reports what it finds.
 //!
 //! - [`identity`]: who it is; it becomes that by an enrolment, and keeps its keys to itself.
-//! - [`catalogue`]: what it has to check, in which version since when; [`following`] keeps it, [`archive`] has it on disk.
-//! - [`uplink`]: the way of results to the engine; the recorder keeps them until they are there.
-//! - [`attention`]: it listens to what it is asked for, and says how it is.
+//! - `catalogue`: what it has to check, in which version since when; `following` keeps it, `archive` has it on disk.
+//! - `uplink`: the way of results to the engine; the recorder keeps them until they are there.
+//! - `attention`: it listens to what it is asked for, and says how it is.
 //!
 //! It is an engine of its own with one location: the schedule, retries and lateness are those of every engine, and go on
 //! while nobody can be reached. It judges nothing: what a service is, all locations decide together, elsewhere.
