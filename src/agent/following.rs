@@ -22,6 +22,8 @@ use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::location::LocationCode;
 
+/// After so many heartbeats of an idle delivery everything has come.
+const IDLE_HEARTBEATS: u32 = 2;
 /// The wait before the engine is asked again.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -69,10 +71,15 @@ impl Follower {
 
     async fn follow(&self, following: &mut Following) {
         loop {
-            let mut left = match following.ask().await {
+            let mut pass = match following.ask().await {
                 Ok(count) => {
                     tracing::info!(definitions = count, "the engine tells what to check");
-                    Pass { old: self.catalogue.ids().into_iter().collect(), is_over: count == 0 }
+                    Pass {
+                        old: self.catalogue.ids().into_iter().collect(),
+                        named: 0,
+                        idle: 0,
+                        is_over: count == 0,
+                    }
                 }
                 Err(error) => {
                     tracing::debug!(error, "the engine does not tell what to check; it is asked again");
@@ -80,22 +87,33 @@ impl Follower {
                     continue;
                 }
             };
-            if left.is_over {
-                self.end_pass(&mut left).await;
+            if pass.is_over {
+                self.end_pass(&mut pass).await;
             }
             loop {
                 match following.next().await {
                     None => return,
                     Some(Next::Lost) => break,
                     Some(Next::Foreign) => tracing::debug!("a message that is no definition"),
-                    Some(Next::Change(change)) => self.take(change, &mut left).await,
+                    Some(Next::Idle) => self.rest(&mut pass).await,
+                    Some(Next::Change(change)) => self.take(change, &mut pass).await,
                 }
             }
         }
     }
 
+    /// A definition that changed while it was on its way may have made the count of those that follow wrong.
+    async fn rest(&self, pass: &mut Pass) {
+        pass.idle += 1;
+        if !pass.is_over && pass.named > 0 && pass.idle >= IDLE_HEARTBEATS {
+            pass.is_over = true;
+            self.end_pass(pass).await;
+        }
+    }
+
     async fn take(&self, change: DefinitionChange, pass: &mut Pass) {
         let DefinitionChange { service, revision, definition, pending, .. } = change;
+        (pass.named, pass.idle) = (pass.named + 1, 0);
         pass.old.remove(&service);
         let opened =
             definition.as_ref().and_then(|sealed| Some((self.open(service, sealed)?, sealed.clone())));
@@ -193,5 +211,9 @@ impl Follower {
 struct Pass {
     /// What it has not named yet of what was checked before.
     old: HashSet<Id>,
+    /// Definitions that came.
+    named: u64,
+    /// Heartbeats since the last of them.
+    idle: u32,
     is_over: bool,
 }

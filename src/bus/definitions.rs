@@ -57,6 +57,8 @@ pub enum Next {
     Change(DefinitionChange),
     /// Something is missing, or nothing has come for too long: ask anew.
     Lost,
+    /// Nothing is on its way, and nothing is missing.
+    Idle,
     /// A message that is no definition, which somebody else has sent here; counted by the caller.
     Foreign,
 }
@@ -150,10 +152,7 @@ impl Following {
             let Ok(message) = timeout(SILENCE, self.messages.next()).await else { return Some(Next::Lost) };
             let message = message?;
             if message.status == Some(StatusCode::IDLE_HEARTBEAT) {
-                if self.has_missed(&message) {
-                    return Some(Next::Lost);
-                }
-                continue;
+                return Some(if self.has_missed(&message) { Next::Lost } else { Next::Idle });
             }
             let context = self.connection.jetstream().clone();
             let message = JetStreamMessage { message, context };
