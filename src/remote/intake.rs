@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, sleep};
+use tokio::time::{interval, sleep};
 
 use crate::bus::connection::Connection;
 use crate::bus::definition_bucket::partition_of;
@@ -191,7 +191,24 @@ impl Intake {
         held: &mut VecDeque<Pending>,
         pending: &mut mpsc::Receiver<Pending>,
     ) {
-        let mut told_at = Instant::now();
+        let mut holding = interval(REDELIVERED_AFTER / 3);
+        holding.tick().await;
+        let mut writing = std::pin::pin!(self.write_in_the_end(batch));
+        loop {
+            tokio::select! {
+                () = &mut writing => return,
+                _ = holding.tick() => {}
+            }
+            while let Ok(next) = pending.try_recv() {
+                held.push_back(next);
+            }
+            for waiting in &*held {
+                waiting.batch.delay().await;
+            }
+        }
+    }
+
+    async fn write_in_the_end(&self, batch: &Batch) {
         let mut is_failing = false;
         while let Err(error) = self.writer.write(batch).await {
             if !is_failing {
@@ -199,15 +216,6 @@ impl Intake {
             }
             is_failing = true;
             sleep(RETRY).await;
-            if told_at.elapsed() > REDELIVERED_AFTER / 3 {
-                told_at = Instant::now();
-                while let Ok(next) = pending.try_recv() {
-                    held.push_back(next);
-                }
-                for waiting in &*held {
-                    waiting.batch.delay().await;
-                }
-            }
         }
         if is_failing {
             tracing::info!("results of locations can be written again");
