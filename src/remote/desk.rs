@@ -3,9 +3,12 @@
 //! The machine makes its keys itself and names the public halves. Whoever asks for a renewal gets a token about the key
 //! that the location was enrolled with, which is of use to its holder alone.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::bus::connection::Connection;
 use crate::bus::messages::enrolment::{Answer, Enrolled, EnrolmentRequest, Renewed};
@@ -19,6 +22,9 @@ use crate::model::location::LocationCode;
 use crate::remote::counters::RemoteCounters;
 use crate::store::probe_locations::{self, LocationKeys};
 use crate::store::{Databases, MainError};
+
+/// The shortest time between two renewals of one location: one that asks more often is not answered.
+const BETWEEN_RENEWALS: Duration = Duration::from_secs(10);
 
 /// Answers machines and locations. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -45,6 +51,7 @@ impl Desk {
         else {
             return;
         };
+        let mut renewed: HashMap<LocationCode, Instant> = HashMap::new();
         loop {
             let question = tokio::select! {
                 question = enrolments.next() => question,
@@ -53,7 +60,12 @@ impl Desk {
             let Some(question) = question else { return };
             match question.subject.clone() {
                 Subject::Enrol(enrolment) => question.answer(&self.enrol(enrolment, &question).await).await,
-                Subject::Renew(location) => question.answer(&self.renew(&location).await).await,
+                Subject::Renew(location) => {
+                    renewed.retain(|_, at| at.elapsed() < BETWEEN_RENEWALS);
+                    if renewed.insert(location.clone(), Instant::now()).is_none() {
+                        question.answer(&self.renew(&location).await).await;
+                    }
+                }
                 _ => {}
             }
         }

@@ -257,6 +257,10 @@ impl Distribution {
             let sealed = sealed.map_err(|error| DistributionProblem::Bucket(error.to_string()))?;
             // Two texts are always JSON.
             let sealed = serde_json::to_vec(&sealed).unwrap_or_default();
+            if sealed.len() > usize::try_from(self.limits.definition_bytes).unwrap_or(0) {
+                tracing::error!(location = %place.location, service = %place.service, "this definition is too large to be sent");
+                continue;
+            }
             differences.digests.push((place.clone(), digest.clone()));
             differences.changes.push(BucketChange::Write { place, digest, sealed });
         }
