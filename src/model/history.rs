@@ -160,6 +160,6 @@ mod tests {
             assert_eq!(ChangeCause::from_code(cause.code()), Some(cause));
         }
         assert_eq!(MeasuredStatus::from_code(5), None);
-        assert_eq!(ChangeCause::from_code(7), None);
+        assert_eq!(ChangeCause::from_code(8), None);
     }
 }

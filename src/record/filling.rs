@@ -91,19 +91,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::model::check::CheckStatus;
-
-    /// Results such as `a60u`: location, seconds, what it saw.
-    fn votes(story: &str) -> Vec<(i32, Vote)> {
-        let vote = |word: &str| {
-            let (location, rest) = word.split_at(1);
-            let (seconds, saw) = rest.split_at(rest.len() - 1);
-            let status = if saw == "u" { CheckStatus::Up } else { CheckStatus::Down };
-            let checked_at = Timestamp::from_ms(seconds.parse::<i64>().unwrap() * 1_000);
-            (i32::from(location.as_bytes()[0]), Vote { status, checked_at })
-        };
-        story.split_whitespace().map(vote).collect()
-    }
+    use crate::record::sweep::tests::votes;
 
     /// A service that is checked every minute; nothing was known from second 120 to second 900.
     #[rstest]

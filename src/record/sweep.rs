@@ -93,14 +93,14 @@ impl Sweep {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use rstest::rstest;
 
     use super::*;
     use crate::model::check::CheckStatus;
 
     /// Results such as `a60u`: location, seconds, what it saw.
-    fn votes(story: &str) -> Vec<(i32, Vote)> {
+    pub(in crate::record) fn votes(story: &str) -> Vec<(i32, Vote)> {
         let vote = |word: &str| {
             let (location, rest) = word.split_at(1);
             let (seconds, saw) = rest.split_at(rest.len() - 1);
