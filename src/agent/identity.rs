@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
 use crate::bus::connection::{Connection, Servers};
@@ -96,7 +96,7 @@ impl Identity {
         }
         let has_authority = token.authority.is_some();
         let servers = servers(token.url.clone(), has_authority, &folder);
-        let enrolment = Credentials::parse(secrecy::ExposeSecret::expose_secret(&token.credentials))?;
+        let enrolment = Credentials::parse(token.credentials.expose_secret())?;
         let Some(id) = enrolment_of(&enrolment.holder().name) else {
             bail!("this join token is for no enrolment")
         };

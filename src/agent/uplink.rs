@@ -69,7 +69,7 @@ impl Uplink {
         Ok(())
     }
 
-    /// The messages that carry these results, with their partitions. What is no longer checked here nobody wants.
+    /// The messages that carry these results, with their partitions. Of what this process has never checked nobody knows the version.
     fn messages(&self, checks: &[CheckRecord]) -> Vec<(u8, BatchMessage)> {
         let Parts { catalogue, clock, .. } = &*self.0;
         let mut by_partition: BTreeMap<u8, Vec<CheckRecord>> = BTreeMap::new();

@@ -16,6 +16,7 @@ use futures_util::StreamExt as _;
 use tokio::time::timeout;
 
 use crate::bus::connection::{Connection, nats};
+use crate::bus::requests::ENGINE;
 use crate::bus::subjects::{self, DEFINITIONS, Subject, token};
 use crate::id::Id;
 use crate::model::location::LocationCode;
@@ -28,8 +29,6 @@ const SILENCE: Duration = Duration::from_secs(16);
 /// A delivery that nobody has heard for this long is taken away; its location will ask anew.
 const FORGOTTEN: Duration = Duration::from_secs(300);
 
-/// The engine nodes, one of which answers each request.
-const ENGINE: &str = "engine";
 /// Header of a heartbeat: the number of the message that was delivered last.
 const LAST_DELIVERED: &str = "Nats-Last-Consumer";
 /// Header with which a bucket marks what was deleted.

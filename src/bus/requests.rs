@@ -11,7 +11,7 @@ use crate::bus::messages::enrolment::Answer;
 use crate::bus::subjects::Subject;
 
 /// The engine nodes, one of which gets each question.
-const ENGINE: &str = "engine";
+pub(super) const ENGINE: &str = "engine";
 
 /// Questions of machines that want to become locations.
 pub const ENROLMENTS: &str = "wk.enrol.*";
