@@ -14,6 +14,11 @@ use crate::bus::subjects::{self, DEFINITIONS, LEASES, PARTITIONS, PRESENCE, RESU
 use crate::bus::users::LOCATION_PAYLOAD_BYTES;
 use crate::config::limits::BusLimits;
 
+/// Looks for a stream that another node may be making.
+const LOOKS: u32 = 10;
+/// The pause after each of them.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
 /// The effect of preparing one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prepared {
@@ -70,12 +75,26 @@ async fn prepare_one(jetstream: &Context, wanted: Config) -> Result<Prepared, St
             updated.map(|_| Prepared::Changed).map_err(|error| error.to_string())
         }
         Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(_)) => {
-            // Making the same stream twice is no error.
-            let made = jetstream.create_stream(wanted).await;
-            made.map(|_| Prepared::Made).map_err(|error| error.to_string())
+            match jetstream.create_stream(wanted.clone()).await {
+                Ok(_) => Ok(Prepared::Made),
+                Err(_) if another_node_makes_it(jetstream, &wanted).await => Ok(Prepared::Kept),
+                Err(error) => Err(error.to_string()),
+            }
         }
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Whether the stream appears soon after it could not be made. While another node makes it, the server counts the room
+/// of both and may refuse the second.
+async fn another_node_makes_it(jetstream: &Context, wanted: &Config) -> bool {
+    for _ in 0..LOOKS {
+        if let Ok(stream) = jetstream.get_stream(&wanted.name).await {
+            return is_same(&stream.cached_info().config, wanted);
+        }
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+    }
+    false
 }
 
 /// Compares what we say; the server adds what it alone knows.
