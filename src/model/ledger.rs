@@ -1,0 +1,209 @@
+//! Who owns which partition, and how several nodes come to an even share.
+//!
+//! Every node reads the same ledger and the same list of living nodes, and takes the same decisions about itself: it gives
+//! back what it has too much of, and takes what nobody has. A change counts when nobody else has written meanwhile.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::node::NodeName;
+use crate::model::partition::{PARTITIONS, Partition, Partitions};
+
+/// The token of a hold, which every write carries: a later hold of the same partition has a larger one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fence {
+    /// The moment in which the ledger's store was made, in seconds: one that was lost and made anew counts from the start.
+    pub epoch: i64,
+    /// The revision of the ledger in which the partition was taken.
+    pub revision: i64,
+}
+
+/// Who owns which partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// The partitions of each node that has some.
+    pub owners: BTreeMap<NodeName, Partitions>,
+    /// Nodes that are about to end: they get none.
+    pub leaving: BTreeSet<NodeName>,
+}
+
+/// What a node has to do to come to its share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// It stops watching these, and gives them back.
+    pub release: Partitions,
+    /// It takes these.
+    pub take: Partitions,
+}
+
+impl Ledger {
+    /// The owner of a partition.
+    #[must_use]
+    pub fn owner_of(&self, partition: Partition) -> Option<&NodeName> {
+        let mut owners = self.owners.iter();
+        owners.find(|(_, owned)| owned.contains(partition)).map(|(node, _)| node)
+    }
+
+    /// The partitions of a node.
+    #[must_use]
+    pub fn of(&self, node: &NodeName) -> Partitions {
+        self.owners.get(node).copied().unwrap_or_default()
+    }
+
+    /// What `me` has to do now, which is one of the `living`. Partitions of nodes that do not live are nobody's.
+    #[must_use]
+    pub fn step(&self, me: &NodeName, living: &BTreeSet<NodeName>) -> Step {
+        let staying: Vec<&NodeName> = living.difference(&self.leaving).collect();
+        let mine = self.of(me);
+        let Some(share) = self.share(me, &staying) else {
+            return Step { release: mine, take: Partitions::NONE };
+        };
+        let has = mine.len() as usize;
+        let owned = living.iter().fold(Partitions::NONE, |owned, node| owned.and(self.of(node)));
+        let free = Partitions::ALL.without(owned);
+        Step {
+            release: mine.iter().rev().take(has.saturating_sub(share)).collect(),
+            take: free.iter().take(share.saturating_sub(has)).collect(),
+        }
+    }
+
+    /// The partitions that a node is to have. Those that have most anyway get the remainder, so that little moves.
+    fn share(&self, me: &NodeName, staying: &[&NodeName]) -> Option<usize> {
+        let mut by_size: Vec<&NodeName> = staying.to_vec();
+        by_size.sort_by_key(|node| std::cmp::Reverse(self.of(node).len()));
+        let place = by_size.iter().position(|node| *node == me)?;
+        let (each, remainder) =
+            (usize::from(PARTITIONS) / by_size.len(), usize::from(PARTITIONS) % by_size.len());
+        Some(each + usize::from(place < remainder))
+    }
+
+    /// The same after `me` has taken these; others have lost them.
+    #[must_use]
+    pub fn taken(&self, me: &NodeName, partitions: Partitions) -> Self {
+        let mut after = self.released(partitions);
+        after.leaving.remove(me);
+        let mine = after.owners.entry(me.clone()).or_default();
+        *mine = mine.and(partitions);
+        after
+    }
+
+    /// The same after these were given back.
+    #[must_use]
+    pub fn released(&self, partitions: Partitions) -> Self {
+        let mut after = self.clone();
+        after.owners.values_mut().for_each(|owned| *owned = owned.without(partitions));
+        after.owners.retain(|_, owned| !owned.is_empty());
+        after
+    }
+
+    /// The same after `me` has given everything back, and is about to end.
+    #[must_use]
+    pub fn left(&self, me: &NodeName) -> Self {
+        let mut after = self.released(self.of(me));
+        after.leaving.insert(me.clone());
+        after
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn name(number: usize) -> NodeName {
+        format!("n{number}").parse().unwrap()
+    }
+
+    fn nodes(numbers: impl IntoIterator<Item = usize>) -> BTreeSet<NodeName> {
+        numbers.into_iter().map(name).collect()
+    }
+
+    /// Lets every living node take its steps, one after the other, until none has any; how many there were.
+    fn settle(ledger: &mut Ledger, living: &BTreeSet<NodeName>) -> usize {
+        for round in 0..20 {
+            let before = ledger.clone();
+            for node in living {
+                let step = ledger.step(node, living);
+                if !step.release.is_empty() {
+                    *ledger = ledger.released(step.release);
+                }
+                if !step.take.is_empty() {
+                    *ledger = ledger.taken(node, step.take);
+                }
+            }
+            if *ledger == before {
+                return round;
+            }
+        }
+        panic!("never settled: {ledger:?}");
+    }
+
+    fn sizes(ledger: &Ledger) -> Vec<u32> {
+        ledger.owners.values().map(|owned| owned.len()).collect()
+    }
+
+    #[rstest]
+    #[case::alone(1, &[64])]
+    #[case::two(2, &[32, 32])]
+    #[case::three(3, &[22, 21, 21])]
+    #[case::five(5, &[13, 13, 13, 13, 12])]
+    fn nodes_that_begin_together_share_evenly(#[case] count: usize, #[case] expected: &[u32]) {
+        let mut ledger = Ledger::default();
+        settle(&mut ledger, &nodes(0..count));
+        assert_eq!(sizes(&ledger), expected);
+    }
+
+    #[test]
+    fn one_that_joins_gets_its_share_and_others_keep_theirs() {
+        let mut ledger = Ledger::default();
+        settle(&mut ledger, &nodes([0]));
+        let before = ledger.of(&name(0));
+        settle(&mut ledger, &nodes([0, 1]));
+        assert_eq!(sizes(&ledger), [32, 32]);
+        assert_eq!(ledger.of(&name(0)).without(before), Partitions::NONE, "nothing has moved back and forth");
+        assert_eq!(ledger.step(&name(0), &nodes([0, 1])), Step::default());
+    }
+
+    #[test]
+    fn one_that_leaves_is_done_at_once_although_it_still_lives() {
+        let mut ledger = Ledger::default();
+        settle(&mut ledger, &nodes([0, 1]));
+        ledger = ledger.left(&name(1));
+        settle(&mut ledger, &nodes([0, 1]));
+        assert_eq!((ledger.of(&name(0)), ledger.of(&name(1))), (Partitions::ALL, Partitions::NONE));
+        ledger = ledger.taken(&name(1), Partitions::NONE);
+        settle(&mut ledger, &nodes([0, 1]));
+        assert_eq!(sizes(&ledger), [32, 32], "it is back");
+    }
+
+    #[test]
+    fn what_a_dead_node_had_goes_to_the_others() {
+        let mut ledger = Ledger::default();
+        settle(&mut ledger, &nodes([0, 1, 2]));
+        let kept = ledger.of(&name(0));
+        settle(&mut ledger, &nodes([0, 2]));
+        assert_eq!(sizes(&ledger), [32, 32]);
+        assert_eq!(kept.without(ledger.of(&name(0))), Partitions::NONE);
+    }
+
+    proptest! {
+        /// Whoever comes and goes: afterwards each partition has one owner, the shares differ by one at most, and all have
+        /// settled within two rounds.
+        #[test]
+        fn any_change_settles(lives in proptest::collection::vec(proptest::collection::btree_set(0..6_usize, 1..6), 1..8)) {
+            let mut ledger = Ledger::default();
+            for living in lives {
+                let living = nodes(living);
+                prop_assert!(settle(&mut ledger, &living) <= 3);
+                let sizes: Vec<u32> = living.iter().map(|node| ledger.of(node).len()).collect();
+                prop_assert_eq!(sizes.iter().sum::<u32>(), u32::from(PARTITIONS));
+                prop_assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 1, "{:?}", sizes);
+                for partition in Partition::all() {
+                    let owners = ledger.owners.values().filter(|owned| owned.contains(partition)).count();
+                    prop_assert_eq!(owners, 1);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Parts into which the services fall; each part is watched by one engine node at a time.
+
+use std::fmt;
+
+use crate::model::service::ServiceKey;
+
+/// The number of parts. It is part of what lies on the bus, and never changes.
+pub const PARTITIONS: u8 = 64;
+
+/// One part of the services: those whose key has this remainder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Partition(u8);
+
+impl Partition {
+    /// The part that a service falls into. Keys are given in sequence, so all parts are equally large.
+    #[must_use]
+    pub fn of(service: ServiceKey) -> Self {
+        Self(u8::try_from(service.rem_euclid(i64::from(PARTITIONS))).unwrap_or(0))
+    }
+
+    /// The part with this number; `None` = there is none.
+    #[must_use]
+    pub fn new(number: u8) -> Option<Self> {
+        (number < PARTITIONS).then_some(Self(number))
+    }
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..PARTITIONS).map(Self)
+    }
+
+    /// Its number, from 0.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+}
+
+impl fmt::Display for Partition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// A set of partitions.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Partitions(u64);
+
+impl Partitions {
+    /// No partition.
+    pub const NONE: Self = Self(0);
+    /// Every partition.
+    pub const ALL: Self = Self(u64::MAX);
+
+    /// True if the partition is one of these.
+    #[must_use]
+    pub const fn contains(self, partition: Partition) -> bool {
+        self.0 >> partition.0 & 1 == 1
+    }
+
+    /// The number of partitions in it.
+    #[must_use]
+    pub const fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// True if there is none in it.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// These and those.
+    #[must_use]
+    pub const fn and(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
+    /// These, but not those.
+    #[must_use]
+    pub const fn without(self, others: Self) -> Self {
+        Self(self.0 & !others.0)
+    }
+
+    /// Those of these that are among the others as well.
+    #[must_use]
+    pub const fn common(self, others: Self) -> Self {
+        Self(self.0 & others.0)
+    }
+
+    /// The partitions, lowest first.
+    pub fn iter(self) -> impl DoubleEndedIterator<Item = Partition> {
+        (0..PARTITIONS).map(Partition).filter(move |partition| self.contains(*partition))
+    }
+}
+
+impl FromIterator<Partition> for Partitions {
+    fn from_iter<I: IntoIterator<Item = Partition>>(partitions: I) -> Self {
+        Self(partitions.into_iter().fold(0, |set, partition| set | 1 << partition.0))
+    }
+}
+
+impl fmt::Debug for Partitions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(Partition::number)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(0, 0)]
+    #[case(1, 1)]
+    #[case(63, 63)]
+    #[case(64, 0)]
+    #[case(i64::MAX, 63)]
+    #[case(-1, 63)]
+    fn a_service_falls_into_one_part(#[case] service: ServiceKey, #[case] number: u8) {
+        assert_eq!(Partition::of(service), Partition(number));
+    }
+
+    #[test]
+    fn sets_are_sets() {
+        let some: Partitions = [3, 0, 63].into_iter().filter_map(Partition::new).collect();
+        assert_eq!(some.iter().map(Partition::number).collect::<Vec<_>>(), [0, 3, 63]);
+        let rest = Partitions::ALL.without(some);
+        assert_eq!((some.len(), rest.len(), rest.common(some)), (3, 61, Partitions::NONE));
+        assert_eq!(rest.and(some), Partitions::ALL);
+        assert!(Partition::new(PARTITIONS).is_none() && Partitions::NONE.is_empty() && !some.is_empty());
+    }
+}
