@@ -9,7 +9,6 @@ use futures_util::{FutureExt as _, StreamExt as _};
 
 use crate::agent::catalogue::Catalogue;
 use crate::bus::connection::Connection;
-use crate::bus::definition_bucket::partition_of;
 use crate::bus::messages::results::{BatchMessage, ResultBatch};
 use crate::bus::result_stream::send;
 use crate::bus::subjects::Subject;
@@ -17,6 +16,7 @@ use crate::clock::Clock;
 use crate::engine::aggregator::Batch;
 use crate::model::history::CheckRecord;
 use crate::model::location::LocationCode;
+use crate::model::partition::Partition;
 use crate::record::recorder::{Destination, NotStored};
 
 /// Batches that are under way at once.
@@ -70,17 +70,17 @@ impl Uplink {
     }
 
     /// The messages that carry these results, with their partitions. Of what this process has never checked nobody knows the version.
-    fn messages(&self, checks: &[CheckRecord]) -> Vec<(u8, BatchMessage)> {
+    fn messages(&self, checks: &[CheckRecord]) -> Vec<(Partition, BatchMessage)> {
         let Parts { catalogue, clock, .. } = &*self.0;
-        let mut by_partition: BTreeMap<u8, Vec<CheckRecord>> = BTreeMap::new();
+        let mut by_partition: BTreeMap<Partition, Vec<CheckRecord>> = BTreeMap::new();
         for record in checks {
-            if let Some((id, _)) = catalogue.version_of(record) {
-                by_partition.entry(partition_of(id)).or_default().push(record.clone());
+            if catalogue.version_of(record).is_some() {
+                by_partition.entry(Partition::of(record.service)).or_default().push(record.clone());
             }
         }
         let now = clock.now();
         let version = |record: &CheckRecord| catalogue.version_of(record).map_or(0, |(_, version)| version);
-        let of_partition = |(partition, records): (u8, Vec<CheckRecord>)| {
+        let of_partition = |(partition, records): (Partition, Vec<CheckRecord>)| {
             let messages = ResultBatch::messages(&records, now, &version);
             messages.into_iter().map(move |message| (partition, message))
         };

@@ -122,6 +122,7 @@ mod tests {
     use crate::bus::subjects::{LEASES, Subject};
     use crate::id::Id;
     use crate::model::location::LocationCode;
+    use crate::model::partition::Partition;
 
     fn passes(subject: &Subject) -> bool {
         let text = subject.to_string();
@@ -138,14 +139,14 @@ mod tests {
         let location: LocationCode = "eu.fra".parse().unwrap();
         let service = Id::random();
         for (subject, expected) in [
-            (Subject::Results { location: location.clone(), partition: 3 }, true),
+            (Subject::Results { location: location.clone(), partition: Partition::of(3) }, true),
             (Subject::Enrol(service), true),
             (Subject::Renew(location.clone()), true),
             (Subject::Follow(location.clone()), true),
             (Subject::Look(location.clone()), true),
             (Subject::Delivery(location.clone()), true),
             (Subject::Presence(location.clone()), true),
-            (Subject::Definition { location, partition: 3, service }, false),
+            (Subject::Definition { location, partition: Partition::of(3), service }, false),
             (Subject::Node("a".parse().unwrap()), false),
         ] {
             assert_eq!(passes(&subject), expected, "{subject}");

@@ -14,9 +14,10 @@ use tokio::time::timeout;
 
 use crate::bus::connection::Connection;
 use crate::bus::definitions::OPERATION;
-use crate::bus::subjects::{self, DEFINITIONS, PARTITIONS, Subject};
+use crate::bus::subjects::{self, DEFINITIONS, Subject};
 use crate::id::Id;
 use crate::model::location::LocationCode;
+use crate::model::partition::{Partition, Partitions};
 
 /// Header that names what is inside.
 const DIGEST: &str = "Wk-Digest";
@@ -37,6 +38,8 @@ const AT_ONCE: usize = 256;
 pub struct DefinitionPlace {
     /// The location that it is for.
     pub location: LocationCode,
+    /// Partition of the service.
+    pub partition: Partition,
     /// The service.
     pub service: Id,
 }
@@ -57,17 +60,14 @@ pub enum BucketChange {
     TakeAway(DefinitionPlace),
 }
 
-/// The part of the services that a service falls into.
-#[must_use]
-pub fn partition_of(service: Id) -> u8 {
-    u8::try_from(service.stable_hash() % u64::from(PARTITIONS)).unwrap_or(0)
-}
-
-/// Returns the digests of all definitions in the bucket.
+/// Returns the digests of all definitions of these partitions in the bucket.
 ///
 /// # Errors
 /// JetStream does not answer.
-pub async fn digests(engine: &Connection) -> Result<HashMap<DefinitionPlace, String>, String> {
+pub async fn digests(
+    engine: &Connection,
+    partitions: Partitions,
+) -> Result<HashMap<DefinitionPlace, String>, String> {
     let stream = engine.jetstream().get_stream(subjects::stream_of(DEFINITIONS)).await;
     let stream = stream.map_err(|error| error.to_string())?;
     let config = pull::OrderedConfig {
@@ -88,12 +88,13 @@ pub async fn digests(engine: &Connection) -> Result<HashMap<DefinitionPlace, Str
         let message = message.ok_or("the bucket has ended")?.map_err(|error| error.to_string())?;
         let pending = message.info().map_err(|error| error.to_string())?.pending;
         let header = |name| message.headers.as_ref().and_then(|headers| headers.get(name));
-        if let (Ok(Subject::Definition { location, service, .. }), None) =
+        if let (Ok(Subject::Definition { location, partition, service }), None) =
             (message.subject.parse(), header(OPERATION))
+            && partitions.contains(partition)
         {
             // Without a digest it is one that has to be written anew.
             let digest = header(DIGEST).map(ToString::to_string).unwrap_or_default();
-            found.insert(DefinitionPlace { location, service }, digest);
+            found.insert(DefinitionPlace { location, partition, service }, digest);
         }
         if pending == 0 {
             return Ok(found);
@@ -127,8 +128,8 @@ async fn write(engine: &Connection, change: BucketChange) -> Result<(), String> 
             (place, Bytes::new())
         }
     };
-    let DefinitionPlace { location, service } = place;
-    let subject = Subject::Definition { location, partition: partition_of(service), service }.to_string();
+    let DefinitionPlace { location, partition, service } = place;
+    let subject = Subject::Definition { location, partition, service }.to_string();
     let sent = engine.jetstream().publish_with_headers(subject, headers, payload).await;
     let acknowledged = sent.map_err(|error| error.to_string())?.await;
     acknowledged.map(drop).map_err(|error| error.to_string())

@@ -20,6 +20,7 @@ use crate::bus::requests::ENGINE;
 use crate::bus::subjects::{self, DEFINITIONS, Subject, token};
 use crate::id::Id;
 use crate::model::location::LocationCode;
+use crate::model::partition::Partition;
 
 /// A delivery says at least this often that it is alive.
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -38,7 +39,7 @@ pub(super) const OPERATION: &str = "KV-Operation";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DefinitionChange {
     /// Partition of the service.
-    pub partition: u8,
+    pub partition: Partition,
     /// The service.
     pub service: Id,
     /// Version: position in the bucket, which only grows.

@@ -15,11 +15,11 @@ use crate::bus::accounts::{self, AccountKeys};
 use crate::bus::certificates::{self, Authority, CertificateProblem};
 use crate::bus::credentials::{Credentials, CredentialsError};
 use crate::bus::jwt::TokenError;
-use crate::bus::node::NodeName;
 use crate::bus::private_files::{FileProblem, make_folder, read_secret, replace, write_secret};
 use crate::bus::server_config::{self, ServerChoices, ServerTokens};
 use crate::bus::users::{Issuer, User};
 use crate::clock::Timestamp;
+use crate::model::node::NodeName;
 
 /// What was chosen, so that the next run knows it.
 const CHOICES: &str = "nats-config.toml";

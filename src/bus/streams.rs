@@ -10,9 +10,10 @@ use async_nats::jetstream::Context;
 use async_nats::jetstream::context::GetStreamErrorKind;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 
-use crate::bus::subjects::{self, DEFINITIONS, LEASES, PARTITIONS, PRESENCE, RESULTS};
+use crate::bus::subjects::{self, DEFINITIONS, LEASES, PRESENCE, RESULTS};
 use crate::bus::users::LOCATION_PAYLOAD_BYTES;
 use crate::config::limits::BusLimits;
+use crate::model::partition::Partition;
 
 /// Looks for a stream that another node may be making.
 const LOOKS: u32 = 10;
@@ -114,7 +115,7 @@ fn wanted(limits: &BusLimits) -> [Config; 4] {
         allow_direct: true,
         ..plain(subjects::stream_of(name), vec![subjects::keys_of(name)], max_bytes)
     };
-    let results = (0..PARTITIONS).map(subjects::results_of_partition).collect();
+    let results = Partition::all().map(subjects::results_of_partition).collect();
     [
         Config {
             description: Some("Results of locations, until their owner has stored them".into()),

@@ -6,12 +6,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::bus::node::NodeName;
 use crate::id::Id;
 use crate::model::location::LocationCode;
-
-/// Parts into which the services fall by hash; each has one owner.
-pub const PARTITIONS: u8 = 64;
+use crate::model::node::NodeName;
+use crate::model::partition::Partition;
 
 /// The stream of results on their way to the engine.
 pub const RESULTS: &str = "WK_RESULTS";
@@ -33,7 +31,7 @@ pub enum Subject {
         /// The sender.
         location: LocationCode,
         /// Partition of the services in the batch.
-        partition: u8,
+        partition: Partition,
     },
     /// An enrolment asks to become a location (request and reply).
     Enrol(Id),
@@ -52,12 +50,16 @@ pub enum Subject {
         /// The location that the definition is for.
         location: LocationCode,
         /// Partition of the service.
-        partition: u8,
+        partition: Partition,
         /// The service.
         service: Id,
     },
     /// What a location says about itself. Bucket [`PRESENCE`].
     Presence(LocationCode),
+    /// Who owns which partition. Bucket [`LEASES`].
+    Ledger,
+    /// Is there as long as the node lives. Bucket [`LEASES`].
+    Living(NodeName),
 }
 
 impl Subject {
@@ -86,6 +88,8 @@ impl fmt::Display for Subject {
                 write!(f, "$KV.{DEFINITIONS}.{}.{partition}.{service}", token(location))
             }
             Self::Presence(location) => write!(f, "$KV.{PRESENCE}.{}", token(location)),
+            Self::Ledger => write!(f, "$KV.{LEASES}.ledger"),
+            Self::Living(node) => write!(f, "$KV.{LEASES}.node.{node}"),
         }
     }
 }
@@ -116,6 +120,8 @@ impl FromStr for Subject {
                 service: parsed(id)?,
             },
             ["$KV", PRESENCE, code] => Self::Presence(location(code)?),
+            ["$KV", LEASES, "ledger"] => Self::Ledger,
+            ["$KV", LEASES, "node", name] => Self::Living(parsed(name)?),
             _ => return Err(SubjectForm),
         };
         Ok(subject)
@@ -139,8 +145,14 @@ pub fn location(token: &str) -> Result<LocationCode, SubjectForm> {
 
 /// Results of one partition, from all locations.
 #[must_use]
-pub fn results_of_partition(partition: u8) -> String {
+pub fn results_of_partition(partition: Partition) -> String {
     format!("wk.results.*.{partition}")
+}
+
+/// All nodes that live.
+#[must_use]
+pub fn living() -> String {
+    format!("$KV.{LEASES}.node.*")
 }
 
 /// All definitions of one location.
@@ -162,9 +174,9 @@ pub fn keys_of(bucket: &str) -> String {
 }
 
 /// Digits without a sign or a leading zero, so that a partition has one spelling.
-fn partition(text: &str) -> Result<u8, SubjectForm> {
-    let number: u8 = parsed(text)?;
-    if number < PARTITIONS && number.to_string() == text { Ok(number) } else { Err(SubjectForm) }
+fn partition(text: &str) -> Result<Partition, SubjectForm> {
+    let partition = Partition::new(parsed(text)?).ok_or(SubjectForm)?;
+    if partition.to_string() == text { Ok(partition) } else { Err(SubjectForm) }
 }
 
 fn parsed<T: FromStr>(text: &str) -> Result<T, SubjectForm> {
@@ -177,6 +189,10 @@ mod tests {
 
     use super::*;
 
+    fn partitions() -> impl Strategy<Value = Partition> {
+        any::<i64>().prop_map(Partition::of)
+    }
+
     fn codes() -> impl Strategy<Value = LocationCode> {
         "[a-z0-9][a-z0-9._-]{0,31}".prop_map(|text| text.parse().unwrap())
     }
@@ -188,7 +204,7 @@ mod tests {
     fn subjects() -> impl Strategy<Value = Subject> {
         let node = "[a-z0-9][a-z0-9_-]{0,31}".prop_map(|text| Subject::Node(text.parse().unwrap()));
         prop_oneof![
-            (codes(), 0..PARTITIONS)
+            (codes(), partitions())
                 .prop_map(|(location, partition)| Subject::Results { location, partition }),
             ids().prop_map(Subject::Enrol),
             codes().prop_map(Subject::Renew),
@@ -196,7 +212,7 @@ mod tests {
             codes().prop_map(Subject::Look),
             codes().prop_map(Subject::Delivery),
             node,
-            (codes(), 0..PARTITIONS, ids()).prop_map(|(location, partition, service)| Subject::Definition {
+            (codes(), partitions(), ids()).prop_map(|(location, partition, service)| Subject::Definition {
                 location,
                 partition,
                 service
@@ -231,7 +247,7 @@ mod tests {
     #[test]
     fn a_dot_in_a_code_makes_no_further_token() {
         let dotted: LocationCode = "eu.fra-1".parse().unwrap();
-        let subject = Subject::Results { location: dotted.clone(), partition: 7 };
+        let subject = Subject::Results { location: dotted.clone(), partition: Partition::of(7) };
         assert_eq!(subject.to_string(), "wk.results.eu=fra-1.7");
         assert_eq!(definitions_of(&dotted), "$KV.wk_definitions.eu=fra-1.>");
         assert_eq!(Subject::Presence(dotted).key().as_deref(), Some("eu=fra-1"));

@@ -24,11 +24,11 @@ use serde_json::{Value, json};
 
 use crate::bus::credentials::{Credentials, CredentialsError};
 use crate::bus::jwt::{self, Claims, TokenError};
-use crate::bus::node::NodeName;
 use crate::bus::subjects::{Subject, token};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::location::LocationCode;
+use crate::model::node::NodeName;
 
 /// The time that an enrolment is valid, in milliseconds.
 pub const ENROLMENT_MS: i64 = 3_600_000;
@@ -128,6 +128,12 @@ impl User {
 #[must_use]
 pub fn inbox_prefix(name: &str) -> String {
     format!("_INBOX.{name}")
+}
+
+/// The engine node whose user has this name.
+#[must_use]
+pub fn node_of(name: &str) -> Option<NodeName> {
+    name.strip_prefix("node.")?.parse().ok()
 }
 
 /// The enrolment whose user has this name.

@@ -12,13 +12,13 @@ use clap::Args;
 
 use crate::bus::certificates::SERVER_YEARS;
 use crate::bus::installation::{Installation, InstallationFiles};
-use crate::bus::node::NodeName;
 use crate::bus::server_config::{OwnCertificate, ServerChoices};
 use crate::bus::streams::room_needed;
 use crate::clock::Clock;
 use crate::config::bytes::Bytes;
 use crate::config::limits::BusLimits;
 use crate::config::sources::BadConfig;
+use crate::model::node::NodeName;
 
 const LISTEN: &str = "0.0.0.0:4222";
 const MAX_BYTES: u64 = 10 << 30;

@@ -9,6 +9,7 @@ use watchkeeper::bus::definitions::{self, Following, Next};
 use watchkeeper::bus::subjects::Subject;
 use watchkeeper::bus::users::User;
 use watchkeeper::id::Id;
+use watchkeeper::model::partition::Partition;
 
 use crate::bus::{Bus, DEADLINE, is_taken_in, location, messages, now, until};
 
@@ -29,7 +30,7 @@ async fn put(engine: &Connection, location_code: &str, service: Id, text: &'stat
 }
 
 fn definition(code: &str, service: Id) -> String {
-    Subject::Definition { location: location(code), partition: 5, service }.to_string()
+    Subject::Definition { location: location(code), partition: Partition::of(5), service }.to_string()
 }
 
 async fn change(following: &mut Following) -> definitions::DefinitionChange {
@@ -47,8 +48,10 @@ async fn results_and_presence_are_acknowledged() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let fra = bus.location("eu.fra").await;
-    for partition in 0..3 {
-        let subject = Subject::Results { location: location("eu.fra"), partition }.to_string();
+    for partition in 0..3_u8 {
+        let subject =
+            Subject::Results { location: location("eu.fra"), partition: Partition::of(partition.into()) }
+                .to_string();
         let acknowledged = fra.jetstream().publish(subject, "x".into()).await.unwrap().await.unwrap();
         assert_eq!(
             (acknowledged.stream.as_str(), acknowledged.sequence),
@@ -80,7 +83,7 @@ async fn a_location_follows_its_own_definitions_alone() {
     assert_eq!(following.ask().await, Ok(1));
     let initial = change(&mut following).await;
     assert_eq!((initial.service, initial.revision, initial.pending), (old, second, 0));
-    assert_eq!((initial.partition, initial.definition.as_deref()), (5, Some(&b"second"[..])));
+    assert_eq!((initial.partition.number(), initial.definition.as_deref()), (5, Some(&b"second"[..])));
     put(&engine, "ams", new, "foreign").await;
     put(&engine, "eu.fra", new, "third").await;
     let later = change(&mut following).await;

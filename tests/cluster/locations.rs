@@ -5,12 +5,12 @@ use std::time::Duration;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use watchkeeper::bus::definition_bucket::partition_of;
 use watchkeeper::bus::messages::results::ResultBatch;
 use watchkeeper::clock::Timestamp;
 use watchkeeper::model::check::{ErrorCode, Measurement, Timings};
 use watchkeeper::model::history::CheckRecord;
-use watchkeeper::model::service::ProbeRole;
+use watchkeeper::model::partition::Partition;
+use watchkeeper::model::service::{ProbeRole, ServiceKey};
 
 use crate::bus::place::{Place, engine, invited};
 use crate::bus::{self, Bus};
@@ -18,6 +18,9 @@ use crate::support::client::Client;
 use crate::support::server::Server;
 use crate::support::target::Target;
 use crate::support::{create_watched, eventually, ms_of_day, service, until_checks, until_status};
+
+/// Key of the first service of an installation.
+const FIRST: ServiceKey = 1;
 
 /// Every second, from one location, without a second attempt.
 fn from(code: &str) -> Value {
@@ -156,7 +159,7 @@ async fn secrets_of_definitions_are_sealed_to_their_location() {
     until_checks(&client, &id, 1).await;
     let node = bus.connect(bus.node_credentials("b")).await.unwrap();
     let bucket = node.jetstream().get_key_value("wk_definitions").await.unwrap();
-    let partition = partition_of(id.parse().unwrap());
+    let partition = Partition::of(FIRST);
     let lying =
         bucket.get(format!("fra.{partition}.{id}")).await.unwrap().expect("its definition lies there");
     let lying = String::from_utf8(lying.to_vec()).unwrap();
@@ -172,7 +175,7 @@ async fn a_rogue_location_harms_nobody_else() {
     let id = create_watched(&client, &target.url(), &from("fra"));
     let before = until_checks(&client, &id, 2).await.len();
     let rogue = bus.location("ams").await;
-    let key = 1;
+    let key = FIRST;
     let record = |service, at: i64| CheckRecord {
         service,
         location: bus::location("ams"),
@@ -199,7 +202,7 @@ async fn a_rogue_location_harms_nobody_else() {
     ];
     let count = batches.len() as u64;
     for bytes in batches {
-        let subject = format!("wk.results.ams.{}", partition_of(id.parse().unwrap()));
+        let subject = format!("wk.results.ams.{}", Partition::of(FIRST));
         rogue.jetstream().publish(subject, bytes.into()).await.unwrap().await.unwrap();
     }
     let refused = || {

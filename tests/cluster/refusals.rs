@@ -4,6 +4,7 @@ use watchkeeper::bus::connection::Connection;
 use watchkeeper::bus::subjects::Subject;
 use watchkeeper::bus::users::User;
 use watchkeeper::id::Id;
+use watchkeeper::model::partition::Partition;
 
 use crate::bus::rogue::Rogue;
 use crate::bus::{Bus, is_taken_in, location, messages, now};
@@ -145,9 +146,10 @@ async fn a_header_deletes_nothing_of_others() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let ams = bus.location("ams").await;
-    for subject in
-        [Subject::Presence(location("ams")), Subject::Results { location: location("ams"), partition: 0 }]
-    {
+    for subject in [
+        Subject::Presence(location("ams")),
+        Subject::Results { location: location("ams"), partition: Partition::of(0) },
+    ] {
         ams.jetstream().publish(subject.to_string(), "mine".into()).await.unwrap().await.unwrap();
     }
     let rogue = bus.location("fra").await;
