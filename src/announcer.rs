@@ -3,20 +3,29 @@
 //! The one place that reads what belongs to a definition beside the row of the service, so that everybody who announces a
 //! service (the API, the timetable, a restart, the comparison with the store) announces the same. Whoever has changed a
 //! service commits first. What goes wrong afterwards is logged, and mended by the next comparison.
+//!
+//! A service that another node watches is announced there, and asked for there: see [`peers`] and [`ownership`].
 
 pub mod changes;
+pub mod ownership;
+pub mod peers;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::announcer::changes::Changes;
-use crate::engine::Engine;
+use crate::announcer::ownership::Ownership;
+use crate::announcer::peers::{Answer, Changed, NobodyAnswers, Peers, Question};
+use crate::engine::aggregator::Snapshot;
 use crate::engine::definition::{Definer, Definition};
+use crate::engine::{Engine, EngineStopped};
 use crate::id::Id;
 use crate::model::check::CheckType;
+use crate::model::heartbeat::Ping;
+use crate::model::partition::{Partition, Partitions};
 use crate::model::service::{Service, ServiceAddress, ServiceKey};
 use crate::store::heartbeats::{self, StoredHeartbeat};
-use crate::store::services::OwnedService;
+use crate::store::services::{self, OwnedService};
 use crate::store::{Databases, MainError};
 
 /// Tells the engine about stored services. Cheap to clone.
@@ -24,41 +33,144 @@ use crate::store::{Databases, MainError};
 pub struct Announcer {
     /// The databases of services and their heartbeats.
     pub databases: Databases,
-    /// The engine that watches them.
+    /// The engine that watches those of this node.
     pub engine: Engine,
     /// Makes the engine's definitions.
     pub definer: Definer,
     /// Services whose definitions locations in other places have to get anew.
     pub changes: Changes,
+    /// The services of this node.
+    pub ownership: Ownership,
+    /// The way to the owners of others; `None` = there are none.
+    pub peers: Option<Arc<dyn Peers>>,
+}
+
+/// What is announced cannot be brought to where it belongs.
+#[derive(Debug, thiserror::Error)]
+enum AnnounceError {
+    #[error("what belongs to these services cannot be read: {0}")]
+    Store(#[from] MainError),
+    #[error(transparent)]
+    Stopped(#[from] EngineStopped),
 }
 
 impl Announcer {
+    /// An announcer on a node that watches every service.
+    #[must_use]
+    pub fn alone(databases: Databases, engine: Engine, definer: Definer) -> Self {
+        let (changes, ownership) = (Changes::default(), Ownership::alone());
+        Self { databases, engine, definer, changes, ownership, peers: None }
+    }
+
     /// Tells the engine how these services of one organisation are to be watched from now on. Returns when it is in force.
     pub async fn announce(&self, services: &[Service], organisation: Id) {
-        let owned = |service: &Service| OwnedService { service: service.clone(), organisation };
-        let owned: Vec<OwnedService> = services.iter().map(owned).collect();
-        services.iter().for_each(|service| self.changes.mark(service.address()));
-        let definitions = match self.define(&owned).await {
-            Ok(definitions) => definitions,
-            Err(error) => {
-                tracing::error!(%error, services = services.len(), "what belongs to these services cannot be read");
-                return;
-            }
-        };
-        for definition in definitions {
-            let id = definition.id;
-            if self.engine.apply(Arc::new(definition)).await.is_err() {
-                tracing::warn!(service = %id, "the engine has stopped");
-            }
+        let (here, elsewhere): (Vec<&Service>, Vec<&Service>) =
+            services.iter().partition(|service| self.ownership.watches(service.key));
+        let owned = here.into_iter().map(|service| OwnedService { service: service.clone(), organisation });
+        if let Err(error) = self.apply(&owned.collect::<Vec<_>>()).await {
+            tracing::error!(%error, services = services.len(), "services are not watched as they are stored");
         }
+        let changed = |service: &&Service| Changed { service: service.address(), revision: service.revision };
+        self.tell_owners(&elsewhere.iter().map(changed).collect::<Vec<_>>()).await;
     }
 
     /// Tells the engine that a service is gone, whose last revision this was.
     pub async fn retire(&self, service: ServiceAddress, revision: i64) {
+        if !self.ownership.watches(service.key) {
+            return self.tell_owners(&[Changed { service, revision }]).await;
+        }
         self.changes.mark(service);
         if self.engine.retire(service.id, service.key, revision).await.is_err() {
             tracing::warn!(service = %service.id, "the engine has stopped");
         }
+    }
+
+    /// Tells the engine of a ping, which is stored already.
+    pub async fn ping(&self, service: ServiceAddress, ping: Ping) {
+        let question = |_| Question::Ping { service, ping };
+        if let Err(error) = self.ask_owners(&[service], |service| service.key, question).await {
+            tracing::warn!(service = %service.id, %error, "a ping is stored, and not heard yet");
+        }
+    }
+
+    /// Returns a present snapshot of each of these services, in their order, from whoever watches them.
+    ///
+    /// # Errors
+    /// [`NobodyAnswers`].
+    pub async fn snapshots(&self, services: &[ServiceAddress]) -> Result<Vec<Snapshot>, NobodyAnswers> {
+        if services.is_empty() {
+            return Ok(Vec::new());
+        }
+        let parts = self.ask_owners(services, |service| service.key, Question::Snapshots).await?;
+        let mut found = vec![Snapshot::default(); services.len()];
+        for part in parts {
+            let Answer::Snapshots(snapshots) = part.answer else { continue };
+            for (place, snapshot) in part.places.into_iter().zip(snapshots) {
+                found[place] = snapshot;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Does what is asked of this node, if all the services are its own.
+    pub async fn answer(&self, question: Question) -> Answer {
+        let answer = match question {
+            Question::Changed(changed) => {
+                if !changed.iter().all(|changed| self.ownership.watches(changed.service.key)) {
+                    return Answer::NotMine;
+                }
+                self.apply_as_stored(&changed).await.map(|()| Answer::Done)
+            }
+            Question::Snapshots(services) => {
+                let asked: Partitions = services.iter().map(|service| Partition::of(service.key)).collect();
+                if !asked.without(self.ownership.ready()).is_empty() {
+                    return Answer::NotMine;
+                }
+                self.engine.snapshots(&services).await.map(Answer::Snapshots).map_err(AnnounceError::from)
+            }
+            Question::Ping { service, ping } => {
+                if !self.ownership.watches(service.key) {
+                    return Answer::NotMine;
+                }
+                self.engine.ping(service.id, ping).await.map(|()| Answer::Done).map_err(AnnounceError::from)
+            }
+        };
+        answer.unwrap_or_else(|error| {
+            tracing::warn!(%error, "a question about services cannot be answered; it comes again");
+            Answer::NotMine
+        })
+    }
+
+    async fn tell_owners(&self, changed: &[Changed]) {
+        if changed.is_empty() {
+            return;
+        }
+        let told = self.ask_owners(changed, |changed| changed.service.key, Question::Changed).await;
+        if let Err(error) = told {
+            tracing::warn!(%error, "services have changed; whoever takes them reads them anew");
+        }
+    }
+
+    /// Watches these as they are stored by now, and those that are gone no more.
+    async fn apply_as_stored(&self, changed: &[Changed]) -> Result<(), AnnounceError> {
+        let keys: Vec<ServiceKey> = changed.iter().map(|changed| changed.service.key).collect();
+        let found = services::definitions_by_keys(self.databases.main.reader(), &keys).await?;
+        self.apply(&found).await?;
+        let there: HashSet<ServiceKey> = found.iter().map(|owned| owned.service.key).collect();
+        for Changed { service, revision } in changed.iter().filter(|gone| !there.contains(&gone.service.key))
+        {
+            self.changes.mark(*service);
+            self.engine.retire(service.id, service.key, *revision).await?;
+        }
+        Ok(())
+    }
+
+    async fn apply(&self, services: &[OwnedService]) -> Result<(), AnnounceError> {
+        services.iter().for_each(|owned| self.changes.mark(owned.service.address()));
+        for definition in self.define(services).await? {
+            self.engine.apply(Arc::new(definition)).await?;
+        }
+        Ok(())
     }
 
     /// Returns the definitions of these services; one that cannot be watched is logged and left out.

@@ -55,9 +55,9 @@ impl Questions {
     ///
     /// # Errors
     /// The connection is closed.
-    pub async fn listen(engine: &Connection, subjects: &'static str) -> Result<Self, String> {
+    pub async fn listen(engine: &Connection, subjects: impl Into<String>) -> Result<Self, String> {
         let client = engine.client().clone();
-        let messages = client.queue_subscribe(subjects, ENGINE.into()).await;
+        let messages = client.queue_subscribe(subjects.into(), ENGINE.into()).await;
         Ok(Self { client, messages: messages.map_err(|error| error.to_string())? })
     }
 

@@ -19,8 +19,8 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
 use futures_util::future::{LocalBoxFuture, ready};
 
+use crate::announcer::Announcer;
 use crate::clock::Clock;
-use crate::engine::Engine;
 use crate::model::domain_names::DomainNames;
 use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::AccessType;
@@ -33,8 +33,8 @@ use crate::store::{Databases, MainError};
 pub struct Pages {
     /// Pages, components, announcements.
     pub databases: Databases,
-    /// The engine, which knows what is measured at the moment.
-    pub engine: Engine,
+    /// Knows who is asked what is measured at the moment.
+    pub announcer: Announcer,
     /// Wall time.
     pub clock: Clock,
     /// The host names that this installation goes by.

@@ -25,11 +25,11 @@ use crate::store::announcements::{self, Announced, ShowingPage, TouchedService};
 use crate::store::{MainError, assets, components, organisations, page_facts};
 
 impl Pages {
-    /// Returns the measured verdicts of these services. An engine that has stopped knows nothing, and a visitor need
+    /// Returns the measured verdicts of these services. What nobody watches just now is not known, and a visitor need
     /// not wait for it.
     async fn verdicts(&self, services: &[Service]) -> HashMap<ServiceKey, Verdict> {
         let addresses: Vec<_> = services.iter().map(Service::address).collect();
-        let snapshots = self.engine.snapshots(&addresses).await.unwrap_or_default();
+        let snapshots = self.announcer.snapshots(&addresses).await.unwrap_or_default();
         services.iter().zip(&snapshots).map(|(service, snapshot)| (service.key, snapshot.verdict)).collect()
     }
 

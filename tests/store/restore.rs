@@ -10,7 +10,6 @@ use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 use rstest::rstest;
 use watchkeeper::announcer::Announcer;
-use watchkeeper::announcer::changes::Changes;
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{Clock, DAY_MS};
 use watchkeeper::config::limits::{CompactionLimits, EngineLimits};
@@ -99,12 +98,7 @@ async fn restart_with(
         supervisor: Supervisor::default(),
     });
     let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
-    let announcer = Announcer {
-        databases: (*store).clone(),
-        engine: engine.clone(),
-        definer,
-        changes: Changes::default(),
-    };
+    let announcer = Announcer::alone((*store).clone(), engine.clone(), definer);
     let restored = if is_past_there {
         restore::services(&announcer).await.unwrap()
     } else {
@@ -395,12 +389,7 @@ fn a_history_that_cannot_be_read_stops_no_watch(
             supervisor: Supervisor::default(),
         });
         let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
-        let announcer = Announcer {
-            databases: (*store).clone(),
-            engine: engine.clone(),
-            definer,
-            changes: Changes::default(),
-        };
+        let announcer = Announcer::alone((*store).clone(), engine.clone(), definer);
         let restored = restore::services(&announcer).await.unwrap();
         assert_eq!(restored.iter().map(|one| one.id).collect::<Vec<_>>(), [service.id]);
         assert!(engine.watched().await.unwrap().contains_key(&service.id));

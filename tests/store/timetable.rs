@@ -7,7 +7,6 @@ use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 use rstest::rstest;
 use watchkeeper::announcer::Announcer;
-use watchkeeper::announcer::changes::Changes;
 use watchkeeper::clock::{Clock, DAY_MS};
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::aggregator::Batch;
@@ -75,7 +74,7 @@ fn transitions(store: &Store, clock: &Clock) -> Transitions {
         supervisor: Supervisor::default(),
     });
     let definer = Definer { sealer: Sealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
-    let announcer = Announcer { databases: (*store).clone(), engine, definer, changes: Changes::default() };
+    let announcer = Announcer::alone((*store).clone(), engine, definer);
     Transitions { announcer, clock: clock.clone() }
 }
 

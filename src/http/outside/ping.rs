@@ -16,6 +16,7 @@ use crate::http::outside::ping_limiter::PingLimiter;
 use crate::http::v1::services::heartbeat::read_secret;
 use crate::http::v1::state::AppState;
 use crate::model::heartbeat::Ping;
+use crate::model::service::ServiceAddress;
 use crate::store::changes::Scope;
 use crate::store::heartbeats::{self, Pinged, SecretHash};
 
@@ -79,9 +80,7 @@ async fn take(state: &AppState, limiter: &PingLimiter, sent: Sent) -> Result<(),
     let stored = heartbeats::ping(&transaction, &sent.hash, ping).await?;
     transaction.commit().await?;
     let stored = stored.ok_or(ApiError::NotFound)?;
-    if state.engine.ping(id, stored).await.is_err() {
-        tracing::warn!(service = %id, "the engine has stopped; the ping is stored");
-    }
+    state.announcer.ping(ServiceAddress { id, key: service }, stored).await;
     Ok(())
 }
 

@@ -87,7 +87,7 @@ impl AppState {
     /// Returns snapshots of these services as the engine knows them, in their order.
     ///
     /// # Errors
-    /// 503 when the engine has stopped.
+    /// 503 when nobody watches one of them just now.
     pub async fn snapshots(&self, services: &[Service]) -> Result<Vec<Snapshot>, ApiError> {
         let addresses: Vec<_> = services.iter().map(Service::address).collect();
         self.live(&addresses).await
@@ -96,9 +96,9 @@ impl AppState {
     /// As [`AppState::snapshots`], for services of which only ids and keys are at hand.
     ///
     /// # Errors
-    /// 503 when the engine has stopped.
+    /// 503 when nobody watches one of them just now.
     pub async fn live(&self, services: &[ServiceAddress]) -> Result<Vec<Snapshot>, ApiError> {
-        self.engine.snapshots(services).await.map_err(|_| ApiError::Unavailable)
+        self.announcer.snapshots(services).await.map_err(|_| ApiError::Unavailable)
     }
 }
 

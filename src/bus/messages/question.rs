@@ -1,0 +1,201 @@
+//! What engine nodes ask each other about services, and what they answer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::announcer::peers::{Answer, Changed, Question};
+use crate::clock::Timestamp;
+use crate::engine::aggregator::Snapshot;
+use crate::id::Id;
+use crate::model::heartbeat::Ping;
+use crate::model::service::{ServiceAddress, ServiceKey};
+use crate::model::verdict::Verdict;
+
+/// A question, as it goes over the bus.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionText {
+    /// Services were changed or deleted.
+    Changed(Vec<ServiceText>),
+    /// What are these just now?
+    Snapshots(Vec<ServiceText>),
+    /// A ping has come.
+    Ping {
+        /// The service that reports itself.
+        service: ServiceText,
+        /// The time of its arrival, in milliseconds since 1970.
+        at_ms: i64,
+        /// It reported a failure.
+        has_failed: bool,
+    },
+}
+
+/// A service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceText {
+    id: Id,
+    key: ServiceKey,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    revision: Option<i64>,
+}
+
+/// An answer, as it goes over the bus.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerText {
+    /// It is done.
+    Done,
+    /// The snapshots.
+    Snapshots(Vec<SnapshotText>),
+    /// Another node owns some of them.
+    NotMine,
+}
+
+/// What a service is just now. Times in milliseconds since 1970.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotText {
+    verdict: String,
+    last_check_at_ms: Option<i64>,
+    measured_until_ms: Option<i64>,
+    uptime_30d: Option<f64>,
+    avg_response_ms: Option<f64>,
+}
+
+impl From<ServiceAddress> for ServiceText {
+    fn from(service: ServiceAddress) -> Self {
+        Self { id: service.id, key: service.key, revision: None }
+    }
+}
+
+impl From<ServiceText> for ServiceAddress {
+    fn from(text: ServiceText) -> Self {
+        Self { id: text.id, key: text.key }
+    }
+}
+
+impl From<Changed> for ServiceText {
+    fn from(Changed { service, revision }: Changed) -> Self {
+        Self { revision: Some(revision), ..service.into() }
+    }
+}
+
+impl From<ServiceText> for Changed {
+    fn from(text: ServiceText) -> Self {
+        Self { service: text.into(), revision: text.revision.unwrap_or(i64::MIN) }
+    }
+}
+
+impl From<Question> for QuestionText {
+    fn from(question: Question) -> Self {
+        match question {
+            Question::Changed(changed) => Self::Changed(changed.into_iter().map(Into::into).collect()),
+            Question::Snapshots(services) => Self::Snapshots(services.into_iter().map(Into::into).collect()),
+            Question::Ping { service, ping } => {
+                Self::Ping { service: service.into(), at_ms: ping.at.ms(), has_failed: ping.has_failed }
+            }
+        }
+    }
+}
+
+impl From<QuestionText> for Question {
+    fn from(text: QuestionText) -> Self {
+        match text {
+            QuestionText::Changed(changed) => Self::Changed(changed.into_iter().map(Into::into).collect()),
+            QuestionText::Snapshots(services) => {
+                Self::Snapshots(services.into_iter().map(Into::into).collect())
+            }
+            QuestionText::Ping { service, at_ms, has_failed } => Self::Ping {
+                service: service.into(),
+                ping: Ping { at: Timestamp::from_ms(at_ms), has_failed },
+            },
+        }
+    }
+}
+
+impl From<Answer> for AnswerText {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Done => Self::Done,
+            Answer::Snapshots(snapshots) => Self::Snapshots(snapshots.into_iter().map(Into::into).collect()),
+            Answer::NotMine => Self::NotMine,
+        }
+    }
+}
+
+impl TryFrom<AnswerText> for Answer {
+    type Error = UnknownVerdict;
+
+    fn try_from(text: AnswerText) -> Result<Self, UnknownVerdict> {
+        Ok(match text {
+            AnswerText::Done => Self::Done,
+            AnswerText::NotMine => Self::NotMine,
+            AnswerText::Snapshots(snapshots) => {
+                let read: Result<Vec<Snapshot>, _> = snapshots.into_iter().map(TryInto::try_into).collect();
+                Self::Snapshots(read?)
+            }
+        })
+    }
+}
+
+impl From<Snapshot> for SnapshotText {
+    fn from(snapshot: Snapshot) -> Self {
+        let Snapshot { verdict, last_check_at, measured_until, uptime_30d, avg_response_ms } = snapshot;
+        Self {
+            verdict: verdict.as_str().into(),
+            last_check_at_ms: last_check_at.map(Timestamp::ms),
+            measured_until_ms: measured_until.map(Timestamp::ms),
+            uptime_30d,
+            avg_response_ms,
+        }
+    }
+}
+
+/// A verdict that this version does not know.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no verdict")]
+pub struct UnknownVerdict(String);
+
+impl TryFrom<SnapshotText> for Snapshot {
+    type Error = UnknownVerdict;
+
+    fn try_from(text: SnapshotText) -> Result<Self, UnknownVerdict> {
+        let verdict: Verdict = text.verdict.parse().map_err(|_| UnknownVerdict(text.verdict.clone()))?;
+        Ok(Self {
+            verdict,
+            last_check_at: text.last_check_at_ms.map(Timestamp::from_ms),
+            measured_until: text.measured_until_ms.map(Timestamp::from_ms),
+            uptime_30d: text.uptime_30d,
+            avg_response_ms: text.avg_response_ms,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_and_answers_come_as_they_were_sent() {
+        let service = ServiceAddress { id: Id::random(), key: 7 };
+        let ping = Ping { at: Timestamp::from_ms(5), has_failed: true };
+        for question in [
+            Question::Changed(vec![Changed { service, revision: 3 }]),
+            Question::Snapshots(vec![service]),
+            Question::Ping { service, ping },
+        ] {
+            let sent = serde_json::to_vec(&QuestionText::from(question.clone())).unwrap();
+            let read: QuestionText = serde_json::from_slice(&sent).unwrap();
+            assert_eq!(Question::from(read), question);
+        }
+        let snapshot = Snapshot {
+            verdict: Verdict::Degraded,
+            last_check_at: Some(Timestamp::from_ms(9)),
+            uptime_30d: Some(99.987),
+            ..Snapshot::default()
+        };
+        for answer in [Answer::Done, Answer::NotMine, Answer::Snapshots(vec![snapshot])] {
+            let sent = serde_json::to_vec(&AnswerText::from(answer.clone())).unwrap();
+            let read: AnswerText = serde_json::from_slice(&sent).unwrap();
+            assert_eq!(Answer::try_from(read), Ok(answer));
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Engine nodes ask each other about services: a question goes to one node by its name.
+
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _, stream};
+
+use crate::announcer::Announcer;
+use crate::announcer::peers::{Answer, Peers, Question};
+use crate::bus::connection::Connection;
+use crate::bus::messages::enrolment;
+use crate::bus::messages::question::{AnswerText, QuestionText};
+use crate::bus::requests::{Questions, ask};
+use crate::bus::subjects::Subject;
+use crate::model::node::NodeName;
+
+/// Questions that are answered at a time; others wait.
+const AT_ONCE: usize = 64;
+
+/// The way to the other nodes, over the bus.
+#[derive(Clone, Debug)]
+pub struct BusPeers(pub Connection);
+
+impl Peers for BusPeers {
+    fn ask(&self, node: NodeName, question: Question) -> BoxFuture<'static, Result<Answer, String>> {
+        let connection = self.0.clone();
+        async move {
+            let question = QuestionText::from(question);
+            let answer: AnswerText = ask(&connection, &Subject::Node(node), &question)
+                .await
+                .map_err(|unanswered| unanswered.to_string())?;
+            answer
+                .try_into()
+                .map_err(|unknown: crate::bus::messages::question::UnknownVerdict| unknown.to_string())
+        }
+        .boxed()
+    }
+}
+
+/// Answers what others ask this node, until the connection is closed.
+///
+/// # Errors
+/// The connection is closed.
+pub async fn answer(connection: &Connection, me: NodeName, announcer: &Announcer) -> Result<(), String> {
+    let questions = Questions::listen(connection, Subject::Node(me).to_string()).await?;
+    let each = stream::unfold(questions, |mut questions| async {
+        let question = questions.next().await?;
+        Some((question, questions))
+    });
+    each.for_each_concurrent(AT_ONCE, |question| async move {
+        let answer = match serde_json::from_slice::<QuestionText>(&question.payload) {
+            Ok(text) => {
+                let answer = announcer.answer(text.into()).await;
+                enrolment::Answer::Granted(AnswerText::from(answer))
+            }
+            Err(_) => enrolment::Answer::Refused("this question is not known here".into()),
+        };
+        question.answer(&answer).await;
+    })
+    .await;
+    Ok(())
+}
