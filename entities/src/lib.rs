@@ -2,7 +2,7 @@
 //!
 //! Main database: everything but measurements: organisations, tokens, services, tags, incidents, maintenances, status
 //! pages and what belongs to them.
-//! History database: `location`, `fresh_check`, `status_change`, `history_segment`, `history_progress`; in its segments
+//! History database: `location`, `fresh_check`, `status_change`, `history_segment`, `history_progress`, `partition_hold`; in its segments
 //! `check_block` and `check_rollup`.
 //! All instants are Unix milliseconds, all durations microseconds. The rules are elsewhere; these are rows.
 
@@ -29,6 +29,7 @@ pub mod maintenance_service;
 pub mod maintenance_statuspage;
 pub mod maintenance_update;
 pub mod organisation;
+pub mod partition_hold;
 pub mod probe_location;
 pub mod service;
 pub mod service_tag;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use actix::Arbiter;
 
+use crate::announcer::ownership::Ownership;
 use crate::clock::guard::ClockGuard;
 use crate::config::Config;
 use crate::config::bytes::Bytes;
@@ -12,6 +13,7 @@ use crate::engine::roster::Roster;
 use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
 use crate::record::compaction::{Compaction, CompactionCounters, Compactor, RetentionPolicy};
+use crate::record::fence::FenceCounters;
 use crate::record::history_writer::HistoryWriter;
 use crate::record::recorder::{self, RecordCounters, Recorder};
 use crate::record::recovery::Returned;
@@ -30,6 +32,9 @@ pub(crate) struct RecorderParts<'a> {
     pub(crate) databases: &'a Databases,
     pub(crate) roster: &'a Roster,
     pub(crate) counters: Arc<RecordCounters>,
+    /// What this node owns, and what is refused because it does not.
+    pub(crate) ownership: &'a Ownership,
+    pub(crate) fenced: &'a Arc<FenceCounters>,
     /// The register of services that are up again.
     pub(crate) returned: Arc<Returned>,
     /// For what memory does not hold.
@@ -38,14 +43,25 @@ pub(crate) struct RecorderParts<'a> {
 
 /// Starts the recorder.
 pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> Handle<Recorder> {
-    let RecorderParts { supervisor, thread, config, databases, roster, counters, returned, spool } = parts;
+    let RecorderParts {
+        supervisor,
+        thread,
+        config,
+        databases,
+        roster,
+        counters,
+        ownership,
+        fenced,
+        returned,
+        spool,
+    } = parts;
     let codes = roster.codes().into_iter().chain([LocationCode::push()]).collect();
     let counted = Arc::clone(&counters);
     let waiting = move || counted.waiting.load(std::sync::atomic::Ordering::Relaxed);
     supervisor.kind(Recorder::KIND).watch_queue(waiting);
     supervisor.watch_thread("the recorder", &thread.handle());
-    let writer = Arc::new(HistoryWriter::new(databases.history.clone(), codes));
-    let recorder = Recorder::new(writer, config.record.clone(), counters);
+    let writer = HistoryWriter::new(databases.history.clone(), codes).fenced(ownership, fenced);
+    let recorder = Recorder::new(Arc::new(writer), config.record.clone(), counters);
     let recorder = recorder.noting(returned).spooling(spool);
     let placement = Placement { thread: thread.handle(), mailbox: recorder::MAILBOX };
     supervisor.start_once(&placement, recorder)

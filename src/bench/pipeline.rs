@@ -11,6 +11,7 @@ use anyhow::Context as _;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::time::Instant;
 
+use crate::announcer::ownership::Ownership;
 use crate::app;
 use crate::app::recording::{RecorderParts, start_recorder};
 use crate::bench::figures::{Counts, Lateness, ON_TIME_MS};
@@ -71,6 +72,8 @@ impl Pipeline {
             databases: &databases,
             roster: &roster,
             counters: Arc::clone(&recorded),
+            ownership: &Ownership::alone(),
+            fenced: &Arc::default(),
             returned: Arc::default(),
             spool: None,
         });

@@ -1,17 +1,20 @@
 //! Writes batches into the history: a batch becomes rows in one transaction, all of them or none.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 
+use crate::announcer::ownership::Ownership;
 use crate::engine::aggregator::Batch;
 use crate::model::location::LocationCode;
+use crate::record::fence::{self, FenceCounters};
 use crate::record::recorder::{Destination, NotStored};
 use crate::store::HistoryError;
 use crate::store::history::locations::LocationNumbers;
-use crate::store::history::{History, append};
+use crate::store::history::{History, append, holds};
 
 /// Writes batches, and remembers the dictionary of locations. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -20,13 +23,22 @@ pub struct HistoryWriter {
     /// Locations whose results are expected.
     codes: Arc<[LocationCode]>,
     locations: Arc<Mutex<LocationNumbers>>,
+    /// The partitions of this node, and what is refused because they are another's.
+    fence: Option<(Ownership, Arc<FenceCounters>)>,
 }
 
 impl HistoryWriter {
     /// A writer that expects results of these locations; others take part as well.
     #[must_use]
     pub fn new(history: History, codes: Vec<LocationCode>) -> Self {
-        Self { history, codes: codes.into(), locations: Arc::default() }
+        Self { history, codes: codes.into(), locations: Arc::default(), fence: None }
+    }
+
+    /// The same, which writes only what this node owns, and counts what it refuses.
+    #[must_use]
+    pub fn fenced(self, ownership: &Ownership, counters: &Arc<FenceCounters>) -> Self {
+        let fence = ownership.member().map(|_| (ownership.clone(), Arc::clone(counters)));
+        Self { fence, ..self }
     }
 
     /// Writes a batch. One that was written before changes nothing.
@@ -35,6 +47,13 @@ impl HistoryWriter {
     /// When the history database fails; then nothing of it is written.
     pub async fn write(&self, batch: &Batch) -> Result<(), HistoryError> {
         let transaction = self.history.begin().await?;
+        let batch = match &self.fence {
+            Some((ownership, counters)) => {
+                let holds = holds::of(&transaction, fence::partitions_of(batch)).await?;
+                Cow::Owned(fence::permitted(batch, ownership, &holds, counters))
+            }
+            None => Cow::Borrowed(batch),
+        };
         let mut locations = self.locations.lock().unwrap_or_else(PoisonError::into_inner).clone();
         // What comes from the spool or from elsewhere may name a location that this process does not have.
         let named = self.codes.iter().chain(batch.checks.iter().map(|check| &check.location));

@@ -3,6 +3,7 @@
 mod m0001_measurements;
 mod m0002_segments;
 mod m0003_clock_changes;
+mod m0004_partition_holds;
 
 use sea_orm_migration::MigrationTrait;
 
@@ -11,5 +12,6 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0001_measurements::Step),
         Box::new(m0002_segments::Step),
         Box::new(m0003_clock_changes::Step),
+        Box::new(m0004_partition_holds::Step),
     ]
 }

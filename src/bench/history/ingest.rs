@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use crate::announcer::ownership::Ownership;
 use crate::app;
 use crate::app::recording::{RecorderParts, start_recorder};
 use crate::bench::history::fleet::Fleet;
@@ -113,6 +114,8 @@ impl Pipeline {
             databases: &databases,
             roster: &roster,
             counters: Arc::clone(&recorded),
+            ownership: &Ownership::alone(),
+            fenced: &Arc::default(),
             returned: Arc::default(),
             spool: None,
         });

@@ -10,6 +10,7 @@ pub mod checks;
 pub mod days;
 pub mod erase;
 pub mod fresh;
+pub mod holds;
 mod insert;
 mod late;
 pub mod locations;

@@ -98,6 +98,7 @@ pub fn history() -> Vec<Table> {
     vec![
         Table::of::<entities::location::Entity>(SMALL_ROWS),
         Table::of::<entities::history_progress::Entity>(SMALL_ROWS),
+        Table::of::<entities::partition_hold::Entity>(SMALL_ROWS),
         Table::of::<entities::history_segment::Entity>(SMALL_ROWS),
         Table::of::<entities::status_change::Entity>(SMALL_ROWS),
         Table::of::<entities::fresh_check::Entity>(SMALL_ROWS),

@@ -1,0 +1,143 @@
+//! What a node may still write: facts of partitions that another node has taken meanwhile are refused.
+//!
+//! A check that was made before the other node took over is history all the same, and is kept. What was made afterwards is
+//! not: the new owner looks itself. Status changes are the owner's alone.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::announcer::ownership::{Member, Ownership};
+use crate::engine::aggregator::Batch;
+use crate::model::ledger::Fence;
+use crate::model::partition::{Partition, Partitions};
+use crate::store::history::holds::Hold;
+use crate::telemetry::{Collect, Exposition};
+
+/// Facts that were refused because their partition has another owner.
+#[derive(Debug, Default)]
+pub struct FenceCounters {
+    /// Finished checks.
+    pub results: AtomicU64,
+    /// Status changes.
+    pub changes: AtomicU64,
+}
+
+impl Collect for FenceCounters {
+    fn collect(&self, out: &mut Exposition) {
+        let help = "Facts that were refused because another node had taken their partition.";
+        let mut fenced = out.counter("fenced_total", help);
+        fenced.labelled(&[("kind", "results")], self.results.load(Ordering::Relaxed));
+        fenced.labelled(&[("kind", "changes")], self.changes.load(Ordering::Relaxed));
+    }
+}
+
+/// The partitions that a batch is about.
+#[must_use]
+pub(super) fn partitions_of(batch: &Batch) -> Partitions {
+    let checks = batch.checks.iter().map(|check| check.service);
+    checks.chain(batch.changes.iter().map(|change| change.service)).map(Partition::of).collect()
+}
+
+/// The part of a batch that may be written while partitions are held like this; the rest is counted.
+#[must_use]
+pub(super) fn permitted(
+    batch: &Batch,
+    ownership: &Ownership,
+    holds: &BTreeMap<Partition, Hold>,
+    counters: &FenceCounters,
+) -> Batch {
+    let (Some(member), Some(owned)) = (ownership.member(), ownership.owned()) else { return batch.clone() };
+    let others: BTreeMap<Partition, &Hold> = holds
+        .iter()
+        .filter(|(partition, hold)| !is_ours(member, owned.fences.get(partition), hold))
+        .map(|(partition, hold)| (*partition, hold))
+        .collect();
+    let mut permitted = batch.clone();
+    permitted.checks.retain(|check| {
+        let taken = others.get(&Partition::of(check.service));
+        taken.is_none_or(|hold| check.checked_at < hold.taken_at)
+    });
+    permitted.changes.retain(|change| !others.contains_key(&Partition::of(change.service)));
+    let count = |counter: &AtomicU64, before: usize, after: usize| {
+        counter.fetch_add((before - after) as u64, Ordering::Relaxed);
+    };
+    count(&counters.results, batch.checks.len(), permitted.checks.len());
+    count(&counters.changes, batch.changes.len(), permitted.changes.len());
+    permitted
+}
+
+/// What waits since an earlier process of this node has no token any more, but nobody else has taken it since.
+fn is_ours(member: &Member, fence: Option<&Fence>, hold: &Hold) -> bool {
+    hold.holder == Some(member.folder) && fence.is_none_or(|fence| *fence == hold.fence)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::clock::Timestamp;
+    use crate::id::Id;
+    use crate::model::check::{ErrorCode, Measurement, Timings};
+    use crate::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
+    use crate::model::service::ProbeRole;
+
+    const TAKEN: Timestamp = Timestamp::from_ms(1_000);
+
+    fn batch(checked_at_ms: i64) -> Batch {
+        let at = Timestamp::from_ms(checked_at_ms);
+        let check = CheckRecord {
+            service: 7,
+            location: "a".parse().unwrap(),
+            role: ProbeRole::Full,
+            scheduled_at: at,
+            checked_at: at,
+            attempt: 1,
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", Timings::default()),
+        };
+        let (from, to) = (MeasuredStatus::Up, MeasuredStatus::Down);
+        let change = StatusChange { service: 7, at, from, to, cause: ChangeCause::Votes };
+        Batch { checks: vec![check], changes: vec![change] }
+    }
+
+    /// Whose hold the database knows, with which revision, when the check was made, and what is written of it.
+    #[rstest]
+    #[case::ours(true, 5, 2_000, (1, 1))]
+    #[case::taken_back_later(true, 6, 2_000, (0, 0))]
+    #[case::another_has_it(false, 6, 2_000, (0, 0))]
+    #[case::made_before_another_took_it(false, 6, 999, (1, 0))]
+    fn what_is_stale_is_refused(
+        #[case] is_ours: bool,
+        #[case] revision: i64,
+        #[case] checked_at_ms: i64,
+        #[case] written: (usize, usize),
+    ) {
+        let member = Member { name: "a".parse().unwrap(), folder: Id::random() };
+        let holder = if is_ours { member.folder } else { Id::random() };
+        let ownership = Ownership::among_others(member);
+        let partition = Partition::of(7);
+        ownership.hold([partition].into_iter().collect(), Fence { epoch: 1, revision: 5 });
+        let hold = Hold { holder: Some(holder), fence: Fence { epoch: 1, revision }, taken_at: TAKEN };
+        let counters = FenceCounters::default();
+        let whole = batch(checked_at_ms);
+        let left = permitted(&whole, &ownership, &[(partition, hold)].into(), &counters);
+        assert_eq!((left.checks.len(), left.changes.len()), written);
+        let counted = |count: &AtomicU64| usize::try_from(count.load(Ordering::Relaxed)).unwrap();
+        assert_eq!((1 - counted(&counters.results), 1 - counted(&counters.changes)), written);
+    }
+
+    #[test]
+    fn what_an_earlier_process_of_this_node_has_left_is_written() {
+        let member = Member { name: "a".parse().unwrap(), folder: Id::random() };
+        let hold =
+            Hold { holder: Some(member.folder), fence: Fence { epoch: 1, revision: 5 }, taken_at: TAKEN };
+        let ownership = Ownership::among_others(member);
+        let left = permitted(
+            &batch(2_000),
+            &ownership,
+            &[(Partition::of(7), hold)].into(),
+            &FenceCounters::default(),
+        );
+        assert_eq!((left.checks.len(), left.changes.len()), (1, 1));
+    }
+}

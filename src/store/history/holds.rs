@@ -1,0 +1,78 @@
+//! Who holds which partition: the fencing tokens of engine nodes, checked where it counts.
+//!
+//! A node that takes a partition says so here first. From then on a write of an earlier holder finds that it is stale: a
+//! write reads the rows of its partitions with a shared lock, so no hold changes before it is committed.
+
+use std::collections::BTreeMap;
+
+use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use watchkeeper_entities::partition_hold::{ActiveModel, Column, Entity};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::ledger::Fence;
+use crate::model::partition::{Partition, Partitions};
+use crate::store::HistoryError;
+
+/// A hold of a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// The data folder of the node that holds it; `None` = none that can be read.
+    pub holder: Option<Id>,
+    /// Its token.
+    pub fence: Fence,
+    /// The time at which it was taken.
+    pub taken_at: Timestamp,
+}
+
+/// Takes partitions for a node. A hold with a later token stays as it is.
+///
+/// # Errors
+/// When the database fails.
+pub async fn take(
+    connection: &impl ConnectionTrait,
+    partitions: Partitions,
+    hold: Hold,
+) -> Result<(), HistoryError> {
+    let Some(holder) = hold.holder.filter(|_| !partitions.is_empty()) else { return Ok(()) };
+    let row = |partition: Partition| ActiveModel {
+        partition: Set(partition.number().into()),
+        holder: Set(holder.to_string()),
+        epoch: Set(hold.fence.epoch),
+        revision: Set(hold.fence.revision),
+        taken_at: Set(hold.taken_at.ms()),
+    };
+    let known = |column: Column| Expr::col((Entity, column));
+    let is_earlier = known(Column::Epoch)
+        .lt(hold.fence.epoch)
+        .or(known(Column::Epoch).eq(hold.fence.epoch).and(known(Column::Revision).lt(hold.fence.revision)));
+    let replace = OnConflict::column(Column::Partition)
+        .update_columns([Column::Holder, Column::Epoch, Column::Revision, Column::TakenAt])
+        .action_and_where(is_earlier)
+        .to_owned();
+    Entity::insert_many(partitions.iter().map(row))
+        .on_conflict(replace)
+        .exec_without_returning(connection)
+        .await?;
+    Ok(())
+}
+
+/// Returns the holds of these partitions; none of them changes before the transaction ends.
+///
+/// # Errors
+/// When the database fails.
+pub async fn of(
+    transaction: &impl ConnectionTrait,
+    partitions: Partitions,
+) -> Result<BTreeMap<Partition, Hold>, HistoryError> {
+    let numbers = partitions.iter().map(|partition| i16::from(partition.number()));
+    let rows = Entity::find().filter(Column::Partition.is_in(numbers)).lock_shared().all(transaction).await?;
+    let hold = |row: watchkeeper_entities::partition_hold::Model| {
+        let partition = Partition::new(u8::try_from(row.partition).ok()?)?;
+        let fence = Fence { epoch: row.epoch, revision: row.revision };
+        let holder = row.holder.parse().ok();
+        Some((partition, Hold { holder, fence, taken_at: Timestamp::from_ms(row.taken_at) }))
+    };
+    Ok(rows.into_iter().filter_map(hold).collect())
+}
