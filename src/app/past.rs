@@ -23,7 +23,7 @@ const SPOOL_FOLDER: &str = "spool";
 /// The longest time that a start waits for what an earlier process has left: services go on from it.
 const REPLAY_WAIT: Duration = Duration::from_secs(2);
 /// The interval between two looks for figures that are to be computed anew.
-const UNDONE_EVERY: Duration = Duration::from_secs(10);
+const UNDONE_EVERY: Duration = Duration::from_secs(2);
 /// The longest time that the first requests wait for the figures of the past.
 const FIGURES_WAIT: Duration = Duration::from_secs(2);
 
@@ -61,7 +61,10 @@ pub(super) async fn restore_services(
     announcer: &Announcer,
     is_past_whole: bool,
 ) -> Result<Vec<Restored>, StoreError> {
-    if is_past_whole {
+    if announcer.ownership.member().is_some() {
+        // They come with the partitions.
+        Ok(Vec::new())
+    } else if is_past_whole {
         restore::services(announcer).await
     } else {
         restore::services_without_past(announcer).await

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::announcer::Announcer;
 use crate::engine::EngineStopped;
+use crate::model::partition::Partition;
 use crate::model::service::{Service, ServiceAddress, ServiceKey};
 use crate::store::MainError;
 use crate::store::services::{self, OwnedService};
@@ -39,11 +40,12 @@ pub async fn run(announcer: Announcer) {
 }
 
 async fn once(announcer: &Announcer) -> Result<(), ReconcileError> {
-    let Announcer { databases, engine, .. } = announcer;
+    let Announcer { databases, engine, ownership, .. } = announcer;
+    let watched = ownership.watched();
     let mut running: HashMap<_, _> = engine.watched().await?;
     let mut after = ServiceKey::MIN;
     loop {
-        let mut page = services::definitions(databases.main.reader(), after, PAGE).await?;
+        let mut page = services::definitions(databases.main.reader(), watched, after, PAGE).await?;
         let Some(last) = page.last() else { break };
         after = last.service.key;
         page.retain(|OwnedService { service, .. }| {
@@ -55,7 +57,11 @@ async fn once(announcer: &Announcer) -> Result<(), ReconcileError> {
             engine.apply(Arc::new(definition)).await?;
         }
     }
-    for (id, gone) in running {
+    // What has changed hands meanwhile is looked at by whoever has it now.
+    let gone = running
+        .into_iter()
+        .filter(|(_, gone)| watched.contains(Partition::of(gone.key)) && ownership.watches(gone.key));
+    for (id, gone) in gone {
         announcer.changes.mark(ServiceAddress { id, key: gone.key });
         engine.retire(id, gone.key, gone.revision).await?;
     }
@@ -69,7 +75,8 @@ async fn once(announcer: &Announcer) -> Result<(), ReconcileError> {
 pub(super) async fn apply_all(announcer: &Announcer) -> anyhow::Result<()> {
     let mut after = ServiceKey::MIN;
     loop {
-        let page = services::definitions(announcer.databases.main.reader(), after, PAGE).await?;
+        let main = announcer.databases.main.reader();
+        let page = services::definitions(main, announcer.ownership.watched(), after, PAGE).await?;
         let Some(last) = page.last() else { return Ok(()) };
         after = last.service.key;
         for definition in announcer.define(&page).await? {

@@ -26,6 +26,7 @@ use crate::engine::shard::{Shard, shard_index};
 use crate::id::Id;
 use crate::model::heartbeat::Ping;
 use crate::model::history::MeasuredStatus;
+use crate::model::partition::{Partition, Partitions};
 use crate::model::service::ServiceKey;
 use crate::model::watch::Memory;
 use crate::supervise::backoff::Backoff;
@@ -119,6 +120,11 @@ pub struct Retire {
     /// Its last revision.
     pub revision: i64,
 }
+
+/// Another node watches the services of these partitions from now on.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Release(pub Partitions);
 
 /// Stop watching all services.
 #[derive(Message)]
@@ -304,6 +310,21 @@ impl Handler<Retire> for Fleet {
             if let Some(ended) = ended {
                 ended.await;
             }
+        })
+    }
+}
+
+/// They may come back: nothing is remembered of them.
+impl Handler<Release> for Fleet {
+    type Result = ResponseFuture<()>;
+
+    fn handle(&mut self, Release(partitions): Release, _: &mut Context<Self>) -> ResponseFuture<()> {
+        let is_released =
+            |_: &Id, member: &mut Member| partitions.contains(Partition::of(member.definition.key));
+        let ended: Vec<_> = self.services.extract_if(is_released).map(|(_, member)| member.end()).collect();
+        self.note_end_of_all();
+        Box::pin(async move {
+            futures_util::future::join_all(ended).await;
         })
     }
 }

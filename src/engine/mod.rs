@@ -33,13 +33,14 @@ use crate::engine::aggregator::{Batch, Flush, Lateness, LatenessReport, Snapshot
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
 use crate::engine::fleet::{
-    Apply, AreYouThere, Fleet, Retire, RetireAll, TakePing, WatchedService, WatchedServices,
+    Apply, AreYouThere, Fleet, Release, Retire, RetireAll, TakePing, WatchedService, WatchedServices,
 };
 use crate::engine::location::Prober;
 use crate::engine::roster::Roster;
 use crate::engine::shard::{Shard, Threads};
 use crate::id::Id;
 use crate::model::heartbeat::Ping;
+use crate::model::partition::Partitions;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::watch::Memory;
 use crate::stats::window::Window;
@@ -158,6 +159,20 @@ impl Engine {
         Ok(())
     }
 
+    /// Ends the watch of all services of these partitions, which another node goes on with. Returns when their last facts
+    /// are on their way to the sink.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn release(&self, partitions: Partitions) -> Result<(), EngineStopped> {
+        self.fleet.send(Release(partitions)).await?;
+        for shard in self.shards.iter() {
+            shard.figures.untrack_all(partitions);
+            shard.aggregator.send(Flush).await?;
+        }
+        Ok(())
+    }
+
     /// Adds figures of the time before this engine started.
     pub fn prime(&self, id: Id, key: ServiceKey, before: &Window) {
         self.shard_of(id).figures.prime(key, before);
@@ -243,6 +258,12 @@ impl Engine {
     #[must_use]
     pub fn roster(&self) -> Arc<Roster> {
         Arc::clone(&self.roster)
+    }
+
+    /// Now.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Returns the time at which this engine started: figures of the time before are primed.

@@ -31,6 +31,11 @@ impl Returned {
         self.add(up.map(|change| change.service));
     }
 
+    /// Notes services that another process watched until now: it may not have marked everything.
+    pub fn note_taken(&self, services: impl Iterator<Item = ServiceKey>) {
+        self.add(services);
+    }
+
     fn add(&self, services: impl Iterator<Item = ServiceKey>) {
         let mut waiting = self.services.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.extend(services);

@@ -17,6 +17,7 @@ use crate::engine::definition::{Definer, Definition};
 use crate::id::Id;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::location::{LocationCode, LocationKey};
+use crate::model::partition::Partitions;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::model::verdict::{Verdict, Vote, freshness_ms};
@@ -55,6 +56,13 @@ struct Past {
     statuses: HashMap<ServiceKey, StatusChange>,
 }
 
+/// The services that begin to be watched, and when.
+#[derive(Clone, Copy)]
+struct Beginning {
+    partitions: Partitions,
+    now: Timestamp,
+}
+
 /// A service that runs again, and what its figures need.
 #[derive(Clone, Debug)]
 pub struct Restored {
@@ -73,8 +81,19 @@ pub struct Restored {
 /// # Errors
 /// When the main database fails.
 pub async fn services(announcer: &Announcer) -> Result<Vec<Restored>, StoreError> {
-    let past = read_past(announcer).await;
-    each_service(announcer, past).await
+    let beginning = Beginning { partitions: Partitions::ALL, now: announcer.engine.started_at() };
+    let past = read_past(announcer, beginning.now).await;
+    each_service(announcer, past, beginning).await
+}
+
+/// Starts a watch for every stored service of partitions that have just come to this node.
+///
+/// # Errors
+/// When the main database fails.
+pub async fn taken(announcer: &Announcer, partitions: Partitions) -> Result<Vec<Restored>, StoreError> {
+    let beginning = Beginning { partitions, now: announcer.engine.now() };
+    let past = read_past(announcer, beginning.now).await;
+    each_service(announcer, past, beginning).await
 }
 
 /// The same while the history is away, or lacks what still waits for it: services start from scratch, and
@@ -84,21 +103,26 @@ pub async fn services(announcer: &Announcer) -> Result<Vec<Restored>, StoreError
 /// When the main database fails.
 pub async fn services_without_past(announcer: &Announcer) -> Result<Vec<Restored>, StoreError> {
     tracing::warn!("services start without their past; it is added when the history is there");
-    each_service(announcer, None).await
+    let beginning = Beginning { partitions: Partitions::ALL, now: announcer.engine.started_at() };
+    each_service(announcer, None, beginning).await
 }
 
-async fn each_service(announcer: &Announcer, past: Option<Past>) -> Result<Vec<Restored>, StoreError> {
-    let Announcer { databases, engine, .. } = announcer;
+async fn each_service(
+    announcer: &Announcer,
+    past: Option<Past>,
+    beginning: Beginning,
+) -> Result<Vec<Restored>, StoreError> {
+    let databases = &announcer.databases;
     let mut past = past.unwrap_or_default();
     let mut restored = Vec::new();
     let mut after = ServiceKey::MIN;
     loop {
-        let page = services::definitions(databases.main.reader(), after, PAGE).await?;
+        let page = services::definitions(databases.main.reader(), beginning.partitions, after, PAGE).await?;
         let Some(last) = page.last() else { return Ok(restored) };
         after = last.service.key;
         let definitions = announcer.define(&page).await?;
         let expected: Vec<Expected> =
-            definitions.iter().map(|definition| expect(&past, definition, engine.started_at())).collect();
+            definitions.iter().map(|definition| expect(&past, definition, beginning.now)).collect();
         // Asking a history that is away costs seconds each time.
         if past.is_known
             && let Err(error) =
@@ -107,7 +131,7 @@ async fn each_service(announcer: &Announcer, past: Option<Past>) -> Result<Vec<R
             tracing::error!(%error, "older results cannot be read; some services start without their votes");
         }
         let found: Vec<Restored> = stream::iter(definitions)
-            .map(|definition| one(announcer, &past, definition))
+            .map(|definition| one(announcer, &past, definition, beginning.now))
             .buffered(AT_ONCE)
             .collect()
             .await;
@@ -115,10 +139,10 @@ async fn each_service(announcer: &Announcer, past: Option<Past>) -> Result<Vec<R
     }
 }
 
-async fn read_past(announcer: &Announcer) -> Option<Past> {
+async fn read_past(announcer: &Announcer, now: Timestamp) -> Option<Past> {
     // Some of these statements read the newest of every service.
     let history = announcer.databases.history.clone().unhurried();
-    let (reader, now) = (history.reader(), announcer.engine.started_at());
+    let reader = history.reader();
     let read = async {
         let locations = LocationNumbers::read(reader).await?;
         let known = announcer.definer.roster.all();
@@ -167,13 +191,13 @@ fn expect(past: &Past, definition: &Definition, now: Timestamp) -> Expected {
     }
 }
 
-async fn one(announcer: &Announcer, past: &Past, definition: Definition) -> Restored {
+async fn one(announcer: &Announcer, past: &Past, definition: Definition, now: Timestamp) -> Restored {
     let Announcer { engine, definer, .. } = announcer;
     let nothing = HashMap::new();
     let votes = past.votes.get(&definition.key).unwrap_or(&nothing);
     let memory = memory(&definition, definer, past, votes);
     let last = votes.values().map(|vote| vote.checked_at).max();
-    let backed_until = last.map(|last| backed_until(&definition, last, engine.started_at()));
+    let backed_until = last.map(|last| backed_until(&definition, last, now));
     let definition = Arc::new(definition);
     let forgotten = (!past.is_known).then(|| Arc::clone(&definition));
     let restored = Restored { key: definition.key, id: definition.id, backed_until, forgotten };

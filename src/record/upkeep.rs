@@ -3,17 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::announcer::ownership::Ownership;
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 use crate::store::{Databases, StoreError, idempotency_keys};
 
-/// Does all work that is due, every `every`, until the future is dropped. While the wall clock is doubted nothing is due.
-pub async fn run(databases: Databases, guard: Arc<ClockGuard>, every: Duration) {
+/// Does all work that is due, every `every`, until the future is dropped. While the wall clock is doubted nothing is due;
+/// among several nodes one does it.
+pub async fn run(databases: Databases, guard: Arc<ClockGuard>, ownership: Ownership, every: Duration) {
     let mut ticks = tokio::time::interval(every);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let Some(now) = guard.trusted_now() else { continue };
+        let Some(now) = guard.trusted_now().filter(|_| ownership.leads()) else { continue };
         if let Err(error) = once(&databases, now).await {
             tracing::warn!(%error, "upkeep is put off");
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
     PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
@@ -13,6 +13,7 @@ use watchkeeper_entities::{history_erasure, service_tag};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
+use crate::model::partition::{PARTITIONS, Partitions};
 use crate::model::service::{Pause, ProbeRole, Service, ServiceKey, Settings, StatusOverride};
 use crate::store::{MainError, PageWindow, organisations};
 
@@ -116,22 +117,23 @@ pub struct OwnedService {
     pub organisation: Id,
 }
 
-/// Services of every organisation, by key, after `after`: what the engine loads at start and compares itself with. Nothing
+/// Services of every organisation that fall into these partitions, by key, after `after`: what the engine loads at start and compares itself with. Nothing
 /// that answers a client may use it.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn definitions(
     connection: &impl ConnectionTrait,
+    partitions: Partitions,
     after: ServiceKey,
     limit: u64,
 ) -> Result<Vec<OwnedService>, MainError> {
-    let rows = Entity::find()
-        .filter(Column::Id.gt(after))
-        .order_by_asc(Column::Id)
-        .limit(limit)
-        .all(connection)
-        .await?;
+    let mut services = Entity::find().filter(Column::Id.gt(after));
+    if partitions != Partitions::ALL {
+        let partition = Expr::col(Column::Id).modulo(i64::from(PARTITIONS));
+        services = services.filter(partition.is_in(partitions.iter().map(|some| i64::from(some.number()))));
+    }
+    let rows = services.order_by_asc(Column::Id).limit(limit).all(connection).await?;
     owned(connection, rows).await
 }
 

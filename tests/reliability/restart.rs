@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::id::Id;
+use watchkeeper::model::partition::Partitions;
 use watchkeeper::model::service::{Service, ServiceKey};
 use watchkeeper::store::Databases;
 use watchkeeper::store::database::sqlite_url;
@@ -29,7 +30,8 @@ async fn multiply(server: &Server, copies: usize) {
     let url = |file: &str| sqlite_url(&server.data().join(file));
     let databases =
         Databases::open(&url("main.db"), &url("history.db"), &StoreLimits::default()).await.unwrap();
-    let page = services::definitions(databases.main.reader(), ServiceKey::MIN, 1).await.unwrap();
+    let page =
+        services::definitions(databases.main.reader(), Partitions::ALL, ServiceKey::MIN, 1).await.unwrap();
     let OwnedService { service, .. } = page.into_iter().next().unwrap();
     let write = databases.main.begin().await.unwrap();
     for _ in 0..copies {

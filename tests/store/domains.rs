@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rstest::rstest;
+use watchkeeper::announcer::ownership::Ownership;
 use watchkeeper::clock::guard::{ClockGuard, JudgedTime};
 use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::model::domain::{Domain, DomainProblem, DomainStatus, Sight};
@@ -108,6 +109,7 @@ async fn the_clock_looks_at_domains_that_are_due(
             Toolbox::new(ToolboxConfig { dns_servers: vec![servers.address], ..ToolboxConfig::default() })
                 .unwrap(),
         ),
+        ownership: Ownership::alone(),
     };
     clock.set_ahead(MINUTE_MS - 1);
     watch.round().await.unwrap();

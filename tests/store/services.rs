@@ -4,6 +4,7 @@ use rstest::rstest;
 use serde_json::{Map, json};
 use watchkeeper::id::Id;
 use watchkeeper::model::check::CheckType;
+use watchkeeper::model::partition::Partitions;
 use watchkeeper::model::service::{
     OverrideStatus, Pause, PauseReason, ProbeRole, Service, ServiceKey, Settings, StatusOverride,
 };
@@ -71,7 +72,8 @@ async fn every_field_survives(
     assert_eq!(stored, Service { key: stored.key, ..made });
     let found = services::find(store.main.reader(), owner.key, stored.id).await.unwrap();
     assert_eq!(found.as_ref(), Some(&stored));
-    let with_owner = services::definitions(store.main.reader(), ServiceKey::MIN, 10).await.unwrap();
+    let with_owner =
+        services::definitions(store.main.reader(), Partitions::ALL, ServiceKey::MIN, 10).await.unwrap();
     assert_eq!(with_owner, [OwnedService { service: stored.clone(), organisation: owner.id }]);
 
     let text = |service: &Service| {
@@ -184,7 +186,7 @@ async fn definitions_are_walked_by_key_over_all_organisations(
     }
     let (mut walked, mut after) = (Vec::new(), ServiceKey::MIN);
     loop {
-        let page = services::definitions(store.main.reader(), after, 2).await.unwrap();
+        let page = services::definitions(store.main.reader(), Partitions::ALL, after, 2).await.unwrap();
         let Some(last) = page.last() else { break };
         after = last.service.key;
         walked.extend(page);

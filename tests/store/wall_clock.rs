@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use actix::{Actor as _, System};
 use rstest::rstest;
+use watchkeeper::announcer::ownership::Ownership;
 use watchkeeper::clock::guard::{ClockGuard, JudgedTime};
 use watchkeeper::clock::judgement::{ClockMark, DoubtedMark};
 use watchkeeper::clock::{Clock, DAY_MS, Timestamp};
@@ -158,6 +159,7 @@ impl Process {
                 txt_label: "_status-verify".into(),
             }),
             toolbox: Arc::new(Toolbox::new(toolbox).unwrap()),
+            ownership: Ownership::alone(),
         };
         Self { guard, compactor, domains, _servers: servers }
     }
@@ -167,7 +169,8 @@ impl Process {
         assert!(self.compactor.send(Compact).await.unwrap(), "the pass fails");
         self.domains.round().await.unwrap();
         let databases = self.domains.databases.clone();
-        let upkeep = upkeep::run(databases, Arc::clone(&self.guard), Duration::from_secs(60));
+        let upkeep =
+            upkeep::run(databases, Arc::clone(&self.guard), Ownership::alone(), Duration::from_secs(60));
         // Its first tick is at once.
         tokio::time::timeout(Duration::from_millis(300), upkeep).await.unwrap_err();
     }

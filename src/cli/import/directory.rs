@@ -8,6 +8,7 @@ use crate::clock::{DAY_MS, Timestamp};
 use crate::config::sources::BadConfig;
 use crate::id::Id;
 use crate::model::check::CheckType;
+use crate::model::partition::Partitions;
 use crate::model::plans::PlanTable;
 use crate::model::service::{Service, ServiceKey};
 use crate::store::services::{self, OwnedService};
@@ -69,7 +70,7 @@ impl Directory {
         let mut directory = Self { renamed, ..Self::default() };
         let mut after = ServiceKey::MIN;
         loop {
-            let page = services::definitions(main.reader(), after, PAGE).await?;
+            let page = services::definitions(main.reader(), Partitions::ALL, after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = last.service.key;
             for OwnedService { service, .. } in page {

@@ -19,6 +19,7 @@ use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
 use crate::model::check::CheckStatus;
 use crate::model::history::{CheckRecord, StatusChange};
+use crate::model::partition::{Partition, Partitions};
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Verdict;
 use crate::stats::window::Window;
@@ -88,6 +89,11 @@ impl Figures {
     /// Forgets a service.
     pub fn untrack(&self, service: ServiceKey) {
         self.lock().services.remove(&service);
+    }
+
+    /// Forgets all services of these partitions.
+    pub(in crate::engine) fn untrack_all(&self, partitions: Partitions) {
+        self.lock().services.retain(|service, _| !partitions.contains(Partition::of(*service)));
     }
 
     /// Adds figures of the time before this process started. A service that was deleted meanwhile does not come back.
