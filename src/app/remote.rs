@@ -11,6 +11,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use crate::announcer::Announcer;
+use crate::app::bus::Joined;
 use crate::app::foundation::Foundation;
 use crate::app::reconcile;
 use crate::bus::connection::Connection;
@@ -20,6 +21,9 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::limits::BusLimits;
 use crate::model::location::LocationCode;
+use crate::model::node::NodeName;
+use crate::model::partition::Partitions;
+use crate::record::fence::FenceCounters;
 use crate::record::history_writer::HistoryWriter;
 use crate::remote::assignments::Assignments;
 use crate::remote::census::{Census, Recipients};
@@ -77,11 +81,12 @@ impl Remote {
 /// In one line: the key with which locations are signed cannot be read.
 pub(super) fn start(
     foundation: &Foundation,
-    bus: Option<Connection>,
+    bus: Option<&Joined>,
     announcer: &Announcer,
+    fenced: &Arc<FenceCounters>,
     supervisor: &Supervisor,
 ) -> anyhow::Result<Option<Remote>> {
-    let Some(connection) = bus else { return Ok(None) };
+    let Some(Joined { connection, node }) = bus.cloned() else { return Ok(None) };
     let issuer = issuer(&foundation.config)?;
     let (thread, counters) = (Arbiter::new(), Arc::new(RemoteCounters::default()));
     supervisor.watch_thread("the bus", &thread.handle());
@@ -90,13 +95,15 @@ pub(super) fn start(
     let looker = supervisor.start(&placement, move || Looker(spoken.clone()));
     let parts = Parts {
         connection: connection.clone(),
+        node,
+        fenced: Arc::clone(fenced),
         counters: Arc::clone(&counters),
         assignments: Arc::default(),
         late: LateMarks::default(),
         recipients: Arc::default(),
         enrolled: Arc::default(),
         grown: Arc::default(),
-        is_complete: watch::Sender::new(false),
+        compared: watch::Sender::new(Partitions::NONE),
         are_locations_known: watch::Sender::new(false),
         clocks: Clocks::default(),
         looker: looker.clone(),
@@ -136,13 +143,15 @@ fn issuer(config: &Config) -> anyhow::Result<Option<Arc<Issuer>>> {
 /// What the tasks share.
 struct Parts {
     connection: Connection,
+    node: NodeName,
+    fenced: Arc<FenceCounters>,
     counters: Arc<RemoteCounters>,
     assignments: Arc<Assignments>,
     late: LateMarks,
     recipients: Arc<Recipients>,
     enrolled: Arc<Notify>,
     grown: Arc<Notify>,
-    is_complete: watch::Sender<bool>,
+    compared: watch::Sender<Partitions>,
     are_locations_known: watch::Sender<bool>,
     clocks: Clocks,
     looker: Handle<Looker>,
@@ -185,7 +194,8 @@ impl Parts {
             clock: clock.clone(),
             are_locations_known: self.are_locations_known.subscribe(),
             limits: limits.clone(),
-            is_complete: self.is_complete.clone(),
+            compared: self.compared.clone(),
+            ownership: self.announcer.ownership.clone(),
             counters: Arc::clone(&self.counters),
         }
     }
@@ -195,11 +205,14 @@ impl Parts {
             connection: self.connection.clone(),
             assignments: Arc::clone(&self.assignments),
             engine: self.announcer.engine.clone(),
-            writer: HistoryWriter::new(self.announcer.databases.history.clone(), Vec::<LocationCode>::new()),
+            writer: HistoryWriter::new(self.announcer.databases.history.clone(), Vec::<LocationCode>::new())
+                .fenced(&self.announcer.ownership, &self.fenced),
             clocks: self.clocks.clone(),
             late: self.late.clone(),
             clock: clock.clone(),
-            is_complete: self.is_complete.subscribe(),
+            compared: self.compared.subscribe(),
+            ownership: self.announcer.ownership.clone(),
+            node: self.node.clone(),
             counters: Arc::clone(&self.counters),
         }
     }

@@ -6,15 +6,19 @@ use std::time::Duration;
 
 use async_nats::HeaderMap;
 use async_nats::jetstream::AckKind;
+use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::message::Message;
+use async_nats::jetstream::stream::{ConsumerError, ConsumerErrorKind};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 
 use crate::bus::connection::{Connection, nats};
 use crate::bus::messages::results::BatchMessage;
-use crate::bus::subjects::{RESULTS, Subject};
+use crate::bus::subjects::{self, RESULTS, Subject};
 use crate::clock::Timestamp;
+use crate::model::node::NodeName;
+use crate::model::partition::Partitions;
 
 /// A batch that is not acknowledged for this long is delivered again.
 pub const REDELIVERED_AFTER: Duration = Duration::from_secs(60);
@@ -30,7 +34,7 @@ const REQUEST_ENDS: Duration = Duration::from_secs(30);
 const MESSAGE_ID: &str = "Nats-Msg-Id";
 
 /// The end of the stream at an engine node.
-pub struct Incoming(pull::Stream);
+pub struct Incoming(Option<pull::Stream>);
 
 impl std::fmt::Debug for Incoming {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -53,24 +57,30 @@ pub struct IncomingBatch {
 }
 
 impl Incoming {
-    /// Takes batches of all partitions, beginning with the oldest that nobody has acknowledged.
+    /// Takes batches of these partitions, beginning with the oldest that nobody has acknowledged. What this node has taken
+    /// before and not acknowledged comes again; without partitions nothing comes.
     ///
     /// # Errors
-    /// JetStream does not answer.
-    pub async fn open(engine: &Connection) -> Result<Self, String> {
+    /// JetStream does not answer, or another node still takes batches of one of the partitions.
+    pub async fn open(engine: &Connection, node: &NodeName, partitions: Partitions) -> Result<Self, String> {
+        close(engine, node).await?;
+        if partitions.is_empty() {
+            return Ok(Self(None));
+        }
         let stream = engine.jetstream().get_stream(RESULTS).await.map_err(|error| error.to_string())?;
+        let filters = partitions.iter().map(subjects::results_of_partition);
         let config = pull::Config {
-            durable_name: Some("engine".into()),
+            durable_name: Some(end_of(node)),
+            filter_subjects: filters.collect(),
             ack_policy: AckPolicy::Explicit,
             ack_wait: REDELIVERED_AFTER,
             max_ack_pending: UNACKNOWLEDGED,
             ..pull::Config::default()
         };
-        let consumer = stream.get_or_create_consumer("engine", config).await;
-        let consumer = consumer.map_err(|error| error.to_string())?;
+        let consumer = stream.create_consumer(config).await.map_err(|error| error.to_string())?;
         let messages = consumer.stream().max_bytes_per_batch(BYTES_AT_ONCE).heartbeat(HEARTBEAT);
         let messages = messages.expires(REQUEST_ENDS).messages().await;
-        messages.map(Self).map_err(|error| error.to_string())
+        messages.map(|messages| Self(Some(messages))).map_err(|error| error.to_string())
     }
 
     /// The next batch.
@@ -78,8 +88,9 @@ impl Incoming {
     /// # Errors
     /// The stream has to be opened anew.
     pub async fn next(&mut self) -> Result<IncomingBatch, String> {
-        let message =
-            self.0.next().await.ok_or("the stream has ended")?.map_err(|error| error.to_string())?;
+        let Some(messages) = &mut self.0 else { return std::future::pending().await };
+        let message = messages.next().await.ok_or("the stream has ended")?;
+        let message = message.map_err(|error| error.to_string())?;
         let info = message.info().map_err(|error| error.to_string())?;
         let published_ms = info.published.unix_timestamp_nanos().div_euclid(1_000_000);
         Ok(IncomingBatch {
@@ -90,6 +101,26 @@ impl Incoming {
             message,
         })
     }
+}
+
+/// Ends a node's end of the stream, if there is one: what it has taken and not acknowledged goes to others.
+///
+/// # Errors
+/// JetStream does not answer.
+pub async fn close(engine: &Connection, node: &NodeName) -> Result<(), String> {
+    let closed = engine.jetstream().delete_consumer_from_stream(end_of(node), RESULTS).await;
+    match closed {
+        Err(error) if !is_missing(&error) => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}
+
+fn is_missing(error: &ConsumerError) -> bool {
+    matches!(error.kind(), ConsumerErrorKind::JetStream(error) if error.error_code() == ErrorCode::CONSUMER_NOT_FOUND)
+}
+
+fn end_of(node: &NodeName) -> String {
+    format!("engine-{node}")
 }
 
 impl IncomingBatch {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::announcer::changes::{Changes, Marks};
+use crate::announcer::ownership::Ownership;
 use crate::bus::connection::Connection;
 use crate::bus::definition_bucket::{self, BucketChange, DefinitionPlace};
 use crate::bus::messages::definition::{LocationDefinition, Rhythm, SealedDefinition};
@@ -20,6 +21,7 @@ use crate::config::limits::BusLimits;
 use crate::engine::definition::{Definer, PlannedChecks};
 use crate::engine::roster::KnownLocation;
 use crate::model::location::LocationCode;
+use crate::model::partition::{Partition, Partitions};
 use crate::model::service::{Service, ServiceKey};
 use crate::remote::assignments::{Assigned, Assignments};
 use crate::remote::census::Recipients;
@@ -45,6 +47,8 @@ pub struct Distribution {
     pub definer: Definer,
     /// Says what to compare.
     pub changes: Changes,
+    /// The services that this node distributes.
+    pub ownership: Ownership,
     /// What locations are assigned, as it is in force.
     pub assignments: Arc<Assignments>,
     /// The locations, and their keys.
@@ -55,14 +59,16 @@ pub struct Distribution {
     pub are_locations_known: watch::Receiver<bool>,
     /// The sizes of streams.
     pub limits: BusLimits,
-    /// True once every service has been compared since the start.
-    pub is_complete: watch::Sender<bool>,
+    /// The partitions of which every service has been compared since they came to this node.
+    pub compared: watch::Sender<Partitions>,
     /// Counts what is written.
     pub counters: Arc<RemoteCounters>,
 }
 
 /// What this process knows of the bucket.
 struct Known {
+    /// The partitions that it knows of.
+    partitions: Partitions,
     sender: SealingKey,
     digests: HashMap<DefinitionPlace, String>,
     /// The keys of services, for those that are gone.
@@ -101,7 +107,8 @@ impl Distribution {
             return;
         }
         loop {
-            let digests = match definition_bucket::digests(&self.connection).await {
+            let partitions = self.ownership.watched();
+            let digests = match definition_bucket::digests(&self.connection, partitions).await {
                 Ok(digests) => digests,
                 Err(error) => {
                     tracing::warn!(
@@ -116,16 +123,20 @@ impl Distribution {
                     continue;
                 }
             };
-            let mut known = Known { sender: SealingKey::random(), digests, places: HashMap::new() };
+            let sender = SealingKey::random();
+            let mut known = Known { partitions, sender, digests, places: HashMap::new() };
             self.changes.mark_all();
             self.follow(&mut known).await;
         }
     }
 
-    /// Acts on marks until a write fails: then what lies in the bucket is not known any more.
+    /// Acts on marks until a write fails, or partitions come or go: then what lies in the bucket is not known any more.
     async fn follow(&self, known: &mut Known) {
         loop {
             let marks = self.changes.take().await;
+            if self.ownership.watched() != known.partitions {
+                return;
+            }
             let Err(problem) = self.act(&marks, known).await else { continue };
             tracing::warn!(error = %problem, "locations cannot be given their definitions; it is tried again");
             self.changes.put_back(marks);
@@ -140,7 +151,8 @@ impl Distribution {
         if marks.all {
             return self.compare_all(known).await;
         }
-        let keys: Vec<ServiceKey> = marks.services.keys().copied().collect();
+        let ours = |key: &ServiceKey| known.partitions.contains(Partition::of(*key));
+        let keys: Vec<ServiceKey> = marks.services.keys().copied().filter(ours).collect();
         let found = services::definitions_by_keys(self.databases.main.reader(), &keys).await?;
         let there: HashSet<ServiceKey> = found.iter().map(|owned| owned.service.key).collect();
         let mut differences = self.compare(&found, known)?;
@@ -156,7 +168,8 @@ impl Distribution {
         // What is not found again is stale.
         known.places.clear();
         loop {
-            let page = services::definitions(self.databases.main.reader(), after, PAGE).await?;
+            let main = self.databases.main.reader();
+            let page = services::definitions(main, known.partitions, after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = last.service.key;
             let differences = self.compare(&page, known)?;
@@ -177,7 +190,7 @@ impl Distribution {
         let changes = stale.into_keys().map(BucketChange::TakeAway).collect();
         self.write(Differences { changes, digests: Vec::new() }, known).await?;
         // Nobody may be waiting for it.
-        self.is_complete.send_replace(true);
+        self.compared.send_replace(known.partitions);
         Ok(())
     }
 
@@ -226,7 +239,8 @@ impl Distribution {
                 interval_ms: plan.interval_ms,
             };
             let json = serde_json::to_vec(&definition).ok()?;
-            let place = DefinitionPlace { location, service: service.id };
+            let place =
+                DefinitionPlace { location, partition: Partition::of(service.key), service: service.id };
             Some(Wanted { place, assigned, json, recipient })
         };
         locations.iter().enumerate().filter_map(of_slot).collect()

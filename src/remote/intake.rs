@@ -13,8 +13,8 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{interval, sleep};
 
+use crate::announcer::ownership::Ownership;
 use crate::bus::connection::Connection;
-use crate::bus::definition_bucket::partition_of;
 use crate::bus::messages::results::ResultBatch;
 use crate::bus::result_stream::{Incoming, IncomingBatch, REDELIVERED_AFTER, UNACKNOWLEDGED};
 use crate::bus::subjects::Subject;
@@ -24,6 +24,8 @@ use crate::engine::aggregator::Batch;
 use crate::engine::elsewhere::ServiceResults;
 use crate::model::history::CheckRecord;
 use crate::model::location::LocationCode;
+use crate::model::node::NodeName;
+use crate::model::partition::{Partition, Partitions};
 use crate::record::history_writer::HistoryWriter;
 use crate::remote::admission::{Allowance, Arrival, Judged, TakenResults, judge};
 use crate::remote::assignments::Assignments;
@@ -53,8 +55,12 @@ pub struct Intake {
     pub late: LateMarks,
     /// Wall time.
     pub clock: Clock,
-    /// True once the assignments are known.
-    pub is_complete: watch::Receiver<bool>,
+    /// This node, and what it owns.
+    pub ownership: Ownership,
+    /// The name of this node's end of the stream.
+    pub node: NodeName,
+    /// The partitions of which the assignments are known.
+    pub compared: watch::Receiver<Partitions>,
     /// Counts.
     pub counters: Arc<RemoteCounters>,
 }
@@ -74,31 +80,34 @@ impl Intake {
     }
 
     async fn listen(mut self, pending: mpsc::Sender<Pending>) {
-        // Before that, whatever comes would be refused.
-        if self.is_complete.wait_for(|is_complete| *is_complete).await.is_err() {
-            return;
-        }
         let mut allowances = HashMap::new();
         loop {
-            if let Err(error) = self.follow(&pending, &mut allowances).await {
-                tracing::warn!(error, "results of locations cannot be read; it is tried again");
-            }
+            let followed = self.follow(&pending, &mut allowances).await;
             if pending.is_closed() {
                 return;
             }
-            sleep(RETRY).await;
+            if let Err(error) = followed {
+                tracing::warn!(error, "results of locations cannot be read; it is tried again");
+                sleep(RETRY).await;
+            }
         }
     }
 
-    /// Takes batches until the stream has to be opened anew.
+    /// Takes batches until the stream has to be opened anew, or other partitions are to be taken in.
     async fn follow(
-        &self,
+        &mut self,
         pending: &mpsc::Sender<Pending>,
         allowances: &mut HashMap<LocationCode, Allowance>,
     ) -> Result<(), String> {
-        let mut incoming = Incoming::open(&self.connection).await?;
+        let mut ready = self.ownership.changes();
+        let partitions = self.taken_in();
+        let mut incoming = Incoming::open(&self.connection, &self.node, partitions).await?;
         loop {
-            let batch = incoming.next().await?;
+            let batch = tokio::select! {
+                batch = incoming.next() => batch?,
+                Ok(()) = ready.changed() => if self.taken_in() == partitions { continue } else { return Ok(()) },
+                Ok(()) = self.compared.changed() => if self.taken_in() == partitions { continue } else { return Ok(()) },
+            };
             if batch.is_redelivered {
                 self.counters.redelivered.add(1);
             }
@@ -119,6 +128,11 @@ impl Intake {
                 return Ok(());
             }
         }
+    }
+
+    /// The partitions whose results would be heard and judged well: of others, whatever came would be refused.
+    fn taken_in(&self) -> Partitions {
+        self.ownership.ready().common(*self.compared.borrow())
     }
 
     fn judge(
@@ -149,8 +163,9 @@ impl Intake {
         let Judged { taken, refused } = judge(arrival, &assigned, now);
         drop(assigned);
         refused.into_iter().for_each(|reason| refuse(reason, 1));
-        let (taken, misplaced): (Vec<_>, Vec<_>) =
-            taken.into_iter().partition(|results| partition_of(results.id) == partition);
+        let (taken, misplaced): (Vec<_>, Vec<_>) = taken.into_iter().partition(|results| {
+            results.records.iter().all(|record| Partition::of(record.service) == partition)
+        });
         misplaced.iter().for_each(|results| refuse(Refusal::Malformed, results.records.len()));
         taken
     }
