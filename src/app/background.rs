@@ -85,9 +85,10 @@ impl Background {
             .spawn(RECOVERY, move || recovery::run(recovered.clone(), Arc::clone(&returned), retry));
         let compared = announcer.clone();
         let reconciliation = supervisor.spawn(RECONCILIATION, move || reconcile::run(compared.clone()));
-        let (kept, upkeep_guard) = (databases.clone(), Arc::clone(guard));
-        let upkeep =
-            supervisor.spawn(UPKEEP, move || upkeep::run(kept.clone(), Arc::clone(&upkeep_guard), every));
+        let (kept, upkeep_guard, owned) = (databases.clone(), Arc::clone(guard), announcer.ownership.clone());
+        let upkeep = supervisor.spawn(UPKEEP, move || {
+            upkeep::run(kept.clone(), Arc::clone(&upkeep_guard), owned.clone(), every)
+        });
         let (marked, clock_guard) = (databases.clone(), Arc::clone(guard));
         let wall_clock =
             supervisor.spawn(WALL_CLOCK, move || wall_clock::run(marked.clone(), Arc::clone(&clock_guard)));

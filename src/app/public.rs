@@ -20,7 +20,7 @@ pub(super) fn open(state: AppState, listener: TcpListener) -> anyhow::Result<Ser
 fn visitors(parts: &AppState) -> Visitors {
     let pages = Pages {
         databases: parts.databases.clone(),
-        engine: parts.engine.clone(),
+        announcer: parts.announcer.clone(),
         clock: parts.clock.clone(),
         names: Arc::clone(&parts.domain_names),
     };
@@ -34,6 +34,7 @@ pub(super) fn domain_watch(parts: &AppState) -> DomainWatch {
         guard: Arc::clone(&parts.guard),
         names: Arc::clone(&parts.domain_names),
         toolbox: Arc::clone(&parts.toolbox),
+        ownership: parts.announcer.ownership.clone(),
     }
 }
 

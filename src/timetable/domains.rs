@@ -9,6 +9,7 @@ use std::time::Duration;
 use actix::{Actor, ActorContext as _, AsyncContext as _, Context, Handler, Message, ResponseFuture};
 use futures_util::{StreamExt as _, stream};
 
+use crate::announcer::ownership::Ownership;
 use crate::clock::guard::ClockGuard;
 use crate::model::domain::Domain;
 use crate::model::domain_names::DomainNames;
@@ -35,6 +36,8 @@ pub struct DomainWatch {
     pub names: Arc<DomainNames>,
     /// The way to the name servers.
     pub toolbox: Arc<Toolbox>,
+    /// Among several nodes one looks.
+    pub ownership: Ownership,
 }
 
 /// The actor.
@@ -82,7 +85,9 @@ impl Handler<Tick> for DomainClock {
     fn handle(&mut self, _: Tick, ctx: &mut Context<Self>) {
         let watch = self.watch.clone();
         let round = async move {
-            if let Err(error) = watch.round().await {
+            if watch.ownership.leads()
+                && let Err(error) = watch.round().await
+            {
                 tracing::warn!(%error, "looking at custom domains is put off");
             }
         };

@@ -159,7 +159,9 @@ impl Handler<Tick> for MaintenanceClock {
     fn handle(&mut self, _: Tick, _: &mut Context<Self>) -> Self::Result {
         let transitions = self.transitions.clone();
         let round = async move {
-            transitions.run_due().await?;
+            if transitions.announcer.ownership.leads() {
+                transitions.run_due().await?;
+            }
             transitions.pause().await
         };
         // A panic ends this round, not the clock: its transaction is undone, and the next round begins anew.
