@@ -5,6 +5,7 @@
 
 mod background;
 mod bus;
+mod cluster;
 pub mod embedded;
 pub mod first_start;
 mod foundation;
@@ -30,16 +31,22 @@ pub use crate::app::locations::toolbox;
 
 use crate::announcer::Announcer;
 use crate::announcer::changes::Changes;
+use crate::announcer::ownership::Ownership;
+use crate::announcer::peers::Peers;
 use crate::app::background::{Background, BackgroundParts};
+use crate::app::bus::Joined;
+use crate::app::cluster::Cluster;
 use crate::app::first_start::{FirstStart, FolderLock};
 use crate::app::recording::{
     CompactorParts, RecorderParts, StartedCompactor, start_compactor, start_recorder,
 };
 use crate::app::remote::Remote;
+use crate::bus::peers::BusPeers;
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::config::Config;
 use crate::engine::definition::Definer;
+use crate::engine::location::Prober;
 use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
 use crate::http::server::Server;
@@ -48,6 +55,7 @@ use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::plans::PlanTable;
 use crate::record::compaction::{CompactionCounters, Compactor};
+use crate::record::fence::FenceCounters;
 use crate::record::recorder::{RecordCounters, Recorder};
 use crate::record::recovery::Returned;
 use crate::store::Databases;
@@ -71,6 +79,8 @@ pub struct App {
     databases: Databases,
     /// What serves locations in other places; `None` when everything runs in this process.
     remote: Option<Remote>,
+    /// What keeps this node's share of the services; `None` on a node that is alone.
+    cluster: Option<Cluster>,
     /// Held until everything has stopped.
     lock: File,
 }
@@ -84,6 +94,7 @@ struct Recording {
     recorded: Arc<RecordCounters>,
     compacted: Arc<CompactionCounters>,
     returned: Arc<Returned>,
+    fenced: Arc<FenceCounters>,
 }
 
 impl Recording {
@@ -94,12 +105,17 @@ impl Recording {
         guard: &Arc<ClockGuard>,
         supervisor: &Supervisor,
         remote: Option<&Remote>,
+        cluster: Option<&Cluster>,
     ) -> Vec<Arc<dyn Collect>> {
         let clock = Arc::new(ClockMetrics(Arc::clone(guard)));
         let (recorded, compacted) = (Arc::clone(&self.recorded), Arc::clone(&self.compacted));
         let always: [Arc<dyn Collect>; 6] =
             [engine.counters(), engine.roster(), recorded, compacted, clock, Arc::new(supervisor.clone())];
-        always.into_iter().chain(remote.into_iter().flat_map(Remote::collectors)).collect()
+        let among_others = cluster.into_iter().flat_map(|cluster| {
+            [Arc::clone(&cluster.counters) as Arc<dyn Collect>, Arc::clone(&self.fenced) as Arc<dyn Collect>]
+        });
+        let elsewhere = remote.into_iter().flat_map(Remote::collectors);
+        always.into_iter().chain(elsewhere).chain(among_others).collect()
     }
 }
 
@@ -122,22 +138,16 @@ impl App {
                 .await?;
         let first_start = make_ready(&foundation, node).await?;
         let definer = definer(&foundation)?;
-        let recording = start_recording(&foundation, &definer, &guard, &supervisor)?;
+        let ownership = cluster::ownership(&foundation.config, bus.as_ref(), node);
+        let recording = start_recording(&foundation, &definer, &guard, &ownership, &supervisor)?;
         let is_past_whole = past::replay(&foundation.databases, &recording.recorder).await;
-        let engine = Engine::start(&EngineParts {
-            roster: Arc::clone(&definer.roster),
-            probers,
-            clock: foundation.clock.clone(),
-            limits: definer.limits.clone(),
-            threads: Threads::Own(definer.limits.shards),
-            sink: recording.recorder.address().recipient(),
-            supervisor: supervisor.clone(),
-        });
+        let engine = start_engine(&foundation, &definer, probers, &recording, &supervisor);
         let databases = foundation.databases.clone();
-        let changes = if bus.is_some() { Changes::kept() } else { Changes::default() };
-        let announcer = Announcer { databases: databases.clone(), engine: engine.clone(), definer, changes };
+        let announcer = announcer(&databases, &engine, definer, ownership, bus.as_ref());
         let restored = past::restore_services(&announcer, is_past_whole).await?;
-        let remote = remote::start(&foundation, bus, &announcer, &supervisor)?;
+        let remote = remote::start(&foundation, bus.as_ref(), &announcer, &recording.fenced, &supervisor)?;
+        let (recorder, returned) = (&recording.recorder, &recording.returned);
+        let cluster = Cluster::start(bus.as_ref(), &announcer, recorder, returned, &supervisor);
         let state = AppState {
             base_url: foundation.config.base_url(),
             plans: PlanTable::new(&foundation.config.plans)?,
@@ -152,7 +162,7 @@ impl App {
             engine: engine.clone(),
             definer: announcer.definer.clone(),
             announcer: announcer.clone(),
-            collectors: recording.collectors(&engine, &guard, &supervisor, remote.as_ref()),
+            collectors: recording.collectors(&engine, &guard, &supervisor, remote.as_ref(), cluster.as_ref()),
             supervisor: supervisor.clone(),
         };
         let background = Background::start(BackgroundParts {
@@ -167,8 +177,22 @@ impl App {
             restored,
         })
         .await;
+        if let Some(cluster) = &cluster {
+            cluster.wait_for_share().await;
+        }
         let server = public::open(state, listener)?;
-        Ok(Self { address, first_start, server, background, engine, recording, databases, remote, lock })
+        Ok(Self {
+            address,
+            first_start,
+            server,
+            background,
+            engine,
+            recording,
+            databases,
+            remote,
+            cluster,
+            lock,
+        })
     }
 
     /// Stops in order: no new requests, no new checks, everything recorded, databases closed.
@@ -181,6 +205,10 @@ impl App {
             self.server.stop().await;
             awaited.set("the timetable and background tasks");
             self.background.stop().await;
+            if let Some(cluster) = &self.cluster {
+                awaited.set("the hand-over to other nodes");
+                cluster.leave().await;
+            }
             if let Some(remote) = &self.remote {
                 remote.stop();
             }
@@ -235,15 +263,54 @@ fn definer(foundation: &Foundation) -> anyhow::Result<Definer> {
     Ok(Definer { sealer: sealer.clone(), roster, limits: config.limits.engine.clone() })
 }
 
+fn start_engine(
+    foundation: &Foundation,
+    definer: &Definer,
+    probers: Vec<Arc<dyn Prober>>,
+    recording: &Recording,
+    supervisor: &Supervisor,
+) -> Engine {
+    Engine::start(&EngineParts {
+        roster: Arc::clone(&definer.roster),
+        probers,
+        clock: foundation.clock.clone(),
+        limits: definer.limits.clone(),
+        threads: Threads::Own(definer.limits.shards),
+        sink: recording.recorder.address().recipient(),
+        supervisor: supervisor.clone(),
+    })
+}
+
+/// Tells the engine of this node, and those of others, about stored services.
+fn announcer(
+    databases: &Databases,
+    engine: &Engine,
+    definer: Definer,
+    ownership: Ownership,
+    bus: Option<&Joined>,
+) -> Announcer {
+    let peers = bus.map(|bus| Arc::new(BusPeers(bus.connection.clone())) as Arc<dyn Peers>);
+    Announcer {
+        databases: databases.clone(),
+        engine: engine.clone(),
+        definer,
+        changes: if bus.is_some() { Changes::kept() } else { Changes::default() },
+        peers: peers.filter(|_| ownership.member().is_some()),
+        ownership,
+    }
+}
+
 fn start_recording(
     foundation: &Foundation,
     definer: &Definer,
     guard: &Arc<ClockGuard>,
+    ownership: &Ownership,
     supervisor: &Supervisor,
 ) -> anyhow::Result<Recording> {
     let Foundation { config, databases, .. } = foundation;
     let (recorder_thread, compactor_thread) = (Arbiter::new(), Arbiter::new());
     let (recorded, returned) = (Arc::new(RecordCounters::default()), Arc::new(Returned::default()));
+    let fenced = Arc::new(FenceCounters::default());
     let recorder = start_recorder(RecorderParts {
         supervisor,
         thread: &recorder_thread,
@@ -251,10 +318,21 @@ fn start_recording(
         databases,
         roster: &definer.roster,
         counters: Arc::clone(&recorded),
+        ownership,
+        fenced: &fenced,
         returned: Arc::clone(&returned),
         spool: past::spool(config)?,
     });
     let compactor = CompactorParts { supervisor, thread: &compactor_thread, config, databases, guard };
     let StartedCompactor { compactor, counters: compacted } = start_compactor(&compactor)?;
-    Ok(Recording { recorder, recorder_thread, compactor, compactor_thread, recorded, compacted, returned })
+    Ok(Recording {
+        recorder,
+        recorder_thread,
+        compactor,
+        compactor_thread,
+        recorded,
+        compacted,
+        returned,
+        fenced,
+    })
 }

@@ -33,6 +33,7 @@ pub mod bench;
 pub mod bus;
 pub mod cli;
 pub mod clock;
+pub mod cluster;
 pub mod config;
 pub mod egress;
 pub mod engine;

@@ -27,7 +27,7 @@ const FLOORS: [&[&str]; 12] = [
     &["engine"],
     &["announcer"],
     &["http", "record", "pages", "timetable", "bus", "notify"],
-    &["remote", "agent"],
+    &["remote", "agent", "cluster"],
     &["app"],
     &["bench"],
     &["cli"],

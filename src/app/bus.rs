@@ -7,19 +7,28 @@ use tokio::time::{sleep, timeout};
 
 use crate::bus::connection::{Connection, Servers};
 use crate::bus::credentials::Credentials;
-use crate::bus::streams;
+use crate::bus::{streams, users};
 use crate::config::Config;
 use crate::config::sources::BadConfig;
+use crate::model::node::NodeName;
 
 /// The interval between two looks whether a server is connected.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// The bus, as this process has joined it.
+#[derive(Clone)]
+pub(super) struct Joined {
+    pub(super) connection: Connection,
+    /// The name of this node.
+    pub(super) node: NodeName,
+}
 
 /// Connects and prepares the streams; `None` when everything runs in this process. A server that does not answer now is joined
 /// later.
 ///
 /// # Errors
 /// In one line: credentials are not set or cannot be read, or a stream cannot be prepared.
-pub(super) async fn join(config: &Config) -> anyhow::Result<Option<Connection>> {
+pub(super) async fn join(config: &Config) -> anyhow::Result<Option<Joined>> {
     let Some(url) = config.nats_url.clone() else { return Ok(None) };
     let Some(file) = &config.nats_credentials else {
         let problem = "nats_url is set, so nats_credentials must be set: \
@@ -30,12 +39,16 @@ pub(super) async fn join(config: &Config) -> anyhow::Result<Option<Connection>> 
     let servers = Servers { url, ca_file: config.nats_ca_file.clone() };
     let limits = &config.limits.bus;
     let connection = Connection::open_some_time(&servers, credentials, limits).await?;
+    let Some(node) = users::node_of(&connection.user()) else {
+        let problem = format!("nats_credentials: {} is no node", connection.user());
+        return Err(BadConfig(problem).into());
+    };
     if timeout(Duration::from_millis(limits.connect_timeout_ms), connected(&connection)).await.is_ok() {
         streams::prepare(connection.jetstream(), limits).await?;
     } else {
         tracing::warn!("no NATS server answers; everything else begins, and the bus is joined when one does");
     }
-    Ok(Some(connection))
+    Ok(Some(Joined { connection, node }))
 }
 
 /// Waits until a server is connected.

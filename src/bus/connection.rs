@@ -117,6 +117,12 @@ impl Connection {
         Ok(Self { client, jetstream, credentials, state })
     }
 
+    /// The name of the user that is connected: `node.a`.
+    #[must_use]
+    pub fn user(&self) -> String {
+        self.credentials.lock().unwrap_or_else(PoisonError::into_inner).holder().name.clone()
+    }
+
     /// Publishes and subscribes without JetStream.
     #[must_use]
     pub fn client(&self) -> &Client {

@@ -7,6 +7,7 @@
 //! - [`connection`] is a connection that comes back by itself and says how it is.
 //! - [`definitions`] delivers to a location what it has to check; [`sealing`] keeps it for that location alone.
 //! - [`messages`] is what goes over it, and how it is read: strictly, for it may come from anybody who holds a location's key.
+//! - [`leases`] says which engine nodes live, and who owns which partition; [`peers`] lets them ask each other.
 //! - [`definition_bucket`] is where engine nodes write definitions; [`result_stream`] brings results; [`requests`] and
 //!   [`reports`] are all that goes without JetStream.
 //!
@@ -20,8 +21,9 @@ pub mod definition_bucket;
 pub mod definitions;
 pub mod installation;
 pub mod jwt;
+pub mod leases;
 pub mod messages;
-pub mod node;
+pub mod peers;
 pub(crate) mod private_files;
 pub mod reports;
 pub mod requests;

@@ -1,0 +1,130 @@
+//! This node among others: where the settings name NATS servers and PostgreSQL, the services are shared with other nodes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::Arbiter;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::announcer::Announcer;
+use crate::announcer::ownership::{Member, Ownership};
+use crate::app::bus::Joined;
+use crate::bus::connection::Connection;
+use crate::bus::peers;
+use crate::cluster::counters::ClusterCounters;
+use crate::cluster::handover::Handover;
+use crate::cluster::keeper::{self, Keeper};
+use crate::config::Config;
+use crate::id::Id;
+use crate::record::recorder::Recorder;
+use crate::record::recovery::Returned;
+use crate::supervise::{Handle, Kind, Supervisor};
+
+const ANSWERS: Kind = Kind::restarting("answers_to_nodes");
+const KEEPER: Kind = Kind::restarting("partition_keeper");
+const LEASE: Kind = Kind::restarting("node_lease");
+
+/// The longest time that a start waits for this node's share.
+const SHARE_WITHIN: Duration = Duration::from_secs(5);
+/// The longest time that a stop waits until everything is given back.
+const LEFT_WITHIN: Duration = Duration::from_secs(4);
+
+/// What keeps this node's share, on a thread of its own.
+pub(super) struct Cluster {
+    pub(super) counters: Arc<ClusterCounters>,
+    ownership: Ownership,
+    thread: Arbiter,
+    is_leaving: watch::Sender<bool>,
+    has_left: watch::Receiver<bool>,
+}
+
+/// What this process owns: everything, or what the leases will say. Nodes share services where they share both databases.
+pub(super) fn ownership(config: &Config, bus: Option<&Joined>, folder: Id) -> Ownership {
+    let is_shared = |url: &Option<String>| url.as_ref().is_some_and(|url| url.starts_with("postgres"));
+    match bus {
+        Some(bus) if is_shared(&config.database_url) && is_shared(&config.history_url) => {
+            Ownership::among_others(Member { name: bus.node.clone(), folder })
+        }
+        _ => Ownership::alone(),
+    }
+}
+
+impl Cluster {
+    /// Begins to keep a share; `None` on a node that is alone.
+    pub(super) fn start(
+        bus: Option<&Joined>,
+        announcer: &Announcer,
+        recorder: &Handle<Recorder>,
+        returned: &Arc<Returned>,
+        supervisor: &Supervisor,
+    ) -> Option<Self> {
+        let ownership = announcer.ownership.clone();
+        let (connection, member) = (bus?.connection.clone(), ownership.member()?.clone());
+        let counters = Arc::new(ClusterCounters::new(ownership.clone()));
+        let (is_leaving, leaving) = watch::channel(false);
+        let (left, has_left) = watch::channel(false);
+        let (announcer, recorder, returned) = (announcer.clone(), recorder.clone(), Arc::clone(returned));
+        let handover = Handover { announcer, recorder, returned, member };
+        let tasks = Tasks { connection, handover, counters: Arc::clone(&counters), leaving, left };
+        let thread = Arbiter::new();
+        supervisor.watch_thread("the shares of nodes", &thread.handle());
+        let supervisor = supervisor.clone();
+        let is_sent = thread.spawn_fn(move || tasks.spawn(&supervisor));
+        debug_assert!(is_sent, "the thread has just been made");
+        Some(Self { counters, ownership, thread, is_leaving, has_left })
+    }
+
+    /// Waits until this node has a share, but not for long: others may have everything, or the bus may be away.
+    pub(super) async fn wait_for_share(&self) {
+        let mut changes = self.ownership.changes();
+        let _ = timeout(SHARE_WITHIN, changes.wait_for(|ready| !ready.is_empty())).await;
+    }
+
+    /// Gives everything back, so that others go on at once.
+    pub(super) async fn leave(&self) {
+        self.is_leaving.send_replace(true);
+        let mut has_left = self.has_left.clone();
+        if timeout(LEFT_WITHIN, has_left.wait_for(|has_left| *has_left)).await.is_err() {
+            tracing::warn!("the partitions of this node are not given back in time; others take them later");
+        }
+        self.thread.stop();
+    }
+}
+
+/// The tasks, before they run.
+struct Tasks {
+    connection: Connection,
+    handover: Handover,
+    counters: Arc<ClusterCounters>,
+    leaving: watch::Receiver<bool>,
+    left: watch::Sender<bool>,
+}
+
+impl Tasks {
+    /// Runs them on the present thread, which ends them.
+    fn spawn(self, supervisor: &Supervisor) {
+        let Self { connection, handover, counters, leaving, left } = self;
+        let (lease, member) = (connection.clone(), handover.member.clone());
+        supervisor.spawn(LEASE, move || keeper::live(lease.clone(), member.clone()));
+        let (asked, announcer) = (connection.clone(), handover.announcer.clone());
+        let me = handover.member.name.clone();
+        supervisor.spawn(ANSWERS, move || {
+            let (asked, announcer, me) = (asked.clone(), announcer.clone(), me.clone());
+            async move {
+                if let Err(error) = peers::answer(&asked, me, &announcer).await {
+                    tracing::error!(error, "this node does not answer others any more");
+                }
+            }
+        });
+        supervisor.spawn(KEEPER, move || {
+            let keeper =
+                Keeper::new(connection.clone(), handover.clone(), Arc::clone(&counters), leaving.clone());
+            let left = left.clone();
+            async move {
+                keeper.run().await;
+                left.send_replace(true);
+            }
+        });
+    }
+}

@@ -1,0 +1,184 @@
+//! The leases of engine nodes: who lives, and who owns which partition.
+//!
+//! A node lives as long as its key is there: it writes it again and again, and the server takes it away after
+//! [`LIVES_FOR`]. So no two clocks are compared. All 64 partitions stand in one value, the ledger, which is changed by
+//! compare-and-swap: its revision is the fencing token of what was taken with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use async_nats::HeaderMap;
+use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::jetstream::stream::{DirectGetErrorKind, Stream};
+use futures_util::StreamExt as _;
+use serde::{Deserialize, Serialize};
+
+use crate::bus::connection::{Connection, nats};
+use crate::bus::subjects::{self, LEASES, Subject};
+use crate::model::ledger::{Fence, Ledger};
+use crate::model::node::NodeName;
+use crate::model::partition::{Partition, Partitions};
+
+/// A node that has not written its key for this long is dead.
+pub const LIVES_FOR: Duration = Duration::from_secs(8);
+/// Header that says when a message is forgotten.
+const TTL: &str = "Nats-TTL";
+/// Header that says after which revision of the same key a write counts.
+const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
+
+/// The leases, as they are at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leases {
+    /// The nodes that live.
+    pub living: BTreeSet<NodeName>,
+    /// Who owns what.
+    pub ledger: Ledger,
+    /// The revision of the ledger; 0 = there is none yet.
+    revision: u64,
+    /// The moment in which the bucket was made, in seconds.
+    epoch: i64,
+}
+
+/// The ledger, as it lies in the bucket: the numbers of the partitions of each node.
+#[derive(Serialize, Deserialize)]
+struct LedgerText {
+    owners: BTreeMap<String, Vec<u8>>,
+    #[serde(default)]
+    leaving: BTreeSet<String>,
+}
+
+/// Returns the data folder of the process that lives under a node's name.
+///
+/// # Errors
+/// JetStream does not answer.
+pub async fn folder_of(connection: &Connection, node: &NodeName) -> Result<Option<String>, String> {
+    let stream = connection.jetstream().get_stream_no_info(subjects::stream_of(LEASES)).await;
+    let stream = stream.map_err(|error| error.to_string())?;
+    match stream.direct_get_last_for_subject(Subject::Living(node.clone()).to_string()).await {
+        Ok(message) => Ok(Some(String::from_utf8_lossy(&message.payload).into_owned())),
+        Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Says that this node lives, for [`LIVES_FOR`] from now, and works on this data folder.
+///
+/// # Errors
+/// JetStream does not acknowledge it.
+pub async fn live(connection: &Connection, node: &NodeName, folder: &str) -> Result<(), String> {
+    let mut headers = HeaderMap::new();
+    headers.insert(TTL, format!("{}s", LIVES_FOR.as_secs()));
+    let subject = nats(&Subject::Living(node.clone()));
+    let sent = connection.jetstream().publish_with_headers(subject, headers, folder.to_owned().into()).await;
+    let acknowledged = sent.map_err(|error| error.to_string())?.await;
+    acknowledged.map(drop).map_err(|error| error.to_string())
+}
+
+/// Reads the leases.
+///
+/// # Errors
+/// JetStream does not answer, or the ledger cannot be read.
+pub async fn read(connection: &Connection) -> Result<Leases, String> {
+    let stream = connection.jetstream().get_stream_no_info(subjects::stream_of(LEASES)).await;
+    let stream = stream.map_err(|error| error.to_string())?;
+    let mut found = stream.info_with_subjects(subjects::living()).await.map_err(|error| error.to_string())?;
+    let epoch = found.info.created.unix_timestamp();
+    let mut living = BTreeSet::new();
+    while let Some(subject) = found.next().await {
+        let (subject, _) = subject.map_err(|error| error.to_string())?;
+        if let Ok(Subject::Living(node)) = subject.parse() {
+            living.insert(node);
+        }
+    }
+    let (ledger, revision) = ledger(&stream).await?;
+    Ok(Leases { living, ledger, revision, epoch })
+}
+
+async fn ledger<I>(stream: &Stream<I>) -> Result<(Ledger, u64), String> {
+    match stream.direct_get_last_for_subject(Subject::Ledger.to_string()).await {
+        Ok(message) => Ok((parse(&message.payload)?, message.sequence)),
+        Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok((Ledger::default(), 0)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Changes the ledger; the fence of what was taken with that. `None` = another node was faster.
+///
+/// # Errors
+/// JetStream does not answer; the ledger may have been changed all the same.
+pub async fn change(
+    connection: &Connection,
+    before: &Leases,
+    ledger: &Ledger,
+) -> Result<Option<Fence>, String> {
+    let mut headers = HeaderMap::new();
+    headers.insert(EXPECTED, before.revision.to_string());
+    let text = text(ledger)?;
+    let subject = nats(&Subject::Ledger);
+    let sent = connection.jetstream().publish_with_headers(subject, headers, text.into()).await;
+    match sent.map_err(|error| error.to_string())?.await {
+        Ok(written) => {
+            let revision = i64::try_from(written.sequence).map_err(|error| error.to_string())?;
+            Ok(Some(Fence { epoch: before.epoch, revision }))
+        }
+        Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Says whenever the ledger has changed, or a node says that it lives. It may miss some: whoever listens looks from time to
+/// time as well.
+///
+/// # Errors
+/// The connection is closed.
+pub async fn changes(connection: &Connection) -> Result<async_nats::Subscriber, String> {
+    connection.client().subscribe(subjects::keys_of(LEASES)).await.map_err(|error| error.to_string())
+}
+
+fn text(ledger: &Ledger) -> Result<Vec<u8>, String> {
+    let numbers = |owned: &Partitions| owned.iter().map(Partition::number).collect();
+    let owners = ledger.owners.iter().map(|(node, owned)| (node.to_string(), numbers(owned)));
+    let leaving = ledger.leaving.iter().map(ToString::to_string).collect();
+    let text = LedgerText { owners: owners.collect(), leaving };
+    serde_json::to_vec(&text).map_err(|error| error.to_string())
+}
+
+fn parse(text: &[u8]) -> Result<Ledger, String> {
+    let bad = |problem: &dyn std::fmt::Display| format!("the ledger of partitions cannot be read: {problem}");
+    let text: LedgerText = serde_json::from_slice(text).map_err(|error| bad(&error))?;
+    let name = |text: &String| text.parse::<NodeName>().map_err(|error| bad(&error));
+    let mut ledger = Ledger::default();
+    for (node, numbers) in &text.owners {
+        let owned: Option<Partitions> = numbers.iter().map(|number| Partition::new(*number)).collect();
+        ledger.owners.insert(name(node)?, owned.ok_or_else(|| bad(&"there is no such partition"))?);
+    }
+    for node in &text.leaving {
+        ledger.leaving.insert(name(node)?);
+    }
+    Ok(ledger)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[test]
+    fn a_ledger_is_read_as_it_was_written() {
+        let (a, b): (NodeName, NodeName) = ("a".parse().unwrap(), "b".parse().unwrap());
+        let some: Partitions = [0, 63].into_iter().filter_map(Partition::new).collect();
+        let ledger = Ledger::default().taken(&a, some).left(&b);
+        let written = text(&ledger).unwrap();
+        assert_eq!(String::from_utf8_lossy(&written), r#"{"owners":{"a":[0,63]},"leaving":["b"]}"#);
+        assert_eq!(parse(&written), Ok(ledger));
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case(r#"{"owners":{"a":[64]}}"#)]
+    #[case(r#"{"owners":{"A":[1]}}"#)]
+    fn what_is_no_ledger_is_none(#[case] text: &str) {
+        assert!(parse(text.as_bytes()).is_err());
+    }
+}
