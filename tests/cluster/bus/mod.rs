@@ -1,8 +1,12 @@
 //! What the tests share: a bus with users, and waiting without sleeping blindly.
 
+pub(crate) mod history;
 pub(crate) mod nats;
+pub(crate) mod node;
 pub(crate) mod place;
+pub(crate) mod rhythm;
 pub(crate) mod rogue;
+pub(crate) mod site;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
