@@ -4,6 +4,8 @@
 //! Every test has a nats-server, a PostgreSQL, up to three `watchkeeper serve` and a website of its own. The long forms are
 //! run with `WATCHKEEPER_ENDURE=1`.
 
+mod any_node;
+mod heartbeats;
 mod partitions;
 mod scene;
 mod share;
