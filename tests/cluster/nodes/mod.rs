@@ -5,10 +5,13 @@
 //! run with `WATCHKEEPER_ENDURE=1`.
 
 mod any_node;
+mod frozen;
 mod heartbeats;
+mod killed;
 mod partitions;
 mod scene;
 mod share;
+mod terminated;
 
 use std::time::Duration;
 
