@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
 use crate::bus::now;
-use crate::nodes::scene::{INTERVAL_MS, Scene, Watched, assert_outages};
+use crate::nodes::scene::{INTERVAL_MS, Scene, Watched, assert_no_due_time_is_missing, assert_outages};
 use crate::nodes::{JOINED, endures};
 use crate::support::client::Client;
 use crate::support::{eventually, service};
@@ -68,6 +68,7 @@ async fn assert_nothing_happened(scene: &Scene, begin_ms: i64) {
     }
     let history = scene.until_stored(0).await;
     for watched in &scene.services {
+        assert_no_due_time_is_missing(&history, watched);
         assert_outages(&history, watched, 0);
     }
 }

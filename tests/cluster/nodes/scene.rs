@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use watchkeeper::model::history::MeasuredStatus;
 
 use crate::bus::history::History;
 use crate::bus::node::Nodes;
 use crate::bus::rhythm::Rhythm;
 use crate::bus::site::Site;
-use crate::bus::{now, within};
 use crate::nodes::JOINED;
 use crate::support::client::Client;
 use crate::support::{create_watched, service};
@@ -21,8 +20,9 @@ pub(super) const INTERVAL_MS: i64 = 1_000;
 
 /// Until a status is known, or another one, by all nodes.
 const KNOWN: Duration = Duration::from_secs(20);
-/// Until everything that was measured is stored.
+/// Until everything that was measured is stored, at the latest, and as a rule.
 const STORED: Duration = Duration::from_secs(30);
+const USUALLY_STORED: Duration = Duration::from_secs(5);
 
 /// A service and its page.
 #[derive(Clone, Debug)]
@@ -89,12 +89,21 @@ impl Scene {
 
     /// Waits until this node says that these services have this status.
     pub(super) async fn until_these(&self, node: usize, those: &[Watched], status: &str) {
-        let what = format!("{} services are {status}, says node {node}", those.len());
-        within(KNOWN, &what, async || {
+        let begin = Instant::now();
+        loop {
             let told = self.statuses(node);
-            those.iter().all(|one| told.get(&one.id).is_some_and(|known| known == status))
-        })
-        .await;
+            let differs = those.iter().filter_map(|one| {
+                let known = told.get(&one.id).map_or("unknown to it", String::as_str);
+                (known != status).then(|| format!("{} is {known}", one.page))
+            });
+            let differs: Vec<String> = differs.collect();
+            if differs.is_empty() {
+                return;
+            }
+            let waited = begin.elapsed();
+            assert!(waited < KNOWN, "not {status}, says node {node} after {waited:?}: {differs:?}");
+            sleep(Duration::from_millis(50)).await;
+        }
     }
 
     /// The visits of a service's page in this time.
@@ -118,33 +127,56 @@ impl Scene {
     }
 
     /// Waits until as much is stored as was measured. Of each page the checks count up to a moment between its last two
-    /// visits, when none was under way; in kills `lost` of them may be lost.
+    /// visits, when none was under way. Up to `lost` of them may be lost where the test says why: then the wait is short.
     pub(super) async fn until_stored(&self, lost: usize) -> History {
-        let mut wanted = Vec::new();
-        for watched in &self.services {
-            let visits = self.site.visits(&watched.page);
-            let [.., before, last] = visits[..] else { panic!("{} was hardly visited", watched.page) };
-            wanted.push((watched, i64::midpoint(before, last), visits.len() - 1));
-        }
-        let begin = now();
+        let wanted: Vec<Wanted<'_>> = self.services.iter().map(|watched| self.wanted(watched)).collect();
+        let begin = Instant::now();
         loop {
             let history = History::read(&self.nodes.postgres);
             assert_eq!(history.doubled, Vec::<String>::new(), "checks are stored more than once");
-            let differs = wanted.iter().filter_map(|(watched, until_ms, visits)| {
-                let checks = history.checks(&watched.id).iter();
-                let stored = checks.filter(|check| check.checked_ms <= *until_ms).count();
-                let is_right = stored <= *visits && stored + lost >= *visits;
-                (!is_right).then(|| format!("{}: {visits} visits, {stored} stored", watched.page))
-            });
-            let differs: Vec<String> = differs.collect();
+            let waited = begin.elapsed();
+            let lost = if waited < USUALLY_STORED { 0 } else { lost };
+            let differs: Vec<String> = wanted.iter().filter_map(|one| one.differs(&history, lost)).collect();
             if differs.is_empty() {
                 return history;
             }
-            let waited = now().ms_since(begin);
-            assert!(waited < crate::nodes::ms(STORED), "after {waited} ms: {differs:#?}");
+            assert!(waited < STORED, "after {waited:?}: {differs:#?}");
             sleep(Duration::from_millis(200)).await;
         }
     }
+
+    fn wanted<'s>(&self, watched: &'s Watched) -> Wanted<'s> {
+        let visits = self.site.visits(&watched.page);
+        let [.., before, last] = visits[..] else { panic!("{} was hardly visited", watched.page) };
+        Wanted { watched, until_ms: i64::midpoint(before, last), visits: visits.len() - 1 }
+    }
+}
+
+/// The checks of a service that are to be stored.
+struct Wanted<'s> {
+    watched: &'s Watched,
+    until_ms: i64,
+    visits: usize,
+}
+
+impl Wanted<'_> {
+    /// Says what is stored, if that is neither as much nor up to `lost` less.
+    fn differs(&self, history: &History, lost: usize) -> Option<String> {
+        let checks = history.checks(&self.watched.id).iter();
+        let stored = checks.filter(|check| check.checked_ms <= self.until_ms).count();
+        let is_right = stored <= self.visits && stored + lost >= self.visits;
+        (!is_right).then(|| format!("{}: {} visits, {stored} stored", self.watched.page, self.visits))
+    }
+}
+
+/// Every due time since the first look has its check.
+#[track_caller]
+pub(super) fn assert_no_due_time_is_missing(history: &History, watched: &Watched) {
+    // The first look is at once, between two due times.
+    let mut due: Vec<i64> = history.checks(&watched.id).iter().skip(1).map(|one| one.scheduled_ms).collect();
+    due.sort_unstable();
+    let holes: Vec<&[i64]> = due.windows(2).filter(|pair| pair[1] - pair[0] != INTERVAL_MS).collect();
+    assert!(holes.is_empty(), "{}: no check between {holes:?}", watched.page);
 }
 
 /// No status was told twice in a row, and the verdicts are up, then down and up again so many times.
