@@ -13,7 +13,7 @@ use watchkeeper::model::partition::Partition;
 use watchkeeper::model::service::{ProbeRole, ServiceKey};
 
 use crate::bus::place::{Place, engine, invited};
-use crate::bus::{self, Bus};
+use crate::bus::{self, Bus, metric};
 use crate::support::client::Client;
 use crate::support::server::Server;
 use crate::support::target::Target;
@@ -35,12 +35,6 @@ fn probe(client: &Client, code: &str) -> Option<Value> {
 async fn until_online(client: &Client, code: &str) {
     let is_online = || probe(client, code).filter(|probe| probe["status"] == "online").map(drop);
     eventually(&format!("{code} is online"), is_online).await;
-}
-
-fn metric(server: &Server, name: &str) -> u64 {
-    let page = server.client().without_token().get("/metrics").expect(200).body;
-    let value = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
-    value.unwrap_or_else(|| panic!("{name} is not there:\n{page}"))
 }
 
 /// An engine node and a location that takes part.

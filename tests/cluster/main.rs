@@ -12,6 +12,7 @@ mod connections;
 mod deliveries;
 mod locations;
 mod nats_config;
+mod nodes;
 mod refusals;
 mod serve;
 mod streams;

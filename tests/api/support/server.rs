@@ -79,8 +79,18 @@ impl Server {
         Postgres::shared().map(|_| Self::on(Backend::Postgres, "", variables))
     }
 
+    /// A further server on the databases that the variables name: it makes no token, so its client has this one.
+    #[allow(dead_code, reason = "the tests of the cluster ask")]
+    pub(crate) fn joining(token: &str, variables: &[(&str, &str)]) -> Self {
+        Self::launched(Backend::Sqlite, "", variables, Some(token))
+    }
+
     /// A server on databases of this kind, where the variables name none.
     fn on(backend: Backend, file: &str, variables: &[(&str, &str)]) -> Self {
+        Self::launched(backend, file, variables, None)
+    }
+
+    fn launched(backend: Backend, file: &str, variables: &[(&str, &str)], token: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("settings.toml"), file).unwrap();
         let defaults =
@@ -95,8 +105,9 @@ impl Server {
             }
         }
         let (child, address) = launch(&folder, &environment);
-        let token = std::fs::read_to_string(data_folder(&folder, &environment).join("token")).unwrap();
-        let client = Client { address, token: Some(token.trim().to_owned()), _server: None };
+        let made = || std::fs::read_to_string(data_folder(&folder, &environment).join("token")).unwrap();
+        let token = token.map_or_else(|| made().trim().to_owned(), str::to_owned);
+        let client = Client { address, token: Some(token), _server: None };
         Self { folder, environment, child, client, this: Weak::new(), databases }
     }
 

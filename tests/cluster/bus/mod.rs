@@ -1,11 +1,15 @@
 //! What the tests share: a bus with users, and waiting without sleeping blindly.
 
+pub(crate) mod history;
 pub(crate) mod nats;
+pub(crate) mod node;
 pub(crate) mod place;
+pub(crate) mod rhythm;
 pub(crate) mod rogue;
+pub(crate) mod site;
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_nats::Client;
@@ -23,11 +27,12 @@ use watchkeeper::config::limits::BusLimits;
 use watchkeeper::model::location::LocationCode;
 
 use crate::bus::nats::NatsServer;
+use crate::support::server::Server;
 
 /// The time that anything may take here.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A running bus with two nodes, `a` and `b`.
+/// A running bus with credentials for three nodes: `a`, `b` and `c`.
 pub(crate) struct Bus {
     pub(crate) files: InstallationFiles,
     pub(crate) server: NatsServer,
@@ -43,7 +48,7 @@ impl Bus {
         let folder = tempfile::tempdir().unwrap();
         let port = nats::free_port();
         let choices = choices(folder.path().to_owned(), port);
-        let nodes = ["a".parse().unwrap(), "b".parse().unwrap()];
+        let nodes = ["a", "b", "c"].map(|name| name.parse().unwrap());
         let files = Installation::at(folder.path()).write(&choices, &nodes, now()).unwrap();
         let server = NatsServer::start(program, &files.configuration, port).await;
         let locations = Issuer::read(&files.locations_key).unwrap();
@@ -57,6 +62,18 @@ impl Bus {
 
     pub(crate) fn url(&self) -> String {
         format!("tls://127.0.0.1:{}", self.port)
+    }
+
+    /// The settings with which a server is the node of this number.
+    pub(crate) fn node_settings(&self, number: usize) -> [(&'static str, String); 4] {
+        let file = |path: &Path| path.to_str().unwrap().to_owned();
+        let (_, credentials, _) = &self.files.nodes[number];
+        [
+            ("WATCHKEEPER_NATS_URL", self.url()),
+            ("WATCHKEEPER_NATS_CREDENTIALS", file(credentials)),
+            ("WATCHKEEPER_NATS_CA_FILE", file(&self.files.authority)),
+            ("WATCHKEEPER_NATS_LOCATIONS_KEY", file(&self.files.locations_key)),
+        ]
     }
 
     /// The connection of an engine node, with all streams prepared.
@@ -111,12 +128,29 @@ pub(crate) fn location(code: &str) -> LocationCode {
 }
 
 /// Waits until `look` says yes.
-pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut look: impl FnMut() -> F) {
-    let deadline = Instant::now() + DEADLINE;
+pub(crate) async fn until<F: Future<Output = bool>>(what: &str, look: impl FnMut() -> F) {
+    within(DEADLINE, what, look).await;
+}
+
+/// Waits until `look` says yes, for this long; returns how long that was.
+pub(crate) async fn within<F: Future<Output = bool>>(
+    limit: Duration,
+    what: &str,
+    mut look: impl FnMut() -> F,
+) -> Duration {
+    let begin = Instant::now();
     while !look().await {
-        assert!(Instant::now() < deadline, "{what}: not within {DEADLINE:?}");
+        assert!(begin.elapsed() < limit, "{what}: not within {limit:?}");
         sleep(Duration::from_millis(20)).await;
     }
+    begin.elapsed()
+}
+
+/// One of a server's numbers, by its name with labels.
+pub(crate) fn metric(server: &Server, name: &str) -> u64 {
+    let page = server.client().without_token().get("/metrics").expect(200).body;
+    let value = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
+    value.unwrap_or_else(|| panic!("{name} is not there:\n{page}"))
 }
 
 /// Returns when the server has taken in everything that this client sent before; nobody answers on `subject`. A flush says only

@@ -10,17 +10,8 @@ use crate::support::server::Server;
 
 /// The server of an engine node on this bus.
 pub(crate) fn engine(bus: &Bus) -> Server {
-    let (_, credentials, _) = &bus.files.nodes[0];
-    let file = |path: &std::path::Path| path.to_str().unwrap().to_owned();
-    Server::embedded(
-        "",
-        &[
-            ("WATCHKEEPER_NATS_URL", &bus.url()),
-            ("WATCHKEEPER_NATS_CREDENTIALS", &file(credentials)),
-            ("WATCHKEEPER_NATS_CA_FILE", &file(&bus.files.authority)),
-            ("WATCHKEEPER_NATS_LOCATIONS_KEY", &file(&bus.files.locations_key)),
-        ],
-    )
+    let settings = bus.node_settings(0);
+    Server::embedded("", &settings.each_ref().map(|(name, value)| (*name, &**value)))
 }
 
 /// Makes a location; returns the join token.

@@ -1,0 +1,108 @@
+//! Any node answers any request, and what it took is in force at the owner. Each thing is done at one node and undone at the
+//! other, so one of both does not own the service.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::bus::{now, within};
+use crate::nodes::scene::{Scene, Watched, told};
+use crate::nodes::{IN_FORCE, ms};
+use crate::support::{create_watched, service};
+
+const SERVICES: usize = 8;
+/// No visit for this long means that nobody checks any more.
+const QUIET: Duration = Duration::from_secs(3);
+/// A change is in force, and the next check, which is due within a second, has come.
+const CHECKED: Duration = IN_FORCE.saturating_add(Duration::from_secs(2));
+
+/// The page is not visited from `IN_FORCE` after `since_ms` on.
+async fn assert_quiet(scene: &Scene, those: &[Watched], since_ms: i64) {
+    let from_ms = since_ms + ms(IN_FORCE);
+    sleep(Duration::from_millis(u64::try_from(from_ms - now().ms()).unwrap_or(0)) + QUIET).await;
+    for watched in those {
+        let rhythm = scene.rhythm(watched, from_ms, now().ms());
+        assert_eq!(rhythm.count(), 0, "{} is checked still: {}", watched.page, rhythm.as_told());
+    }
+}
+
+/// Every page is visited soon.
+async fn until_visited(scene: &Scene, those: &[Watched], since_ms: i64) {
+    let is_visited =
+        |watched: &Watched| scene.site.visits(&watched.page).last().is_some_and(|last| *last > since_ms);
+    within(CHECKED, "every page is visited", async || those.iter().all(is_visited)).await;
+}
+
+#[tokio::test]
+async fn what_one_node_has_written_every_node_reads_at_once() {
+    let Some(scene) = Scene::start(2, 0).await else { return };
+    let clients = [scene.nodes.client(0), scene.nodes.client(1)];
+    for round in 0..SERVICES {
+        let (here, there) = (&clients[round % 2], &clients[(round + 1) % 2]);
+        let page = format!("page-{round}");
+        let id = create_watched(here, &scene.site.url(&page), &crate::nodes::scene::settings());
+        let seen = there.get(&service(&id)).expect(200).data();
+        assert_eq!(seen["target"], scene.site.url(&page));
+        let name = format!("Renamed {round}");
+        there.patch(&service(&id), &json!({"name": name})).expect(200);
+        assert_eq!(here.get(&service(&id)).expect(200).data()["name"], name.as_str());
+        for client in &clients {
+            let listed = client.get("/v1/services?per_page=100").expect(200).data();
+            let names = listed.as_array().unwrap().iter().filter(|one| one["name"] == name.as_str());
+            assert_eq!(names.count(), 1, "{listed}");
+        }
+        here.post(&format!("{}/pause", service(&id)), &json!({})).expect(200);
+        assert_eq!(there.get(&service(&id)).expect(200).data()["status"], "paused");
+        there.post(&format!("{}/resume", service(&id)), &json!({})).expect(200);
+        assert_eq!(here.get(&service(&id)).expect(200).data()["is_paused"], false);
+        there.delete(&service(&id)).expect(200);
+        here.get(&service(&id)).expect(404);
+    }
+}
+
+#[tokio::test]
+async fn a_change_at_any_node_is_in_force_at_the_owner_within_two_seconds() {
+    let Some(mut scene) = Scene::start(2, SERVICES).await else { return };
+    let those = scene.services.clone();
+    // Paused at one node, resumed at the other; then the other way round.
+    for turn in [0, 1] {
+        let client_of = |number: usize| scene.nodes.client((number + turn) % 2);
+        for (number, watched) in those.iter().enumerate() {
+            client_of(number).post(&format!("{}/pause", service(&watched.id)), &json!({})).expect(200);
+        }
+        assert_quiet(&scene, &those, now().ms()).await;
+        let resumed = now().ms();
+        for (number, watched) in those.iter().enumerate() {
+            client_of(number + 1).post(&format!("{}/resume", service(&watched.id)), &json!({})).expect(200);
+        }
+        until_visited(&scene, &those, resumed).await;
+        for node in [0, 1] {
+            scene.until_these(node, &those, "up").await;
+        }
+    }
+    // Another page for each, by way of either node.
+    let moved: Vec<Watched> =
+        those.iter().map(|one| Watched { page: format!("moved-{}", one.page), ..one.clone() }).collect();
+    let changed = now().ms();
+    for (number, watched) in moved.iter().enumerate() {
+        let change = json!({"target": scene.site.url(&watched.page)});
+        scene.nodes.client(number / 2 % 2).patch(&service(&watched.id), &change).expect(200);
+    }
+    until_visited(&scene, &moved, changed).await;
+    assert_quiet(&scene, &those, now().ms()).await;
+    // Deleted at either node.
+    for (number, watched) in moved.iter().enumerate() {
+        scene.nodes.client(number / 2 % 2).delete(&service(&watched.id)).expect(200);
+    }
+    assert_quiet(&scene, &moved, now().ms()).await;
+    // What is made afterwards is checked at once, whoever took it.
+    let made = now().ms();
+    let fresh: Vec<Watched> =
+        (0..SERVICES).map(|number| scene.add(number % 2, &format!("fresh-{number}"))).collect();
+    until_visited(&scene, &fresh, made).await;
+    for node in [0, 1] {
+        scene.until_these(node, &fresh, "up").await;
+        assert!(fresh.iter().all(|one| told(&scene.nodes.client(node), one)["status"] == "up"));
+    }
+}

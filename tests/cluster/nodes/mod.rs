@@ -1,0 +1,36 @@
+//! Several engine nodes share the services: each is checked by one of them, whichever of them lives, and any of them
+//! answers for all.
+//!
+//! Every test has a nats-server, a PostgreSQL, up to three `watchkeeper serve` and a website of its own. The long forms are
+//! run with `WATCHKEEPER_ENDURE=1`.
+
+mod any_node;
+mod frozen;
+mod heartbeats;
+mod killed;
+mod outages;
+mod partitions;
+mod scene;
+mod share;
+mod terminated;
+
+use std::time::Duration;
+
+/// Until partitions are shared evenly after a node has joined.
+const JOINED: Duration = Duration::from_secs(15);
+/// Until others own the partitions of a node that was asked to stop.
+const LEFT: Duration = Duration::from_secs(2);
+/// Until others own the partitions of a node that has died or stands still.
+const TAKEN_OVER: Duration = Duration::from_secs(15);
+/// Until a change that any node has taken is in force at the owner.
+const IN_FORCE: Duration = Duration::from_secs(2);
+
+/// Returns true when the long forms are asked for.
+fn endures() -> bool {
+    std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1")
+}
+
+/// A time in milliseconds.
+fn ms(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap()
+}
