@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::announcer::changes::Changes;
 use crate::announcer::ownership::Ownership;
-use crate::announcer::peers::{Answer, Changed, NobodyAnswers, Peers, Question};
+use crate::announcer::peers::{Answer, Changed, Counts, NobodyAnswers, Peers, Question};
 use crate::engine::aggregator::Snapshot;
 use crate::engine::definition::{Definer, Definition};
 use crate::engine::{Engine, EngineStopped};
@@ -43,6 +43,8 @@ pub struct Announcer {
     pub ownership: Ownership,
     /// The way to the owners of others; `None` = there are none.
     pub peers: Option<Arc<dyn Peers>>,
+    /// Counts requests for all nodes; `None` = each counts for itself.
+    pub counts: Option<Arc<dyn Counts>>,
 }
 
 /// What is announced cannot be brought to where it belongs.
@@ -59,7 +61,7 @@ impl Announcer {
     #[must_use]
     pub fn alone(databases: Databases, engine: Engine, definer: Definer) -> Self {
         let (changes, ownership) = (Changes::default(), Ownership::alone());
-        Self { databases, engine, definer, changes, ownership, peers: None }
+        Self { databases, engine, definer, changes, ownership, peers: None, counts: None }
     }
 
     /// Tells the engine how these services of one organisation are to be watched from now on. Returns when it is in force.
@@ -133,6 +135,12 @@ impl Announcer {
                     return Answer::NotMine;
                 }
                 self.engine.ping(service.id, ping).await.map(|()| Answer::Done).map_err(AnnounceError::from)
+            }
+            Question::Count(token) => {
+                let counts = self.counts.as_ref().filter(|_| self.ownership.watches(token));
+                Ok(counts.map_or(Answer::NotMine, |counts| {
+                    Answer::Counted(counts.count(token, self.engine.now()))
+                }))
             }
         };
         answer.unwrap_or_else(|error| {

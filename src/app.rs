@@ -32,7 +32,7 @@ pub use crate::app::locations::toolbox;
 use crate::announcer::Announcer;
 use crate::announcer::changes::Changes;
 use crate::announcer::ownership::Ownership;
-use crate::announcer::peers::Peers;
+use crate::announcer::peers::{Counts, Peers};
 use crate::app::background::{Background, BackgroundParts};
 use crate::app::bus::Joined;
 use crate::app::cluster::Cluster;
@@ -49,6 +49,7 @@ use crate::engine::definition::Definer;
 use crate::engine::location::Prober;
 use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
+use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::server::Server;
 use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::state::AppState;
@@ -142,8 +143,9 @@ impl App {
         let recording = start_recording(&foundation, &definer, &guard, &ownership, &supervisor)?;
         let is_past_whole = past::replay(&foundation.databases, &recording.recorder).await;
         let engine = start_engine(&foundation, &definer, probers, &recording, &supervisor);
-        let databases = foundation.databases.clone();
-        let announcer = announcer(&databases, &engine, definer, ownership, bus.as_ref());
+        let limiter = public::limiter(&foundation.config);
+        let announcer = Announcer::alone(foundation.databases.clone(), engine.clone(), definer);
+        let announcer = among_others(announcer, ownership, bus.as_ref(), &limiter);
         let restored = past::restore_services(&announcer, is_past_whole).await?;
         let remote = remote::start(&foundation, bus.as_ref(), &announcer, &recording.fenced, &supervisor)?;
         let (recorder, returned) = (&recording.recorder, &recording.returned);
@@ -157,11 +159,12 @@ impl App {
             config: Arc::new(foundation.config.clone()),
             clock: foundation.clock.clone(),
             guard: Arc::clone(&guard),
-            databases: databases.clone(),
+            databases: foundation.databases.clone(),
             node,
             engine: engine.clone(),
             definer: announcer.definer.clone(),
             announcer: announcer.clone(),
+            limiter,
             collectors: recording.collectors(&engine, &guard, &supervisor, remote.as_ref(), cluster.as_ref()),
             supervisor: supervisor.clone(),
         };
@@ -177,9 +180,7 @@ impl App {
             restored,
         })
         .await;
-        if let Some(cluster) = &cluster {
-            cluster.wait_for_share().await;
-        }
+        cluster::wait_for_share(&announcer.ownership).await;
         let server = public::open(state, listener)?;
         Ok(Self {
             address,
@@ -188,7 +189,7 @@ impl App {
             background,
             engine,
             recording,
-            databases,
+            databases: foundation.databases,
             remote,
             cluster,
             lock,
@@ -281,22 +282,20 @@ fn start_engine(
     })
 }
 
-/// Tells the engine of this node, and those of others, about stored services.
-fn announcer(
-    databases: &Databases,
-    engine: &Engine,
-    definer: Definer,
+/// The same announcer, which knows of other nodes.
+fn among_others(
+    alone: Announcer,
     ownership: Ownership,
     bus: Option<&Joined>,
+    limiter: &Arc<RateLimiter>,
 ) -> Announcer {
     let peers = bus.map(|bus| Arc::new(BusPeers(bus.connection.clone())) as Arc<dyn Peers>);
     Announcer {
-        databases: databases.clone(),
-        engine: engine.clone(),
-        definer,
         changes: if bus.is_some() { Changes::kept() } else { Changes::default() },
         peers: peers.filter(|_| ownership.member().is_some()),
+        counts: Some(Arc::clone(limiter) as Arc<dyn Counts>),
         ownership,
+        ..alone
     }
 }
 

@@ -11,7 +11,9 @@ use futures_util::future::{BoxFuture, join_all};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::announcer::Announcer;
+use crate::clock::Timestamp;
 use crate::engine::aggregator::Snapshot;
+use crate::model::allowance::Allowance;
 use crate::model::heartbeat::Ping;
 use crate::model::node::NodeName;
 use crate::model::service::{ServiceAddress, ServiceKey};
@@ -20,11 +22,22 @@ use crate::model::service::{ServiceAddress, ServiceKey};
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The time that one node may take to answer.
 const ANSWER_TAKES: Duration = Duration::from_secs(1);
+/// The time that counting a request at another node may take; then this one counts it.
+const COUNT_TAKES: Duration = Duration::from_millis(250);
 /// The wait before the owners are asked again.
 const AGAIN: Duration = Duration::from_millis(50);
 
+/// Counts the requests of tokens.
+pub trait Counts: Debug + Send + Sync {
+    /// Counts a request of the token with this database key.
+    fn count(&self, token: i64, now: Timestamp) -> Allowance;
+}
+
 /// The way to the other engine nodes.
 pub trait Peers: Debug + Send + Sync {
+    /// True if a question can be sent at this moment.
+    fn are_reachable(&self) -> bool;
+
     /// Asks one of them.
     ///
     /// # Errors
@@ -46,6 +59,8 @@ pub enum Question {
         /// The ping.
         ping: Ping,
     },
+    /// A request of the token with this database key has come: how many may still come?
+    Count(i64),
 }
 
 /// A service that was changed or deleted.
@@ -64,6 +79,8 @@ pub enum Answer {
     Done,
     /// The snapshots, in the order in which they were asked for.
     Snapshots(Vec<Snapshot>),
+    /// What the rate limit says.
+    Counted(Allowance),
     /// Some of them have another owner.
     NotMine,
 }
@@ -103,10 +120,20 @@ impl Announcer {
             if open.is_empty() {
                 return Ok(parts);
             }
-            if self.peers.is_none() || Instant::now() >= until {
+            let is_hopeless = self.peers.as_ref().is_none_or(|peers| !peers.are_reachable());
+            if is_hopeless || Instant::now() >= until {
                 return Err(NobodyAnswers { services: open.len() });
             }
             sleep(AGAIN).await;
+        }
+    }
+
+    /// Counts a request of a token where that is counted for all nodes; `None` = on this node, or nobody can be reached.
+    pub async fn count_elsewhere(&self, token: i64) -> Option<Allowance> {
+        let (owner, peers) = (self.owner_elsewhere(token)?, self.peers.as_ref()?);
+        match timeout(COUNT_TAKES, peers.ask(owner, Question::Count(token))).await {
+            Ok(Ok(Answer::Counted(allowance))) => Some(allowance),
+            _ => None,
         }
     }
 

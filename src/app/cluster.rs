@@ -33,7 +33,6 @@ const LEFT_WITHIN: Duration = Duration::from_secs(4);
 /// What keeps this node's share, on a thread of its own.
 pub(super) struct Cluster {
     pub(super) counters: Arc<ClusterCounters>,
-    ownership: Ownership,
     thread: Arbiter,
     is_leaving: watch::Sender<bool>,
     has_left: watch::Receiver<bool>,
@@ -48,6 +47,12 @@ pub(super) fn ownership(config: &Config, bus: Option<&Joined>, folder: Id) -> Ow
         }
         _ => Ownership::alone(),
     }
+}
+
+/// Waits until this node has a share, but not for long: others may have everything, or the bus may be away.
+pub(super) async fn wait_for_share(ownership: &Ownership) {
+    let mut changes = ownership.changes();
+    let _ = timeout(SHARE_WITHIN, changes.wait_for(|ready| !ready.is_empty())).await;
 }
 
 impl Cluster {
@@ -72,13 +77,7 @@ impl Cluster {
         let supervisor = supervisor.clone();
         let is_sent = thread.spawn_fn(move || tasks.spawn(&supervisor));
         debug_assert!(is_sent, "the thread has just been made");
-        Some(Self { counters, ownership, thread, is_leaving, has_left })
-    }
-
-    /// Waits until this node has a share, but not for long: others may have everything, or the bus may be away.
-    pub(super) async fn wait_for_share(&self) {
-        let mut changes = self.ownership.changes();
-        let _ = timeout(SHARE_WITHIN, changes.wait_for(|ready| !ready.is_empty())).await;
+        Some(Self { counters, thread, is_leaving, has_left })
     }
 
     /// Gives everything back, so that others go on at once.

@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 
 use crate::config::Config;
+use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::server::{Server, Visitors, serve};
 use crate::http::v1::state::AppState;
 use crate::model::domain_names::DomainNames;
@@ -36,6 +37,11 @@ pub(super) fn domain_watch(parts: &AppState) -> DomainWatch {
         toolbox: Arc::clone(&parts.toolbox),
         ownership: parts.announcer.ownership.clone(),
     }
+}
+
+/// The rate limit of the API.
+pub(super) fn limiter(config: &Config) -> Arc<RateLimiter> {
+    Arc::new(RateLimiter::new(config.rate_limit_per_minute, config.limits.http.rate_limit_addresses))
 }
 
 /// The host names that this installation goes by.

@@ -20,9 +20,16 @@ const AT_ONCE: usize = 64;
 pub struct BusPeers(pub Connection);
 
 impl Peers for BusPeers {
+    fn are_reachable(&self) -> bool {
+        self.0.state().is_connected()
+    }
+
     fn ask(&self, node: NodeName, question: Question) -> BoxFuture<'static, Result<Answer, String>> {
-        let connection = self.0.clone();
+        let (connection, is_reachable) = (self.0.clone(), self.are_reachable());
         async move {
+            if !is_reachable {
+                return Err("the bus is not connected".to_owned());
+            }
             let question = QuestionText::from(question);
             let answer: AnswerText = ask(&connection, &Subject::Node(node), &question)
                 .await

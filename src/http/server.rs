@@ -15,7 +15,6 @@ use crate::config::Config;
 use crate::config::limits::HttpLimits;
 use crate::http::description;
 use crate::http::gate::cors::Cors;
-use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::gate::traffic::Traffic;
 use crate::http::gate::{Gate, GateRules};
 use crate::http::kit::body::BodyLimits;
@@ -172,13 +171,13 @@ async fn answer(front: web::Data<Front>, request: HttpRequest, payload: web::Pay
 }
 
 fn rules(config: &Config, state: &AppState) -> GateRules {
-    let HttpLimits { body_bytes, body_timeout_seconds, rate_limit_addresses, .. } = config.limits.http;
+    let HttpLimits { body_bytes, body_timeout_seconds, .. } = config.limits.http;
     let proxies = config.trusted_proxies.clone();
     GateRules {
         clock: state.clock.clone(),
         guard: Arc::clone(&state.guard),
         token_prefix: config.compat.token_prefix.clone(),
-        limiter: RateLimiter::new(config.rate_limit_per_minute, rate_limit_addresses),
+        limiter: Arc::clone(&state.limiter),
         is_trusted_proxy: Box::new(move |address| proxies.iter().any(|proxy| proxy.contains(address))),
         cors: Cors::new(config.cors_allowed_origins.clone()),
         body_limits: BodyLimits { bytes: body_bytes, timeout: Duration::from_secs(body_timeout_seconds) },

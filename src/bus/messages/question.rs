@@ -6,6 +6,7 @@ use crate::announcer::peers::{Answer, Changed, Question};
 use crate::clock::Timestamp;
 use crate::engine::aggregator::Snapshot;
 use crate::id::Id;
+use crate::model::allowance::Allowance;
 use crate::model::heartbeat::Ping;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::verdict::Verdict;
@@ -27,6 +28,8 @@ pub enum QuestionText {
         /// It reported a failure.
         has_failed: bool,
     },
+    /// A request of the token with this database key has come.
+    Count(i64),
 }
 
 /// A service.
@@ -46,6 +49,17 @@ pub enum AnswerText {
     Done,
     /// The snapshots.
     Snapshots(Vec<SnapshotText>),
+    /// What the rate limit says.
+    Counted {
+        /// Requests per window.
+        limit: u32,
+        /// Requests left in this window.
+        remaining: u32,
+        /// The end of the window, in milliseconds since 1970.
+        ends_at_ms: i64,
+        /// The request may pass.
+        passes: bool,
+    },
     /// Another node owns some of them.
     NotMine,
 }
@@ -92,6 +106,7 @@ impl From<Question> for QuestionText {
             Question::Ping { service, ping } => {
                 Self::Ping { service: service.into(), at_ms: ping.at.ms(), has_failed: ping.has_failed }
             }
+            Question::Count(token) => Self::Count(token),
         }
     }
 }
@@ -107,6 +122,7 @@ impl From<QuestionText> for Question {
                 service: service.into(),
                 ping: Ping { at: Timestamp::from_ms(at_ms), has_failed },
             },
+            QuestionText::Count(token) => Self::Count(token),
         }
     }
 }
@@ -116,6 +132,9 @@ impl From<Answer> for AnswerText {
         match answer {
             Answer::Done => Self::Done,
             Answer::Snapshots(snapshots) => Self::Snapshots(snapshots.into_iter().map(Into::into).collect()),
+            Answer::Counted(Allowance { limit, remaining, ends_at, passes }) => {
+                Self::Counted { limit, remaining, ends_at_ms: ends_at.ms(), passes }
+            }
             Answer::NotMine => Self::NotMine,
         }
     }
@@ -128,6 +147,10 @@ impl TryFrom<AnswerText> for Answer {
         Ok(match text {
             AnswerText::Done => Self::Done,
             AnswerText::NotMine => Self::NotMine,
+            AnswerText::Counted { limit, remaining, ends_at_ms, passes } => {
+                let ends_at = Timestamp::from_ms(ends_at_ms);
+                Self::Counted(Allowance { limit, remaining, ends_at, passes })
+            }
             AnswerText::Snapshots(snapshots) => {
                 let read: Result<Vec<Snapshot>, _> = snapshots.into_iter().map(TryInto::try_into).collect();
                 Self::Snapshots(read?)
@@ -181,6 +204,7 @@ mod tests {
             Question::Changed(vec![Changed { service, revision: 3 }]),
             Question::Snapshots(vec![service]),
             Question::Ping { service, ping },
+            Question::Count(3),
         ] {
             let sent = serde_json::to_vec(&QuestionText::from(question.clone())).unwrap();
             let read: QuestionText = serde_json::from_slice(&sent).unwrap();
@@ -192,7 +216,10 @@ mod tests {
             uptime_30d: Some(99.987),
             ..Snapshot::default()
         };
-        for answer in [Answer::Done, Answer::NotMine, Answer::Snapshots(vec![snapshot])] {
+        let allowance = Allowance { limit: 3, remaining: 2, ends_at: Timestamp::from_ms(4), passes: true };
+        let answers =
+            [Answer::Done, Answer::NotMine, Answer::Snapshots(vec![snapshot]), Answer::Counted(allowance)];
+        for answer in answers {
             let sent = serde_json::to_vec(&AnswerText::from(answer.clone())).unwrap();
             let read: AnswerText = serde_json::from_slice(&sent).unwrap();
             assert_eq!(Answer::try_from(read), Ok(answer));

@@ -36,7 +36,7 @@ use crate::http::gate::client_address::client_address;
 use crate::http::gate::cors::Cors;
 use crate::http::gate::guarded::{guarded, run_write};
 use crate::http::gate::idempotency::Keys;
-use crate::http::gate::rate_limit::{Allowance, RateLimiter};
+use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::gate::route::{Resource, Route, Routes, Verb};
 use crate::http::gate::write::Effect;
 use crate::http::kit::body::BodyLimits;
@@ -45,6 +45,7 @@ use crate::http::kit::path::{PathValues, RequestPath};
 use crate::http::kit::query::Query;
 use crate::http::kit::reply::{Reply, add_common};
 use crate::http::kit::request_id::request_id;
+use crate::model::allowance::Allowance;
 use crate::model::token::{TokenHash, TokenText};
 
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -55,6 +56,9 @@ const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset
 pub trait Callers {
     /// The caller whose token has this hash, expired or not.
     fn find_caller(&self, hash: TokenHash) -> impl Future<Output = Result<Option<Caller>, ApiError>>;
+
+    /// Counts a request of a token where that is counted for all nodes; `None` = this process counts it.
+    fn count_elsewhere(&self, token: i64) -> impl Future<Output = Option<Allowance>>;
 }
 
 /// The rules of the gate.
@@ -66,7 +70,7 @@ pub struct GateRules {
     /// `compat.token_prefix`.
     pub token_prefix: String,
     /// The rate limit.
-    pub limiter: RateLimiter,
+    pub limiter: Arc<RateLimiter>,
     /// Returns true if an address is a proxy whose forwarding header is believed.
     pub is_trusted_proxy: Box<dyn Fn(IpAddr) -> bool + Send + Sync>,
     /// Origins of browsers.
@@ -143,7 +147,9 @@ impl<S: Callers + Keys + 'static> Gate<S> {
         }
         match self.authenticate(asked.request, now).await {
             Ok(caller) => {
-                let allowance = self.rules.limiter.count_token(caller.token.key, now);
+                let token = caller.token.key;
+                let counted = self.state.count_elsewhere(token).await;
+                let allowance = counted.unwrap_or_else(|| self.rules.limiter.count_token(token, now));
                 (allowance, self.enter(asked, caller, within(allowance, now)).await)
             }
             Err(Stranger { allowance, error }) => (allowance, Err(error)),

@@ -1,8 +1,10 @@
 //! The rate limit (contract 1.9): fixed windows per token, and per client address for requests without a valid token.
 //!
 //! A window starts with its first request and lets exactly `limit` requests pass, also under concurrency. Time is an
-//! argument. Memory is bounded: ended windows are dropped, and addresses beyond the capacity share one window. It
-//! counts for this process only.
+//! argument. Memory is bounded: ended windows are dropped, and addresses beyond the capacity share one window.
+//!
+//! Among several nodes one counts for a token, whichever takes the request; while that one cannot be reached each node counts
+//! for itself, so at most as many times the limit passes as there are nodes. Addresses are counted by each node.
 //!
 //! A secret that nobody has seen yet (a token, a ping address) costs a look into the database. It is counted for its address
 //! before that look and given back when the secret proves valid, so a flood of made-up ones costs little.
@@ -12,42 +14,13 @@ use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
+use crate::announcer::peers::Counts;
 use crate::clock::Timestamp;
+use crate::model::allowance::{Allowance, WINDOW_MS};
 
 /// Look-ups that an address gets in a second once its window is full: a valid secret among made-up ones is still found.
 const SPARE_LOOK_UPS_PER_SECOND: u32 = 100;
 const SECOND_MS: i64 = 1_000;
-/// Length of a window.
-pub const WINDOW_MS: i64 = 60_000;
-
-/// The answer of the limiter to one request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allowance {
-    /// Requests per window.
-    pub limit: u32,
-    /// Requests left in this window.
-    pub remaining: u32,
-    /// The time at which the window ends.
-    pub ends_at: Timestamp,
-    /// True if the request may pass.
-    pub passes: bool,
-}
-
-impl Allowance {
-    /// Whole seconds until the window ends, rounded up, 1..=60.
-    #[must_use]
-    pub fn retry_after_seconds(&self, now: Timestamp) -> u64 {
-        let left_ms = self.ends_at.ms_since(now).clamp(1, WINDOW_MS);
-        u64::try_from(left_ms).unwrap_or_default().div_ceil(1_000)
-    }
-
-    /// Unix seconds at which the window has ended.
-    #[must_use]
-    pub const fn reset_seconds(&self) -> i64 {
-        (self.ends_at.ms() + 999).div_euclid(1_000)
-    }
-}
-
 /// The answer of the limiter to an address, before a secret of unknown worth is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LookUp {
@@ -114,6 +87,12 @@ impl RateLimiter {
     #[must_use]
     pub const fn addresses(&self) -> &AddressLimiter {
         &self.addresses
+    }
+}
+
+impl Counts for RateLimiter {
+    fn count(&self, token: i64, now: Timestamp) -> Allowance {
+        self.count_token(token, now)
     }
 }
 

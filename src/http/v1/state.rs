@@ -13,9 +13,11 @@ use crate::engine::definition::Definer;
 use crate::http::gate::Callers;
 use crate::http::gate::auth::Caller;
 use crate::http::gate::key_store::KeyStore;
+use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::kit::error::ApiError;
 use crate::http::v1::creation_times::CreationTimes;
 use crate::id::Id;
+use crate::model::allowance::Allowance;
 use crate::model::domain_names::DomainNames;
 use crate::model::plans::PlanTable;
 use crate::model::secret::Sealer;
@@ -50,6 +52,8 @@ pub struct AppState {
     pub definer: Definer,
     /// Tells the engine about stored services.
     pub announcer: Announcer,
+    /// The rate limit.
+    pub limiter: Arc<RateLimiter>,
     /// The host names that this installation goes by.
     pub domain_names: Arc<DomainNames>,
     /// The way to the name servers, for looks at custom domains.
@@ -103,6 +107,10 @@ impl AppState {
 }
 
 impl Callers for AppState {
+    async fn count_elsewhere(&self, token: i64) -> Option<Allowance> {
+        self.announcer.count_elsewhere(token).await
+    }
+
     async fn find_caller(&self, hash: TokenHash) -> Result<Option<Caller>, ApiError> {
         let reader = self.databases.main.reader();
         let Some(token) = tokens::find_by_hash(reader, &hash).await? else {

@@ -20,6 +20,7 @@ const SHOWN_LINES: usize = 80;
 /// The nodes, by number. They end before what they stand on.
 pub(crate) struct Nodes {
     servers: Vec<Server>,
+    settings: Vec<(&'static str, String)>,
     pub(crate) postgres: Postgres,
     pub(crate) bus: Bus,
 }
@@ -27,11 +28,17 @@ pub(crate) struct Nodes {
 impl Nodes {
     /// So many nodes, at most three, which have shared the partitions; `None` without nats-server or PostgreSQL.
     pub(crate) async fn start(count: usize) -> Option<Self> {
+        Self::start_with(count, &[]).await
+    }
+
+    /// The same with these settings.
+    pub(crate) async fn start_with(count: usize, settings: &[(&'static str, &str)]) -> Option<Self> {
         let bus = Bus::start().await?;
         let postgres = Postgres::start()?;
         let orders = NAMES.map(|name| format!("CREATE DATABASE {name}"));
         postgres.answer("postgres", &orders.each_ref().map(String::as_str));
-        let mut nodes = Self { servers: Vec::new(), postgres, bus };
+        let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        let mut nodes = Self { servers: Vec::new(), settings, postgres, bus };
         for _ in 0..count {
             nodes.join();
         }
@@ -45,6 +52,7 @@ impl Nodes {
         settings.push(("WATCHKEEPER_SECRET_KEY", "5e".repeat(32)));
         // Nothing is sealed while a test runs, so that every result is a row.
         settings.push(("WATCHKEEPER_COMPACTION__RESULT_SETTLE_MS", "3600000".into()));
+        settings.extend(self.settings.iter().cloned());
         let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let server = match self.servers.first() {
             None => Server::embedded("", &settings),

@@ -10,6 +10,7 @@ mod heartbeats;
 mod killed;
 mod outages;
 mod partitions;
+mod rate_limit;
 mod scene;
 mod share;
 mod terminated;

@@ -1,0 +1,34 @@
+//! What a rate limit says to one request (contract 1.9).
+
+use crate::clock::Timestamp;
+
+/// Length of a window.
+pub const WINDOW_MS: i64 = 60_000;
+
+/// The answer of the limiter to one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// Requests per window.
+    pub limit: u32,
+    /// Requests left in this window.
+    pub remaining: u32,
+    /// The time at which the window ends.
+    pub ends_at: Timestamp,
+    /// True if the request may pass.
+    pub passes: bool,
+}
+
+impl Allowance {
+    /// Whole seconds until the window ends, rounded up, 1..=60.
+    #[must_use]
+    pub fn retry_after_seconds(&self, now: Timestamp) -> u64 {
+        let left_ms = self.ends_at.ms_since(now).clamp(1, WINDOW_MS);
+        u64::try_from(left_ms).unwrap_or_default().div_ceil(1_000)
+    }
+
+    /// Unix seconds at which the window has ended.
+    #[must_use]
+    pub const fn reset_seconds(&self) -> i64 {
+        (self.ends_at.ms() + 999).div_euclid(1_000)
+    }
+}
