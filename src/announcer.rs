@@ -10,23 +10,38 @@ pub mod changes;
 pub mod ownership;
 pub mod peers;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::announcer::changes::Changes;
 use crate::announcer::ownership::Ownership;
-use crate::announcer::peers::{Answer, Changed, Counts, NobodyAnswers, Peers, Question};
+use crate::announcer::peers::{Answer, Changed, Counts, NobodyAnswers, Part, Peers, Question};
 use crate::engine::aggregator::Snapshot;
 use crate::engine::definition::{Definer, Definition};
 use crate::engine::{Engine, EngineStopped};
 use crate::id::Id;
+use crate::model::allowance::Allowance;
 use crate::model::check::CheckType;
 use crate::model::heartbeat::Ping;
+use crate::model::node::NodeName;
 use crate::model::partition::{Partition, Partitions};
 use crate::model::service::{Service, ServiceAddress, ServiceKey};
 use crate::store::heartbeats::{self, StoredHeartbeat};
 use crate::store::services::{self, OwnedService};
 use crate::store::{Databases, MainError};
+
+/// The time in which an owner has to be found, and answer.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The time that one node may take to answer.
+const ANSWER_TAKES: Duration = Duration::from_secs(1);
+/// The time that counting a request at another node may take; then this one counts it.
+const COUNT_TAKES: Duration = Duration::from_millis(250);
+/// The wait before the owners are asked again.
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// Tells the engine about stored services. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -205,5 +220,70 @@ impl Announcer {
         let reporting = services.iter().filter(|owned| owned.service.check_type == CheckType::Heartbeat);
         let keys: Vec<ServiceKey> = reporting.map(|owned| owned.service.key).collect();
         heartbeats::of_services(self.databases.main.reader(), &keys).await
+    }
+}
+
+/// The way to whoever watches a service.
+impl Announcer {
+    /// Asks the owners of these services, each for its own; the answers with the places of the services that they are about.
+    async fn ask_owners<T: Clone>(
+        &self,
+        services: &[T],
+        key: impl Fn(&T) -> ServiceKey,
+        question: impl Fn(Vec<T>) -> Question,
+    ) -> Result<Vec<Part>, NobodyAnswers> {
+        let until = Instant::now() + PATIENCE;
+        let mut open: Vec<usize> = (0..services.len()).collect();
+        let mut parts = Vec::new();
+        loop {
+            let mut by_owner: BTreeMap<Option<NodeName>, Vec<usize>> = BTreeMap::new();
+            for place in open {
+                by_owner.entry(self.owner_elsewhere(key(&services[place]))).or_default().push(place);
+            }
+            let asked = by_owner.into_iter().map(|(owner, places)| {
+                let question = question(places.iter().map(|place| services[*place].clone()).collect());
+                async move { Part { answer: self.ask(owner, question).await, places } }
+            });
+            let (answered, unanswered): (Vec<_>, Vec<_>) =
+                join_all(asked).await.into_iter().partition(|part| part.answer != Answer::NotMine);
+            parts.extend(answered);
+            open = unanswered.into_iter().flat_map(|part| part.places).collect();
+            if open.is_empty() {
+                return Ok(parts);
+            }
+            let is_hopeless = self.peers.as_ref().is_none_or(|peers| !peers.are_reachable());
+            if is_hopeless || Instant::now() >= until {
+                return Err(NobodyAnswers { services: open.len() });
+            }
+            sleep(AGAIN).await;
+        }
+    }
+
+    /// Counts a request of a token where that is counted for all nodes; `None` = on this node, or nobody can be reached.
+    pub async fn count_elsewhere(&self, token: i64) -> Option<Allowance> {
+        let (owner, peers) = (self.owner_elsewhere(token)?, self.peers.as_ref()?);
+        match timeout(COUNT_TAKES, peers.ask(owner, Question::Count(token))).await {
+            Ok(Ok(Answer::Counted(allowance))) => Some(allowance),
+            _ => None,
+        }
+    }
+
+    /// The other node that owns the service; `None` = this one does, or nobody.
+    fn owner_elsewhere(&self, service: ServiceKey) -> Option<NodeName> {
+        if self.ownership.watches(service) {
+            return None;
+        }
+        let me = self.ownership.member().map(|member| &member.name);
+        self.ownership.owner_of(service).filter(|owner| Some(owner) != me)
+    }
+
+    async fn ask(&self, owner: Option<NodeName>, question: Question) -> Answer {
+        match (owner, &self.peers) {
+            (Some(node), Some(peers)) => {
+                let asked = timeout(ANSWER_TAKES, peers.ask(node, question)).await;
+                asked.ok().and_then(Result::ok).unwrap_or(Answer::NotMine)
+            }
+            _ => self.answer(question).await,
+        }
     }
 }
