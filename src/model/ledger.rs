@@ -49,7 +49,8 @@ impl Ledger {
         self.owners.get(node).copied().unwrap_or_default()
     }
 
-    /// What `me` has to do now, which is one of the `living`. Partitions of nodes that do not live are nobody's.
+    /// What `me` has to do now, which is one of the `living`. Partitions of nodes that do not live are nobody's. What moves
+    /// is spread over all numbers, so that a few services with keys in sequence are shared as well.
     #[must_use]
     pub fn step(&self, me: &NodeName, living: &BTreeSet<NodeName>) -> Step {
         let staying: Vec<&NodeName> = living.difference(&self.leaving).collect();
@@ -60,9 +61,14 @@ impl Ledger {
         let has = mine.len() as usize;
         let owned = living.iter().fold(Partitions::NONE, |owned, node| owned.and(self.of(node)));
         let free = Partitions::ALL.without(owned);
+        let spread = |some: Partitions| {
+            let mut spread: Vec<Partition> = some.iter().collect();
+            spread.sort_by_key(|partition| partition.number().reverse_bits());
+            spread
+        };
         Step {
-            release: mine.iter().rev().take(has.saturating_sub(share)).collect(),
-            take: free.iter().take(share.saturating_sub(has)).collect(),
+            release: spread(mine).into_iter().rev().take(has.saturating_sub(share)).collect(),
+            take: spread(free).into_iter().take(share.saturating_sub(has)).collect(),
         }
     }
 
@@ -163,6 +169,15 @@ mod tests {
         assert_eq!(sizes(&ledger), [32, 32]);
         assert_eq!(ledger.of(&name(0)).without(before), Partitions::NONE, "nothing has moved back and forth");
         assert_eq!(ledger.step(&name(0), &nodes([0, 1])), Step::default());
+    }
+
+    #[test]
+    fn a_few_services_are_shared_as_well() {
+        let mut ledger = Ledger::default();
+        settle(&mut ledger, &nodes([0]));
+        settle(&mut ledger, &nodes([0, 1]));
+        let first: Partitions = (1..=8).map(Partition::of).collect();
+        assert_eq!([0, 1].map(|node| ledger.of(&name(node)).common(first).len()), [4, 4]);
     }
 
     #[test]
