@@ -61,6 +61,16 @@ struct Past {
 struct Beginning {
     partitions: Partitions,
     now: Timestamp,
+    /// Another node watched them until a moment ago.
+    is_handed_over: bool,
+}
+
+impl Beginning {
+    /// This process has just started, and watches everything.
+    fn of_all(announcer: &Announcer) -> Self {
+        let now = announcer.engine.started_at();
+        Self { partitions: Partitions::ALL, now, is_handed_over: false }
+    }
 }
 
 /// A service that runs again, and what its figures need.
@@ -81,19 +91,22 @@ pub struct Restored {
 /// # Errors
 /// When the main database fails.
 pub async fn services(announcer: &Announcer) -> Result<Vec<Restored>, StoreError> {
-    let beginning = Beginning { partitions: Partitions::ALL, now: announcer.engine.started_at() };
-    let past = read_past(announcer, beginning.now).await;
-    each_service(announcer, past, beginning).await
+    let beginning = Beginning::of_all(announcer);
+    let past = read_past(announcer, beginning.now).await.inspect_err(|error| {
+        tracing::error!(%error, "the history cannot be read; services start without their past");
+    });
+    each_service(announcer, past.ok(), beginning).await
 }
 
-/// Starts a watch for every stored service of partitions that have just come to this node.
+/// Starts a watch for every stored service of partitions that have just come to this node. It goes on from its past, or
+/// not at all: another node told of it until a moment ago.
 ///
 /// # Errors
-/// When the main database fails.
+/// When a database fails.
 pub async fn taken(announcer: &Announcer, partitions: Partitions) -> Result<Vec<Restored>, StoreError> {
-    let beginning = Beginning { partitions, now: announcer.engine.now() };
-    let past = read_past(announcer, beginning.now).await;
-    each_service(announcer, past, beginning).await
+    let beginning = Beginning { partitions, now: announcer.engine.now(), is_handed_over: true };
+    let past = read_past(announcer, beginning.now).await?;
+    each_service(announcer, Some(past), beginning).await
 }
 
 /// The same while the history is away, or lacks what still waits for it: services start from scratch, and
@@ -103,7 +116,7 @@ pub async fn taken(announcer: &Announcer, partitions: Partitions) -> Result<Vec<
 /// When the main database fails.
 pub async fn services_without_past(announcer: &Announcer) -> Result<Vec<Restored>, StoreError> {
     tracing::warn!("services start without their past; it is added when the history is there");
-    let beginning = Beginning { partitions: Partitions::ALL, now: announcer.engine.started_at() };
+    let beginning = Beginning::of_all(announcer);
     each_service(announcer, None, beginning).await
 }
 
@@ -128,10 +141,13 @@ async fn each_service(
             && let Err(error) =
                 recent::complete(&databases.history, &mut past.votes, &expected, past.looked).await
         {
+            if beginning.is_handed_over {
+                return Err(error.into());
+            }
             tracing::error!(%error, "older results cannot be read; some services start without their votes");
         }
         let found: Vec<Restored> = stream::iter(definitions)
-            .map(|definition| one(announcer, &past, definition, beginning.now))
+            .map(|definition| one(announcer, &past, definition, beginning))
             .buffered(AT_ONCE)
             .collect()
             .await;
@@ -139,31 +155,25 @@ async fn each_service(
     }
 }
 
-async fn read_past(announcer: &Announcer, now: Timestamp) -> Option<Past> {
+async fn read_past(announcer: &Announcer, now: Timestamp) -> Result<Past, StoreError> {
     // Some of these statements read the newest of every service.
     let history = announcer.databases.history.clone().unhurried();
     let reader = history.reader();
-    let read = async {
-        let locations = LocationNumbers::read(reader).await?;
-        let known = announcer.definer.roster.all();
-        let numbers = known.iter().filter_map(|known| {
-            Some((known.key, *locations.numbers(&[known.location.code.to_string()]).first()?))
-        });
-        let numbers = numbers.collect();
-        let absent = absent(announcer, &locations).await?;
-        // After a long stop the last results are all old.
-        let last = recent::last_fresh(reader).await?.unwrap_or(now);
-        let since = last.min(now).plus_ms(-RECENT_MS);
-        let looked = Within { since, until: now.plus_ms(STEP_MS) };
-        let votes = recent::all_within(reader, looked).await?;
-        let latest = changes::latest_of_all(reader).await?;
-        let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
-        Ok::<Past, StoreError>(Past { is_known: true, locations, numbers, absent, votes, looked, statuses })
-    };
-    let past = read.await.inspect_err(|error| {
-        tracing::error!(%error, "the history cannot be read; services start without their past");
+    let locations = LocationNumbers::read(reader).await?;
+    let known = announcer.definer.roster.all();
+    let numbers = known.iter().filter_map(|known| {
+        Some((known.key, *locations.numbers(&[known.location.code.to_string()]).first()?))
     });
-    past.ok()
+    let numbers = numbers.collect();
+    let absent = absent(announcer, &locations).await?;
+    // After a long stop the last results are all old.
+    let last = recent::last_fresh(reader).await?.unwrap_or(now);
+    let since = last.min(now).plus_ms(-RECENT_MS);
+    let looked = Within { since, until: now.plus_ms(STEP_MS) };
+    let votes = recent::all_within(reader, looked).await?;
+    let latest = changes::latest_of_all(reader).await?;
+    let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
+    Ok(Past { is_known: true, locations, numbers, absent, votes, looked, statuses })
 }
 
 /// Returns the locations elsewhere that are in use, and that the engine does not know yet. One that is gone has no vote.
@@ -191,13 +201,14 @@ fn expect(past: &Past, definition: &Definition, now: Timestamp) -> Expected {
     }
 }
 
-async fn one(announcer: &Announcer, past: &Past, definition: Definition, now: Timestamp) -> Restored {
+async fn one(announcer: &Announcer, past: &Past, definition: Definition, beginning: Beginning) -> Restored {
     let Announcer { engine, definer, .. } = announcer;
     let nothing = HashMap::new();
     let votes = past.votes.get(&definition.key).unwrap_or(&nothing);
     let memory = memory(&definition, definer, past, votes);
+    let memory = Memory { is_handed_over: beginning.is_handed_over, ..memory };
     let last = votes.values().map(|vote| vote.checked_at).max();
-    let backed_until = last.map(|last| backed_until(&definition, last, now));
+    let backed_until = last.map(|last| backed_until(&definition, last, beginning.now));
     let definition = Arc::new(definition);
     let forgotten = (!past.is_known).then(|| Arc::clone(&definition));
     let restored = Restored { key: definition.key, id: definition.id, backed_until, forgotten };

@@ -157,6 +157,7 @@ impl Consensus {
             absent: self.absent.to_vec(),
             status: self.line.status(),
             status_since: self.line.since(),
+            is_handed_over: false,
         }
     }
 

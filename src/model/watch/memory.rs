@@ -17,6 +17,8 @@ pub struct Memory {
     pub status: MeasuredStatus,
     /// The time of its beginning.
     pub status_since: Option<Timestamp>,
+    /// Another process looked until a moment ago: what was due since is looked at at once.
+    pub is_handed_over: bool,
 }
 
 /// The newest result of a location that this process does not know yet, but will. It counts while it is fresh, like that of

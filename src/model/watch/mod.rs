@@ -47,6 +47,7 @@ impl Watch {
     /// looked at once. Effects tell the gap since the last result, if there is one.
     #[must_use]
     pub fn begin(plan: WatchPlan, memory: Memory, now: Timestamp) -> (Self, Vec<Effect>) {
+        let is_handed_over = memory.is_handed_over;
         let resumed = memory.resume(now);
         let is_new = resumed.votes.is_empty();
         let last_look = |slot| {
@@ -56,7 +57,10 @@ impl Watch {
         let round = |(slot, location): (usize, &PlannedLocation)| match location.round {
             RoundKeeper::Location => None,
             RoundKeeper::Watch if is_new => Some(Round::looking_at(&plan, slot, now)),
-            RoundKeeper::Watch => Some(Round::resumed(&plan, slot, last_look(slot), now)),
+            RoundKeeper::Watch => {
+                let round = Round::resumed(&plan, slot, last_look(slot), now);
+                Some(if is_handed_over { round.making_up(last_look(slot), now) } else { round })
+            }
         };
         let rounds: Box<[Option<Round>]> = plan.locations.iter().enumerate().map(round).collect();
         let is_kept_elsewhere = rounds.is_empty() || rounds.iter().any(Option::is_none);

@@ -13,6 +13,8 @@ use crate::model::watch::plan::WatchPlan;
 const CATCH_UP_SPREAD_MS: i64 = 60_000;
 /// In a hurry a location looks this many times as often.
 const HURRY_SPEED: i64 = 5;
+/// A run that was due longer ago is missed.
+const MADE_UP_MS: i64 = 15_000;
 
 /// The due times of one location for one service, and the check that goes on there.
 #[derive(Clone, Debug)]
@@ -78,6 +80,17 @@ impl Round {
         let spread = i64::try_from(plan.hash % CATCH_UP_SPREAD_MS.unsigned_abs()).unwrap_or_default();
         round.next = Next::run(if has_missed && is_far { now.plus_ms(spread) } else { due });
         round
+    }
+
+    /// The same, which makes up at once for a run that was due a moment ago, while the watch was handed over.
+    #[must_use]
+    pub fn making_up(mut self, last_look: Option<Timestamp>, now: Timestamp) -> Self {
+        let due = self.schedule.latest(now);
+        let is_missed = last_look.is_some_and(|last| self.schedule.runs_between(last, now) > 0);
+        if is_missed && now.ms_since(due) <= MADE_UP_MS {
+            self.next = Next { at: now, scheduled_at: due, attempt: 1 };
+        }
+        self
     }
 
     /// Puts the first look off.
