@@ -38,6 +38,8 @@ pub struct Owned {
     pub ready: Partitions,
     /// The fences of those that are held.
     pub fences: BTreeMap<Partition, Fence>,
+    /// Those that the database knows another holder of.
+    pub overtaken: Partitions,
     /// Who owns what, as it was read last.
     pub ledger: Ledger,
 }
@@ -93,6 +95,12 @@ impl Ownership {
         self.watched().contains(Partition::of(service))
     }
 
+    /// True if this node looks at the service, and knows what it is.
+    #[must_use]
+    pub fn is_ready(&self, service: ServiceKey) -> bool {
+        self.ready().contains(Partition::of(service))
+    }
+
     /// True if this node does what is done once for all: it has the first partition.
     #[must_use]
     pub fn leads(&self) -> bool {
@@ -127,6 +135,19 @@ impl Ownership {
         });
     }
 
+    /// The database says that another node has taken these: whoever keeps this node's share has to know.
+    pub fn note_overtaken(&self, partitions: Partitions) {
+        self.change(|owned| owned.overtaken = owned.overtaken.and(partitions));
+    }
+
+    /// Takes note of those that others have taken.
+    #[must_use]
+    pub fn take_overtaken(&self) -> Partitions {
+        let mut overtaken = Partitions::NONE;
+        self.change(|owned| overtaken = std::mem::take(&mut owned.overtaken));
+        overtaken
+    }
+
     /// All services of these are looked at.
     pub fn note_ready(&self, partitions: Partitions) {
         self.change(|owned| owned.ready = owned.ready.and(partitions.common(owned.watched)));
@@ -143,7 +164,10 @@ impl Ownership {
     /// Nothing of these is written any more.
     pub fn let_go(&self, partitions: Partitions) {
         self.stop_watching(partitions);
-        self.change(|owned| owned.fences.retain(|partition, _| !partitions.contains(*partition)));
+        self.change(|owned| {
+            owned.fences.retain(|partition, _| !partitions.contains(*partition));
+            owned.overtaken = owned.overtaken.without(partitions);
+        });
     }
 
     fn read<T>(&self, look: impl FnOnce(&Owned) -> T) -> Option<T> {

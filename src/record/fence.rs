@@ -52,6 +52,14 @@ pub(super) fn permitted(
         .filter(|(partition, hold)| !is_ours(member, owned.fences.get(partition), hold))
         .map(|(partition, hold)| (*partition, hold))
         .collect();
+    let lost: Partitions = others.keys().filter(|lost| owned.fences.contains_key(lost)).copied().collect();
+    if !lost.is_empty() {
+        tracing::warn!(
+            partitions = lost.len(),
+            "the database knows another holder of partitions of this node"
+        );
+        ownership.note_overtaken(lost);
+    }
     let mut permitted = batch.clone();
     permitted.checks.retain(|check| {
         let taken = others.get(&Partition::of(check.service));

@@ -49,6 +49,7 @@ impl HistoryWriter {
         let transaction = self.history.begin().await?;
         let batch = match &self.fence {
             Some((ownership, counters)) => {
+                holds::limit_idling(&transaction).await?;
                 let holds = holds::of(&transaction, fence::partitions_of(batch)).await?;
                 Cow::Owned(fence::permitted(batch, ownership, &holds, counters))
             }

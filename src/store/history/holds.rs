@@ -6,7 +6,10 @@
 use std::collections::BTreeMap;
 
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, QueryOrder,
+    QuerySelect,
+};
 use watchkeeper_entities::partition_hold::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
@@ -26,10 +29,14 @@ pub struct Hold {
     pub taken_at: Timestamp,
 }
 
+/// The time that a write which carries a token may stay open without a further statement, in milliseconds: the node may stand
+/// still or be gone, and nobody can take its partitions before.
+const IDLE_MS: u32 = 3_000;
+
 /// Takes partitions for a node. A hold with a later token stays as it is.
 ///
 /// # Errors
-/// When the database fails.
+/// [`HistoryError::Overtaken`] when a hold with a later token is there, or the database fails.
 pub async fn take(
     connection: &impl ConnectionTrait,
     partitions: Partitions,
@@ -55,6 +62,33 @@ pub async fn take(
         .on_conflict(replace)
         .exec_without_returning(connection)
         .await?;
+    let taken = of(connection, partitions).await?;
+    let is_taken = |partition| taken.get(&partition).is_some_and(|known| known.fence == hold.fence);
+    if partitions.iter().all(is_taken) {
+        Ok(())
+    } else {
+        Err(HistoryError::Overtaken("the database knows a later holder of a partition".into()))
+    }
+}
+
+/// The newest epoch of any token; `None` before the first.
+///
+/// # Errors
+/// When the database fails.
+pub async fn newest(connection: &impl ConnectionTrait) -> Result<Option<Fence>, HistoryError> {
+    let rows = Entity::find().all(connection).await?;
+    Ok(rows.into_iter().map(|row| Fence { epoch: row.epoch, revision: row.revision }).max())
+}
+
+/// Lets a transaction that is about to carry a token end soon, should its node stand still.
+///
+/// # Errors
+/// When the database fails.
+pub async fn limit_idling(transaction: &impl ConnectionTrait) -> Result<(), HistoryError> {
+    if transaction.get_database_backend() == DbBackend::Postgres {
+        let text = format!("SET LOCAL idle_in_transaction_session_timeout = {IDLE_MS}");
+        transaction.execute_unprepared(&text).await?;
+    }
     Ok(())
 }
 
@@ -67,7 +101,13 @@ pub async fn of(
     partitions: Partitions,
 ) -> Result<BTreeMap<Partition, Hold>, HistoryError> {
     let numbers = partitions.iter().map(|partition| i16::from(partition.number()));
-    let rows = Entity::find().filter(Column::Partition.is_in(numbers)).lock_shared().all(transaction).await?;
+    // In one order, as they are taken: two that lock them wait, and never for each other.
+    let rows = Entity::find()
+        .filter(Column::Partition.is_in(numbers))
+        .order_by_asc(Column::Partition)
+        .lock_shared()
+        .all(transaction)
+        .await?;
     let hold = |row: watchkeeper_entities::partition_hold::Model| {
         let partition = Partition::new(u8::try_from(row.partition).ok()?)?;
         let fence = Fence { epoch: row.epoch, revision: row.revision };
