@@ -45,6 +45,8 @@ pub struct Fleet {
     state: Arc<KindState>,
     /// Services that are gone.
     retired: Retired,
+    /// What may be watched; the definition of a service that another node has taken may come late.
+    permitted: Partitions,
     /// Actors launched so far: each has its own number, also when a service comes back under the same id.
     launched: u64,
     /// The address to which service actors report their end.
@@ -121,6 +123,11 @@ pub struct Retire {
     pub revision: i64,
 }
 
+/// Services of these partitions may be watched from now on.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Permit(pub Partitions);
+
 /// Another node watches the services of these partitions from now on.
 #[derive(Message)]
 #[rtype(result = "()")]
@@ -177,6 +184,7 @@ impl Fleet {
             supervisor,
             state,
             retired: Retired::default(),
+            permitted: Partitions::ALL,
             launched: 0,
             address: None,
             tick: 0,
@@ -250,7 +258,8 @@ impl Handler<Apply> for Fleet {
 
     fn handle(&mut self, Apply { definition, memory }: Apply, ctx: &mut Context<Self>) -> ResponseFuture<()> {
         let id = definition.id;
-        if self.is_closing || self.retired.covers(id, definition.revision) {
+        let is_permitted = self.permitted.contains(Partition::of(definition.key));
+        if self.is_closing || !is_permitted || self.retired.covers(id, definition.revision) {
             return Box::pin(std::future::ready(()));
         }
         let now = self.shard(id).clock.now();
@@ -314,11 +323,20 @@ impl Handler<Retire> for Fleet {
     }
 }
 
+impl Handler<Permit> for Fleet {
+    type Result = ();
+
+    fn handle(&mut self, Permit(partitions): Permit, _: &mut Context<Self>) {
+        self.permitted = self.permitted.and(partitions);
+    }
+}
+
 /// They may come back: nothing is remembered of them.
 impl Handler<Release> for Fleet {
     type Result = ResponseFuture<()>;
 
     fn handle(&mut self, Release(partitions): Release, _: &mut Context<Self>) -> ResponseFuture<()> {
+        self.permitted = self.permitted.without(partitions);
         let is_released =
             |_: &Id, member: &mut Member| partitions.contains(Partition::of(member.definition.key));
         let ended: Vec<_> = self.services.extract_if(is_released).map(|(_, member)| member.end()).collect();

@@ -33,7 +33,7 @@ use crate::engine::aggregator::{Batch, Flush, Lateness, LatenessReport, Snapshot
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
 use crate::engine::fleet::{
-    Apply, AreYouThere, Fleet, Release, Retire, RetireAll, TakePing, WatchedService, WatchedServices,
+    Apply, AreYouThere, Fleet, Permit, Release, Retire, RetireAll, TakePing, WatchedService, WatchedServices,
 };
 use crate::engine::location::Prober;
 use crate::engine::roster::Roster;
@@ -159,6 +159,25 @@ impl Engine {
         Ok(())
     }
 
+    /// Lets services of these partitions be watched, which were released before.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn permit(&self, partitions: Partitions) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(Permit(partitions)).await?)
+    }
+
+    /// Hands every fact to the sink. Returns when it has them.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn flush(&self) -> Result<(), EngineStopped> {
+        for shard in self.shards.iter() {
+            shard.aggregator.send(Flush).await?;
+        }
+        Ok(())
+    }
+
     /// Ends the watch of all services of these partitions, which another node goes on with. Returns when their last facts
     /// are on their way to the sink.
     ///
@@ -166,11 +185,8 @@ impl Engine {
     /// [`EngineStopped`].
     pub async fn release(&self, partitions: Partitions) -> Result<(), EngineStopped> {
         self.fleet.send(Release(partitions)).await?;
-        for shard in self.shards.iter() {
-            shard.figures.untrack_all(partitions);
-            shard.aggregator.send(Flush).await?;
-        }
-        Ok(())
+        self.shards.iter().for_each(|shard| shard.figures.untrack_all(partitions));
+        self.flush().await
     }
 
     /// Adds figures of the time before this engine started.
