@@ -2,6 +2,7 @@
 //!
 //! What is not acknowledged comes again, after [`REDELIVERED_AFTER`] or to another node. Whoever needs longer says so.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_nats::HeaderMap;
@@ -9,7 +10,7 @@ use async_nats::jetstream::AckKind;
 use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::message::Message;
-use async_nats::jetstream::stream::{ConsumerError, ConsumerErrorKind};
+use async_nats::jetstream::stream::{ConsumerError, ConsumerErrorKind, Stream};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 
@@ -58,11 +59,17 @@ pub struct IncomingBatch {
 
 impl Incoming {
     /// Takes batches of these partitions, beginning with the oldest that nobody has acknowledged. What this node has taken
-    /// before and not acknowledged comes again; without partitions nothing comes.
+    /// before and not acknowledged comes again; without partitions nothing comes. An end in the way, of a node that is none
+    /// of those that share the partitions, is closed.
     ///
     /// # Errors
     /// JetStream does not answer, or another node still takes batches of one of the partitions.
-    pub async fn open(engine: &Connection, node: &NodeName, partitions: Partitions) -> Result<Self, String> {
+    pub async fn open(
+        engine: &Connection,
+        node: &NodeName,
+        partitions: Partitions,
+        sharing: &BTreeSet<NodeName>,
+    ) -> Result<Self, String> {
         close(engine, node).await?;
         if partitions.is_empty() {
             return Ok(Self(None));
@@ -77,7 +84,13 @@ impl Incoming {
             max_ack_pending: UNACKNOWLEDGED,
             ..pull::Config::default()
         };
-        let consumer = stream.create_consumer(config).await.map_err(|error| error.to_string())?;
+        let consumer = match stream.create_consumer(config).await {
+            Ok(consumer) => consumer,
+            Err(error) => {
+                close_ends_of_others(engine, &stream, sharing).await?;
+                return Err(error.to_string());
+            }
+        };
         let messages = consumer.stream().max_bytes_per_batch(BYTES_AT_ONCE).heartbeat(HEARTBEAT);
         let messages = messages.expires(REQUEST_ENDS).messages().await;
         messages.map(|messages| Self(Some(messages))).map_err(|error| error.to_string())
@@ -113,6 +126,25 @@ pub async fn close(engine: &Connection, node: &NodeName) -> Result<(), String> {
         Err(error) if !is_missing(&error) => Err(error.to_string()),
         _ => Ok(()),
     }
+}
+
+/// Closes what nodes that are gone have left open: two ends of the stream cannot take batches of one partition.
+async fn close_ends_of_others(
+    engine: &Connection,
+    stream: &Stream,
+    sharing: &BTreeSet<NodeName>,
+) -> Result<(), String> {
+    let known: BTreeSet<String> = sharing.iter().map(end_of).collect();
+    let mut names = stream.consumer_names();
+    while let Some(name) = names.next().await {
+        let name = name.map_err(|error| error.to_string())?;
+        if !known.contains(&name) {
+            tracing::warn!(name, "an end of the stream that nobody uses is closed");
+            // Another node may have closed it meanwhile.
+            let _ = engine.jetstream().delete_consumer_from_stream(&name, RESULTS).await;
+        }
+    }
+    Ok(())
 }
 
 fn is_missing(error: &ConsumerError) -> bool {

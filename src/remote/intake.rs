@@ -6,7 +6,7 @@
 //! the bus gives out without an acknowledgement, the rest waits on the bus, which is made for that. A process that dies in
 //! between leaves its batches to the next: they come again, and what is stored already changes nothing.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ impl Intake {
     ) -> Result<(), String> {
         let mut ready = self.ownership.changes();
         let partitions = self.taken_in();
-        let mut incoming = Incoming::open(&self.connection, &self.node, partitions).await?;
+        let mut incoming = Incoming::open(&self.connection, &self.node, partitions, &self.sharing()).await?;
         loop {
             let batch = tokio::select! {
                 batch = incoming.next() => batch?,
@@ -128,6 +128,13 @@ impl Intake {
                 return Ok(());
             }
         }
+    }
+
+    /// The nodes that share the partitions.
+    fn sharing(&self) -> BTreeSet<NodeName> {
+        let owned = self.ownership.owned();
+        let owners = owned.into_iter().flat_map(|owned| owned.ledger.owners.into_keys());
+        owners.chain([self.node.clone()]).collect()
     }
 
     /// The partitions whose results would be heard and judged well: of others, whatever came would be refused.
