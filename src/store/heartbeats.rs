@@ -10,7 +10,7 @@ use watchkeeper_entities::service;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::heartbeat::{Ping, StoredPings};
-use crate::model::service::ServiceKey;
+use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::store::MainError;
 
 /// Keys bound at a time.
@@ -156,6 +156,34 @@ pub async fn ping(
         .exec(connection)
         .await?;
     Ok(Some(stored))
+}
+
+/// The newest pings of services that have pinged since then.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn pinged_since(
+    connection: &impl ConnectionTrait,
+    since: Timestamp,
+) -> Result<Vec<(ServiceAddress, Ping)>, MainError> {
+    let rows = Entity::find().filter(Column::LastPingAt.gte(since.ms())).all(connection).await?;
+    let mut pings: HashMap<ServiceKey, Ping> = HashMap::new();
+    for (service, stored) in rows.into_iter().map(from_row) {
+        pings.extend(stored.heartbeat.last.map(|ping| (service, ping)));
+    }
+    let keys: Vec<ServiceKey> = pings.keys().copied().collect();
+    let mut found = Vec::new();
+    for keys in keys.chunks(CHUNK) {
+        let with_key = service::Column::Id.is_in(keys.iter().copied());
+        for service in service::Entity::find().filter(with_key).all(connection).await? {
+            let unreadable =
+                |_| MainError::corrupt("service", &service.id, &"its id has not the form of one");
+            let address =
+                ServiceAddress { id: service.public_id.parse().map_err(unreadable)?, key: service.id };
+            found.extend(pings.get(&service.id).map(|ping| (address, *ping)));
+        }
+    }
+    Ok(found)
 }
 
 fn from_row(row: Model) -> (ServiceKey, StoredHeartbeat) {
