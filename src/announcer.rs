@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::announcer::changes::Changes;
 use crate::announcer::ownership::Ownership;
-use crate::announcer::peers::{Answer, Changed, Counts, NobodyAnswers, Part, Peers, Question};
+use crate::announcer::peers::{Answer, Asked, Changed, Counts, NobodyAnswers, Part, Peers, Question};
 use crate::engine::aggregator::Snapshot;
 use crate::engine::definition::{Definer, Definition};
 use crate::engine::{Engine, EngineStopped};
@@ -40,6 +40,10 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const ANSWER_TAKES: Duration = Duration::from_secs(1);
 /// The time that counting a request at another node may take; then this one counts it.
 const COUNT_TAKES: Duration = Duration::from_millis(250);
+/// The same for whoever would rather know less than wait.
+const AT_ONCE_WITHIN: Duration = Duration::from_millis(300);
+/// Changed services in one question.
+const AT_ONCE: usize = 500;
 /// The wait before the owners are asked again.
 const AGAIN: Duration = Duration::from_millis(50);
 
@@ -82,7 +86,7 @@ impl Announcer {
     /// Tells the engine how these services of one organisation are to be watched from now on. Returns when it is in force.
     pub async fn announce(&self, services: &[Service], organisation: Id) {
         let (here, elsewhere): (Vec<&Service>, Vec<&Service>) =
-            services.iter().partition(|service| self.ownership.watches(service.key));
+            services.iter().partition(|service| self.ownership.is_ready(service.key));
         let owned = here.into_iter().map(|service| OwnedService { service: service.clone(), organisation });
         if let Err(error) = self.apply(&owned.collect::<Vec<_>>()).await {
             tracing::error!(%error, services = services.len(), "services are not watched as they are stored");
@@ -93,7 +97,7 @@ impl Announcer {
 
     /// Tells the engine that a service is gone, whose last revision this was.
     pub async fn retire(&self, service: ServiceAddress, revision: i64) {
-        if !self.ownership.watches(service.key) {
+        if !self.ownership.is_ready(service.key) {
             return self.tell_owners(&[Changed { service, revision }]).await;
         }
         self.changes.mark(service);
@@ -105,8 +109,8 @@ impl Announcer {
     /// Tells the engine of a ping, which is stored already.
     pub async fn ping(&self, service: ServiceAddress, ping: Ping) {
         let question = |_| Question::Ping { service, ping };
-        if let Err(error) = self.ask_owners(&[service], |service| service.key, question).await {
-            tracing::warn!(service = %service.id, %error, "a ping is stored, and not heard yet");
+        if self.ask_owners(&[service], |service| service.key, question, PATIENCE).await.unanswered > 0 {
+            tracing::warn!(service = %service.id, "a ping is stored, and not heard yet");
         }
     }
 
@@ -115,25 +119,43 @@ impl Announcer {
     /// # Errors
     /// [`NobodyAnswers`].
     pub async fn snapshots(&self, services: &[ServiceAddress]) -> Result<Vec<Snapshot>, NobodyAnswers> {
-        if services.is_empty() {
-            return Ok(Vec::new());
+        let found = self.known_snapshots(services, PATIENCE).await;
+        let unknown = found.iter().filter(|snapshot| snapshot.is_none()).count();
+        if unknown > 0 {
+            return Err(NobodyAnswers { services: unknown });
         }
-        let parts = self.ask_owners(services, |service| service.key, Question::Snapshots).await?;
-        let mut found = vec![Snapshot::default(); services.len()];
-        for part in parts {
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// The same for whoever does not wait: `None` for a service whose owner does not answer at once.
+    pub async fn snapshots_at_once(&self, services: &[ServiceAddress]) -> Vec<Option<Snapshot>> {
+        self.known_snapshots(services, AT_ONCE_WITHIN).await
+    }
+
+    async fn known_snapshots(
+        &self,
+        services: &[ServiceAddress],
+        patience: Duration,
+    ) -> Vec<Option<Snapshot>> {
+        let mut found = vec![None; services.len()];
+        if services.is_empty() {
+            return found;
+        }
+        let asked = self.ask_owners(services, |service| service.key, Question::Snapshots, patience).await;
+        for part in asked.parts {
             let Answer::Snapshots(snapshots) = part.answer else { continue };
             for (place, snapshot) in part.places.into_iter().zip(snapshots) {
-                found[place] = snapshot;
+                found[place] = Some(snapshot);
             }
         }
-        Ok(found)
+        found
     }
 
     /// Does what is asked of this node, if all the services are its own.
     pub async fn answer(&self, question: Question) -> Answer {
         let answer = match question {
             Question::Changed(changed) => {
-                if !changed.iter().all(|changed| self.ownership.watches(changed.service.key)) {
+                if !changed.iter().all(|changed| self.ownership.is_ready(changed.service.key)) {
                     return Answer::NotMine;
                 }
                 self.apply_as_stored(&changed).await.map(|()| Answer::Done)
@@ -146,7 +168,7 @@ impl Announcer {
                 self.engine.snapshots(&services).await.map(Answer::Snapshots).map_err(AnnounceError::from)
             }
             Question::Ping { service, ping } => {
-                if !self.ownership.watches(service.key) {
+                if !self.ownership.is_ready(service.key) {
                     return Answer::NotMine;
                 }
                 self.engine.ping(service.id, ping).await.map(|()| Answer::Done).map_err(AnnounceError::from)
@@ -165,12 +187,16 @@ impl Announcer {
     }
 
     async fn tell_owners(&self, changed: &[Changed]) {
-        if changed.is_empty() {
-            return;
-        }
-        let told = self.ask_owners(changed, |changed| changed.service.key, Question::Changed).await;
-        if let Err(error) = told {
-            tracing::warn!(%error, "services have changed; whoever takes them reads them anew");
+        for some in changed.chunks(AT_ONCE) {
+            let told =
+                self.ask_owners(some, |changed| changed.service.key, Question::Changed, PATIENCE).await;
+            if told.unanswered > 0 {
+                let services = told.unanswered;
+                tracing::warn!(
+                    services,
+                    "the owner of services that have changed does not answer; the next comparison mends it"
+                );
+            }
         }
     }
 
@@ -231,8 +257,9 @@ impl Announcer {
         services: &[T],
         key: impl Fn(&T) -> ServiceKey,
         question: impl Fn(Vec<T>) -> Question,
-    ) -> Result<Vec<Part>, NobodyAnswers> {
-        let until = Instant::now() + PATIENCE;
+        patience: Duration,
+    ) -> Asked {
+        let until = Instant::now() + patience;
         let mut open: Vec<usize> = (0..services.len()).collect();
         let mut parts = Vec::new();
         loop {
@@ -248,12 +275,9 @@ impl Announcer {
                 join_all(asked).await.into_iter().partition(|part| part.answer != Answer::NotMine);
             parts.extend(answered);
             open = unanswered.into_iter().flat_map(|part| part.places).collect();
-            if open.is_empty() {
-                return Ok(parts);
-            }
             let is_hopeless = self.peers.as_ref().is_none_or(|peers| !peers.are_reachable());
-            if is_hopeless || Instant::now() >= until {
-                return Err(NobodyAnswers { services: open.len() });
+            if open.is_empty() || is_hopeless || Instant::now() >= until {
+                return Asked { parts, unanswered: open.len() };
             }
             sleep(AGAIN).await;
         }

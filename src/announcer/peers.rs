@@ -80,6 +80,13 @@ pub struct NobodyAnswers {
     pub services: usize,
 }
 
+/// What became of a question about several services.
+pub(super) struct Asked {
+    pub(super) parts: Vec<Part>,
+    /// Services of which no owner answered.
+    pub(super) unanswered: usize,
+}
+
 /// An answer, and the services that it is about.
 pub(super) struct Part {
     pub(super) answer: Answer,

@@ -41,11 +41,11 @@ pub async fn run(announcer: Announcer) {
 
 async fn once(announcer: &Announcer) -> Result<(), ReconcileError> {
     let Announcer { databases, engine, ownership, .. } = announcer;
-    let watched = ownership.watched();
+    let ready = ownership.ready();
     let mut running: HashMap<_, _> = engine.watched().await?;
     let mut after = ServiceKey::MIN;
     loop {
-        let mut page = services::definitions(databases.main.reader(), watched, after, PAGE).await?;
+        let mut page = services::definitions(databases.main.reader(), ready, after, PAGE).await?;
         let Some(last) = page.last() else { break };
         after = last.service.key;
         page.retain(|OwnedService { service, .. }| {
@@ -60,7 +60,7 @@ async fn once(announcer: &Announcer) -> Result<(), ReconcileError> {
     // What has changed hands meanwhile is looked at by whoever has it now.
     let gone = running
         .into_iter()
-        .filter(|(_, gone)| watched.contains(Partition::of(gone.key)) && ownership.watches(gone.key));
+        .filter(|(_, gone)| ready.contains(Partition::of(gone.key)) && ownership.watches(gone.key));
     for (id, gone) in gone {
         announcer.changes.mark(ServiceAddress { id, key: gone.key });
         engine.retire(id, gone.key, gone.revision).await?;
@@ -76,7 +76,7 @@ pub(super) async fn apply_all(announcer: &Announcer) -> anyhow::Result<()> {
     let mut after = ServiceKey::MIN;
     loop {
         let main = announcer.databases.main.reader();
-        let page = services::definitions(main, announcer.ownership.watched(), after, PAGE).await?;
+        let page = services::definitions(main, announcer.ownership.ready(), after, PAGE).await?;
         let Some(last) = page.last() else { return Ok(()) };
         after = last.service.key;
         for definition in announcer.define(&page).await? {

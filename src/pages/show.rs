@@ -29,8 +29,9 @@ impl Pages {
     /// not wait for it.
     async fn verdicts(&self, services: &[Service]) -> HashMap<ServiceKey, Verdict> {
         let addresses: Vec<_> = services.iter().map(Service::address).collect();
-        let snapshots = self.announcer.snapshots(&addresses).await.unwrap_or_default();
-        services.iter().zip(&snapshots).map(|(service, snapshot)| (service.key, snapshot.verdict)).collect()
+        let snapshots = self.announcer.snapshots_at_once(&addresses).await;
+        let known = services.iter().zip(snapshots);
+        known.filter_map(|(service, snapshot)| Some((service.key, snapshot?.verdict))).collect()
     }
 
     /// The page in the language of the visitor.
