@@ -9,6 +9,7 @@ use crate::bus::connection::{Connection, Servers};
 use crate::bus::credentials::Credentials;
 use crate::bus::{streams, users};
 use crate::config::Config;
+use crate::config::limits::BusLimits;
 use crate::config::sources::BadConfig;
 use crate::model::node::NodeName;
 
@@ -21,6 +22,7 @@ pub(super) struct Joined {
     pub(super) connection: Connection,
     /// The name of this node.
     pub(super) node: NodeName,
+    pub(super) limits: BusLimits,
 }
 
 /// Connects and prepares the streams; `None` when everything runs in this process. A server that does not answer now is joined
@@ -48,7 +50,7 @@ pub(super) async fn join(config: &Config) -> anyhow::Result<Option<Joined>> {
     } else {
         tracing::warn!("no NATS server answers; everything else begins, and the bus is joined when one does");
     }
-    Ok(Some(Joined { connection, node }))
+    Ok(Some(Joined { connection, node, limits: limits.clone() }))
 }
 
 /// Waits until a server is connected.

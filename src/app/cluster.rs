@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix::Arbiter;
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::announcer::Announcer;
 use crate::announcer::ownership::{Member, Ownership};
@@ -14,8 +14,10 @@ use crate::bus::connection::Connection;
 use crate::bus::peers;
 use crate::cluster::counters::ClusterCounters;
 use crate::cluster::handover::Handover;
-use crate::cluster::keeper::{self, Keeper};
+use crate::cluster::keeper::{self, Keeper, KeeperParts};
+use crate::cluster::pings;
 use crate::config::Config;
+use crate::config::limits::BusLimits;
 use crate::id::Id;
 use crate::record::recorder::Recorder;
 use crate::record::recovery::Returned;
@@ -23,6 +25,7 @@ use crate::supervise::{Handle, Kind, Supervisor};
 
 const ANSWERS: Kind = Kind::restarting("answers_to_nodes");
 const KEEPER: Kind = Kind::restarting("partition_keeper");
+const PINGS: Kind = Kind::restarting("stored_pings");
 const LEASE: Kind = Kind::restarting("node_lease");
 
 /// The longest time that a start waits for this node's share.
@@ -71,7 +74,8 @@ impl Cluster {
         let (left, has_left) = watch::channel(false);
         let (announcer, recorder, returned) = (announcer.clone(), recorder.clone(), Arc::clone(returned));
         let handover = Handover { announcer, recorder, returned, member };
-        let tasks = Tasks { connection, handover, counters: Arc::clone(&counters), leaving, left };
+        let limits = bus?.limits.clone();
+        let tasks = Tasks { connection, handover, limits, counters: Arc::clone(&counters), leaving, left };
         let thread = Arbiter::new();
         supervisor.watch_thread("the shares of nodes", &thread.handle());
         let supervisor = supervisor.clone();
@@ -95,6 +99,7 @@ impl Cluster {
 struct Tasks {
     connection: Connection,
     handover: Handover,
+    limits: BusLimits,
     counters: Arc<ClusterCounters>,
     leaving: watch::Receiver<bool>,
     left: watch::Sender<bool>,
@@ -103,9 +108,12 @@ struct Tasks {
 impl Tasks {
     /// Runs them on the present thread, which ends them.
     fn spawn(self, supervisor: &Supervisor) {
-        let Self { connection, handover, counters, leaving, left } = self;
+        let Self { connection, handover, limits, counters, leaving, left } = self;
         let (lease, member) = (connection.clone(), handover.member.clone());
-        supervisor.spawn(LEASE, move || keeper::live(lease.clone(), member.clone()));
+        let (pulse, looked_at) = watch::channel(Instant::now());
+        supervisor.spawn(LEASE, move || keeper::live(lease.clone(), member.clone(), looked_at.clone()));
+        let heard = handover.announcer.clone();
+        supervisor.spawn(PINGS, move || pings::run(heard.clone()));
         let (asked, announcer) = (connection.clone(), handover.announcer.clone());
         let me = handover.member.name.clone();
         supervisor.spawn(ANSWERS, move || {
@@ -117,8 +125,14 @@ impl Tasks {
             }
         });
         supervisor.spawn(KEEPER, move || {
-            let keeper =
-                Keeper::new(connection.clone(), handover.clone(), Arc::clone(&counters), leaving.clone());
+            let keeper = Keeper::new(KeeperParts {
+                connection: connection.clone(),
+                handover: handover.clone(),
+                limits: limits.clone(),
+                counters: Arc::clone(&counters),
+                is_leaving: leaving.clone(),
+                pulse: pulse.clone(),
+            });
             let left = left.clone();
             async move {
                 keeper.run().await;

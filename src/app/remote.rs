@@ -86,7 +86,7 @@ pub(super) fn start(
     fenced: &Arc<FenceCounters>,
     supervisor: &Supervisor,
 ) -> anyhow::Result<Option<Remote>> {
-    let Some(Joined { connection, node }) = bus.cloned() else { return Ok(None) };
+    let Some(Joined { connection, node, .. }) = bus.cloned() else { return Ok(None) };
     let issuer = issuer(&foundation.config)?;
     let (thread, counters) = (Arbiter::new(), Arc::new(RemoteCounters::default()));
     supervisor.watch_thread("the bus", &thread.handle());

@@ -39,6 +39,20 @@ pub struct Leases {
     epoch: i64,
 }
 
+impl Leases {
+    /// True if nothing was ever written into the ledger.
+    #[must_use]
+    pub const fn is_new(&self) -> bool {
+        self.revision == 0
+    }
+
+    /// The token of the newest change.
+    #[must_use]
+    pub fn fence(&self) -> Fence {
+        Fence { epoch: self.epoch, revision: i64::try_from(self.revision).unwrap_or(i64::MAX) }
+    }
+}
+
 /// The ledger, as it lies in the bucket: the numbers of the partitions of each node.
 #[derive(Serialize, Deserialize)]
 struct LedgerText {

@@ -20,6 +20,8 @@ use crate::supervise::Handle;
 
 /// The longest time that a hand-over waits until what was measured is stored.
 const STORED_WITHIN: Duration = Duration::from_secs(2);
+/// The longest time that services which are watched again wait for their figures of the past.
+const FIGURES_WITHIN: Duration = Duration::from_secs(2);
 
 /// Begins and ends the watch of services, by partitions.
 #[derive(Clone, Debug)]
@@ -35,55 +37,81 @@ pub struct Handover {
 }
 
 impl Handover {
-    /// Begins: the database knows the new holder, then every service is watched from where it stopped. On an error nothing
-    /// of it is held.
+    /// True once everything that was measured here is stored; it may take a while.
+    pub async fn is_stored(&self) -> bool {
+        timeout(STORED_WITHIN, self.recorder.send(Drain)).await.is_ok_and(|drained| drained.is_ok())
+    }
+
+    /// Begins: the database knows the new holder, then every service is watched from where it stopped. On an error whoever
+    /// asked has to [`lose`](Self::lose) them.
     ///
     /// # Errors
-    /// A database cannot be reached.
+    /// A database cannot be reached, or knows a later holder.
     pub async fn begin(&self, partitions: Partitions, fence: Fence) -> Result<(), StoreError> {
         let Announcer { databases, engine, ownership, .. } = &self.announcer;
-        // What an earlier process of this node has left is the past of these services.
-        let _ = timeout(STORED_WITHIN, self.recorder.send(Drain)).await;
         let hold = Hold { holder: Some(self.member.folder), fence, taken_at: engine.now() };
         let transaction = databases.history.begin().await?;
+        holds::limit_idling(&transaction).await?;
         holds::take(&transaction, partitions, hold).await?;
         transaction.commit().await?;
         ownership.hold(partitions, fence);
         self.watch(partitions).await
     }
 
-    /// Begins with what the database says that this node holds; which partitions these are.
+    /// Begins with what the database says that this node holds, beside what it watches; which partitions these are.
     ///
     /// # Errors
-    /// A database cannot be reached.
-    pub async fn go_on(&self) -> Result<Partitions, StoreError> {
+    /// A database cannot be reached; then nothing has begun.
+    pub async fn go_on(&self, watched: Partitions) -> Result<Partitions, StoreError> {
         let Announcer { databases, ownership, .. } = &self.announcer;
-        let _ = timeout(STORED_WITHIN, self.recorder.send(Drain)).await;
+        if watched == Partitions::ALL || !self.is_stored().await {
+            return Ok(Partitions::NONE);
+        }
         let transaction = databases.history.begin().await?;
-        let mut holds = holds::of(&transaction, Partitions::ALL).await?;
+        let mut holds = holds::of(&transaction, Partitions::ALL.without(watched)).await?;
         transaction.commit().await?;
         holds.retain(|_, hold| hold.holder == Some(self.member.folder));
         for (partition, hold) in &holds {
             ownership.hold([*partition].into_iter().collect(), hold.fence);
         }
-        let partitions = holds.into_keys().collect();
-        self.watch(partitions).await?;
-        Ok(partitions)
-    }
-
-    /// Watches every service of these, which are held.
-    async fn watch(&self, partitions: Partitions) -> Result<(), StoreError> {
-        let Announcer { engine, ownership, changes, .. } = &self.announcer;
-        // Boxed: it goes deep into the store.
-        let restored = match restore::taken(&self.announcer, partitions).boxed_local().await {
-            Ok(restored) => restored,
+        let partitions: Partitions = holds.into_keys().collect();
+        if partitions.is_empty() {
+            return Ok(partitions);
+        }
+        match self.watch(partitions).await {
+            Ok(()) => Ok(partitions),
             Err(error) => {
                 self.lose(partitions).await;
-                return Err(error);
+                Err(error)
             }
-        };
+        }
+    }
+
+    /// The newest token that the database knows.
+    ///
+    /// # Errors
+    /// When the history database fails.
+    pub async fn newest_fence(&self) -> Result<Option<Fence>, StoreError> {
+        Ok(holds::newest(self.announcer.databases.history.reader()).await?)
+    }
+
+    /// Watches every service of these, which are held. They are ready when their figures are there, but that is not waited
+    /// for long.
+    async fn watch(&self, partitions: Partitions) -> Result<(), StoreError> {
+        let Announcer { databases, engine, ownership, changes, .. } = &self.announcer;
+        // An engine that has stopped watches nothing anyway.
+        let _ = engine.permit(partitions).await;
+        // Boxed: it goes deep into the store.
+        let restored = restore::taken(&self.announcer, partitions).boxed_local().await?;
         for service in &restored {
             engine.past_changed(ServiceAddress { id: service.id, key: service.key });
+        }
+        let _ = engine.flush().await;
+        if self.is_stored().await {
+            let figures = restore::undone_figures(databases, engine).boxed_local();
+            if !matches!(timeout(FIGURES_WITHIN, figures).await, Ok(Ok(()))) {
+                tracing::info!("figures of the past come later");
+            }
         }
         self.returned.note_taken(restored.iter().map(|service| service.key));
         ownership.note_ready(partitions);
@@ -103,7 +131,7 @@ impl Handover {
         if engine.release(partitions).await.is_err() {
             tracing::warn!("the engine had stopped before");
         }
-        if timeout(STORED_WITHIN, self.recorder.send(Drain)).await.is_err() {
+        if !self.is_stored().await {
             tracing::warn!("what was measured last is stored later");
         }
         changes.mark_all();

@@ -12,28 +12,42 @@ use tokio::time::{Instant, interval, sleep, timeout};
 use crate::announcer::ownership::Member;
 use crate::bus::connection::Connection;
 use crate::bus::leases::{self, LIVES_FOR, Leases};
-use crate::bus::result_stream;
+use crate::bus::{result_stream, streams};
 use crate::cluster::counters::ClusterCounters;
 use crate::cluster::handover::Handover;
-use crate::model::ledger::{Ledger, Step};
+use crate::config::limits::BusLimits;
+use crate::model::ledger::{Fence, Ledger, Step};
 use crate::model::node::NodeName;
 use crate::model::partition::Partitions;
+use crate::store::{HistoryError, StoreError};
 
 /// The time between two renewals, and between two looks at the ledger; changes are noticed at once.
 const EVERY: Duration = Duration::from_secs(1);
 /// A node that has not looked for this long does not know who died meanwhile.
 const BLIND_AFTER: Duration = Duration::from_secs(3);
+/// A keeper that has not looked for this long is stuck.
+const STUCK_AFTER: Duration = Duration::from_secs(60);
+/// The longest time that beginning with partitions may take.
+const BEGIN_WITHIN: Duration = Duration::from_secs(45);
+/// The time between two looks at what the database says, while the bus is away.
+const GO_ON_EVERY: Duration = Duration::from_secs(5);
 /// Attempts to leave, each after somebody else was faster.
 const ATTEMPTS: u32 = 20;
 
 /// Says again and again that this node lives, until the future is dropped.
-pub async fn live(connection: Connection, member: Member) {
+///
+/// It stops saying so while the keeper stands still: others take what is not looked after.
+pub async fn live(connection: Connection, member: Member, looked_at: watch::Receiver<Instant>) {
     let Member { name, folder } = member;
     let folder = folder.to_string();
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
+        if looked_at.borrow().elapsed() > STUCK_AFTER {
+            tracing::error!("this node does not keep its share any more; it gives up its lease");
+            continue;
+        }
         match leases::folder_of(&connection, &name).await {
             Ok(Some(other)) if other != folder => {
                 tracing::error!(node = %name, "another process lives under the name of this node; each needs credentials of its own");
@@ -48,42 +62,61 @@ pub async fn live(connection: Connection, member: Member) {
     }
 }
 
+/// The parts of a keeper.
+#[derive(Debug)]
+pub struct KeeperParts {
+    /// The bus.
+    pub connection: Connection,
+    /// Begins and ends the watch of services.
+    pub handover: Handover,
+    /// The sizes of streams.
+    pub limits: BusLimits,
+    /// Numbers of this node.
+    pub counters: Arc<ClusterCounters>,
+    /// True when this node is about to end.
+    pub is_leaving: watch::Receiver<bool>,
+    /// Told of every look.
+    pub pulse: watch::Sender<Instant>,
+}
+
 /// Keeps the share of this node.
 #[derive(Debug)]
 pub struct Keeper {
     connection: Connection,
     handover: Handover,
+    limits: BusLimits,
     counters: Arc<ClusterCounters>,
-    /// True when this node is about to end.
     is_leaving: watch::Receiver<bool>,
+    pulse: watch::Sender<Instant>,
     held: Partitions,
     /// Since when this node has seen every change, and when it looked last.
     seeing_since: Instant,
     looked_at: Instant,
-    /// It has seen the leases since its start.
-    has_looked: bool,
+    /// When it asked the database last what it holds.
+    asked_at: Option<Instant>,
+    /// Tokens of a store that was lost count no more, however large they are.
+    epoch_floor: i64,
     is_failing: bool,
 }
 
 impl Keeper {
     /// A keeper that holds nothing yet.
     #[must_use]
-    pub fn new(
-        connection: Connection,
-        handover: Handover,
-        counters: Arc<ClusterCounters>,
-        is_leaving: watch::Receiver<bool>,
-    ) -> Self {
+    pub fn new(parts: KeeperParts) -> Self {
+        let KeeperParts { connection, handover, limits, counters, is_leaving, pulse } = parts;
         let now = Instant::now();
         Self {
             connection,
             handover,
+            limits,
             counters,
             is_leaving,
+            pulse,
             held: Partitions::NONE,
             seeing_since: now,
             looked_at: now,
-            has_looked: false,
+            asked_at: None,
+            epoch_floor: i64::MIN,
             is_failing: false,
         }
     }
@@ -117,6 +150,9 @@ impl Keeper {
             self.seeing_since = Instant::now();
         }
         self.looked_at = Instant::now();
+        self.pulse.send_replace(self.looked_at);
+        let overtaken = self.handover.announcer.ownership.take_overtaken();
+        self.note_lost(self.held.common(overtaken)).await;
         match self.step().await {
             Ok(is_settled) => {
                 if std::mem::take(&mut self.is_failing) {
@@ -133,6 +169,10 @@ impl Keeper {
                 }
                 self.seeing_since = Instant::now();
                 self.go_on().await;
+                // The server may have lost what it had.
+                if let Err(error) = streams::prepare(self.connection.jetstream(), &self.limits).await {
+                    tracing::debug!(%error, "the bus cannot be prepared");
+                }
                 sleep(EVERY / 4).await;
                 true
             }
@@ -142,8 +182,17 @@ impl Keeper {
     /// One step towards the share.
     async fn step(&mut self) -> Result<bool, String> {
         let leases = leases::read(&self.connection).await?;
-        self.has_looked = true;
         let me = self.handover.member.name.clone();
+        let folder = self.handover.member.folder.to_string();
+        if leases::folder_of(&self.connection, &me).await?.is_some_and(|other| other != folder) {
+            // Another process has this node's name, and its lease.
+            self.note_lost(self.held).await;
+            return Ok(true);
+        }
+        if leases.is_new() && !self.held.is_empty() {
+            // The store of the leases was lost. What this node looks after stays with it.
+            return self.take(&leases, &leases.living, self.held).await;
+        }
         self.handover.announcer.ownership.note_ledger(&leases.ledger);
         self.counters.nodes.store(leases.living.len() as u64, Ordering::Relaxed);
         let mine = leases.ledger.of(&me);
@@ -178,12 +227,13 @@ impl Keeper {
         living
     }
 
-    /// Goes on with what this node had before it was started again, while the bus is away: nobody can have taken it since
+    /// Goes on with everything that the database says is this node's, while the bus is away: nobody can have taken it since
     /// without the database knowing.
     async fn go_on(&mut self) {
-        if self.held.is_empty() && !self.has_looked {
-            match self.handover.go_on().await {
-                Ok(held) => self.held = held,
+        if self.asked_at.is_none_or(|asked_at| asked_at.elapsed() > GO_ON_EVERY) {
+            self.asked_at = Some(Instant::now());
+            match self.handover.go_on(self.held).await {
+                Ok(more) => self.held = self.held.and(more),
                 Err(error) => tracing::warn!(%error, "what this node had before cannot be read"),
             }
         }
@@ -220,21 +270,58 @@ impl Keeper {
         let me = &self.handover.member.name;
         let dead = leases.ledger.owners.keys().filter(|owner| !living.contains(*owner));
         let dead: Vec<NodeName> = dead.cloned().collect();
-        let after = pruned(leases.ledger.taken(me, partitions), leases);
-        let Some(fence) = leases::change(&self.connection, leases, &after).await? else { return Ok(false) };
-        self.handover.announcer.ownership.note_ledger(&after);
+        if !self.handover.is_stored().await {
+            // What was measured before would be told after what others tell from now on.
+            return Err("what was measured before is not stored yet".into());
+        }
         for node in &dead {
             tracing::warn!(%node, "the node is dead; its services are watched by others");
             // What it had taken from the stream and not stored comes at once, and not when its time is over.
-            result_stream::close(&self.connection, node).await?;
+            if let Err(error) = result_stream::close(&self.connection, node).await {
+                tracing::warn!(%node, error, "the node's end of the results cannot be closed");
+            }
         }
-        self.handover.begin(partitions, fence).await.map_err(|error| error.to_string())?;
+        let after = pruned(leases.ledger.taken(me, partitions), leases);
+        let Some(fence) = leases::change(&self.connection, leases, &after).await? else { return Ok(false) };
+        self.handover.announcer.ownership.note_ledger(&after);
+        let fence = Fence { epoch: fence.epoch.max(self.epoch_floor), ..fence };
+        self.begin(partitions, fence).await?;
         self.held = self.held.and(partitions);
         self.counters.taken.fetch_add(partitions.len().into(), Ordering::Relaxed);
         let from_dead = dead.iter().fold(Partitions::NONE, |had, node| had.and(leases.ledger.of(node)));
         let taken_over = partitions.common(from_dead).len();
         self.counters.takeovers.fetch_add(taken_over.into(), Ordering::Relaxed);
         Ok(false)
+    }
+
+    /// Begins to watch, within a time: a database that does not answer must not keep this node from everything else.
+    async fn begin(&mut self, partitions: Partitions, fence: Fence) -> Result<(), String> {
+        let problem = match timeout(BEGIN_WITHIN, self.handover.begin(partitions, fence)).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => {
+                if matches!(error, StoreError::History(HistoryError::Overtaken(_))) {
+                    self.mind_lost_store(fence).await?;
+                }
+                error.to_string()
+            }
+            Err(_) => "the databases do not answer in time".into(),
+        };
+        self.handover.lose(partitions).await;
+        Err(problem)
+    }
+
+    /// The database knows a later token than this one. That is another node's, unless the store of the leases has gone back in
+    /// time: then tokens count anew, above all that were given.
+    async fn mind_lost_store(&mut self, fence: Fence) -> Result<(), String> {
+        let newest = self.handover.newest_fence().await.map_err(|error| error.to_string())?;
+        let now = leases::read(&self.connection).await?.fence();
+        if let Some(newest) = newest.filter(|newest| *newest > now.max(fence)) {
+            tracing::error!(
+                "the leases have gone back in time: was the NATS server restored or its clock set?"
+            );
+            self.epoch_floor = newest.epoch + 1;
+        }
+        Ok(())
     }
 
     /// Gives everything back, so that others go on at once.

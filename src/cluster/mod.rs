@@ -2,6 +2,7 @@
 //!
 //! - [`keeper`] keeps this node's share: it takes what nobody has, and gives back what is too much.
 //! - [`handover`] begins and ends the watch of the services of a partition.
+//! - [`pings`] looks up what others could not tell this node.
 //! - [`counters`] are its numbers.
 //!
 //! The lease says who is to watch a partition, the database who may write of it. A node that cannot reach the bus goes on:
@@ -10,3 +11,4 @@
 pub mod counters;
 pub mod handover;
 pub mod keeper;
+pub mod pings;
