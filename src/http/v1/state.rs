@@ -15,6 +15,7 @@ use crate::http::gate::auth::Caller;
 use crate::http::gate::key_store::KeyStore;
 use crate::http::kit::error::ApiError;
 use crate::http::v1::creation_times::CreationTimes;
+use crate::http::v1::figures::ReadFigures;
 use crate::id::Id;
 use crate::model::domain_names::DomainNames;
 use crate::model::plans::PlanTable;
@@ -58,6 +59,8 @@ pub struct AppState {
     pub supervisor: Supervisor,
     /// The sources of numbers for `/metrics`.
     pub collectors: Vec<Arc<dyn Collect>>,
+    /// The source of numbers for the view of operators.
+    pub figures: Box<dyn ReadFigures>,
 }
 
 impl AppState {
