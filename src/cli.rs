@@ -15,6 +15,7 @@ mod probe;
 mod promote;
 mod reference;
 mod running;
+mod secret;
 mod serve;
 mod settings;
 mod tokens;
