@@ -7,6 +7,7 @@ mod background;
 mod bus;
 mod cluster;
 pub mod embedded;
+mod figures;
 pub mod first_start;
 mod foundation;
 pub(crate) mod locations;
@@ -36,6 +37,7 @@ use crate::announcer::peers::{Counts, Peers};
 use crate::app::background::{Background, BackgroundParts};
 use crate::app::bus::Joined;
 use crate::app::cluster::Cluster;
+use crate::app::figures::Sources;
 use crate::app::first_start::{FirstStart, FolderLock};
 use crate::app::recording::{
     CompactorParts, RecorderParts, StartedCompactor, start_compactor, start_recorder,
@@ -99,6 +101,11 @@ struct Recording {
 }
 
 impl Recording {
+    /// Returns the source of the numbers that operators see.
+    fn figures(&self, remote: Option<&Remote>, cluster: Option<&Cluster>) -> Sources {
+        Sources::new(&self.recorded, &self.fenced, remote, cluster)
+    }
+
     /// Returns the sources of the numbers at `/metrics`.
     fn collectors(
         &self,
@@ -134,9 +141,8 @@ impl App {
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
         let bus = bus::join(&config).await?;
         let foundation = Foundation::lay(config, clock).await?;
-        let guard =
-            wall_clock::guard(&foundation.databases, &foundation.clock, foundation.config.trust_clock)
-                .await?;
+        let trust_clock = foundation.config.trust_clock;
+        let guard = wall_clock::guard(&foundation.databases, &foundation.clock, trust_clock).await?;
         let first_start = make_ready(&foundation, node).await?;
         let definer = definer(&foundation)?;
         let ownership = cluster::ownership(&foundation.config, bus.as_ref(), node);
@@ -166,6 +172,7 @@ impl App {
             announcer: announcer.clone(),
             limiter,
             collectors: recording.collectors(&engine, &guard, &supervisor, remote.as_ref(), cluster.as_ref()),
+            figures: Box::new(recording.figures(remote.as_ref(), cluster.as_ref())),
             supervisor: supervisor.clone(),
         };
         let background = Background::start(BackgroundParts {

@@ -15,8 +15,10 @@ mod probe;
 mod promote;
 mod reference;
 mod running;
+mod secret;
 mod serve;
 mod settings;
+mod status;
 mod tokens;
 
 use std::io::{IsTerminal as _, Write as _};
@@ -59,6 +61,7 @@ enum Command {
     Import(import::Arguments),
     NatsConfig(nats_config::Arguments),
     Promote(promote::Arguments),
+    Status(status::Arguments),
     /// Print the OpenAPI document of the API; a server has it at /openapi.json
     Openapi,
     /// Print the documentation of every setting as Markdown
@@ -105,6 +108,7 @@ async fn dispatch(matches: &ArgMatches, config: Config) -> anyhow::Result<ExitCo
         Command::Import(arguments) => import::run(arguments, config).await,
         Command::NatsConfig(arguments) => nats_config::run(arguments),
         Command::Promote(arguments) => promote::run(arguments, config).await,
+        Command::Status(arguments) => status::run(arguments, config).await,
         Command::Openapi => openapi::run(&config),
         Command::Settings => Ok(reference::run()),
         Command::Migrate => migrate(config).await,

@@ -73,7 +73,11 @@ const GUESTS: [(&str, &[&str], &str); 5] = [
     ),
     ("http", &["socket2"], "it sets an option of its own listener; it opens no connection"),
     ("bus", &["x509_parser"], "its tests read the certificates that it makes"),
-    ("cli", &["actix"], "each command starts the actor system it needs"),
+    (
+        "cli",
+        &["actix", "hyper", "hyper_util"],
+        "each command starts the actor system it needs; one asks the API of nodes",
+    ),
     ("main", &["actix"], "it starts the actor system of the process"),
 ];
 

@@ -5,7 +5,7 @@
 //! to be, and *ready* once all of them are. The database has the last word: a node that only believes that it holds
 //! something is refused there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::watch;
@@ -42,6 +42,8 @@ pub struct Owned {
     pub overtaken: Partitions,
     /// Who owns what, as it was read last.
     pub ledger: Ledger,
+    /// The nodes that live, as it was read last.
+    pub living: BTreeSet<NodeName>,
 }
 
 #[derive(Debug)]
@@ -125,6 +127,11 @@ impl Ownership {
     /// Takes in what the ledger says.
     pub fn note_ledger(&self, ledger: &Ledger) {
         self.change(|owned| owned.ledger = ledger.clone());
+    }
+
+    /// Takes in which nodes live.
+    pub fn note_living(&self, living: &BTreeSet<NodeName>) {
+        self.change(|owned| owned.living.clone_from(living));
     }
 
     /// These are held from now on, and about to be watched.

@@ -54,8 +54,8 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// What serves locations in other places.
 pub(super) struct Remote {
-    connection: Connection,
-    counters: Arc<RemoteCounters>,
+    pub(super) connection: Connection,
+    pub(super) counters: Arc<RemoteCounters>,
     thread: Arbiter,
     _looker: Handle<Looker>,
 }

@@ -81,7 +81,8 @@ fn milliseconds(phase: Micros) -> String {
     format!("{:.3} ms", f64::from(phase.get()) / 1_000.0)
 }
 
-fn paint(text: &str, colour: &str, colours: bool) -> String {
+/// The text in an ANSI colour, when `colours`.
+pub(super) fn paint(text: &str, colour: &str, colours: bool) -> String {
     if colours { format!("\u{1b}[{colour}m{text}\u{1b}[0m") } else { text.to_owned() }
 }
 

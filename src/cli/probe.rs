@@ -1,11 +1,8 @@
 //! `watchkeeper probe`: this machine as a location in another place, until it is told to stop.
 
-use std::io::Read as _;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use clap::Args;
 
 use crate::agent::identity::Identity;
@@ -14,6 +11,7 @@ use crate::app::first_start;
 use crate::app::toolbox;
 use crate::bus::messages::enrolment::JoinToken;
 use crate::cli::running::{LOOK_EVERY, Signals, complain, end_at_once, say};
+use crate::cli::secret;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::sources::BadConfig;
@@ -94,23 +92,11 @@ async fn identity(join: Option<String>, config: &Config) -> anyhow::Result<Ident
             Err(BadConfig(problem).into())
         }
         (None, Some(join)) => {
-            let token = JoinToken::parse(&text_of(&join)?).map_err(|error| BadConfig(error.to_string()))?;
+            let token =
+                JoinToken::parse(&secret::read(&join)?).map_err(|error| BadConfig(error.to_string()))?;
             let identity = Identity::enrol(&config.data_dir, &token, &config.limits.bus).await?;
             say(&format!("This machine is location {} ({}) from now on.", identity.code, identity.name));
             Ok(identity)
         }
     }
-}
-
-/// The token itself, or what it is read from.
-fn text_of(join: &str) -> anyhow::Result<String> {
-    let mut text = String::new();
-    match (join, join.strip_prefix('@')) {
-        ("-", _) => drop(std::io::stdin().read_to_string(&mut text)?),
-        (_, Some(file)) => {
-            text = std::fs::read_to_string(Path::new(file)).with_context(|| file.to_owned())?;
-        }
-        _ => text.push_str(join),
-    }
-    Ok(text)
 }

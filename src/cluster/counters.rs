@@ -10,8 +10,6 @@ use crate::telemetry::{Collect, Exposition};
 pub struct ClusterCounters {
     /// What it owns.
     pub ownership: Ownership,
-    /// Nodes that live, as it sees them.
-    pub nodes: AtomicU64,
     /// Partitions that it has taken, from whomever.
     pub taken: AtomicU64,
     /// Partitions that it has taken from nodes that had died.
@@ -27,14 +25,15 @@ impl ClusterCounters {
     #[must_use]
     pub fn new(ownership: Ownership) -> Self {
         let zero = AtomicU64::default;
-        Self { ownership, nodes: zero(), taken: zero(), takeovers: zero(), released: zero(), lost: zero() }
+        Self { ownership, taken: zero(), takeovers: zero(), released: zero(), lost: zero() }
     }
 }
 
 impl Collect for ClusterCounters {
     fn collect(&self, out: &mut Exposition) {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        out.gauge("nodes", "Engine nodes that live, as this one sees them.").value(get(&self.nodes));
+        let living = self.ownership.owned().map_or(0, |owned| owned.living.len());
+        out.gauge("nodes", "Engine nodes that live, as this one sees them.").value(living);
         out.gauge("partitions_owned", "Partitions of the services that this node watches, of 64.")
             .value(self.ownership.ready().len());
         out.counter("partitions_taken_total", "Partitions that this node has taken.").value(get(&self.taken));

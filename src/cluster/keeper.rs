@@ -194,7 +194,7 @@ impl Keeper {
             return self.take(&leases, &leases.living, self.held).await;
         }
         self.handover.announcer.ownership.note_ledger(&leases.ledger);
-        self.counters.nodes.store(leases.living.len() as u64, Ordering::Relaxed);
+        self.handover.announcer.ownership.note_living(&leases.living);
         let mine = leases.ledger.of(&me);
         self.note_lost(self.held.without(mine)).await;
         if !leases.living.contains(&me) {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use actix::{Message, Recipient};
 
+use crate::clock::Timestamp;
 use crate::engine::counters::Count;
 use crate::id::Id;
 use crate::model::check::{CheckStatus, CheckType};
@@ -16,6 +17,9 @@ use crate::model::service::{ServiceKey, Settings};
 use crate::model::suspicion::Suspicion;
 use crate::model::watch::RoundKeeper;
 use crate::telemetry::{Collect, Exposition, Family};
+
+/// A location that has said nothing for longer is offline, in milliseconds.
+const OFFLINE_MS: i64 = 60_000;
 
 /// All locations, in the order in which they became known.
 #[derive(Debug, Default)]
@@ -163,6 +167,18 @@ impl KnownLocation {
     #[must_use]
     pub fn last_seen(&self) -> Option<Arc<LastSeen>> {
         self.last_seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns when it was last heard: one of this process is as alive as the process that asks at `now`.
+    #[must_use]
+    pub fn last_seen_at(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.is_elsewhere() { self.last_seen().map(|seen| seen.at) } else { Some(now) }
+    }
+
+    /// Returns true if it was heard not too long ago.
+    #[must_use]
+    pub fn is_online(&self, now: Timestamp) -> bool {
+        self.last_seen_at(now).is_some_and(|at| now.ms_since(at) <= OFFLINE_MS)
     }
 
     /// Notes what it says of itself.

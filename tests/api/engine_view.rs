@@ -72,3 +72,22 @@ fn the_command_that_makes_an_operators_token_is_told(#[case] page: &str) {
     let token = made["token"].as_str().map(str::to_owned);
     Client { token, ..server.client() }.get("/v1/engine").expect(200);
 }
+
+/// A node without NATS servers shares nothing, whatever its databases are; what waits is said all the same.
+#[test]
+fn a_node_that_is_alone_says_so_and_what_waits() {
+    for server in [Some(Server::embedded("", &[])), Server::on_postgres(&[])].into_iter().flatten() {
+        let operator = server.member(&server.organisation("business"), "engine.view");
+        let engine = operator.get("/v1/engine").expect(200).data();
+        assert_eq!(engine["ownership"], Value::Null);
+        let queues = json!({
+            "waiting_results": 0,
+            "spool_bytes": 0,
+            "bus_connected": null,
+            "redelivered_batches": 0,
+            "refused_results": 0,
+            "locations": [{"code": "local", "status": "online", "waiting_results": null, "spool_bytes": null}],
+        });
+        assert_eq!(engine["queues"], queues);
+    }
+}

@@ -58,6 +58,7 @@ mod service_incidents;
 mod service_tags;
 mod services;
 mod settings;
+mod status_command;
 mod status_override;
 mod statuspage_fields;
 mod statuspage_publishing;

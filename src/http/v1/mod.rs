@@ -10,6 +10,7 @@ pub(super) mod components;
 pub mod creation_times;
 pub(super) mod custom_domains;
 mod engine;
+pub mod figures;
 pub(super) mod history;
 mod in_path;
 pub(super) mod incidents;

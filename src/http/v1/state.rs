@@ -16,6 +16,7 @@ use crate::http::gate::key_store::KeyStore;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::kit::error::ApiError;
 use crate::http::v1::creation_times::CreationTimes;
+use crate::http::v1::figures::ReadFigures;
 use crate::id::Id;
 use crate::model::allowance::Allowance;
 use crate::model::domain_names::DomainNames;
@@ -62,6 +63,8 @@ pub struct AppState {
     pub supervisor: Supervisor,
     /// The sources of numbers for `/metrics`.
     pub collectors: Vec<Arc<dyn Collect>>,
+    /// The source of numbers for the view of operators.
+    pub figures: Box<dyn ReadFigures>,
 }
 
 impl AppState {

@@ -8,6 +8,7 @@ mod any_node;
 mod frozen;
 mod heartbeats;
 mod killed;
+mod operators;
 mod outages;
 mod partitions;
 mod rate_limit;

@@ -12,5 +12,5 @@ pub(in crate::http::v1) fn schemas() -> Vec<(&'static str, Shape)> {
 pub(in crate::http::v1) fn show_engine() -> Operation {
     Operation::new(Verb::Get, "/v1/engine", "show_engine", "Show how the process is doing")
         .says("For operators: a token has `engine.view` only when it was made with it by name.")
-        .answers(200, "The actors and background tasks of this process.", enveloped(named("Engine")), None)
+        .answers(200, "The actors, queues and share of this process.", enveloped(named("Engine")), None)
 }

@@ -4,7 +4,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, one_of, timestamp};
+use crate::http::openapi::shape::{Shape, one_of, timestamp, view};
+use crate::http::v1::engine::ownership::OwnershipView;
+use crate::http::v1::engine::queues::QueuesView;
 use crate::supervise::{ActorState, OnDeath};
 
 /// The engine of this process.
@@ -12,17 +14,21 @@ use crate::supervise::{ActorState, OnDeath};
 #[schema(as = Engine)]
 pub(super) struct EngineView<'a> {
     #[schema(schema_with = started_at)]
-    started_at: Timestamp,
+    pub(super) started_at: Timestamp,
     /// True if the engine takes commands.
-    is_alive: bool,
+    pub(super) is_alive: bool,
     /// By name.
     #[schema(inline)]
-    actors: Vec<ActorView<'a>>,
+    pub(super) actors: Vec<ActorView<'a>>,
+    #[schema(schema_with = ownership, required)]
+    pub(super) ownership: Option<OwnershipView>,
+    #[schema(inline)]
+    pub(super) queues: QueuesView,
 }
 
 /// A kind of actors or background tasks.
 #[derive(Serialize, ToSchema)]
-struct ActorView<'a> {
+pub(super) struct ActorView<'a> {
     name: &'a str,
     /// The effect of the death of a member.
     #[schema(schema_with = on_death)]
@@ -44,13 +50,11 @@ struct ActorView<'a> {
     last_error: Option<&'a str>,
 }
 
-impl<'a> EngineView<'a> {
-    pub(super) fn of(started_at: Timestamp, is_alive: bool, states: &'a [ActorState]) -> Self {
-        Self { started_at, is_alive, actors: states.iter().map(ActorView::of).collect() }
-    }
-}
-
 impl<'a> ActorView<'a> {
+    pub(super) fn all(states: &'a [ActorState]) -> Vec<Self> {
+        states.iter().map(Self::of).collect()
+    }
+
     fn of(state: &'a ActorState) -> Self {
         Self {
             name: state.name,
@@ -63,6 +67,12 @@ impl<'a> ActorView<'a> {
             last_error: state.last_error.as_deref(),
         }
     }
+}
+
+fn ownership() -> Shape {
+    view::<OwnershipView>()
+        .nullable()
+        .says("The share of this node among several; null on a node that is alone.")
 }
 
 fn started_at() -> Shape {

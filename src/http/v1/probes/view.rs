@@ -69,26 +69,20 @@ impl AgentView {
     }
 }
 
-/// A location that has said nothing for longer is offline, in milliseconds.
-const OFFLINE_MS: i64 = 60_000;
-
 impl<'a> ProbeView<'a> {
     /// The view of a location: one of this process is as alive as the process that answers at `now`, one in another place as
     /// what it has last said of itself.
     pub(super) fn of(known: &'a KnownLocation, now: Timestamp) -> Self {
         let location = &known.location;
-        let seen = known.last_seen();
-        let last_seen_at = if known.is_elsewhere() { seen.as_ref().map(|seen| seen.at) } else { Some(now) };
-        let is_online = last_seen_at.is_some_and(|at| now.ms_since(at) <= OFFLINE_MS);
         Self {
             code: location.code.as_str(),
             name: &location.name,
             location: &location.place,
             country_code: &location.country_code,
             kind: "public",
-            status: if is_online { "online" } else { "offline" },
-            last_seen_at,
-            agent: seen.map(|seen| AgentView::of(&seen)),
+            status: if known.is_online(now) { "online" } else { "offline" },
+            last_seen_at: known.last_seen_at(now),
+            agent: known.last_seen().map(|seen| AgentView::of(&seen)),
         }
     }
 }

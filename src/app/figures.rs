@@ -1,0 +1,69 @@
+//! The numbers that operators see, read where they are counted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::app::cluster::Cluster;
+use crate::app::remote::Remote;
+use crate::bus::connection::ConnectionState;
+use crate::cluster::counters::ClusterCounters;
+use crate::http::v1::figures::{BusFigures, Figures, ReadFigures, ShareFigures};
+use crate::record::fence::FenceCounters;
+use crate::record::recorder::RecordCounters;
+use crate::remote::counters::{Refusal, RemoteCounters};
+
+/// Where they are counted.
+pub(super) struct Sources {
+    recorded: Arc<RecordCounters>,
+    fenced: Arc<FenceCounters>,
+    bus: Option<(Arc<ConnectionState>, Arc<RemoteCounters>)>,
+    cluster: Option<Arc<ClusterCounters>>,
+}
+
+impl Sources {
+    pub(super) fn new(
+        recorded: &Arc<RecordCounters>,
+        fenced: &Arc<FenceCounters>,
+        remote: Option<&Remote>,
+        cluster: Option<&Cluster>,
+    ) -> Self {
+        Self {
+            recorded: Arc::clone(recorded),
+            fenced: Arc::clone(fenced),
+            bus: remote.map(|remote| (Arc::clone(remote.connection.state()), Arc::clone(&remote.counters))),
+            cluster: cluster.map(|cluster| Arc::clone(&cluster.counters)),
+        }
+    }
+
+    fn share(&self) -> ShareFigures {
+        let Some(cluster) = &self.cluster else { return ShareFigures::default() };
+        ShareFigures {
+            taken: get(&cluster.taken),
+            takeovers: get(&cluster.takeovers),
+            released: get(&cluster.released),
+            lost: get(&cluster.lost),
+            fenced_results: get(&self.fenced.results),
+            fenced_changes: get(&self.fenced.changes),
+        }
+    }
+}
+
+impl ReadFigures for Sources {
+    fn read(&self) -> Figures {
+        let bus = self.bus.as_ref().map(|(connection, remote)| BusFigures {
+            is_connected: connection.is_connected(),
+            redelivered_batches: remote.redelivered.get(),
+            refused_results: Refusal::ALL.into_iter().map(|reason| remote.refused(reason).get()).sum(),
+        });
+        Figures {
+            waiting_results: get(&self.recorded.waiting),
+            spool_bytes: get(&self.recorded.spool_bytes),
+            bus,
+            share: self.share(),
+        }
+    }
+}
+
+fn get(count: &AtomicU64) -> u64 {
+    count.load(Ordering::Relaxed)
+}

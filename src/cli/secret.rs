@@ -1,0 +1,20 @@
+//! A secret as a flag takes it: the text itself, `@FILE`, or `-` for standard input, so that it need not stand in a process
+//! list.
+
+use std::io::Read as _;
+
+use anyhow::Context as _;
+
+/// Reads the secret that a flag names, without white space around it.
+///
+/// # Errors
+/// When the file or standard input cannot be read.
+pub(super) fn read(given: &str) -> anyhow::Result<String> {
+    let mut text = String::new();
+    match (given, given.strip_prefix('@')) {
+        ("-", _) => drop(std::io::stdin().read_to_string(&mut text)?),
+        (_, Some(file)) => text = std::fs::read_to_string(file).with_context(|| file.to_owned())?,
+        _ => text.push_str(given),
+    }
+    Ok(text.trim().to_owned())
+}

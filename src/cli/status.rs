@@ -1,0 +1,165 @@
+//! `watchkeeper status`: engine nodes and their queues as a picture in a terminal, once or again and again.
+//!
+//! It asks the nodes over their API, as anybody could; it opens no database.
+
+mod answer;
+mod node;
+mod picture;
+mod screen;
+mod table;
+
+use std::io::{IsTerminal as _, stdout};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::Args;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use tokio::time::{MissedTickBehavior, interval};
+use url::Url;
+
+use crate::cli::running::{Signals, say};
+use crate::cli::secret;
+use crate::cli::status::node::{Problem, Seen};
+use crate::cli::status::screen::Screen;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::config::sources::BadConfig;
+
+/// The time between two looks. A token may ask 120 times a minute.
+const EVERY: Duration = Duration::from_secs(1);
+
+const MAKES_ONE: &str =
+    "watchkeeper token create --org ID --name operator --permissions engine.view makes one";
+
+const LONG_ABOUT: &str = "\
+Show how engine nodes are doing: who watches which of the 64 partitions of the services, what waits, and which locations are \
+heard. Once a second, until Ctrl-C.
+
+  watchkeeper status --url http://node-a:8080 --url http://node-b:8080 --token @operator.token
+
+Without --url the node of these settings is asked. It takes a token with the permission engine.view, which is for operators and no \
+part of all, so that the token of the first start does not have it:
+
+  watchkeeper org list
+  watchkeeper token create --org ID --name operator --permissions engine.view > operator.token
+
+In the line of partitions a letter is a node, × a node that does not live, · nobody. Taken, of dead (nodes), released, lost and \
+fenced count since the start of the node: fenced are results and status changes that came too late, when another node had the \
+partition.
+
+Exit codes: 0 every node has answered, or Ctrl-C; 1 a node has not answered (--once, --json), or the token is refused; 2 wrong \
+usage.";
+
+/// Show how engine nodes are doing, live in a terminal
+#[derive(Args)]
+#[command(long_about = LONG_ABOUT)]
+pub(super) struct Arguments {
+    /// Where a node listens; given several times for several nodes [default: the node of these settings]
+    #[arg(long = "url", value_name = "http://HOST:PORT", value_parser = node::address)]
+    nodes: Vec<Url>,
+    /// API token with the permission engine.view; - reads it from standard input, @FILE from a file [default: the file token in
+    /// the data folder]
+    #[arg(long, value_name = "TOKEN", env = "WATCHKEEPER_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+    /// Draw one picture, without colours, and end
+    #[arg(long = "once")]
+    is_once: bool,
+    /// Print what every node answers as JSON for machines, and end
+    #[arg(long = "json")]
+    as_json: bool,
+}
+
+pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
+    let token = token(arguments.token.as_deref(), &config)?;
+    let nodes = if arguments.nodes.is_empty() { vec![here(&config)?] } else { arguments.nodes };
+    if !arguments.is_once && !arguments.as_json {
+        return watch(&nodes, &token).await;
+    }
+    let seen = look(&nodes, &token).await?;
+    if arguments.as_json {
+        say(&Value::from_iter(seen.iter().map(to_json)).to_string());
+    } else {
+        say(picture::draw(&seen, &now(), false).trim_end());
+    }
+    let is_whole = seen.iter().all(|seen| seen.answer.is_ok());
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Draws until it is told to stop, or nobody can see it.
+async fn watch(nodes: &[Url], token: &str) -> anyhow::Result<ExitCode> {
+    let mut signals = Signals::new()?;
+    let colours = stdout().is_terminal();
+    let screen = Screen::open();
+    let mut ticks = interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let looked = async {
+            ticks.tick().await;
+            look(nodes, token).await
+        };
+        let seen = tokio::select! {
+            seen = looked => seen?,
+            _ = signals.next() => break,
+        };
+        if !screen.show(&picture::draw(&seen, &now(), colours)) {
+            break;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks all nodes at once. A token that is refused will be refused again.
+async fn look(nodes: &[Url], token: &str) -> anyhow::Result<Vec<Seen>> {
+    let seen = join_all(nodes.iter().map(|url| node::ask(url, token))).await;
+    for Seen { url, answer } in &seen {
+        if let Err(Problem::Refused(why)) = answer {
+            bail!("{}: {why}", node::authority(url));
+        }
+    }
+    Ok(seen)
+}
+
+/// The token that was given, or the one in the data folder.
+fn token(given: Option<&str>, config: &Config) -> anyhow::Result<String> {
+    let token = match given {
+        Some(given) => secret::read(given)?,
+        None => {
+            let file = config.data_dir.join("token");
+            let absent = |error| {
+                let file = file.display();
+                BadConfig(format!("there is no --token, and {file} cannot be read ({error}); {MAKES_ONE}"))
+            };
+            std::fs::read_to_string(&file).map_err(absent)?.trim().to_owned()
+        }
+    };
+    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(BadConfig(format!("what was given as the token is none; {MAKES_ONE}")).into());
+    }
+    Ok(token)
+}
+
+/// The node of these settings.
+fn here(config: &Config) -> anyhow::Result<Url> {
+    let mut address = config.listen;
+    if address.ip().is_unspecified() {
+        address.set_ip(if address.is_ipv4() {
+            [127, 0, 0, 1].into()
+        } else {
+            [0, 0, 0, 0, 0, 0, 0, 1].into()
+        });
+    }
+    Ok(format!("http://{address}").parse()?)
+}
+
+fn now() -> String {
+    Clock::System.now().to_string().get(..19).unwrap_or_default().replace('T', " ")
+}
+
+fn to_json(seen: &Seen) -> Value {
+    match &seen.answer {
+        Ok(answer) => json!({"url": seen.url.as_str(), "engine": answer.raw}),
+        Err(problem) => json!({"url": seen.url.as_str(), "problem": problem.to_string()}),
+    }
+}

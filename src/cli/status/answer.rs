@@ -1,0 +1,74 @@
+//! The parts of an answer of `GET /v1/engine` that are drawn.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// An answer, as it came and as it is drawn.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub(super) raw: Value,
+    pub(super) engine: Engine,
+}
+
+/// The engine of a node.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Engine {
+    pub(super) started_at: String,
+    pub(super) is_alive: bool,
+    pub(super) actors: Vec<Actor>,
+    /// `None` = the node is alone.
+    pub(super) ownership: Option<Ownership>,
+    pub(super) queues: Queues,
+}
+
+/// A kind of actors.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Actor {
+    pub(super) name: String,
+    pub(super) restarts: u64,
+    pub(super) last_error: Option<String>,
+}
+
+/// The share of a node.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Ownership {
+    pub(super) node: String,
+    pub(super) leads: bool,
+    pub(super) partitions: u64,
+    pub(super) nodes: Vec<Node>,
+    pub(super) unowned: u64,
+    pub(super) taken: u64,
+    pub(super) takeovers: u64,
+    pub(super) released: u64,
+    pub(super) lost: u64,
+    pub(super) fenced_results: u64,
+    pub(super) fenced_changes: u64,
+}
+
+/// A node, as another one or itself sees it.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) numbers: Vec<usize>,
+    pub(super) is_living: bool,
+}
+
+/// The queues of a node.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Queues {
+    pub(super) waiting_results: u64,
+    pub(super) spool_bytes: u64,
+    pub(super) bus_connected: Option<bool>,
+    pub(super) redelivered_batches: u64,
+    pub(super) refused_results: u64,
+    pub(super) locations: Vec<Location>,
+}
+
+/// A location, as a node has last heard it.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Location {
+    pub(super) code: String,
+    pub(super) status: String,
+    pub(super) waiting_results: Option<u64>,
+    pub(super) spool_bytes: Option<u64>,
+}

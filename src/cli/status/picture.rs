@@ -1,0 +1,229 @@
+//! What several nodes said of themselves, as one picture: the partitions by owner, then a line a node, its queues, what
+//! went wrong, and the locations.
+
+use std::collections::BTreeMap;
+
+use indicatif::HumanBytes;
+
+use crate::cli::picture::paint;
+use crate::cli::status::answer::{Engine, Location, Ownership};
+use crate::cli::status::node::{Seen, authority};
+use crate::cli::status::table::{self, Cell, Side};
+
+/// The number of partitions.
+const PARTITIONS: usize = 64;
+/// A partition that nobody owns, and one whose owner does not live.
+const UNOWNED: char = '·';
+const ORPHANED: char = '×';
+
+const BOLD: &str = "1";
+const RED: &str = "31";
+const YELLOW: &str = "33";
+/// Colours of nodes, in their order.
+const COLOURS: [&str; 6] = ["36", "32", "35", "34", "96", "92"];
+
+/// A node that has answered.
+struct Answered<'a> {
+    seen: &'a Seen,
+    engine: &'a Engine,
+}
+
+impl Answered<'_> {
+    /// The name of the node, or where it listens, if it is alone.
+    fn name(&self) -> &str {
+        self.engine.ownership.as_ref().map_or_else(|| authority(&self.seen.url), |share| &share.node)
+    }
+}
+
+/// The letters of the nodes in the picture of the partitions.
+struct Letters(BTreeMap<String, (char, &'static str)>);
+
+impl Letters {
+    /// Letters for the nodes that somebody knows.
+    fn of(answered: &[Answered<'_>]) -> Self {
+        let known = answered.iter().filter_map(|one| one.engine.ownership.as_ref());
+        let known = known.flat_map(|share| share.nodes.iter().map(|node| node.name.clone()));
+        let mut letters: BTreeMap<String, (char, &str)> = known.map(|name| (name, (' ', ""))).collect();
+        let marks = ('a'..='z').chain('A'..='Z').chain(std::iter::repeat('+'));
+        let marks = marks.zip(COLOURS.into_iter().cycle());
+        letters.values_mut().zip(marks).for_each(|(letter, mark)| *letter = mark);
+        Self(letters)
+    }
+
+    fn get(&self, node: &str) -> (char, &'static str) {
+        self.0.get(node).copied().unwrap_or((' ', ""))
+    }
+}
+
+/// The picture; with ANSI colours when `colours`.
+pub(super) fn draw(seen: &[Seen], now: &str, colours: bool) -> String {
+    let answered: Vec<Answered<'_>> = seen
+        .iter()
+        .filter_map(|seen| Some(Answered { seen, engine: &seen.answer.as_ref().ok()?.engine }))
+        .collect();
+    let letters = Letters::of(&answered);
+    let nodes = if seen.len() == 1 { "node answers" } else { "nodes answer" };
+    let head = format!("{} of {} {nodes}", answered.len(), seen.len());
+    let mut lines = vec![format!("{}  {now}", paint(&head, BOLD, colours))];
+    let share = answered.iter().find_map(|one| one.engine.ownership.as_ref());
+    lines.extend(share.into_iter().flat_map(|share| partitions(share, &letters, colours)));
+    lines.push(String::new());
+    lines.extend(nodes_table(seen, &letters, colours));
+    if !answered.is_empty() {
+        lines.push(String::new());
+        lines.extend(queues_table(&answered, colours));
+        let wrong = troubles(&answered);
+        lines.extend((!wrong.is_empty()).then(String::new));
+        lines.extend(wrong.iter().map(|line| paint(line, YELLOW, colours)));
+        lines.push(String::new());
+        lines.extend(locations_table(&answered, colours));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// All partitions in one line, and what the letters mean.
+fn partitions(share: &Ownership, letters: &Letters, colours: bool) -> [String; 3] {
+    let mut cells = [(UNOWNED, RED); PARTITIONS];
+    let mut legend = Vec::new();
+    for node in &share.nodes {
+        let (letter, colour) = if node.is_living { letters.get(&node.name) } else { (ORPHANED, RED) };
+        for number in node.numbers.iter().filter(|number| **number < PARTITIONS) {
+            cells[*number] = (letter, colour);
+        }
+        let state = if node.is_living { "" } else { ", does not live" };
+        let text = format!("{letter} {} {}{state}", node.name, node.numbers.len());
+        legend.push(paint(&text, colour, colours));
+    }
+    if share.unowned > 0 {
+        legend.push(paint(&format!("{UNOWNED} {} unowned", share.unowned), RED, colours));
+    }
+    let bar: String =
+        cells.iter().map(|(letter, colour)| paint(&letter.to_string(), colour, colours)).collect();
+    [String::new(), bar, legend.join("   ")]
+}
+
+fn nodes_table(seen: &[Seen], letters: &Letters, colours: bool) -> Vec<String> {
+    let head = [
+        ("", Side::Left),
+        ("node", Side::Left),
+        ("address", Side::Left),
+        ("partitions", Side::Left),
+        ("taken", Side::Right),
+        ("of dead", Side::Right),
+        ("released", Side::Right),
+        ("lost", Side::Right),
+        ("fenced", Side::Right),
+        ("since", Side::Left),
+    ];
+    table::draw(head, seen.iter().map(|seen| node_row(seen, letters)).collect(), colours)
+}
+
+fn node_row(seen: &Seen, letters: &Letters) -> Vec<Cell> {
+    let address = Cell::of(authority(&seen.url));
+    let engine = match &seen.answer {
+        Ok(answer) => &answer.engine,
+        Err(problem) => {
+            return vec![
+                Cell::of(""),
+                Cell::of("?"),
+                address,
+                Cell::of(problem.to_string()).painted(RED, true),
+            ];
+        }
+    };
+    let since = Cell::of(moment(&engine.started_at));
+    let Some(share) = &engine.ownership else {
+        let mut row = vec![Cell::of(""), Cell::of("–"), address, Cell::of("alone: all of them")];
+        row.extend((0..5).map(|_| Cell::of("–")));
+        row.push(since);
+        return row;
+    };
+    let (letter, colour) = letters.get(&share.node);
+    let leads = if share.leads { ", leads" } else { "" };
+    let fenced = share.fenced_results + share.fenced_changes;
+    vec![
+        Cell::of(letter).painted(colour, true),
+        Cell::of(&share.node).painted(colour, true),
+        address,
+        Cell::of(format!("{} of {PARTITIONS}{leads}", share.partitions)),
+        Cell::number(share.taken),
+        Cell::number(share.takeovers),
+        Cell::number(share.released),
+        Cell::number(share.lost).painted(YELLOW, share.lost > 0),
+        Cell::number(fenced).painted(YELLOW, fenced > 0),
+        since,
+    ]
+}
+
+fn queues_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
+    let head = [
+        ("queues", Side::Left),
+        ("waiting", Side::Right),
+        ("spool", Side::Right),
+        ("bus", Side::Left),
+        ("redelivered", Side::Right),
+        ("refused", Side::Right),
+    ];
+    let row = |one: &Answered<'_>| {
+        let queues = &one.engine.queues;
+        let (bus, is_away) = match queues.bus_connected {
+            None => ("none", false),
+            Some(true) => ("connected", false),
+            Some(false) => ("away", true),
+        };
+        vec![
+            Cell::of(one.name()),
+            Cell::number(queues.waiting_results),
+            Cell::of(HumanBytes(queues.spool_bytes).to_string()).painted(YELLOW, queues.spool_bytes > 0),
+            Cell::of(bus).painted(RED, is_away),
+            Cell::number(queues.redelivered_batches),
+            Cell::number(queues.refused_results).painted(YELLOW, queues.refused_results > 0),
+        ]
+    };
+    table::draw(head, answered.iter().map(row).collect(), colours)
+}
+
+/// A line for each engine that takes no commands, and for each kind of actors that died or froze.
+fn troubles(answered: &[Answered<'_>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for one in answered {
+        if !one.engine.is_alive {
+            lines.push(format!("{}: the engine takes no commands", one.name()));
+        }
+        for actor in one.engine.actors.iter().filter(|actor| actor.restarts > 0) {
+            let times = if actor.restarts == 1 { "once".into() } else { format!("{} times", actor.restarts) };
+            let why = actor.last_error.as_deref().unwrap_or("nobody knows why");
+            lines.push(format!("{}: {} was started again {times}: {why}", one.name(), actor.name));
+        }
+    }
+    lines
+}
+
+/// The locations that any of the nodes knows, each as the first of them sees it.
+fn locations_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
+    let head =
+        [("location", Side::Left), ("status", Side::Left), ("waiting", Side::Right), ("spool", Side::Right)];
+    let mut known: BTreeMap<&str, &Location> = BTreeMap::new();
+    for location in answered.iter().flat_map(|one| &one.engine.queues.locations) {
+        known.entry(&location.code).or_insert(location);
+    }
+    let row = |location: &&Location| {
+        let spool = location.spool_bytes;
+        vec![
+            Cell::of(&location.code),
+            Cell::of(&location.status).painted(RED, location.status != "online"),
+            Cell::of(location.waiting_results.map_or("–".into(), |waiting| waiting.to_string())),
+            Cell::of(spool.map_or("–".into(), |bytes| HumanBytes(bytes).to_string()))
+                .painted(YELLOW, spool.is_some_and(|bytes| bytes > 0)),
+        ]
+    };
+    table::draw(head, known.values().map(row).collect(), colours)
+}
+
+/// A timestamp of the API to the second, as people write it.
+fn moment(timestamp: &str) -> String {
+    timestamp.get(..19).unwrap_or(timestamp).replace('T', " ")
+}
+
+#[cfg(test)]
+mod tests;

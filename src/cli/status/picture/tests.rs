@@ -1,0 +1,128 @@
+//! Fixed answers, and the pictures of them.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::cli::status::answer::Answer;
+use crate::cli::status::node::Problem;
+
+const NOW: &str = "2026-11-23 12:00:05";
+
+fn seen(port: u16, answer: Result<Value, &str>) -> Seen {
+    let answer = answer.map_err(|problem| Problem::Away(problem.into()));
+    let read = |raw: Value| Answer { engine: serde_json::from_value(raw.clone()).unwrap(), raw };
+    Seen { url: format!("http://127.0.0.1:{port}").parse().unwrap(), answer: answer.map(read) }
+}
+
+fn alone() -> Value {
+    json!({
+        "started_at": "2026-11-23T12:00:00.000Z",
+        "is_alive": true,
+        "actors": [],
+        "ownership": null,
+        "queues": {
+            "waiting_results": 3, "spool_bytes": 0, "bus_connected": null, "redelivered_batches": 0, "refused_results": 0,
+            "locations": [{"code": "local", "status": "online", "waiting_results": null, "spool_bytes": null}],
+        },
+    })
+}
+
+/// One of the nodes a and b, which share all but two partitions; c has died.
+fn among_others(node: &str) -> Value {
+    let every_third = |from: usize| (from..62).step_by(3).collect::<Vec<_>>();
+    let living = |name: &str, from: usize, is_living: bool| {
+        let numbers = every_third(from);
+        json!({"name": name, "partitions": numbers.len(), "numbers": numbers, "is_living": is_living})
+    };
+    json!({
+        "started_at": "2026-11-23T12:00:00.000Z",
+        "is_alive": node == "a",
+        "actors": [{"name": "location", "restarts": u64::from(node == "a"), "last_error": "it panicked"}],
+        "ownership": {
+            "node": node, "leads": node == "a", "partitions": 21,
+            "nodes": [living("a", 0, true), living("b", 1, true), living("c", 2, false)],
+            "unowned": 2, "taken": 64, "takeovers": 10, "released": 43, "lost": 0,
+            "fenced_results": 2, "fenced_changes": 1,
+        },
+        "queues": {
+            "waiting_results": 0, "spool_bytes": 2_097_152, "bus_connected": node == "a",
+            "redelivered_batches": 4, "refused_results": 0,
+            "locations": [
+                {"code": "ams", "status": "offline", "waiting_results": 12_000, "spool_bytes": 1_048_576},
+                {"code": "local", "status": "online", "waiting_results": null, "spool_bytes": null},
+            ],
+        },
+    })
+}
+
+#[test]
+fn a_node_that_is_alone_is_one_line() {
+    let expected = "\
+1 of 1 node answers  2026-11-23 12:00:05
+
+  node  address         partitions          taken  of dead  released  lost  fenced  since
+  –     127.0.0.1:8080  alone: all of them      –        –         –     –       –  2026-11-23 12:00:00
+
+queues          waiting  spool  bus   redelivered  refused
+127.0.0.1:8080        3    0 B  none            0        0
+
+location  status  waiting  spool
+local     online        –      –
+";
+    assert_eq!(draw(&[seen(8080, Ok(alone()))], NOW, false), expected);
+}
+
+#[test]
+fn nodes_that_share_are_drawn_with_what_is_wrong() {
+    let nodes = [
+        seen(8080, Ok(among_others("a"))),
+        seen(8081, Ok(among_others("b"))),
+        seen(8082, Err("does not answer: Connection refused (os error 111)")),
+    ];
+    let expected = "\
+2 of 3 nodes answer  2026-11-23 12:00:05
+
+ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab··
+a a 21   b b 21   × c 20, does not live   · 2 unowned
+
+   node  address         partitions       taken  of dead  released  lost  fenced  since
+a  a     127.0.0.1:8080  21 of 64, leads     64       10        43     0       3  2026-11-23 12:00:00
+b  b     127.0.0.1:8081  21 of 64            64       10        43     0       3  2026-11-23 12:00:00
+   ?     127.0.0.1:8082  does not answer: Connection refused (os error 111)
+
+queues  waiting     spool  bus        redelivered  refused
+a             0  2.00 MiB  connected            4        0
+b             0  2.00 MiB  away                 4        0
+
+a: location was started again once: it panicked
+b: the engine takes no commands
+
+location  status   waiting     spool
+ams       offline    12000  1.00 MiB
+local     online         –         –
+";
+    assert_eq!(draw(&nodes, NOW, false), expected);
+}
+
+#[test]
+fn colours_change_no_letter() {
+    let nodes = [seen(8080, Ok(among_others("b"))), seen(8081, Err("does not answer"))];
+    let coloured = draw(&nodes, NOW, true);
+    assert!(coloured.contains("\u{1b}[36ma\u{1b}[0m") && coloured.contains("\u{1b}[31m×\u{1b}[0m"));
+    let mut plain = String::new();
+    let mut rest = coloured.split('\u{1b}');
+    plain.push_str(rest.next().unwrap());
+    rest.for_each(|piece| plain.push_str(piece.split_once('m').unwrap().1));
+    assert_eq!(plain, draw(&nodes, NOW, false));
+}
+
+#[test]
+fn nothing_but_problems_is_a_line_each() {
+    let expected = "\
+0 of 1 node answers  2026-11-23 12:00:05
+
+  node  address         partitions  taken  of dead  released  lost  fenced  since
+  ?     127.0.0.1:8080  does not answer
+";
+    assert_eq!(draw(&[seen(8080, Err("does not answer"))], NOW, false), expected);
+}

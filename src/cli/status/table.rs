@@ -1,0 +1,67 @@
+//! Columns of text: each as wide as its widest cell, numbers to the right.
+
+use crate::cli::picture::paint;
+
+/// The side of a column on which its text stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Left,
+    Right,
+}
+
+/// A piece of text, perhaps with a colour.
+pub(super) struct Cell {
+    text: String,
+    colour: Option<&'static str>,
+}
+
+impl Cell {
+    /// Plain text.
+    pub(super) fn of(text: impl Into<String>) -> Self {
+        Self { text: text.into(), colour: None }
+    }
+
+    /// A number.
+    pub(super) fn number(number: u64) -> Self {
+        Self::of(number.to_string())
+    }
+
+    /// The same in a colour, where `is_so`.
+    pub(super) fn painted(self, colour: &'static str, is_so: bool) -> Self {
+        if is_so { Self { colour: Some(colour), ..self } } else { self }
+    }
+
+    fn width(&self) -> usize {
+        self.text.chars().count()
+    }
+
+    fn draw(&self, (side, width): (Side, usize), colours: bool) -> String {
+        let blank = " ".repeat(width.saturating_sub(self.width()));
+        let text = match self.colour {
+            Some(colour) => paint(&self.text, colour, colours),
+            None => self.text.clone(),
+        };
+        if side == Side::Left { text + &blank } else { blank + &text }
+    }
+}
+
+/// The lines of a table, with its head in bold. The last cell of a row that is shorter than the head may be as long as it
+/// wants.
+pub(super) fn draw<const N: usize>(
+    head: [(&str, Side); N],
+    rows: Vec<Vec<Cell>>,
+    colours: bool,
+) -> Vec<String> {
+    let titles = head.iter().map(|(title, _)| Cell::of(*title).painted("1", !title.is_empty())).collect();
+    let rows: Vec<Vec<Cell>> = [titles].into_iter().chain(rows).collect();
+    let columns: [(Side, usize); N] = std::array::from_fn(|column| {
+        let bounded = rows.iter().filter(|row| row.len() == N || column + 1 < row.len());
+        let widest = bounded.map(|row| row[column].width()).max();
+        (head[column].1, widest.unwrap_or(0))
+    });
+    let line = |row: &Vec<Cell>| {
+        let cells = row.iter().zip(columns).map(|(cell, column)| cell.draw(column, colours));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}

@@ -1,0 +1,146 @@
+//! The share of this node among several, as it sees it: who lives, who owns what, and what has moved.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::announcer::ownership::{Owned, Ownership};
+use crate::http::openapi::shape::{Shape, integer, list_of, string};
+use crate::http::v1::figures::ShareFigures;
+use crate::model::node::NodeName;
+use crate::model::partition::{PARTITIONS, Partition, Partitions};
+
+/// The partitions of the services among the nodes. Counts begin with the process.
+#[derive(Serialize, ToSchema)]
+#[schema(as = EngineOwnership)]
+pub(super) struct OwnershipView {
+    /// The name of this node.
+    #[schema(schema_with = node_name)]
+    node: String,
+    /// True if this node does what is done once for all: it has the first partition.
+    leads: bool,
+    /// The number of partitions, of 64, whose services this node watches.
+    #[schema(minimum = 0, maximum = 64)]
+    partitions: u32,
+    /// The nodes that live or own something, by name, as this node has read it last.
+    #[schema(inline)]
+    nodes: Vec<NodeView>,
+    /// The number of partitions that no node owns.
+    #[schema(minimum = 0, maximum = 64)]
+    unowned: u32,
+    /// Partitions that this node has taken, from whomever.
+    #[schema(minimum = 0)]
+    taken: u64,
+    /// Partitions that it has taken from nodes that had died.
+    #[schema(minimum = 0)]
+    takeovers: u64,
+    /// Partitions that it has given back.
+    #[schema(minimum = 0)]
+    released: u64,
+    /// Partitions that others have taken from it.
+    #[schema(minimum = 0)]
+    lost: u64,
+    /// Results that were refused, because another node had taken their partition.
+    #[schema(minimum = 0)]
+    fenced_results: u64,
+    /// Status changes that were refused for the same reason.
+    #[schema(minimum = 0)]
+    fenced_changes: u64,
+}
+
+/// One of the nodes.
+#[derive(Serialize, ToSchema)]
+struct NodeView {
+    #[schema(schema_with = node_name)]
+    name: String,
+    /// The number of partitions that it owns.
+    #[schema(minimum = 0, maximum = 64)]
+    partitions: u32,
+    /// Which they are.
+    #[schema(schema_with = numbers)]
+    numbers: Vec<u8>,
+    /// True if it has said within seconds that it lives.
+    is_living: bool,
+}
+
+impl OwnershipView {
+    /// The view of a node among others; `None` = it is alone.
+    pub(super) fn of(ownership: &Ownership, share: ShareFigures) -> Option<Self> {
+        let (member, owned) = (ownership.member()?, ownership.owned()?);
+        let names: BTreeSet<&NodeName> = owned.ledger.owners.keys().chain(&owned.living).collect();
+        let all = owned.ledger.owners.values().fold(Partitions::NONE, |all, some| all.and(*some));
+        Some(Self {
+            node: member.name.to_string(),
+            leads: ownership.leads(),
+            partitions: owned.ready.len(),
+            nodes: names.into_iter().map(|name| NodeView::of(name, &owned)).collect(),
+            unowned: u32::from(PARTITIONS) - all.len(),
+            taken: share.taken,
+            takeovers: share.takeovers,
+            released: share.released,
+            lost: share.lost,
+            fenced_results: share.fenced_results,
+            fenced_changes: share.fenced_changes,
+        })
+    }
+}
+
+impl NodeView {
+    fn of(name: &NodeName, owned: &Owned) -> Self {
+        let partitions = owned.ledger.of(name);
+        Self {
+            name: name.to_string(),
+            partitions: partitions.len(),
+            numbers: partitions.iter().map(Partition::number).collect(),
+            is_living: owned.living.contains(name),
+        }
+    }
+}
+
+fn node_name() -> Shape {
+    string().pattern("^[a-z0-9][a-z0-9_-]{0,31}$")
+}
+
+fn numbers() -> Shape {
+    list_of(integer().at_least(0)).says("From 0 to 63.")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::announcer::ownership::Member;
+    use crate::id::Id;
+    use crate::model::ledger::{Fence, Ledger};
+
+    fn some(numbers: impl IntoIterator<Item = u8>) -> Partitions {
+        numbers.into_iter().filter_map(Partition::new).collect()
+    }
+
+    #[test]
+    fn a_node_that_is_alone_shares_nothing() {
+        assert!(OwnershipView::of(&Ownership::alone(), ShareFigures::default()).is_none());
+    }
+
+    #[test]
+    fn every_node_that_lives_or_owns_something_is_shown() {
+        let [a, b, c] = ["a", "b", "c"].map(|name| name.parse::<NodeName>().unwrap());
+        let ownership = Ownership::among_others(Member { name: a.clone(), folder: Id::random() });
+        ownership.note_ledger(&Ledger::default().taken(&a, some([0, 2])).taken(&b, some([1])));
+        ownership.note_living(&[a, c].into_iter().collect());
+        ownership.hold(some([0, 2]), Fence { epoch: 1, revision: 1 });
+        ownership.note_ready(some([0]));
+        let share = ShareFigures { taken: 2, ..ShareFigures::default() };
+        let view = serde_json::to_value(OwnershipView::of(&ownership, share)).unwrap();
+        let nodes = json!([
+            {"name": "a", "partitions": 2, "numbers": [0, 2], "is_living": true},
+            {"name": "b", "partitions": 1, "numbers": [1], "is_living": false},
+            {"name": "c", "partitions": 0, "numbers": [], "is_living": true},
+        ]);
+        assert_eq!(view["nodes"], nodes);
+        assert_eq!([&view["leads"], &view["partitions"]], [&json!(true), &json!(1)]);
+        assert_eq!([&view["unowned"], &view["taken"]], [&json!(61), &json!(2)]);
+    }
+}

@@ -1,0 +1,95 @@
+//! Results that wait, here and in other places, and what became of those that came, as far as this process knows.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::engine::roster::{KnownLocation, Roster};
+use crate::http::openapi::shape::{Shape, integer, one_of, string};
+use crate::http::v1::figures::Figures;
+
+/// Queues of this process and of the locations. Counts begin with the process.
+#[derive(Serialize, ToSchema)]
+#[schema(as = EngineQueues)]
+pub(super) struct QueuesView {
+    /// Results in memory that the history database has not taken yet.
+    #[schema(minimum = 0)]
+    waiting_results: u64,
+    /// Bytes of results on disk that it has not taken yet.
+    #[schema(minimum = 0)]
+    spool_bytes: u64,
+    /// True while a NATS server is connected; null where none is set.
+    #[schema(required)]
+    bus_connected: Option<bool>,
+    /// Batches of results of locations in other places that came again.
+    #[schema(minimum = 0)]
+    redelivered_batches: u64,
+    /// Results of locations in other places that were not taken.
+    #[schema(minimum = 0)]
+    refused_results: u64,
+    /// The active locations by code.
+    #[schema(inline)]
+    locations: Vec<LocationView>,
+}
+
+/// A location, as it has last been heard.
+#[derive(Serialize, ToSchema)]
+struct LocationView {
+    #[schema(schema_with = code)]
+    code: String,
+    #[schema(schema_with = status)]
+    status: &'static str,
+    #[schema(schema_with = waiting, required)]
+    waiting_results: Option<u64>,
+    #[schema(schema_with = spool, required)]
+    spool_bytes: Option<u64>,
+}
+
+impl QueuesView {
+    pub(super) fn of(figures: &Figures, roster: &Roster, now: Timestamp) -> Self {
+        let mut known = roster.all();
+        known.sort_by(|left, right| left.location.code.cmp(&right.location.code));
+        let bus = figures.bus.unwrap_or_default();
+        Self {
+            waiting_results: figures.waiting_results,
+            spool_bytes: figures.spool_bytes,
+            bus_connected: figures.bus.map(|bus| bus.is_connected),
+            redelivered_batches: bus.redelivered_batches,
+            refused_results: bus.refused_results,
+            locations: known.iter().map(|known| LocationView::of(known, now)).collect(),
+        }
+    }
+}
+
+impl LocationView {
+    fn of(known: &KnownLocation, now: Timestamp) -> Self {
+        let seen = known.last_seen();
+        Self {
+            code: known.location.code.to_string(),
+            status: if known.is_online(now) { "online" } else { "offline" },
+            waiting_results: seen.as_ref().map(|seen| seen.waiting),
+            spool_bytes: seen.as_ref().map(|seen| seen.spool_bytes),
+        }
+    }
+}
+
+fn code() -> Shape {
+    string().pattern("^[a-z0-9][a-z0-9._-]{0,31}$")
+}
+
+fn status() -> Shape {
+    one_of(&["online", "offline"])
+}
+
+fn waiting() -> Shape {
+    integer().at_least(0).nullable().says(
+        "Results in its memory that have not arrived yet; null for a location of this process, and for one that was never heard.",
+    )
+}
+
+fn spool() -> Shape {
+    integer()
+        .at_least(0)
+        .nullable()
+        .says("Bytes of results on its disk that have not arrived yet; null likewise.")
+}
