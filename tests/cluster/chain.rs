@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 use watchkeeper::bus::connection::Connection;
 use watchkeeper::bus::reports;
-use watchkeeper::bus::subjects::RESULTS;
+use watchkeeper::bus::subjects::{DEFINITIONS, RESULTS, stream_of};
 
 use crate::bus::node::Nodes;
 use crate::bus::place::{Place, invited};
@@ -74,6 +74,8 @@ struct Reading {
     taken: u64,
     batches: u64,
     published: u64,
+    /// Batches that NATS has and nobody has stored.
+    underway: u64,
     commits: i64,
     log_bytes: i64,
 }
@@ -137,12 +139,12 @@ impl Chain {
     async fn read(&self) -> Reading {
         let sum = |name| (0..self.nodes.count()).map(|node| self.nodes.number(node, name)).sum();
         let (taken, batches) = (sum("remote_results_total"), sum("remote_batches_total"));
-        let (_, published) = messages(&self.observer, RESULTS).await;
+        let (underway, published) = messages(&self.observer, RESULTS).await;
         let commits = self.ask("SELECT sum(xact_commit) FROM pg_stat_database");
         let log_bytes = self.ask("SELECT pg_current_wal_lsn() - '0/0'::pg_lsn");
         let processors = self.parts().iter().map(|(_, process)| processor::used_by(*process)).collect();
         let (at_ms, all) = (now().ms(), processor::used_by_all());
-        Reading { at_ms, processors, all, taken, batches, published, commits, log_bytes }
+        Reading { at_ms, processors, all, taken, batches, published, underway, commits, log_bytes }
     }
 
     /// A whole number from the history database.
@@ -232,6 +234,7 @@ fn print(chain: &Chain, before: &Reading, after: &Reading, stored: i64) {
         checks / seconds
     );
     println!("stored meanwhile {:.0}/s", a_second(after.taken - before.taken));
+    println!("batches that waited on NATS: {} before, {} after", before.underway, after.underway);
     println!(
         "batches: published {:.0}/s, stored {:.0}/s, {:.1} results each",
         a_second(after.published - before.published),
@@ -289,6 +292,9 @@ async fn print_locations(chain: &Chain) {
             told.missed, told.shed, told.waiting, told.spool_bytes, told.lateness_p99_us
         );
     }
+    let mut bucket = chain.observer.jetstream().get_stream(stream_of(DEFINITIONS)).await.unwrap();
+    let state = bucket.info().await.unwrap().state.clone();
+    println!("definitions: {} of {} bytes each", state.messages, state.bytes / state.messages.max(1));
     for node in 0..chain.nodes.count() {
         let number = |name: &str| chain.nodes.number(node, name);
         println!("engine {}: redelivered {}", node + 1, number("remote_redeliveries_total"));
