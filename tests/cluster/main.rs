@@ -8,6 +8,7 @@
 
 mod answers;
 mod bus;
+mod chain;
 mod connections;
 mod deliveries;
 mod locations;

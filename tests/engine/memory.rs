@@ -23,7 +23,7 @@ const MOST_BYTES: u64 = 3_500;
 const ALONE: &str = "WATCHKEEPER_TESTS_ALONE";
 
 /// Resident memory of this process in bytes.
-fn resident() -> u64 {
+pub(crate) fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it is there");
     let kib: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");

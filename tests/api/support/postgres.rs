@@ -111,6 +111,13 @@ impl Postgres {
         self.signal("CONT");
     }
 
+    /// The number of the process whose children serve connections.
+    #[allow(dead_code, reason = "the tests of the cluster ask")]
+    pub(crate) fn process(&self) -> u32 {
+        let file = std::fs::read_to_string(format!("{}/data/postmaster.pid", self.folder));
+        file.ok().and_then(|text| text.lines().next()?.trim().parse().ok()).expect("it runs")
+    }
+
     /// Sends a signal to the server, which starts no process from then on when it is to stop, and to the processes of its
     /// connections; one of them may have ended by then.
     fn signal(&self, name: &str) {

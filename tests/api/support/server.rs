@@ -21,7 +21,8 @@ use crate::support::databases::{Backend, Pair, URLS};
 use crate::support::eventually;
 use crate::support::postgres::Postgres;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_watchkeeper");
+/// Names another program than the one that was built with the tests, such as an optimised one.
+const OTHER_BINARY: &str = "WATCHKEEPER_TESTS_BINARY";
 
 static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
 
@@ -281,8 +282,13 @@ pub(crate) fn failing_start(file: &str, variables: &[(&str, &str)]) -> (Option<i
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
+/// The program that is tested.
+pub(crate) fn binary() -> PathBuf {
+    std::env::var_os(OTHER_BINARY).map_or_else(|| env!("CARGO_BIN_EXE_watchkeeper").into(), PathBuf::from)
+}
+
 fn command(folder: &TempDir, environment: &[(String, String)]) -> Command {
-    let mut command = Command::new(BINARY);
+    let mut command = Command::new(binary());
     command.env_clear().current_dir(folder.path());
     command.env("WATCHKEEPER_CONFIG", "settings.toml").env("WATCHKEEPER_DATA_DIR", "data");
     command.envs(environment.iter().map(|(name, value)| (name, value)));

@@ -4,6 +4,7 @@ pub(crate) mod history;
 pub(crate) mod nats;
 pub(crate) mod node;
 pub(crate) mod place;
+pub(crate) mod processor;
 pub(crate) mod rhythm;
 pub(crate) mod rogue;
 pub(crate) mod site;

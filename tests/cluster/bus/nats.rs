@@ -68,6 +68,13 @@ impl NatsServer {
         let _ = keeper.wait();
     }
 
+    /// The number of the process, while it runs: the shell's only child.
+    pub(crate) fn process(&self) -> Option<u32> {
+        let shell = self.keeper.as_ref()?.id();
+        let children = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).ok()?;
+        children.split_whitespace().next()?.parse().ok()
+    }
+
     fn log(&self) -> PathBuf {
         self.configuration.with_extension("log")
     }

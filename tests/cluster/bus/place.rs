@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 use crate::bus::Bus;
-use crate::support::server::Server;
+use crate::support::server::{Server, binary};
 
 /// The server of an engine node on this bus.
 pub(crate) fn engine(bus: &Bus) -> Server {
@@ -47,6 +47,11 @@ impl Place {
         let _ = self.process.wait();
     }
 
+    /// The number of the process.
+    pub(crate) fn process(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Its exit code, once it has ended.
     pub(crate) fn ended(&mut self) -> Option<Option<i32>> {
         self.process.try_wait().unwrap().map(|status| status.code())
@@ -69,7 +74,7 @@ impl Drop for Place {
 
 fn command(folder: &TempDir) -> Command {
     let log = File::options().create(true).append(true).open(folder.path().join("log")).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
+    let mut command = Command::new(binary());
     command.env_clear().env("WATCHKEEPER_DATA_DIR", folder.path().join("data"));
     command.env("WATCHKEEPER_EGRESS", "private-allowed").arg("probe");
     command.stdout(Stdio::null()).stderr(log);

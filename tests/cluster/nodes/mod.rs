@@ -19,7 +19,7 @@ mod terminated;
 use std::time::Duration;
 
 /// Until partitions are shared evenly after a node has joined.
-const JOINED: Duration = Duration::from_secs(15);
+pub(crate) const JOINED: Duration = Duration::from_secs(15);
 /// Until others own the partitions of a node that was asked to stop.
 const LEFT: Duration = Duration::from_secs(2);
 /// Until others own the partitions of a node that has died or stands still.
@@ -28,7 +28,7 @@ const TAKEN_OVER: Duration = Duration::from_secs(15);
 const IN_FORCE: Duration = Duration::from_secs(2);
 
 /// Returns true when the long forms are asked for.
-fn endures() -> bool {
+pub(crate) fn endures() -> bool {
     std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1")
 }
 
