@@ -46,8 +46,9 @@ use crate::supervise::{Handle, Kind, Placement, Stop, Supervisor};
 const STOP_LIMIT: Duration = Duration::from_secs(9);
 /// Results travel at the latest after this time, in milliseconds.
 const BATCH_MS: u64 = 250;
-/// Results that wait in memory while all is well; beyond that all of them go to the disk.
-const WAITING_RESULTS: usize = 1_000;
+/// Results that wait in memory while all is well, more than all shards hand over at once; beyond that all of them go to the
+/// disk.
+const WAITING_RESULTS: usize = 32_768;
 
 const KEEPING: Kind = Kind::restarting("definitions_on_disk");
 const FOLLOWING: Kind = Kind::restarting("definitions");

@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
-use crate::bus::now;
+use crate::bus::{now, within};
 use crate::nodes::scene::{INTERVAL_MS, Scene, Watched, assert_no_due_time_is_missing, assert_outages};
 use crate::nodes::{JOINED, endures};
 use crate::support::client::Client;
@@ -110,6 +110,10 @@ async fn checks_go_on_while_the_nats_server_is_away() {
     }
     println!("{} services were made without NATS", fresh.len());
     scene.nodes.bus.server.resume().await;
+    within(SHARED, "the bus is back", async || {
+        scene.everybody().into_iter().all(|node| scene.nodes.number(node, "bus_connected") == 1)
+    })
+    .await;
     let shared = scene.nodes.until_even(&scene.everybody(), SHARED).await;
     println!("shared after {shared:?}");
     assert_nothing_happened(&scene, begin).await;
