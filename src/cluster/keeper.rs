@@ -29,6 +29,8 @@ const BLIND_AFTER: Duration = Duration::from_secs(3);
 const STUCK_AFTER: Duration = Duration::from_secs(60);
 /// The longest time that beginning with partitions may take.
 const BEGIN_WITHIN: Duration = Duration::from_secs(45);
+/// A node that has seen the ledger for this long has measured nothing in isolation that is not stored yet.
+const ISOLATION_ENDS: Duration = Duration::from_secs(60);
 /// The time between two looks at what the database says, while the bus is away.
 const GO_ON_EVERY: Duration = Duration::from_secs(5);
 /// Attempts to leave, each after somebody else was faster.
@@ -170,7 +172,9 @@ impl Keeper {
                 self.seeing_since = Instant::now();
                 self.go_on().await;
                 // The server may have lost what it had.
-                if let Err(error) = streams::prepare(self.connection.jetstream(), &self.limits).await {
+                if self.connection.state().is_connected()
+                    && let Err(error) = streams::prepare(self.connection.jetstream(), &self.limits).await
+                {
                     tracing::debug!(%error, "the bus cannot be prepared");
                 }
                 sleep(EVERY / 4).await;
@@ -181,6 +185,9 @@ impl Keeper {
 
     /// One step towards the share.
     async fn step(&mut self) -> Result<bool, String> {
+        if !self.connection.state().is_connected() {
+            return Err("the bus is not connected".into());
+        }
         let leases = leases::read(&self.connection).await?;
         let me = self.handover.member.name.clone();
         let folder = self.handover.member.folder.to_string();
@@ -227,12 +234,16 @@ impl Keeper {
         living
     }
 
-    /// Goes on with everything that the database says is this node's, while the bus is away: nobody can have taken it since
-    /// without the database knowing.
+    /// Goes on with everything that the database says is this node's, and the ledger did not give to others, while the bus is
+    /// away: nobody can have taken it since without the database knowing.
     async fn go_on(&mut self) {
         if self.asked_at.is_none_or(|asked_at| asked_at.elapsed() > GO_ON_EVERY) {
             self.asked_at = Some(Instant::now());
-            match self.handover.go_on(self.held).await {
+            let (ownership, me) = (&self.handover.announcer.ownership, &self.handover.member.name);
+            let ledger = ownership.owned().unwrap_or_default().ledger;
+            let of_others = ledger.owners.iter().filter(|(node, _)| *node != me);
+            let taken = of_others.fold(self.held, |taken, (_, others)| taken.and(*others));
+            match self.handover.go_on(taken).await {
                 Ok(more) => self.held = self.held.and(more),
                 Err(error) => tracing::warn!(%error, "what this node had before cannot be read"),
             }
@@ -270,8 +281,8 @@ impl Keeper {
         let me = &self.handover.member.name;
         let dead = leases.ledger.owners.keys().filter(|owner| !living.contains(*owner));
         let dead: Vec<NodeName> = dead.cloned().collect();
-        if !self.handover.is_stored().await {
-            // What was measured before would be told after what others tell from now on.
+        if !self.handover.is_stored().await && self.seeing_since.elapsed() < ISOLATION_ENDS {
+            // What was measured in isolation would be told after what others have told since.
             return Err("what was measured before is not stored yet".into());
         }
         for node in &dead {
