@@ -39,6 +39,8 @@ const AT_ONCE: usize = 32;
 const SERVICES_AT_ONCE: usize = 32;
 /// The span before the last result, in milliseconds, of which all results are read in one go; others are looked up.
 const RECENT_MS: i64 = 900_000;
+/// The same for services that another node watched until a moment ago, before now.
+const HANDED_OVER_MS: i64 = 120_000;
 
 /// The past of all services, as the history remembers it.
 #[derive(Default)]
@@ -92,7 +94,7 @@ pub struct Restored {
 /// When the main database fails.
 pub async fn services(announcer: &Announcer) -> Result<Vec<Restored>, StoreError> {
     let beginning = Beginning::of_all(announcer);
-    let past = read_past(announcer, beginning.now).await.inspect_err(|error| {
+    let past = read_past(announcer, beginning).await.inspect_err(|error| {
         tracing::error!(%error, "the history cannot be read; services start without their past");
     });
     each_service(announcer, past.ok(), beginning).await
@@ -105,7 +107,7 @@ pub async fn services(announcer: &Announcer) -> Result<Vec<Restored>, StoreError
 /// When a database fails.
 pub async fn taken(announcer: &Announcer, partitions: Partitions) -> Result<Vec<Restored>, StoreError> {
     let beginning = Beginning { partitions, now: announcer.engine.now(), is_handed_over: true };
-    let past = read_past(announcer, beginning.now).await?;
+    let past = read_past(announcer, beginning).await?;
     each_service(announcer, Some(past), beginning).await
 }
 
@@ -155,7 +157,7 @@ async fn each_service(
     }
 }
 
-async fn read_past(announcer: &Announcer, now: Timestamp) -> Result<Past, StoreError> {
+async fn read_past(announcer: &Announcer, beginning: Beginning) -> Result<Past, StoreError> {
     // Some of these statements read the newest of every service.
     let history = announcer.databases.history.clone().unhurried();
     let reader = history.reader();
@@ -166,9 +168,13 @@ async fn read_past(announcer: &Announcer, now: Timestamp) -> Result<Past, StoreE
     });
     let numbers = numbers.collect();
     let absent = absent(announcer, &locations).await?;
-    // After a long stop the last results are all old.
-    let last = recent::last_fresh(reader).await?.unwrap_or(now);
-    let since = last.min(now).plus_ms(-RECENT_MS);
+    let now = beginning.now;
+    let since = if beginning.is_handed_over {
+        now.plus_ms(-HANDED_OVER_MS)
+    } else {
+        // After a long stop the last results are all old.
+        recent::last_fresh(reader).await?.unwrap_or(now).min(now).plus_ms(-RECENT_MS)
+    };
     let looked = Within { since, until: now.plus_ms(STEP_MS) };
     let votes = recent::all_within(reader, looked).await?;
     let latest = changes::latest_of_all(reader).await?;
