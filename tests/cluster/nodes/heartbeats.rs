@@ -71,3 +71,28 @@ async fn a_ping_counts_at_whichever_node_it_arrives() {
     }
     ping_all(&clients, &made, 0).await;
 }
+
+/// Nobody can be told of it then: the owner finds it where it is stored.
+#[tokio::test]
+async fn a_ping_counts_while_the_nats_server_is_away() {
+    let Some(mut nodes) = Nodes::start(2).await else { return };
+    nodes.until_even(&[0, 1], JOINED).await;
+    let clients = [nodes.client(0), nodes.client(1)];
+    let made: Vec<_> = (0..SERVICES).map(|_| create(&clients[0])).collect();
+    let begin = Instant::now();
+    ping_all(&clients, &made, 0).await;
+    nodes.bus.server.kill();
+    sleep_until(begin + Duration::from_secs(INTERVAL_SECONDS * 2 / 3)).await;
+    for (_, address) in &made {
+        clients[0].without_token().get(address).expect(200);
+    }
+    // The deadlines of the first pings have passed.
+    sleep_until(begin + Duration::from_secs(INTERVAL_SECONDS + 3)).await;
+    nodes.bus.server.resume().await;
+    for (node, client) in clients.iter().enumerate() {
+        within(JOINED, "the bus is back", async || nodes.number(node, "bus_connected") == 1).await;
+        for (id, _) in &made {
+            assert_eq!(seen(client, id)["status"], "up", "a stored ping was not heard");
+        }
+    }
+}
