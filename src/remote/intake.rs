@@ -10,6 +10,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{interval, sleep};
 
@@ -35,6 +36,8 @@ use crate::remote::late::LateMarks;
 
 /// The wait before the stream is opened anew, or a batch is stored anew.
 const RETRY: Duration = Duration::from_secs(1);
+/// Batches that the engine hears at once, if they are there.
+const HEARD_AT_ONCE: usize = 64;
 /// Results in one transaction.
 const ROWS_PER_COMMIT: usize = 8_192;
 
@@ -108,26 +111,62 @@ impl Intake {
                 Ok(()) = ready.changed() => if self.taken_in() == partitions { continue } else { return Ok(()) },
                 Ok(()) = self.compared.changed() => if self.taken_in() == partitions { continue } else { return Ok(()) },
             };
+            let mut batches = vec![batch];
+            let mut ended = Ok(());
+            while batches.len() < HEARD_AT_ONCE
+                && let Some(next) = incoming.next().now_or_never()
+            {
+                match next {
+                    Ok(batch) => batches.push(batch),
+                    Err(error) => {
+                        ended = Err(error);
+                        break;
+                    }
+                }
+            }
+            if !self.take_in(batches, pending, allowances).await {
+                return Ok(());
+            }
+            ended?;
+        }
+    }
+
+    /// Judges batches, lets the engine hear what is taken of them all at once, and hands them on to be stored; false if nobody
+    /// hears or stores any more.
+    async fn take_in(
+        &self,
+        batches: Vec<IncomingBatch>,
+        pending: &mpsc::Sender<Pending>,
+        allowances: &mut HashMap<LocationCode, Allowance>,
+    ) -> bool {
+        let (mut heard, mut waiting) = (Vec::new(), Vec::new());
+        for batch in batches {
             if batch.is_redelivered {
                 self.counters.redelivered.add(1);
             }
             let taken = self.judge(&batch, allowances);
             let records: Vec<CheckRecord> =
                 taken.iter().flat_map(|results| results.records.iter()).cloned().collect();
-            let heard = taken.into_iter().filter(|results| results.is_present);
-            let heard =
-                heard.map(|TakenResults { id, records, .. }| ServiceResults { id, records: records.into() });
-            let heard: Vec<ServiceResults> = heard.collect();
             if records.is_empty() {
                 batch.acknowledge().await;
                 continue;
             }
-            if self.engine.hear(heard).await.is_err()
-                || pending.send(Pending { batch, records }).await.is_err()
-            {
-                return Ok(());
+            let present = taken.into_iter().filter(|results| results.is_present);
+            heard.extend(
+                present
+                    .map(|TakenResults { id, records, .. }| ServiceResults { id, records: records.into() }),
+            );
+            waiting.push(Pending { batch, records });
+        }
+        if self.engine.hear(heard).await.is_err() {
+            return false;
+        }
+        for batch in waiting {
+            if pending.send(batch).await.is_err() {
+                return false;
             }
         }
+        true
     }
 
     /// The nodes that share the partitions.
