@@ -20,3 +20,4 @@ mod streams;
 #[allow(dead_code, reason = "shared with the tests of the API, which use all of it")]
 #[path = "../api/support/mod.rs"]
 mod support;
+mod wrong_clocks;

@@ -8,6 +8,7 @@ pub(crate) mod processor;
 pub(crate) mod rhythm;
 pub(crate) mod rogue;
 pub(crate) mod site;
+pub(crate) mod wrong_place;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
