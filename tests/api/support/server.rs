@@ -21,8 +21,9 @@ use crate::support::databases::{Backend, Pair, URLS};
 use crate::support::eventually;
 use crate::support::postgres::Postgres;
 
-/// Names another program than the one that was built with the tests, such as an optimised one.
-const OTHER_BINARY: &str = "WATCHKEEPER_TESTS_BINARY";
+/// Names another program than the one that was built with the tests, such as an optimised one: for all servers, or as the
+/// variable of one.
+pub(crate) const OTHER_BINARY: &str = "WATCHKEEPER_TESTS_BINARY";
 
 static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
 
@@ -288,10 +289,12 @@ pub(crate) fn binary() -> PathBuf {
 }
 
 fn command(folder: &TempDir, environment: &[(String, String)]) -> Command {
-    let mut command = Command::new(binary());
+    let other = environment.iter().rev().find(|(name, _)| name == OTHER_BINARY);
+    let mut command = Command::new(other.map_or_else(binary, |(_, program)| program.into()));
     command.env_clear().current_dir(folder.path());
     command.env("WATCHKEEPER_CONFIG", "settings.toml").env("WATCHKEEPER_DATA_DIR", "data");
-    command.envs(environment.iter().map(|(name, value)| (name, value)));
+    let settings = environment.iter().filter(|(name, _)| name != OTHER_BINARY);
+    command.envs(settings.map(|(name, value)| (name, value)));
     command
 }
 

@@ -9,7 +9,7 @@ use crate::bus::{Bus, metric};
 use crate::support::client::Client;
 use crate::support::databases::URLS;
 use crate::support::postgres::Postgres;
-use crate::support::server::Server;
+use crate::support::server::{OTHER_BINARY, Server};
 
 /// Partitions that there are.
 pub(crate) const PARTITIONS: u64 = 64;
@@ -43,6 +43,16 @@ impl Nodes {
             nodes.join();
         }
         Some(nodes)
+    }
+
+    /// From the next start on this node runs the program that was built with the tests, whatever it ran before.
+    pub(crate) fn upgrade(&mut self, node: usize) {
+        self.servers[node].unset(OTHER_BINARY);
+    }
+
+    /// Other settings for nodes that join from now on.
+    pub(crate) fn forget_settings(&mut self) {
+        self.settings.clear();
     }
 
     /// Starts the next node; returns when it answers.

@@ -15,6 +15,7 @@ mod rate_limit;
 mod scene;
 mod share;
 mod terminated;
+mod upgraded;
 
 use std::time::Duration;
 

@@ -47,7 +47,11 @@ impl Scene {
     /// Nodes that share the partitions evenly, and so many services that they have found up; `None` without nats-server or
     /// PostgreSQL.
     pub(super) async fn start(nodes: usize, services: usize) -> Option<Self> {
-        let nodes = Nodes::start(nodes).await?;
+        Some(Self::of(Nodes::start(nodes).await?, services).await)
+    }
+
+    /// The same with nodes that run already.
+    pub(super) async fn of(nodes: Nodes, services: usize) -> Self {
         let mut scene = Self { nodes, site: Site::start(), services: Vec::new() };
         scene.nodes.until_even(&scene.everybody(), JOINED).await;
         for number in 0..services {
@@ -56,7 +60,7 @@ impl Scene {
         for node in scene.everybody() {
             scene.until_all(node, "up").await;
         }
-        Some(scene)
+        scene
     }
 
     /// Creates a service by way of this node.
