@@ -17,7 +17,7 @@ use crate::id::Id;
 use crate::model::access::{Organisation, Permissions as TokenPermissions, Plan, Token};
 use crate::model::secret::{KEY_LENGTH, Sealer};
 use crate::model::token::TokenText;
-use crate::store::{Databases, organisations, tokens};
+use crate::store::{Databases, installation, organisations, tokens};
 
 /// The token that the first start made, and its file.
 #[derive(Clone, Debug)]
@@ -191,6 +191,10 @@ pub async fn once(
     }
     let now = clock.now();
     let transaction = databases.main.begin().await?;
+    installation::lock(&transaction).await?;
+    if organisations::count(&transaction).await? > 0 {
+        return Ok(None);
+    }
     let organisation = Organisation {
         key: 0,
         id: Id::random(),

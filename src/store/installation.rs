@@ -1,7 +1,8 @@
 //! Facts of the installation itself: the check value that tells whether the secret key is the right one.
 
-use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait};
-use watchkeeper_entities::installation::{ActiveModel, Entity};
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait, QuerySelect};
+use watchkeeper_entities::installation::{ActiveModel, Column, Entity};
 
 use crate::model::secret::{Sealer, SecretPlace};
 use crate::store::MainError;
@@ -28,8 +29,20 @@ pub async fn check_key(connection: &impl ConnectionTrait, sealer: &Sealer) -> Re
         return Ok(compare_key(&stored.value, sealer));
     }
     let fact = ActiveModel { name: Set(KEY_CHECK.into()), value: Set(sealer.seal(PLACE, KEY_CHECK)) };
-    Entity::insert(fact).exec_without_returning(connection).await?;
-    Ok(KeyCheck::Right)
+    let only_once = OnConflict::column(Column::Name).do_nothing().to_owned();
+    Entity::insert(fact).on_conflict(only_once).exec_without_returning(connection).await?;
+    // Another node may have started for the first time as well.
+    let stored = Entity::find_by_id(KEY_CHECK).one(connection).await?;
+    Ok(stored.map_or(KeyCheck::Right, |stored| compare_key(&stored.value, sealer)))
+}
+
+/// Keeps other nodes from starting for the first time until the transaction ends.
+///
+/// # Errors
+/// When the database fails.
+pub async fn lock(transaction: &impl ConnectionTrait) -> Result<(), MainError> {
+    Entity::find_by_id(KEY_CHECK).lock_exclusive().one(transaction).await?;
+    Ok(())
 }
 
 /// Compares the key with the check value of an installation.
