@@ -5,6 +5,7 @@
 
 mod closing;
 mod memory;
+pub(super) mod partitions;
 mod sweep;
 
 use std::collections::HashMap;
@@ -122,16 +123,6 @@ pub struct Retire {
     /// Its last revision.
     pub revision: i64,
 }
-
-/// Services of these partitions may be watched from now on.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Permit(pub Partitions);
-
-/// Another node watches the services of these partitions from now on.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Release(pub Partitions);
 
 /// Stop watching all services.
 #[derive(Message)]
@@ -319,30 +310,6 @@ impl Handler<Retire> for Fleet {
             if let Some(ended) = ended {
                 ended.await;
             }
-        })
-    }
-}
-
-impl Handler<Permit> for Fleet {
-    type Result = ();
-
-    fn handle(&mut self, Permit(partitions): Permit, _: &mut Context<Self>) {
-        self.permitted = self.permitted.and(partitions);
-    }
-}
-
-/// They may come back: nothing is remembered of them.
-impl Handler<Release> for Fleet {
-    type Result = ResponseFuture<()>;
-
-    fn handle(&mut self, Release(partitions): Release, _: &mut Context<Self>) -> ResponseFuture<()> {
-        self.permitted = self.permitted.without(partitions);
-        let is_released =
-            |_: &Id, member: &mut Member| partitions.contains(Partition::of(member.definition.key));
-        let ended: Vec<_> = self.services.extract_if(is_released).map(|(_, member)| member.end()).collect();
-        self.note_end_of_all();
-        Box::pin(async move {
-            futures_util::future::join_all(ended).await;
         })
     }
 }

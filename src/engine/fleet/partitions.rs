@@ -1,0 +1,41 @@
+//! Which partitions this process may watch: other nodes take some, and give them back.
+
+use actix::{Context, Handler, Message, ResponseFuture};
+
+use crate::engine::fleet::{Fleet, Member};
+use crate::id::Id;
+use crate::model::partition::{Partition, Partitions};
+
+/// Services of these partitions may be watched from now on.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Permit(pub Partitions);
+
+/// Another node watches the services of these partitions from now on.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Release(pub Partitions);
+
+impl Handler<Permit> for Fleet {
+    type Result = ();
+
+    fn handle(&mut self, Permit(partitions): Permit, _: &mut Context<Self>) {
+        self.permitted = self.permitted.and(partitions);
+    }
+}
+
+/// They may come back: nothing is remembered of them.
+impl Handler<Release> for Fleet {
+    type Result = ResponseFuture<()>;
+
+    fn handle(&mut self, Release(partitions): Release, _: &mut Context<Self>) -> ResponseFuture<()> {
+        self.permitted = self.permitted.without(partitions);
+        let is_released =
+            |_: &Id, member: &mut Member| partitions.contains(Partition::of(member.definition.key));
+        let ended: Vec<_> = self.services.extract_if(is_released).map(|(_, member)| member.end()).collect();
+        self.note_end_of_all();
+        Box::pin(async move {
+            futures_util::future::join_all(ended).await;
+        })
+    }
+}
