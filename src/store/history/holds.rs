@@ -71,7 +71,7 @@ pub async fn take(
     }
 }
 
-/// The newest epoch of any token; `None` before the first.
+/// The newest token; `None` before the first.
 ///
 /// # Errors
 /// When the database fails.
