@@ -5,7 +5,7 @@
 
 mod closing;
 mod memory;
-pub(super) mod partitions;
+mod partitions;
 mod sweep;
 
 use std::collections::HashMap;
@@ -123,6 +123,16 @@ pub struct Retire {
     /// Its last revision.
     pub revision: i64,
 }
+
+/// Services of these partitions may be watched from now on.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Permit(pub Partitions);
+
+/// Another node watches the services of these partitions from now on.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Release(pub Partitions);
 
 /// Stop watching all services.
 #[derive(Message)]

@@ -32,9 +32,8 @@ use crate::config::limits::EngineLimits;
 use crate::engine::aggregator::{Batch, Flush, Lateness, LatenessReport, Snapshot, Snapshots};
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
-use crate::engine::fleet::partitions::{Permit, Release};
 use crate::engine::fleet::{
-    Apply, AreYouThere, Fleet, Retire, RetireAll, TakePing, WatchedService, WatchedServices,
+    Apply, AreYouThere, Fleet, Permit, Release, Retire, RetireAll, TakePing, WatchedService, WatchedServices,
 };
 use crate::engine::location::Prober;
 use crate::engine::roster::Roster;

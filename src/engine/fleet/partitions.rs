@@ -1,20 +1,10 @@
 //! Which partitions this process may watch: other nodes take some, and give them back.
 
-use actix::{Context, Handler, Message, ResponseFuture};
+use actix::{Context, Handler, ResponseFuture};
 
-use crate::engine::fleet::{Fleet, Member};
+use crate::engine::fleet::{Fleet, Member, Permit, Release};
 use crate::id::Id;
-use crate::model::partition::{Partition, Partitions};
-
-/// Services of these partitions may be watched from now on.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Permit(pub Partitions);
-
-/// Another node watches the services of these partitions from now on.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Release(pub Partitions);
+use crate::model::partition::Partition;
 
 impl Handler<Permit> for Fleet {
     type Result = ();
