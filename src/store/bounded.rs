@@ -6,10 +6,13 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use sea_orm::{
     AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult,
     IsolationLevel, QueryResult, RuntimeErr, Statement, TransactionTrait as _,
 };
+
+use crate::store::postgres_transaction::{Parts, PostgresTransaction};
 
 /// A connection, a pool or a transaction, and how long each of its statements may take.
 #[derive(Clone, Debug)]
@@ -37,6 +40,14 @@ impl Bounded<DatabaseConnection> {
     /// When the database fails or does not answer.
     pub async fn begin(&self) -> Result<Bounded<DatabaseTransaction>, DbErr> {
         Ok(Bounded::new(within(self.limit, self.inner.begin()).await?, self.limit))
+    }
+
+    /// Begins a transaction of PostgreSQL that takes in rows by `COPY` as well.
+    pub(super) async fn begin_own(&self) -> Result<Bounded<PostgresTransaction>, DbErr> {
+        let pool = self.inner.get_postgres_connection_pool();
+        // Opening a connection is a deep future.
+        let begun = within(self.limit, PostgresTransaction::begin(pool).boxed()).await?;
+        Ok(Bounded::new(begun, self.limit))
     }
 
     /// Begins a transaction that only reads, and sees everything as it was at one moment.
@@ -73,6 +84,20 @@ impl Bounded<DatabaseTransaction> {
     /// When the database fails or does not answer.
     pub async fn rollback(self) -> Result<(), DbErr> {
         within(self.limit, self.inner.rollback()).await
+    }
+}
+
+impl Bounded<PostgresTransaction> {
+    pub(super) async fn commit(self) -> Result<(), DbErr> {
+        within(self.limit, self.inner.commit()).await
+    }
+
+    pub(super) async fn rollback(self) -> Result<(), DbErr> {
+        within(self.limit, self.inner.rollback()).await
+    }
+
+    pub(super) async fn copy_in(&self, text: &str, parts: Parts<'_>) -> Result<u64, DbErr> {
+        within(self.limit, self.inner.copy_in(text, parts).boxed()).await
     }
 }
 

@@ -7,6 +7,7 @@
 
 pub mod announcements;
 pub mod assets;
+mod binary_rows;
 mod bounded;
 pub mod changes;
 pub mod clock_mark;
@@ -22,9 +23,11 @@ pub mod installation;
 pub mod linked;
 pub mod maintenances;
 mod named;
+mod open_transaction;
 pub mod organisations;
 pub mod page_facts;
 mod pool;
+mod postgres_transaction;
 pub mod probe_locations;
 pub mod promotion;
 pub mod services;

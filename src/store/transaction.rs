@@ -13,15 +13,16 @@ use sea_orm::{
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use crate::store::bounded::Bounded;
 use crate::store::changes::{Changes, Scope, WriteSet};
+use crate::store::open_transaction::OpenTransaction;
+use crate::store::postgres_transaction::Parts;
 use crate::store::{MainError, Reader};
 
 /// A transaction that may write; dropping it rolls back. `E` is the error of its database.
 #[derive(Debug)]
 pub struct Transaction<E = MainError> {
     /// `None` only while it ends.
-    inner: Option<Bounded<DatabaseTransaction>>,
+    inner: Option<OpenTransaction>,
     seat: Option<Seat>,
     written: std::sync::Mutex<WriteSet>,
     error: PhantomData<fn() -> E>,
@@ -162,13 +163,13 @@ async fn replace_connection(writer: &DatabaseConnection) -> Result<(), DbErr> {
 }
 
 impl<E> Transaction<E> {
-    fn new(inner: Bounded<DatabaseTransaction>, seat: Option<Seat>) -> Self {
+    fn new(inner: OpenTransaction, seat: Option<Seat>) -> Self {
         Self { inner: Some(inner), seat, written: std::sync::Mutex::default(), error: PhantomData }
     }
 
     /// A transaction of the server's own.
     pub(super) async fn alone(writer: &Reader) -> Result<Self, DbErr> {
-        Ok(Self::new(writer.begin().await?, None))
+        Ok(Self::new(OpenTransaction::own(writer).await?, None))
     }
 
     /// A transaction that shares its commit with those that it meets. Waits at most `patience` for its turn.
@@ -183,7 +184,7 @@ impl<E> Transaction<E> {
         if guard.is_closed() {
             guard = end_closed(guard).await?;
         }
-        let inner = Bounded::new(guard.join(writer).await?, None);
+        let inner = OpenTransaction::Shared(guard.join(writer).await?);
         Ok(Self::new(inner, Some(Seat { turn, guard })))
     }
 
@@ -201,12 +202,18 @@ impl<E> Transaction<E> {
         });
     }
 
+    /// Sends rows to a `COPY … FROM STDIN`, part by part; how many they were. `None` = this database has no such thing.
+    pub(super) async fn copy_in(&self, text: &str, parts: Parts<'_>) -> Result<Option<u64>, DbErr> {
+        self.with_written(|written| written.note(text));
+        self.open().copy_in(text, parts).await
+    }
+
     fn with_written<T>(&self, act: impl FnOnce(&mut WriteSet) -> T) -> T {
         act(&mut self.written.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The transaction of the driver.
-    fn open(&self) -> &Bounded<DatabaseTransaction> {
+    fn open(&self) -> &OpenTransaction {
         match &self.inner {
             Some(inner) => inner,
             None => unreachable!("a transaction that ends is not used any more"),

@@ -1,6 +1,7 @@
 //! Appending: a batch that is written again changes nothing, whatever its size.
 
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use rstest::rstest;
 use watchkeeper::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};
@@ -9,7 +10,7 @@ use watchkeeper::model::service::ProbeRole;
 use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::store::history::checks::{CheckFilter, StoredCheck, page};
 use watchkeeper::store::history::locations::LocationNumbers;
-use watchkeeper::store::history::{changes, samples};
+use watchkeeper::store::history::{append, changes, samples};
 
 use crate::support::Backend;
 use crate::support::rows::{append_changes, append_checks, at, change, check, code};
@@ -116,6 +117,34 @@ async fn locations_get_their_numbers_once(#[values(Backend::Sqlite, Backend::Pos
     assert!(read.knows(&code("b")) && !read.knows(&code("unknown")));
     let number = read.numbers(&codes[1..2])[0];
     assert_eq!((read.code(number), read.code(number + 1_000)), (Some("b"), None));
+}
+
+/// A connection whose `COPY` was given up would take the rest of the answer to it for that to the next statement.
+#[tokio::test]
+async fn rows_that_are_given_up_on_their_way_confuse_nobody() {
+    let Some(store) = Backend::Postgres.open().await else { return };
+    let up = CheckStatus::Up;
+    let numbers = append_checks(&store.history, &[check(1, "a", 1, up)]).await;
+    let history = &store.history;
+    let taken = history.begin().await.unwrap();
+    append::checks(&taken, history.storage(), &[check(1, "a", 2, up)], &numbers).await.unwrap();
+    // Waits for the end of the other transaction.
+    let row = [check(1, "a", 2, up)];
+    let waiting = tokio::time::timeout(Duration::from_millis(300), append_checks(history, &row));
+    assert!(waiting.await.is_err());
+    taken.undo().await.unwrap();
+    let every = CheckFilter::default();
+    for at_ms in 3..23 {
+        let row = [check(1, "a", at_ms, up)];
+        let (one, other, _) = tokio::join!(
+            page(history, 1, &every, 100),
+            LocationNumbers::read(history.reader()),
+            append_checks(history, &row)
+        );
+        assert!(one.unwrap().len() >= usize::try_from(at_ms).unwrap() - 2);
+        assert_eq!(other.unwrap().code(numbers.numbers(&["a".to_owned()])[0]), Some("a"));
+    }
+    assert_eq!(page(history, 1, &every, 100).await.unwrap().len(), 21);
 }
 
 /// Named after what it mends: PostgreSQL refuses a text with a zero byte, and the recorder could never get past it.

@@ -1,4 +1,5 @@
 //! Appending results and status changes: many rows a statement, few statement texts, so that each is prepared once.
+//! PostgreSQL is sent all results of a batch in its binary copy format, at half the cost of the best `INSERT`.
 //!
 //! A batch that is written again changes nothing: a result is identified by service, time and location. Results go to
 //! the bucket of their service in the order of their keys, so that a commit touches few pages.
@@ -8,27 +9,25 @@ use sea_orm::{ConnectionTrait, DbBackend, SqlErr, Statement, Value};
 use crate::model::check::{Measurement, Micros};
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::service::ServiceKey;
-use crate::store::HistoryError;
+use crate::store::binary_rows::BinaryRows;
 use crate::store::history::fresh::bucket_of;
 use crate::store::history::insert::{chunks, insert_text};
 use crate::store::history::late;
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::segments::storage::SegmentStorage;
-use crate::store::history::unnest::Columns;
+use crate::store::{HistoryError, Transaction};
 
 const CHECK_COLUMNS: &str = "bucket, checked_at, service_id, location_id, scheduled_at, status, attempt, role, status_code, \
     response_us, dns_us, connect_us, tls_us, ttfb_us, transfer_us, total_us, error_code, error_message";
-const CHECK_WIDTH: usize = 18;
-/// Their types in PostgreSQL.
-const CHECK_TYPES: [&str; CHECK_WIDTH] = [
-    "smallint", "bigint", "bigint", "int", "bigint", "smallint", "smallint", "smallint", "smallint", "int",
-    "int", "int", "int", "int", "int", "int", "smallint", "text",
-];
+const CHECK_WIDTH: u8 = 18;
 const CHANGE_COLUMNS: &str = "service_id, at, from_status, to_status, cause";
 const CHANGE_WIDTH: usize = 5;
 
 /// Most rows per statement: 1,024 of 18 values stay below SQLite's limit of 32,766 values a statement.
 const CHUNK_MAX_ROWS: usize = 1_024;
+
+/// Rows that are sent to PostgreSQL at a time: it inserts them while the next are made.
+const PART_ROWS: usize = 512;
 
 /// Appends finished checks in a transaction; how many are new. Those that exist already, as rows or in blocks, are left as
 /// they are.
@@ -36,82 +35,83 @@ const CHUNK_MAX_ROWS: usize = 1_024;
 /// # Errors
 /// When the database fails, or a location has no number yet.
 pub async fn checks(
-    connection: &impl ConnectionTrait,
+    transaction: &Transaction<HistoryError>,
     storage: &SegmentStorage,
     records: &[CheckRecord],
     locations: &LocationNumbers,
 ) -> Result<u64, HistoryError> {
-    let backend = connection.get_database_backend();
-    let mut stored = 0;
-    let records = late::unsealed(connection, storage, records, locations).await?;
-    if backend == DbBackend::Postgres {
-        return checks_by_column(connection, &in_order(&records, locations)?).await;
+    let records = late::unsealed(transaction, storage, records, locations).await?;
+    let rows = in_order(&records, locations)?;
+    if let Some(stored) = copy(transaction, &rows).await? {
+        return Ok(stored);
     }
-    for chunk in chunks(&in_order(&records, locations)?, CHUNK_MAX_ROWS) {
-        let mut values = Vec::with_capacity(chunk.len() * CHECK_WIDTH);
+    let backend = transaction.get_database_backend();
+    let mut stored = 0;
+    for chunk in chunks(&rows, CHUNK_MAX_ROWS) {
+        let mut values = Vec::with_capacity(chunk.len() * usize::from(CHECK_WIDTH));
         for (key, record) in chunk {
             push_check(&mut values, *key, record);
         }
-        let text = insert_text(backend, "fresh_check", CHECK_COLUMNS, chunk.len(), CHECK_WIDTH);
-        let done = connection.execute_raw(Statement::from_sql_and_values(backend, text, values)).await?;
+        let text = insert_text(backend, "fresh_check", CHECK_COLUMNS, chunk.len(), CHECK_WIDTH.into());
+        let done = transaction.execute_raw(Statement::from_sql_and_values(backend, text, values)).await?;
         stored += done.rows_affected();
     }
     Ok(stored)
 }
 
-/// All rows in one statement; how many are new.
-///
-/// Nearly always all of them are. A statement that minds those that exist looks for each row first and writes its row in
-/// two steps (three records of the write-ahead log instead of two), so it is sent only when another has failed.
-async fn checks_by_column(
-    connection: &impl ConnectionTrait,
+/// Sends all rows to PostgreSQL at once; how many they were. `None` if one of them exists already: nearly always none does,
+/// and `COPY` has no other way. SQLite knows none.
+async fn copy(
+    transaction: &Transaction<HistoryError>,
     rows: &[(Key, &CheckRecord)],
-) -> Result<u64, HistoryError> {
-    if rows.is_empty() {
-        return Ok(0);
+) -> Result<Option<u64>, HistoryError> {
+    if transaction.get_database_backend() != DbBackend::Postgres || rows.is_empty() {
+        return Ok(None);
     }
-    let insert = |ending: &str| {
-        let columns = by_column(rows);
-        let text = columns.insert_text("fresh_check", CHECK_COLUMNS) + ending;
-        connection.execute_raw(Statement::from_sql_and_values(DbBackend::Postgres, text, columns.values()))
-    };
-    connection.execute_unprepared("SAVEPOINT all_are_new").await?;
-    let done = match insert("").await {
+    let text = format!("COPY fresh_check ({CHECK_COLUMNS}) FROM STDIN (FORMAT binary)");
+    transaction.execute_unprepared("SAVEPOINT all_are_new").await?;
+    let copied = match transaction.copy_in(&text, Box::new(binary(rows))).await {
         Err(error) if matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) => {
-            connection.execute_unprepared("ROLLBACK TO SAVEPOINT all_are_new").await?;
-            insert(" ON CONFLICT DO NOTHING").await?
+            transaction.execute_unprepared("ROLLBACK TO SAVEPOINT all_are_new").await?;
+            None
         }
-        done => done?,
+        copied => copied?,
     };
-    connection.execute_unprepared("RELEASE SAVEPOINT all_are_new").await?;
-    Ok(done.rows_affected())
+    transaction.execute_unprepared("RELEASE SAVEPOINT all_are_new").await?;
+    Ok(copied)
 }
 
-fn by_column(rows: &[(Key, &CheckRecord)]) -> Columns {
-    let mut columns = Columns::new(&CHECK_TYPES);
-    for ((bucket, checked_at, service, location), record) in rows {
-        let measurement = &record.measurement;
-        let failure = measurement.failure.as_deref();
-        let numbers = [
-            i64::from(*bucket),
-            *checked_at,
-            *service,
-            i64::from(*location),
-            record.scheduled_at.ms(),
-            i64::from(measurement.status.code()),
-            i64::from(record.attempt),
-            i64::from(record.role.code()),
-        ];
-        numbers.into_iter().for_each(|number| columns.number(Some(number)));
-        columns.number(status_code(measurement).map(i64::from));
-        measurement
-            .durations()
-            .into_iter()
-            .for_each(|time| columns.number(time.map(to_column).map(i64::from)));
-        columns.number(failure.map(|failure| i64::from(failure.code.code())));
-        columns.text(failure.map(|failure| &*failure.message));
-    }
-    columns
+/// The rows in the binary copy format, a part at a time.
+fn binary(rows: &[(Key, &CheckRecord)]) -> impl Iterator<Item = Vec<u8>> {
+    let mut binary = BinaryRows::new(CHECK_WIDTH.into());
+    let mut parts = rows.chunks(PART_ROWS);
+    std::iter::from_fn(move || {
+        for (key, record) in parts.next()? {
+            put_check(&mut binary, *key, record);
+        }
+        if parts.len() == 0 {
+            binary.end();
+        }
+        Some(binary.take())
+    })
+}
+
+fn put_check(binary: &mut BinaryRows, (bucket, checked_at, service, location): Key, record: &CheckRecord) {
+    let measurement = &record.measurement;
+    let failure = measurement.failure.as_deref();
+    binary.begin_row();
+    binary.put(bucket);
+    binary.put(checked_at);
+    binary.put(service);
+    binary.put(location);
+    binary.put(record.scheduled_at.ms());
+    binary.put(measurement.status.code());
+    binary.put(i16::from(record.attempt));
+    binary.put(i16::from(record.role.code()));
+    binary.put(status_code(measurement));
+    measurement.durations().into_iter().for_each(|time| binary.put(time.map(to_column)));
+    binary.put(failure.map(|failure| failure.code.code()));
+    binary.put(failure.map(|failure| &*failure.message));
 }
 
 /// Bucket, start, service and number of the location of a result: the key of its row.

@@ -20,7 +20,6 @@ pub mod recent;
 pub mod samples;
 pub mod sealed;
 pub mod segments;
-mod unnest;
 mod view;
 pub mod votes;
 

@@ -12,10 +12,8 @@ use super::page::{Page, list, quoted};
 use super::source::Embedded;
 use super::tables::Table;
 use super::unit::Unit;
+use crate::store::binary_rows::{HEADER, TRAILER};
 
-/// Signature, flags and an empty extension of the binary copy format.
-const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-const TRAILER: [u8; 2] = (-1_i16).to_be_bytes();
 /// Bytes that wait until they are sent.
 const SEND_BYTES: usize = 256 * 1024;
 

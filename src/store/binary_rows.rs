@@ -1,0 +1,110 @@
+//! Rows in PostgreSQL's binary copy format: the fastest way in.
+
+/// Signature, flags and an empty extension.
+pub(super) const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+/// What follows the last row.
+pub(super) const TRAILER: [u8; 2] = (-1_i16).to_be_bytes();
+/// The length of `NULL`.
+const NULL: [u8; 4] = (-1_i32).to_be_bytes();
+
+/// Rows in the making.
+#[derive(Debug)]
+pub(super) struct BinaryRows {
+    bytes: Vec<u8>,
+    width: i16,
+}
+
+/// A value that has a binary form of its own in PostgreSQL.
+pub(super) trait BinaryValue {
+    /// Appends the length of the value and the value.
+    fn write(self, bytes: &mut Vec<u8>);
+}
+
+impl BinaryRows {
+    /// No rows yet; each will have so many columns.
+    pub(super) fn new(width: i16) -> Self {
+        Self { bytes: HEADER.to_vec(), width }
+    }
+
+    /// Begins a row. All of its columns are put next.
+    pub(super) fn begin_row(&mut self) {
+        self.bytes.extend(self.width.to_be_bytes());
+    }
+
+    /// The next column of the row; the type is that of the column, to the byte.
+    pub(super) fn put(&mut self, value: impl BinaryValue) {
+        value.write(&mut self.bytes);
+    }
+
+    /// There are no more rows.
+    pub(super) fn end(&mut self) {
+        self.bytes.extend(TRAILER);
+    }
+
+    /// Takes out what is to be sent by now.
+    pub(super) fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+}
+
+impl BinaryValue for i16 {
+    fn write(self, bytes: &mut Vec<u8>) {
+        bytes.extend([0, 0, 0, 2]);
+        bytes.extend(self.to_be_bytes());
+    }
+}
+
+impl BinaryValue for i32 {
+    fn write(self, bytes: &mut Vec<u8>) {
+        bytes.extend([0, 0, 0, 4]);
+        bytes.extend(self.to_be_bytes());
+    }
+}
+
+impl BinaryValue for i64 {
+    fn write(self, bytes: &mut Vec<u8>) {
+        bytes.extend([0, 0, 0, 8]);
+        bytes.extend(self.to_be_bytes());
+    }
+}
+
+impl BinaryValue for &str {
+    fn write(self, bytes: &mut Vec<u8>) {
+        // PostgreSQL itself takes no text of a gigabyte.
+        bytes.extend(u32::try_from(self.len()).unwrap_or(u32::MAX).to_be_bytes());
+        bytes.extend(self.as_bytes());
+    }
+}
+
+impl<V: BinaryValue> BinaryValue for Option<V> {
+    fn write(self, bytes: &mut Vec<u8>) {
+        match self {
+            Some(value) => value.write(bytes),
+            None => bytes.extend(NULL),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &[u8] = b"\0\x03\0\0\0\x02\xff\xfe\0\0\0\x08\0\0\0\0\0\0\0\x01\0\0\0\x02\xc3\xa9";
+
+    #[test]
+    fn rows_are_written_as_postgresql_reads_them() {
+        let mut rows = BinaryRows::new(3);
+        rows.begin_row();
+        rows.put(-2_i16);
+        rows.put(Some(1_i64));
+        rows.put(Some("é"));
+        let first = rows.take();
+        assert_eq!(first.strip_prefix(HEADER).unwrap(), FIRST);
+        rows.begin_row();
+        rows.put(0_i16);
+        rows.put(None::<i64>);
+        rows.put(None::<&str>);
+        rows.end();
+        assert_eq!(rows.take(), b"\0\x03\0\0\0\x02\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff");
+    }
+}

@@ -1,0 +1,128 @@
+//! A transaction of PostgreSQL on a connection of the pool. It takes in rows by `COPY` as well, which sea-orm's own
+//! transactions cannot do.
+//!
+//! Dropping it undoes it: the pool leaves the transaction of a connection that comes back (see `pool`).
+
+use std::sync::Arc;
+
+use sea_orm::sqlx::postgres::{PgConnection, PgPool, Postgres};
+use sea_orm::sqlx::query::Query;
+use sea_orm::sqlx::{self, AssertSqlSafe, Executor as _, pool::PoolConnection};
+use sea_orm::{
+    ConnAcquireErr, ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, RuntimeErr, Statement,
+};
+use sea_query_sqlx::SqlxValues;
+use tokio::sync::Mutex;
+
+/// Bytes for a `COPY`. The server works on one part while the next is made.
+pub(super) type Parts<'r> = Box<dyn Iterator<Item = Vec<u8>> + Send + 'r>;
+
+/// An open transaction of PostgreSQL.
+#[derive(Debug)]
+pub struct PostgresTransaction {
+    /// One statement at a time.
+    connection: Mutex<PoolConnection<Postgres>>,
+}
+
+impl PostgresTransaction {
+    /// Begins one on the next connection that is free.
+    pub(super) async fn begin(pool: &PgPool) -> Result<Self, DbErr> {
+        let mut connection = pool.acquire().await.map_err(not_acquired)?;
+        connection.execute("BEGIN").await.map_err(not_executed)?;
+        Ok(Self { connection: Mutex::new(connection) })
+    }
+
+    pub(super) async fn commit(self) -> Result<(), DbErr> {
+        self.execute_unprepared("COMMIT").await.map(drop)
+    }
+
+    pub(super) async fn rollback(self) -> Result<(), DbErr> {
+        self.execute_unprepared("ROLLBACK").await.map(drop)
+    }
+
+    /// Sends rows to a `COPY … FROM STDIN`, part by part; how many they were.
+    pub(super) async fn copy_in(&self, text: &str, parts: Parts<'_>) -> Result<u64, DbErr> {
+        let mut connection = self.connection.lock().await;
+        let mut copying = Copying { connection: &mut connection, is_over: false };
+        let copied = copy(copying.connection, text, parts).await;
+        // The server has said how it ended: it expects the next statement.
+        copying.is_over = matches!(copied, Ok(_) | Err(sqlx::Error::Database(_)));
+        drop(copying);
+        copied.map_err(not_executed)
+    }
+}
+
+async fn copy(connection: &mut PgConnection, text: &str, parts: Parts<'_>) -> Result<u64, sqlx::Error> {
+    let mut copy = connection.copy_in_raw(text).await?;
+    for part in parts {
+        copy.send(part).await?;
+    }
+    copy.finish().await
+}
+
+/// A connection in the middle of a `COPY`. If that is given up half-way, nobody may use the connection any more: it would
+/// take what the server still says of the rows for the answer to its next statement.
+struct Copying<'c> {
+    connection: &'c mut PoolConnection<Postgres>,
+    is_over: bool,
+}
+
+impl Drop for Copying<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.connection.close_on_drop();
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl ConnectionTrait for PostgresTransaction {
+    fn get_database_backend(&self) -> DbBackend {
+        DbBackend::Postgres
+    }
+
+    async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
+        let mut connection = self.connection.lock().await;
+        let done = query(&statement).execute(&mut **connection).await;
+        done.map(Into::into).map_err(not_executed)
+    }
+
+    async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
+        let mut connection = self.connection.lock().await;
+        let done = connection.execute(AssertSqlSafe(sql.to_owned())).await;
+        done.map(Into::into).map_err(not_executed)
+    }
+
+    async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+        let mut connection = self.connection.lock().await;
+        let found = query(&statement).fetch_optional(&mut **connection).await;
+        Ok(found.map_err(not_queried)?.map(Into::into))
+    }
+
+    async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        let mut connection = self.connection.lock().await;
+        let found = query(&statement).fetch_all(&mut **connection).await;
+        Ok(found.map_err(not_queried)?.into_iter().map(Into::into).collect())
+    }
+}
+
+fn query(statement: &Statement) -> Query<'_, Postgres, SqlxValues> {
+    let values = statement.values.clone().unwrap_or(sea_orm::Values(Vec::new()));
+    sqlx::query_with(AssertSqlSafe(statement.sql.as_str()), SqlxValues(values))
+}
+
+fn not_acquired(error: sqlx::Error) -> DbErr {
+    match error {
+        sqlx::Error::PoolTimedOut => DbErr::ConnectionAcquire(ConnAcquireErr::Timeout),
+        sqlx::Error::PoolClosed => DbErr::ConnectionAcquire(ConnAcquireErr::ConnectionClosed),
+        error => DbErr::Conn(RuntimeErr::SqlxError(Arc::new(error))),
+    }
+}
+
+fn not_executed(error: sqlx::Error) -> DbErr {
+    DbErr::Exec(RuntimeErr::SqlxError(Arc::new(error)))
+}
+
+fn not_queried(error: sqlx::Error) -> DbErr {
+    DbErr::Query(RuntimeErr::SqlxError(Arc::new(error)))
+}
