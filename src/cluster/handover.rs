@@ -50,6 +50,7 @@ impl Handover {
     pub async fn begin(&self, partitions: Partitions, fence: Fence) -> Result<(), StoreError> {
         let Announcer { databases, engine, ownership, .. } = &self.announcer;
         let hold = Hold { holder: Some(self.member.folder), fence, taken_at: engine.now() };
+        holds::end_stalled_copies(databases.history.reader()).await?;
         let transaction = databases.history.begin().await?;
         holds::limit_idling(&transaction).await?;
         holds::take(&transaction, partitions, hold).await?;
@@ -108,7 +109,7 @@ impl Handover {
         }
         let _ = engine.flush().await;
         if self.is_stored().await {
-            let figures = restore::undone_figures(databases, engine).boxed_local();
+            let figures = restore::figures::undone(databases, engine).boxed_local();
             if !matches!(timeout(FIGURES_WITHIN, figures).await, Ok(Ok(()))) {
                 tracing::info!("figures of the past come later");
             }

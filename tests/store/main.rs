@@ -13,6 +13,7 @@ mod domains;
 mod erase;
 mod figures;
 mod heartbeats;
+mod holds;
 mod idempotency_keys;
 mod import;
 mod incidents;

@@ -71,6 +71,23 @@ pub async fn take(
     }
 }
 
+/// Ends connections that stand still in the middle of a `COPY`: theirs is the lock of a node that stands still or is gone, and no
+/// time limit of PostgreSQL counts there.
+///
+/// # Errors
+/// When the database fails.
+pub async fn end_stalled_copies(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
+    if connection.get_database_backend() == DbBackend::Postgres {
+        let text = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() \
+            AND usename = current_user AND state = 'active' AND wait_event = 'ClientRead' \
+            AND query LIKE 'COPY fresh_check%' AND query_start < now() - interval '{IDLE_MS} milliseconds'"
+        );
+        connection.execute_unprepared(&text).await?;
+    }
+    Ok(())
+}
+
 /// The newest token; `None` before the first.
 ///
 /// # Errors
@@ -78,6 +95,15 @@ pub async fn take(
 pub async fn newest(connection: &impl ConnectionTrait) -> Result<Option<Fence>, HistoryError> {
     let rows = Entity::find().all(connection).await?;
     Ok(rows.into_iter().map(|row| Fence { epoch: row.epoch, revision: row.revision }).max())
+}
+
+/// Forgets every hold: whoever writes next needs none.
+///
+/// # Errors
+/// When the database fails.
+pub async fn forget(connection: &impl ConnectionTrait) -> Result<(), HistoryError> {
+    Entity::delete_many().exec(connection).await?;
+    Ok(())
 }
 
 /// Lets a transaction that is about to carry a token end soon, should its node stand still.
