@@ -27,6 +27,8 @@ const IDLE: Duration = Duration::from_secs(60);
 /// The time that PostgreSQL has for an answer that takes it no work, before that counts as silence: that it has ended a
 /// statement, or has left a transaction.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
+/// The time for which a connection that was given back counts as alive.
+const TRUSTED: Duration = Duration::from_secs(1);
 /// The time after which a statement that is long by design counts as unanswered.
 pub(super) const LONGEST: Duration = Duration::from_secs(3_600);
 
@@ -68,14 +70,15 @@ async fn sqlite(
 pub(super) async fn postgres(url: &str, limits: &StoreLimits) -> Result<DatabaseConnection, DbErr> {
     let mut options = options(url, limits.postgres_connections, limits);
     let statement = format!("{}s", limits.statement_timeout_seconds);
-    options.min_connections(1);
+    // The question whether a connection lives takes as long as most statements.
+    options.min_connections(1).test_before_acquire_if_idle_for(TRUSTED);
     connect_lazily(options, limits, vec![("statement_timeout", statement)]).await
 }
 
 /// Connections for statements that are long by design; they too do not wait long for a lock.
 pub(super) async fn unhurried_postgres(url: &str, limits: &StoreLimits) -> Result<DatabaseConnection, DbErr> {
     let mut options = options(url, limits.postgres_connections, limits);
-    options.min_connections(0).idle_timeout(IDLE);
+    options.min_connections(0).idle_timeout(IDLE).test_before_acquire(true);
     connect_lazily(options, limits, Vec::new()).await
 }
 
@@ -89,7 +92,7 @@ async fn connect_lazily(
     settings.push(("idle_in_transaction_session_timeout", idle));
     // A connection that comes back says that it was in no transaction: nearly none is.
     settings.push(("client_min_messages", "error".into()));
-    options.connect_lazy(true).test_before_acquire(true);
+    options.connect_lazy(true);
     options.map_sqlx_postgres_pool_opts(|pool| {
         pool.after_release(|connection, _| Box::pin(leave_transaction(connection)))
     });
