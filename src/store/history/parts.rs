@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+
 use crate::clock::Timestamp;
 use crate::model::history::Sample;
 use crate::model::rollup::Level;
@@ -20,6 +22,8 @@ use crate::store::history::{History, Snapshot, samples};
 /// Attempts to read before an error is given up on, because segments were dropped meanwhile. They stay for a minute, so
 /// once is rare.
 const ATTEMPTS: u32 = 3;
+/// Segments that are read at the same time.
+const SEGMENTS_AT_ONCE: usize = 4;
 
 /// The results that are to be read.
 #[derive(Clone, Copy)]
@@ -106,21 +110,29 @@ impl View {
         scope: &Scope<'_>,
     ) -> Result<BTreeMap<ServiceKey, Parts>, HistoryError> {
         let TimeRange { from, to } = scope.span;
-        let mut found = BTreeMap::new();
+        let mut found: BTreeMap<ServiceKey, Parts> = BTreeMap::new();
         let overlaps = |segment: &&Segment| segment.purpose.from < to && from < segment.purpose.to;
-        for segment in self.segments.iter().filter(overlaps) {
-            self.add(segment, services, scope, &mut found).await?;
+        // Each statement waits for its answer; those of several segments wait together.
+        let mut of_segments = stream::iter(self.segments.iter().filter(overlaps))
+            .map(|segment| self.of_segment(segment, services, scope))
+            .buffered(SEGMENTS_AT_ONCE);
+        while let Some(of_segment) = of_segments.try_next().await? {
+            for (service, parts) in of_segment {
+                let known = found.entry(service).or_default();
+                known.rollups.extend(parts.rollups);
+                known.samples.extend(parts.samples);
+            }
         }
         Ok(found)
     }
 
-    async fn add(
+    async fn of_segment(
         &self,
         segment: &Segment,
         services: ServiceRange,
         scope: &Scope<'_>,
-        found: &mut BTreeMap<ServiceKey, Parts>,
-    ) -> Result<(), HistoryError> {
+    ) -> Result<BTreeMap<ServiceKey, Parts>, HistoryError> {
+        let mut found: BTreeMap<ServiceKey, Parts> = BTreeMap::new();
         let level = segment.purpose.level.rollups();
         let opened = self.storage.connect(segment.id).await?;
         let starts = TimeRange { from: level.start_of(scope.span.from), to: scope.span.to };
@@ -140,7 +152,7 @@ impl View {
                 found.entry(service).or_default().samples.extend(wanted);
             }
         }
-        Ok(())
+        Ok(found)
     }
 }
 
