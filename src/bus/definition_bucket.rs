@@ -1,15 +1,18 @@
 //! The bucket of definitions, as engine nodes write it: what lies in it, and changes of that.
 //!
 //! A definition is sealed anew each time it is written, so its header names what is inside: equal exactly if location and
-//! content are. Whoever has lost its memory reads the headers alone.
+//! content are. Whoever has lost its memory reads the headers alone. A change names the revision that it replaces and is
+//! refused where another one lies: what a node sent before it was cut off cannot come down on what was written since.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use async_nats::HeaderMap;
+use async_nats::header::NATS_EXPECTED_LAST_SUBJECT_SEQUENCE;
 use async_nats::jetstream::consumer::{DeliverPolicy, pull};
+use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::{HeaderMap, HeaderValue};
 use bytes::Bytes;
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use tokio::time::timeout;
 
 use crate::bus::connection::Connection;
@@ -30,6 +33,8 @@ const TTL: &str = "Nats-TTL";
 const FORGOTTEN_AFTER: &str = "1h";
 /// The bucket counts as silent after this time without its next message.
 const SILENCE: Duration = Duration::from_secs(10);
+/// What a message carries beside a definition, at most: the size of messages is limited with it.
+pub const HEADER_BYTES: usize = 512;
 /// Writes that are under way at once.
 const AT_ONCE: usize = 256;
 
@@ -44,30 +49,43 @@ pub struct DefinitionPlace {
     pub service: Id,
 }
 
-/// A change of the bucket.
-#[derive(Clone, Debug)]
-pub enum BucketChange {
-    /// This definition lies there from now on.
-    Write {
-        /// Its place.
-        place: DefinitionPlace,
-        /// Names what is inside.
-        digest: String,
-        /// The sealed definition.
-        sealed: Vec<u8>,
-    },
-    /// Nothing lies there any more.
-    TakeAway(DefinitionPlace),
+/// What lies at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BucketEntry {
+    /// Position in the bucket, which only grows.
+    pub revision: u64,
+    /// Names what is inside; `None` = it was taken away.
+    pub digest: Option<String>,
 }
 
-/// Returns the digests of all definitions of these partitions in the bucket.
+/// A change of the bucket.
+#[derive(Clone, Debug)]
+pub struct BucketChange {
+    /// Where.
+    pub place: DefinitionPlace,
+    /// What lies there; `None` = nothing.
+    pub replaces: Option<BucketEntry>,
+    /// What lies there from now on; `None` = it is taken away.
+    pub definition: Option<BucketDefinition>,
+}
+
+/// A definition, as it lies in the bucket.
+#[derive(Clone, Debug)]
+pub struct BucketDefinition {
+    /// Names what is inside.
+    pub digest: String,
+    /// It, sealed to its location.
+    pub sealed: Vec<u8>,
+}
+
+/// Returns what lies in the bucket of these partitions, and what was taken away lately.
 ///
 /// # Errors
 /// JetStream does not answer.
-pub async fn digests(
+pub async fn entries(
     engine: &Connection,
     partitions: Partitions,
-) -> Result<HashMap<DefinitionPlace, String>, String> {
+) -> Result<HashMap<DefinitionPlace, BucketEntry>, String> {
     let stream = engine.jetstream().get_stream(subjects::stream_of(DEFINITIONS)).await;
     let stream = stream.map_err(|error| error.to_string())?;
     let config = pull::OrderedConfig {
@@ -86,51 +104,69 @@ pub async fn digests(
         let message =
             timeout(SILENCE, messages.next()).await.map_err(|_| "the bucket is silent".to_owned())?;
         let message = message.ok_or("the bucket has ended")?.map_err(|error| error.to_string())?;
-        let pending = message.info().map_err(|error| error.to_string())?.pending;
+        let info = message.info().map_err(|error| error.to_string())?;
         let header = |name| message.headers.as_ref().and_then(|headers| headers.get(name));
-        if let (Ok(Subject::Definition { location, partition, service }), None) =
-            (message.subject.parse(), header(OPERATION))
+        if let Ok(Subject::Definition { location, partition, service }) = message.subject.parse()
             && partitions.contains(partition)
         {
             // Without a digest it is one that has to be written anew.
-            let digest = header(DIGEST).map(ToString::to_string).unwrap_or_default();
-            found.insert(DefinitionPlace { location, partition, service }, digest);
+            let digest = || header(DIGEST).map(ToString::to_string).unwrap_or_default();
+            let digest = header(OPERATION).is_none().then(digest);
+            let entry = BucketEntry { revision: info.stream_sequence, digest };
+            found.insert(DefinitionPlace { location, partition, service }, entry);
         }
-        if pending == 0 {
+        if info.pending == 0 {
             return Ok(found);
         }
     }
 }
 
-/// Changes the bucket. Returns when JetStream has acknowledged all of it.
+/// Changes the bucket. Returns what lies there then, when JetStream has acknowledged all of it.
 ///
 /// # Errors
-/// JetStream does not acknowledge; then some changes may have happened.
-pub async fn change(engine: &Connection, changes: Vec<BucketChange>) -> Result<(), String> {
-    let mut sent = futures_util::stream::iter(changes.into_iter().map(|change| write(engine, change)))
-        .buffer_unordered(AT_ONCE);
-    while let Some(done) = sent.next().await {
-        done?;
-    }
-    Ok(())
+/// JetStream does not acknowledge, or something else lies at a place by now; then some changes may have happened.
+pub async fn change(
+    engine: &Connection,
+    changes: Vec<BucketChange>,
+) -> Result<Vec<(DefinitionPlace, BucketEntry)>, String> {
+    futures_util::stream::iter(changes.into_iter().map(|change| write(engine, change)))
+        .buffer_unordered(AT_ONCE)
+        .try_collect()
+        .await
 }
 
-async fn write(engine: &Connection, change: BucketChange) -> Result<(), String> {
+async fn write(
+    engine: &Connection,
+    BucketChange { place, replaces, definition }: BucketChange,
+) -> Result<(DefinitionPlace, BucketEntry), String> {
     let mut headers = HeaderMap::new();
-    let (place, payload) = match change {
-        BucketChange::Write { place, digest, sealed } => {
-            headers.insert(DIGEST, digest);
-            (place, Bytes::from(sealed))
-        }
-        BucketChange::TakeAway(place) => {
+    let digest = definition.as_ref().map(|definition| definition.digest.clone());
+    match &digest {
+        Some(digest) => headers.insert(DIGEST, digest.as_str()),
+        None => {
             headers.insert(OPERATION, DELETED);
             headers.insert(TTL, FORGOTTEN_AFTER);
-            (place, Bytes::new())
         }
-    };
-    let DefinitionPlace { location, partition, service } = place;
+    }
+    let payload = definition.map(|definition| Bytes::from(definition.sealed)).unwrap_or_default();
+    let DefinitionPlace { location, partition, service } = place.clone();
     let subject = Subject::Definition { location, partition, service }.to_string();
-    let sent = engine.jetstream().publish_with_headers(subject, headers, payload).await;
-    let acknowledged = sent.map_err(|error| error.to_string())?.await;
-    acknowledged.map(drop).map_err(|error| error.to_string())
+    let publish = async |revision: u64| {
+        let mut headers = headers.clone();
+        headers.insert(NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, HeaderValue::from(revision));
+        engine.jetstream().publish_with_headers(subject.clone(), headers, payload.clone()).await?.await
+    };
+    let replaced = replaces.as_ref().map_or(0, |entry| entry.revision);
+    let acknowledged = match publish(replaced).await {
+        // The mark of what was taken away may be forgotten by now.
+        Err(error)
+            if error.kind() == PublishErrorKind::WrongLastSequence
+                && replaces.is_some_and(|entry| entry.digest.is_none()) =>
+        {
+            publish(0).await
+        }
+        done => done,
+    };
+    let revision = acknowledged.map_err(|error| error.to_string())?.sequence;
+    Ok((place, BucketEntry { revision, digest }))
 }

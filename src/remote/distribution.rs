@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use crate::announcer::changes::{Changes, Marks};
 use crate::announcer::ownership::Ownership;
 use crate::bus::connection::Connection;
-use crate::bus::definition_bucket::{self, BucketChange, DefinitionPlace};
+use crate::bus::definition_bucket::{self, BucketChange, BucketDefinition, BucketEntry, DefinitionPlace};
 use crate::bus::messages::definition::{LocationDefinition, Rhythm, SealedDefinition};
 use crate::bus::sealing::SealingKey;
 use crate::bus::streams;
@@ -70,7 +70,7 @@ struct Known {
     /// The partitions that it knows of.
     partitions: Partitions,
     sender: SealingKey,
-    digests: HashMap<DefinitionPlace, String>,
+    entries: HashMap<DefinitionPlace, BucketEntry>,
     /// The keys of services, for those that are gone.
     places: HashMap<ServiceKey, Vec<DefinitionPlace>>,
 }
@@ -83,12 +83,20 @@ struct Wanted {
     recipient: String,
 }
 
-/// What has to be written.
-#[derive(Default)]
-struct Differences {
-    changes: Vec<BucketChange>,
-    /// What lies in the bucket once it is written.
-    digests: Vec<(DefinitionPlace, String)>,
+impl Known {
+    /// What takes away the definition at a place.
+    fn taking_away(&self, place: DefinitionPlace) -> BucketChange {
+        BucketChange { replaces: self.entries.get(&place).cloned(), place, definition: None }
+    }
+
+    fn digest(&self, place: &DefinitionPlace) -> Option<&str> {
+        self.entries.get(place)?.digest.as_deref()
+    }
+
+    /// The places where a definition lies.
+    fn filled(&self) -> impl Iterator<Item = &DefinitionPlace> {
+        self.entries.iter().filter(|(_, entry)| entry.digest.is_some()).map(|(place, _)| place)
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -108,8 +116,8 @@ impl Distribution {
         }
         loop {
             let partitions = self.ownership.watched();
-            let digests = match definition_bucket::digests(&self.connection, partitions).await {
-                Ok(digests) => digests,
+            let entries = match definition_bucket::entries(&self.connection, partitions).await {
+                Ok(entries) => entries,
                 Err(error) => {
                     tracing::warn!(
                         error,
@@ -124,7 +132,7 @@ impl Distribution {
                 }
             };
             let sender = SealingKey::random();
-            let mut known = Known { partitions, sender, digests, places: HashMap::new() };
+            let mut known = Known { partitions, sender, entries, places: HashMap::new() };
             self.changes.mark_all();
             self.follow(&mut known).await;
         }
@@ -157,14 +165,14 @@ impl Distribution {
         let there: HashSet<ServiceKey> = found.iter().map(|owned| owned.service.key).collect();
         let mut differences = self.compare(&found, known)?;
         for key in keys.iter().filter(|key| !there.contains(key)) {
-            self.compare_one(*key, Vec::new(), known, &mut differences)?;
+            differences.extend(self.compare_one(*key, Vec::new(), known)?);
         }
         self.write(differences, known).await
     }
 
     async fn compare_all(&self, known: &mut Known) -> Result<(), DistributionProblem> {
         let mut after = ServiceKey::MIN;
-        let mut stale = known.digests.clone();
+        let mut stale: HashSet<DefinitionPlace> = known.filled().cloned().collect();
         // What is not found again is stale.
         known.places.clear();
         loop {
@@ -186,28 +194,31 @@ impl Distribution {
             places.is_some_and(|places| places.iter().any(|place| place.location == *location))
         };
         self.assignments.retain(is_wanted, self.clock.now());
-        stale.keys().for_each(|place| drop(known.digests.remove(place)));
-        let changes = stale.into_keys().map(BucketChange::TakeAway).collect();
-        self.write(Differences { changes, digests: Vec::new() }, known).await?;
+        let stale = stale.into_iter().map(|place| known.taking_away(place)).collect();
+        self.write(stale, known).await?;
         // Nobody may be waiting for it.
         self.compared.send_replace(known.partitions);
         Ok(())
     }
 
-    fn compare(&self, page: &[OwnedService], known: &mut Known) -> Result<Differences, DistributionProblem> {
-        let mut differences = Differences::default();
+    fn compare(
+        &self,
+        page: &[OwnedService],
+        known: &mut Known,
+    ) -> Result<Vec<BucketChange>, DistributionProblem> {
+        let mut differences = Vec::new();
         for OwnedService { service, organisation } in page {
             let planned = self.definer.planned_checks(service, *organisation).inspect_err(|error| {
                 tracing::error!(service = %service.id, %error, "locations cannot be given this service");
             });
             let Ok(planned) = planned else {
                 // It stays as it was given.
-                let places = known.digests.keys().filter(|place| place.service == service.id).cloned();
-                known.places.insert(service.key, places.collect());
+                let places = known.filled().filter(|place| place.service == service.id).cloned().collect();
+                known.places.insert(service.key, places);
                 continue;
             };
             let wanted = planned.map_or_else(Vec::new, |planned| self.wanted(service, &planned));
-            self.compare_one(service.key, wanted, known, &mut differences)?;
+            differences.extend(self.compare_one(service.key, wanted, known)?);
         }
         Ok(differences)
     }
@@ -246,47 +257,54 @@ impl Distribution {
         locations.iter().enumerate().filter_map(of_slot).collect()
     }
 
-    /// What is wanted of one service is in force at once; what has to be written for it is a difference.
+    /// What is wanted of one service is in force at once; returns what has to be written for it.
     fn compare_one(
         &self,
         key: ServiceKey,
         wanted: Vec<Wanted>,
         known: &mut Known,
-        differences: &mut Differences,
-    ) -> Result<(), DistributionProblem> {
+    ) -> Result<Vec<BucketChange>, DistributionProblem> {
+        let mut differences = Vec::new();
         let places: Vec<DefinitionPlace> = wanted.iter().map(|wanted| wanted.place.clone()).collect();
         let before = known.places.insert(key, places.clone()).unwrap_or_default();
         for place in before.into_iter().filter(|place| !places.contains(place)) {
             self.assignments.set(&place.location, key, None, self.clock.now());
-            known.digests.remove(&place);
-            differences.changes.push(BucketChange::TakeAway(place));
+            differences.push(known.taking_away(place));
         }
         for Wanted { place, assigned, json, recipient } in wanted {
             self.assignments.set(&place.location, key, Some(assigned), self.clock.now());
             let digest = self.digest(&json, &recipient);
-            if known.digests.get(&place) == Some(&digest) {
+            if known.digest(&place) == Some(&*digest) {
                 continue;
             }
             let sealed = SealedDefinition::new(&json, &known.sender, &recipient);
             let sealed = sealed.map_err(|error| DistributionProblem::Bucket(error.to_string()))?;
             // Two texts are always JSON.
             let sealed = serde_json::to_vec(&sealed).unwrap_or_default();
-            if sealed.len() > usize::try_from(self.limits.definition_bytes).unwrap_or(0) {
+            let largest = usize::try_from(self.limits.definition_bytes).unwrap_or(0);
+            if sealed.len() + definition_bucket::HEADER_BYTES > largest {
                 tracing::error!(location = %place.location, service = %place.service, "this definition is too large to be sent");
                 continue;
             }
-            differences.digests.push((place.clone(), digest.clone()));
-            differences.changes.push(BucketChange::Write { place, digest, sealed });
+            let definition = Some(BucketDefinition { digest, sealed });
+            differences.push(BucketChange {
+                replaces: known.entries.get(&place).cloned(),
+                place,
+                definition,
+            });
         }
-        Ok(())
+        Ok(differences)
     }
 
-    async fn write(&self, differences: Differences, known: &mut Known) -> Result<(), DistributionProblem> {
-        let count = differences.changes.len() as u64;
+    async fn write(
+        &self,
+        differences: Vec<BucketChange>,
+        known: &mut Known,
+    ) -> Result<(), DistributionProblem> {
+        let count = differences.len() as u64;
         if count > 0 {
-            let changed = definition_bucket::change(&self.connection, differences.changes).await;
-            changed.map_err(DistributionProblem::Bucket)?;
-            known.digests.extend(differences.digests);
+            let changed = definition_bucket::change(&self.connection, differences).await;
+            known.entries.extend(changed.map_err(DistributionProblem::Bucket)?);
             self.counters.distributed.add(count);
         }
         Ok(())

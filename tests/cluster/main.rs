@@ -10,6 +10,7 @@ mod answers;
 mod bus;
 mod chain;
 mod connections;
+mod definition_bucket;
 mod deliveries;
 mod locations;
 mod nats_config;

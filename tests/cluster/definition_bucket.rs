@@ -1,0 +1,62 @@
+//! The bucket of definitions: a change is refused where something else lies than what it replaces.
+
+use watchkeeper::bus::connection::Connection;
+use watchkeeper::bus::definition_bucket::{
+    self, BucketChange, BucketDefinition, BucketEntry, DefinitionPlace,
+};
+use watchkeeper::id::Id;
+use watchkeeper::model::partition::{Partition, Partitions};
+
+use crate::bus::{Bus, location};
+
+fn put(place: &DefinitionPlace, replaces: Option<&BucketEntry>, digest: &str) -> BucketChange {
+    let definition = Some(BucketDefinition { digest: digest.into(), sealed: digest.into() });
+    BucketChange { place: place.clone(), replaces: replaces.cloned(), definition }
+}
+
+fn take_away(place: &DefinitionPlace, replaces: &BucketEntry) -> BucketChange {
+    BucketChange { place: place.clone(), replaces: Some(replaces.clone()), definition: None }
+}
+
+async fn change(node: &Connection, change: BucketChange) -> Result<BucketEntry, String> {
+    let done = definition_bucket::change(node, vec![change]).await?;
+    Ok(done[0].1.clone())
+}
+
+/// Returns what lies in the bucket, as a node finds it that has just come.
+async fn found(node: &Connection, place: &DefinitionPlace) -> Option<BucketEntry> {
+    definition_bucket::entries(node, Partitions::ALL).await.unwrap().remove(place)
+}
+
+#[tokio::test]
+async fn what_was_sent_before_a_cut_does_not_come_down_on_what_is_newer() {
+    let Some(bus) = Bus::start().await else { return };
+    let (a, b) = (bus.node("a").await, bus.node("b").await);
+    let place =
+        DefinitionPlace { location: location("fra"), partition: Partition::of(5), service: Id::random() };
+    let first = change(&a, put(&place, None, "first")).await.unwrap();
+    assert_eq!(found(&b, &place).await, Some(first.clone()));
+    let newer = change(&b, put(&place, Some(&first), "newer")).await.unwrap();
+    for old in [put(&place, Some(&first), "old"), put(&place, None, "old"), take_away(&place, &first)] {
+        let refused = change(&a, old).await.unwrap_err();
+        assert!(refused.contains("wrong last sequence"), "{refused}");
+    }
+    assert_eq!(found(&a, &place).await, Some(newer.clone()));
+    let gone = change(&b, take_away(&place, &newer)).await.unwrap();
+    assert_eq!((&gone.digest, found(&a, &place).await), (&None, Some(gone.clone())));
+    change(&a, put(&place, Some(&newer), "old")).await.unwrap_err();
+    assert_eq!(found(&a, &place).await, Some(gone.clone()));
+    change(&a, put(&place, Some(&gone), "again")).await.unwrap();
+}
+
+/// A mark of what was taken away lies there for an hour only.
+#[tokio::test]
+async fn a_forgotten_mark_is_no_obstacle() {
+    let Some(bus) = Bus::start().await else { return };
+    let node = bus.node("a").await;
+    let place =
+        DefinitionPlace { location: location("fra"), partition: Partition::of(5), service: Id::random() };
+    let forgotten = BucketEntry { revision: 7, digest: None };
+    let made = change(&node, put(&place, Some(&forgotten), "again")).await.unwrap();
+    assert_eq!(found(&node, &place).await, Some(made));
+}
