@@ -127,14 +127,14 @@ impl Figures {
         if !self.databases.history.is_prepared() || self.recorder.send(Drain).await.is_err() {
             return false;
         }
-        let restored = restore::figures(&self.databases, &self.engine, &self.restored).await;
+        let restored = restore::figures::of_past(&self.databases, &self.engine, &self.restored).await;
         restored.inspect_err(|error| tracing::warn!(%error, "figures of the past cannot be read yet")).is_ok()
     }
 
     /// Computes figures anew where the clock was set back, once what was recorded before is in the history.
     async fn compute_undone(&self) -> Result<(), StoreError> {
         if !self.engine.undone().is_empty() && self.recorder.send(Drain).await.is_ok() {
-            restore::undone_figures(&self.databases, &self.engine).await?;
+            restore::figures::undone(&self.databases, &self.engine).await?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! is away, services are watched all the same, from scratch: checking does not depend on the past.
 
 mod answered;
+pub mod figures;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,32 +12,25 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, stream};
 
 use crate::announcer::Announcer;
-use crate::clock::{DAY_MS, STEP_MS, Timestamp};
-use crate::engine::Engine;
+use crate::clock::{STEP_MS, Timestamp};
 use crate::engine::definition::{Definer, Definition};
 use crate::id::Id;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::location::{LocationCode, LocationKey};
 use crate::model::partition::Partitions;
 use crate::model::service::ServiceKey;
-use crate::model::time_range::TimeRange;
 use crate::model::verdict::{Verdict, Vote, freshness_ms};
 use crate::model::watch::{AbsentVote, Memory};
-use crate::record::restore::answered::Answered;
-use crate::stats::uptime::{cover, covers, measured, per_day};
-use crate::stats::window::{WINDOW_DAYS, Window};
 use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, Expected, LatestVotes, Within};
 use crate::store::history::{append, changes};
-use crate::store::{Databases, StoreError, probe_locations, services, windows};
+use crate::store::{Databases, StoreError, probe_locations, services};
 
 /// Services loaded at a time.
 const PAGE: u64 = 1_000;
 /// Services restored at once.
 const AT_ONCE: usize = 32;
-/// Services whose rollups are read in one go: a few megabytes.
-const SERVICES_AT_ONCE: usize = 32;
 /// The span before the last result, in milliseconds, of which all results are read in one go; others are looked up.
 const RECENT_MS: i64 = 900_000;
 /// The same for services that another node watched until a moment ago, before now.
@@ -112,7 +106,7 @@ pub async fn taken(announcer: &Announcer, partitions: Partitions) -> Result<Vec<
 }
 
 /// The same while the history is away, or lacks what still waits for it: services start from scratch, and
-/// [`figures`] adds what was measured before.
+/// [`figures::of_past`] adds what was measured before.
 ///
 /// # Errors
 /// When the main database fails.
@@ -168,7 +162,7 @@ async fn read_past(announcer: &Announcer, beginning: Beginning) -> Result<Past, 
     });
     let numbers = numbers.collect();
     let absent = absent(announcer, &locations).await?;
-    let now = beginning.now;
+    let Beginning { partitions, now, .. } = beginning;
     let since = if beginning.is_handed_over {
         now.plus_ms(-HANDED_OVER_MS)
     } else {
@@ -176,8 +170,8 @@ async fn read_past(announcer: &Announcer, beginning: Beginning) -> Result<Past, 
         recent::last_fresh(reader).await?.unwrap_or(now).min(now).plus_ms(-RECENT_MS)
     };
     let looked = Within { since, until: now.plus_ms(STEP_MS) };
-    let votes = recent::all_within(reader, looked).await?;
-    let latest = changes::latest_of_all(reader).await?;
+    let votes = recent::all_within(reader, partitions, looked).await?;
+    let latest = changes::latest_of_all(reader, partitions).await?;
     let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
     Ok(Past { is_known: true, locations, numbers, absent, votes, looked, statuses })
 }
@@ -288,90 +282,4 @@ fn memory(definition: &Definition, definer: &Definer, past: &Past, votes: &HashM
         }
     }
     memory
-}
-
-/// Computes the rolling figures of the time before the engine started and gives them to it.
-///
-/// # Errors
-/// When a database fails.
-pub async fn figures(
-    databases: &Databases,
-    engine: &Engine,
-    restored: &[Restored],
-) -> Result<(), StoreError> {
-    let until = engine.started_at();
-    let from = window_start(until);
-    let mut answered = Answered::read(&databases.history, TimeRange { from, to: until }).await?;
-    for some in restored.chunks(SERVICES_AT_ONCE) {
-        let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
-        let answers = answered.of(first.key, last.key).await?;
-        let mut results = stream::iter(some)
-            .map(|service| async {
-                let mut before = answers.get(&service.key).cloned().unwrap_or_default();
-                let service = recall(databases, service, until).await?;
-                let backed_until = service.backed_until.unwrap_or(from);
-                before.merge(&availability(databases, service.key, backed_until, until).await?);
-                engine.prime(service.id, service.key, &before);
-                Ok::<(), StoreError>(())
-            })
-            .buffer_unordered(AT_ONCE);
-        while let Some(result) = results.next().await {
-            result?;
-        }
-    }
-    Ok(())
-}
-
-/// Computes the figures of the past anew, and gives them to the engine, for services where the clock was set back or late
-/// results have filled a gap. Nothing is done where there are none.
-///
-/// # Errors
-/// When a database fails.
-pub async fn undone_figures(databases: &Databases, engine: &Engine) -> Result<(), StoreError> {
-    let mut undone = engine.undone();
-    undone.sort_unstable_by_key(|service| (service.until, service.key));
-    for at_once in undone.chunk_by(|service, next| service.until == next.until) {
-        let until = at_once[0].until;
-        tracing::info!(services = at_once.len(), %until, "figures of the past are computed anew");
-        let mut answered =
-            Answered::read(&databases.history, TimeRange { from: window_start(until), to: until }).await?;
-        for some in at_once.chunks(SERVICES_AT_ONCE) {
-            let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
-            let mut answers = answered.of(first.key, last.key).await?;
-            for service in some {
-                let mut before = answers.remove(&service.key).unwrap_or_default();
-                before.merge(&availability(databases, service.key, until, until).await?);
-                engine.replace_past(*service, &before);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The first of the 30 days that end with that of `until`.
-fn window_start(until: Timestamp) -> Timestamp {
-    Timestamp::from_ms((until.day() - WINDOW_DAYS + 1) * DAY_MS)
-}
-
-/// Returns the availability of the last 30 days up to `until`; the last status is backed by results until `backed_until`.
-async fn availability(
-    databases: &Databases,
-    service: ServiceKey,
-    backed_until: Timestamp,
-    until: Timestamp,
-) -> Result<Window, StoreError> {
-    let from = window_start(until);
-    let changes = changes::since(databases.history.reader(), service, from).await?;
-    let spans = measured(&changes, backed_until, TimeRange { from, to: until });
-    let decided = windows::since(databases.main.reader(), &[service], from).await?;
-    let spans = cover(&spans, &covers(&decided, until));
-    let mut window = Window::default();
-    for (day, availability) in per_day(&spans) {
-        if !availability.is_empty()
-            && let Some(figures) = window.day(day)
-        {
-            figures.availability = availability;
-        }
-    }
-    Ok(window)
 }

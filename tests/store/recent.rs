@@ -9,6 +9,7 @@ use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
+use watchkeeper::model::partition::{Partition, Partitions};
 use watchkeeper::model::verdict::Vote;
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::store::history::recent::{self, Expected, LatestVotes, Within};
@@ -41,19 +42,23 @@ fn history() -> Vec<CheckRecord> {
 async fn the_newest_result_of_each_location_is_its_vote(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[values(-1_000, 3_000, 9_000)] since_ms: i64,
+    #[values(Partitions::ALL, [3, 17].into_iter().filter_map(Partition::new).collect())]
+    partitions: Partitions,
 ) {
     let Some(store) = backend.open().await else { return };
     let rows = history();
     let numbers = append_checks(&store.history, &rows).await;
     let mut expected: BTreeMap<(i64, String), Vote> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.checked_at >= at(since_ms)) {
+    let is_asked =
+        |row: &CheckRecord| partitions.contains(Partition::of(row.service)) && row.checked_at >= at(since_ms);
+    for row in rows.iter().filter(|row| is_asked(row)) {
         let vote = Vote { status: row.measurement.status, checked_at: row.checked_at };
         let newest = expected.entry((row.service, row.location.to_string())).or_insert(vote);
         if newest.checked_at < vote.checked_at {
             *newest = vote;
         }
     }
-    let found = recent::all_within(store.history.reader(), since(since_ms)).await.unwrap();
+    let found = recent::all_within(store.history.reader(), partitions, since(since_ms)).await.unwrap();
     let found: BTreeMap<(i64, String), Vote> = found
         .into_iter()
         .flat_map(|(service, votes)| votes.into_iter().map(move |(number, vote)| (service, number, vote)))
@@ -68,7 +73,8 @@ fn since(since_ms: i64) -> Within {
 
 /// Everything that a restart would know of these services.
 async fn known(store: &Store, since_ms: i64, expected: &[Expected]) -> LatestVotes {
-    let mut votes = recent::all_within(store.history.reader(), since(since_ms)).await.unwrap();
+    let mut votes =
+        recent::all_within(store.history.reader(), Partitions::ALL, since(since_ms)).await.unwrap();
     recent::complete(&store.history, &mut votes, expected, since(since_ms)).await.unwrap();
     votes
 }

@@ -104,7 +104,7 @@ async fn restart_with(
     } else {
         restore::services_without_past(&announcer).await.unwrap()
     };
-    restore::figures(store, &engine, &restored).await.unwrap();
+    restore::figures::of_past(store, &engine, &restored).await.unwrap();
     let addresses: Vec<_> = known.iter().map(|service| service.address()).collect();
     let snapshots = engine.snapshots(&addresses).await.unwrap();
     engine.stop().await;
@@ -393,7 +393,7 @@ fn a_history_that_cannot_be_read_stops_no_watch(
         let restored = restore::services(&announcer).await.unwrap();
         assert_eq!(restored.iter().map(|one| one.id).collect::<Vec<_>>(), [service.id]);
         assert!(engine.watched().await.unwrap().contains_key(&service.id));
-        assert!(restore::figures(&store, &engine, &restored).await.is_err());
+        assert!(restore::figures::of_past(&store, &engine, &restored).await.is_err());
         engine.stop().await;
     });
 }

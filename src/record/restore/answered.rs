@@ -1,10 +1,10 @@
 //! The number of answered checks of each day, and their response times: rollups of what is sealed, sums of what is
 //! fresh.
 //!
-//! One view of the history serves all services that start: the fresh ones are summed up by the database in one go, and
+//! One view of the history serves all services that are asked for: fresh results are summed up by the database in one go, and
 //! sealed ones are read for many services at a time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::clock::DAY_MS;
 use crate::model::service::ServiceKey;
@@ -14,6 +14,7 @@ use crate::stats::window::Window;
 use crate::store::HistoryError;
 use crate::store::history::History;
 use crate::store::history::days::{self, DayAnswers};
+use crate::store::history::fresh::bucket_of;
 use crate::store::history::parts::{Parts, Scope, View};
 use crate::store::history::sealed::{ServiceRange, damaged_rollup};
 
@@ -24,6 +25,8 @@ const ATTEMPTS: u32 = 3;
 #[derive(Debug)]
 pub(super) struct Answered<'a> {
     history: &'a History,
+    /// The buckets of the services that are asked for.
+    buckets: Vec<i16>,
     span: TimeRange,
     view: View,
     /// By service.
@@ -31,11 +34,24 @@ pub(super) struct Answered<'a> {
 }
 
 impl<'a> Answered<'a> {
-    /// The answers of a span, as the history is now.
-    pub(super) async fn read(history: &'a History, span: TimeRange) -> Result<Self, HistoryError> {
+    /// The answers of these services in a span, as the history is now.
+    pub(super) async fn read(
+        history: &'a History,
+        services: impl Iterator<Item = ServiceKey>,
+        span: TimeRange,
+    ) -> Result<Self, HistoryError> {
+        let buckets: BTreeSet<i16> = services.map(bucket_of).collect();
+        Self::read_buckets(history, buckets.into_iter().collect(), span).await
+    }
+
+    async fn read_buckets(
+        history: &'a History,
+        buckets: Vec<i16>,
+        span: TimeRange,
+    ) -> Result<Self, HistoryError> {
         let snapshot = history.snapshot().await?;
-        let fresh = days::fresh(&snapshot.rows, span).await?;
-        Ok(Self { history, span, view: View::of(snapshot).await?, fresh })
+        let fresh = days::fresh(&snapshot.rows, &buckets, span).await?;
+        Ok(Self { history, buckets, span, view: View::of(snapshot).await?, fresh })
     }
 
     /// The answers of the services from `first` to `last`, as figures of days.
@@ -52,7 +68,7 @@ impl<'a> Answered<'a> {
                     return Err(error);
                 }
                 Err(_) => {
-                    *self = Self::read(self.history, self.span).await?;
+                    *self = Self::read_buckets(self.history, self.buckets.clone(), self.span).await?;
                     attempt += 1;
                 }
             }

@@ -9,6 +9,7 @@ use watchkeeper_entities::status_change::{Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
+use crate::model::partition::{PARTITIONS, Partitions};
 use crate::model::service::ServiceKey;
 use crate::model::status_line::in_time_order;
 use crate::model::time_range::TimeRange;
@@ -92,15 +93,25 @@ fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
     from_codes((service, at), (from, to), cause).ok_or_else(corrupt)
 }
 
-/// The last change of every service that has one. The last one in time, for what is imported is written later than what came
+/// The last change of every service of these partitions that has one. The last one in time, for what is imported is written later than what came
 /// after it; but where the wall clock was set back, the last one recorded.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn latest_of_all(connection: &impl ConnectionTrait) -> Result<Vec<StatusChange>, HistoryError> {
-    let text = "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
-        (SELECT service_id, MAX(at) AS at FROM status_change GROUP BY service_id) n \
-        ON c.service_id = n.service_id AND c.at = n.at ORDER BY c.service_id, c.id DESC";
+pub async fn latest_of_all(
+    connection: &impl ConnectionTrait,
+    partitions: Partitions,
+) -> Result<Vec<StatusChange>, HistoryError> {
+    let some: Vec<String> = partitions.iter().map(|partition| partition.to_string()).collect();
+    let some = match partitions {
+        Partitions::ALL => String::new(),
+        _ => format!("WHERE service_id % {PARTITIONS} IN ({})", some.join(", ")),
+    };
+    let text = format!(
+        "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
+        (SELECT service_id, MAX(at) AS at FROM status_change {some} GROUP BY service_id) n \
+        ON c.service_id = n.service_id AND c.at = n.at ORDER BY c.service_id, c.id DESC"
+    );
     let statement = Statement::from_string(connection.get_database_backend(), text);
     let mut rows = Entity::find().from_raw_sql(statement).all(connection).await?;
     rows.dedup_by_key(|row| row.service_id);

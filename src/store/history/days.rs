@@ -1,15 +1,14 @@
-//! Fresh answers summed up per service and day by the database: what figures of all services are started with.
+//! Fresh answers summed up per service and day by the database: what figures of services are started with.
 
-use sea_orm::{ConnectionTrait, FromQueryResult, Statement};
+use sea_orm::{ConnectionTrait, FromQueryResult, Statement, Value};
 
 use crate::clock::DAY_MS;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
-use crate::store::history::fresh::BUCKETS;
 
 /// Buckets read at a time: the database sorts what it sums up.
-const BUCKETS_AT_ONCE: i16 = 16;
+const BUCKETS_AT_ONCE: usize = 16;
 
 /// The answered checks of a service on one day, from locations with role `full`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromQueryResult)]
@@ -24,24 +23,29 @@ pub struct DayAnswers {
     pub sum_us: i64,
 }
 
-/// The fresh answers of all services in `[from, to)`, by service.
+/// The fresh answers of all services of these buckets in `[from, to)`, by service.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn fresh(
     connection: &impl ConnectionTrait,
+    buckets: &[i16],
     TimeRange { from, to }: TimeRange,
 ) -> Result<Vec<DayAnswers>, HistoryError> {
     let backend = connection.get_database_backend();
+    let parameters: Vec<String> = (3..BUCKETS_AT_ONCE + 3).map(|number| format!("${number}")).collect();
     let text = format!(
         "SELECT service_id AS service, checked_at / {DAY_MS} AS day, COUNT(*) AS answered, SUM(response_us) AS sum_us \
-        FROM fresh_check WHERE bucket >= $1 AND bucket < $2 AND checked_at >= $3 AND checked_at < $4 \
-        AND role = 0 AND response_us IS NOT NULL GROUP BY service_id, checked_at / {DAY_MS}"
+        FROM fresh_check WHERE checked_at >= $1 AND checked_at < $2 AND bucket IN ({}) \
+        AND role = 0 AND response_us IS NOT NULL GROUP BY service_id, checked_at / {DAY_MS}",
+        parameters.join(",")
     );
     let mut found = Vec::new();
-    for first in (0..BUCKETS).step_by(usize::from(BUCKETS_AT_ONCE.unsigned_abs())) {
-        let buckets = [first.into(), (first + BUCKETS_AT_ONCE).into()];
-        let values = buckets.into_iter().chain([from.ms().into(), to.ms().into()]);
+    for some in buckets.chunks(BUCKETS_AT_ONCE) {
+        // Padded, so that only one text is ever prepared.
+        let padding = std::iter::repeat_n(&some[0], BUCKETS_AT_ONCE - some.len());
+        let places = some.iter().chain(padding).map(|bucket| Value::from(*bucket));
+        let values = [from.ms().into(), to.ms().into()].into_iter().chain(places);
         let statement = Statement::from_sql_and_values(backend, &text, values);
         found.extend(DayAnswers::find_by_statement(statement).all(connection).await?);
     }

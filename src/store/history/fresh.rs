@@ -13,6 +13,7 @@ use watchkeeper_entities::fresh_check::{Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros};
+use crate::model::partition::{PARTITIONS, Partition, Partitions};
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
@@ -22,10 +23,19 @@ use crate::store::history::sealed::Series;
 /// Number of buckets.
 pub const BUCKETS: i16 = 1_024;
 
+// Or the services of a bucket would belong to several partitions.
+const _: () =
+    assert!(BUCKETS.unsigned_abs().is_multiple_of(PARTITIONS as u16), "buckets are parts of partitions");
+
 /// The bucket of a service.
 #[must_use]
 pub fn bucket_of(service: ServiceKey) -> i16 {
     i16::try_from(service.rem_euclid(i64::from(BUCKETS))).unwrap_or_default()
+}
+
+/// The buckets of all services of these partitions, lowest first.
+pub fn buckets_of(partitions: Partitions) -> impl Iterator<Item = i16> {
+    (0..BUCKETS).filter(move |bucket| partitions.contains(Partition::of(i64::from(*bucket))))
 }
 
 /// One fresh result.

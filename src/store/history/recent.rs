@@ -13,18 +13,19 @@ use watchkeeper_entities::fresh_check::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
+use crate::model::partition::Partitions;
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Vote;
 use crate::store::HistoryError;
 use crate::store::history::blocks::{Body, Wanted};
-use crate::store::history::fresh::{BUCKETS, bucket_of};
+use crate::store::history::fresh::{BUCKETS, bucket_of, buckets_of};
 use crate::store::history::sealed::{self, BlockSummary, Series};
 use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, progress};
 
 /// Buckets read at a time.
-const BUCKETS_AT_ONCE: i16 = 64;
+const BUCKETS_AT_ONCE: usize = 64;
 /// A location that has not been heard of for so many results is not looked for any further.
 const RESULTS_OF_ONE_SERVICE: u64 = 100;
 /// Services whose older rows are looked up at the same time.
@@ -56,19 +57,20 @@ pub struct Within {
     pub until: Timestamp,
 }
 
-/// The newest results of all services that are still fresh and within the span.
+/// The newest results of the services of these partitions that are still fresh and within the span.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn all_within(
     connection: &impl ConnectionTrait,
+    partitions: Partitions,
     Within { since, until }: Within,
 ) -> Result<LatestVotes, HistoryError> {
     let mut votes = LatestVotes::new();
-    for first in (0..BUCKETS).step_by(usize::from(BUCKETS_AT_ONCE.unsigned_abs())) {
+    let buckets: Vec<i16> = buckets_of(partitions).collect();
+    for some in buckets.chunks(BUCKETS_AT_ONCE) {
         // One short range a bucket, not one long one over whatever lies in between.
-        let buckets = first..first + BUCKETS_AT_ONCE;
-        let query = columns().filter(Column::Bucket.is_in(buckets));
+        let query = columns().filter(Column::Bucket.is_in(some.iter().copied()));
         let query = query.filter(Column::CheckedAt.between(since.ms(), until.ms()));
         for row in query.into_model::<Row>().all(connection).await? {
             take_row(&mut votes, &row);

@@ -1,0 +1,137 @@
+//! The rolling figures of the time before the engine began to watch.
+
+use std::collections::BTreeMap;
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::engine::Engine;
+use crate::model::service::ServiceKey;
+use crate::model::time_range::TimeRange;
+use crate::model::window::Window as DecidedWindow;
+use crate::record::restore::answered::Answered;
+use crate::record::restore::{AT_ONCE, Restored, recall};
+use crate::stats::uptime::{cover, covers, measured, per_day};
+use crate::stats::window::{WINDOW_DAYS, Window};
+use crate::store::history::changes;
+use crate::store::{Databases, StoreError, windows};
+
+/// Services computed anew at the same time: others need connections of PostgreSQL meanwhile.
+const UNDONE_AT_ONCE: usize = 4;
+/// Services whose rollups are read in one go: a few megabytes.
+const SERVICES_AT_ONCE: usize = 32;
+
+/// Computes the rolling figures of the time before the engine started and gives them to it.
+///
+/// # Errors
+/// When a database fails.
+pub async fn of_past(
+    databases: &Databases,
+    engine: &Engine,
+    restored: &[Restored],
+) -> Result<(), StoreError> {
+    let until = engine.started_at();
+    let from = window_start(until);
+    let keys = restored.iter().map(|service| service.key);
+    let mut answered = Answered::read(&databases.history, keys, TimeRange { from, to: until }).await?;
+    for some in restored.chunks(SERVICES_AT_ONCE) {
+        let keys = some.iter().map(|service| service.key).collect();
+        let past = Past::read(databases, &mut answered, keys, until).await?;
+        let given = stream::iter(some).map(|service| async {
+            let service = recall(databases, service, until).await?;
+            let backed_until = service.backed_until.unwrap_or(from);
+            engine.prime(service.id, service.key, &past.of(service.key, backed_until).await?);
+            Ok::<(), StoreError>(())
+        });
+        given.buffer_unordered(AT_ONCE).try_collect::<()>().await?;
+    }
+    Ok(())
+}
+
+/// Computes the figures of the past anew, and gives them to the engine, for services where the clock was set back or late
+/// results have filled a gap. Nothing is done where there are none.
+///
+/// # Errors
+/// When a database fails.
+pub async fn undone(databases: &Databases, engine: &Engine) -> Result<(), StoreError> {
+    let mut services = engine.undone();
+    services.sort_unstable_by_key(|service| (service.until, service.key));
+    for at_once in services.chunk_by(|service, next| service.until == next.until) {
+        let until = at_once[0].until;
+        tracing::info!(services = at_once.len(), %until, "figures of the past are computed anew");
+        let span = TimeRange { from: window_start(until), to: until };
+        let keys = at_once.iter().map(|service| service.key);
+        let mut answered = Answered::read(&databases.history, keys, span).await?;
+        for some in at_once.chunks(SERVICES_AT_ONCE) {
+            let keys = some.iter().map(|service| service.key).collect();
+            let past = Past::read(databases, &mut answered, keys, until).await?;
+            let given = stream::iter(some).map(|service| async {
+                engine.replace_past(*service, &past.of(service.key, until).await?);
+                Ok::<(), StoreError>(())
+            });
+            given.buffer_unordered(UNDONE_AT_ONCE).try_collect::<()>().await?;
+        }
+    }
+    Ok(())
+}
+
+/// The first of the 30 days that end with that of `until`.
+fn window_start(until: Timestamp) -> Timestamp {
+    Timestamp::from_ms((until.day() - WINDOW_DAYS + 1) * DAY_MS)
+}
+
+/// The past of some services up to `until`, as far as it is read for all of them in one go.
+struct Past<'a> {
+    databases: &'a Databases,
+    until: Timestamp,
+    answers: BTreeMap<ServiceKey, Window>,
+    /// What people have decided, by service and start.
+    decided: Vec<DecidedWindow>,
+}
+
+impl<'a> Past<'a> {
+    /// The services are in the order of their keys.
+    async fn read(
+        databases: &'a Databases,
+        answered: &mut Answered<'_>,
+        services: Vec<ServiceKey>,
+        until: Timestamp,
+    ) -> Result<Self, StoreError> {
+        let answers = match (services.first(), services.last()) {
+            (Some(first), Some(last)) => answered.of(*first, *last).await?,
+            _ => BTreeMap::new(),
+        };
+        let decided = windows::since(databases.main.reader(), &services, window_start(until)).await?;
+        Ok(Self { databases, until, answers, decided })
+    }
+
+    /// The figures of one of them. Results back its last status until `backed_until`.
+    async fn of(&self, service: ServiceKey, backed_until: Timestamp) -> Result<Window, StoreError> {
+        let mut window = self.answers.get(&service).cloned().unwrap_or_default();
+        window.merge(&self.availability(service, backed_until).await?);
+        Ok(window)
+    }
+
+    async fn availability(&self, service: ServiceKey, backed_until: Timestamp) -> Result<Window, StoreError> {
+        let Self { databases, until, .. } = *self;
+        let from = window_start(until);
+        let changes = changes::since(databases.history.reader(), service, from).await?;
+        let spans = measured(&changes, backed_until, TimeRange { from, to: until });
+        let spans = cover(&spans, &covers(self.decided_on(service), until));
+        let mut window = Window::default();
+        for (day, availability) in per_day(&spans) {
+            if !availability.is_empty()
+                && let Some(figures) = window.day(day)
+            {
+                figures.availability = availability;
+            }
+        }
+        Ok(window)
+    }
+
+    fn decided_on(&self, service: ServiceKey) -> &[DecidedWindow] {
+        let begin = self.decided.partition_point(|window| window.service < service);
+        let end = self.decided.partition_point(|window| window.service <= service);
+        &self.decided[begin..end]
+    }
+}
