@@ -32,6 +32,10 @@ use crate::supervise::{Beat, Kind, Supervised};
 
 /// A timer that is later than this was not held up by other work.
 const STANDSTILL: Duration = Duration::from_secs(1);
+/// A node that has stood still for this long may have lost its services to others.
+const MAY_BE_LOST: Duration = Duration::from_secs(5);
+/// The time in which it learns of that.
+const LOSS_KNOWN: Duration = Duration::from_secs(1);
 /// The time that pings which waited during a standstill have to reach us.
 const CATCH_UP: Duration = Duration::from_secs(5);
 
@@ -270,19 +274,31 @@ impl ServiceActor {
         self.timer = Some(ctx.run_later(wait, Self::wake_unless_late));
     }
 
-    /// Wakes, but not at once when the process has stood still: pings that came meanwhile wait in the accept queue, and
-    /// are heard before a deadline is called missed.
+    /// Wakes, but not at once when the process has stood still.
     fn wake_unless_late(&mut self, ctx: &mut Context<Self>) {
-        if matches!(self.watching, Watching::Reporting(_)) && self.has_stood_still() {
-            self.timer = Some(ctx.run_later(CATCH_UP, Self::wake));
-        } else {
-            self.wake(ctx);
+        match self.wait_after_standstill() {
+            Some(wait) => self.timer = Some(ctx.run_later(wait, Self::wake)),
+            None => self.wake(ctx),
+        }
+    }
+
+    /// Pings that came meanwhile wait in the accept queue, and are heard before a deadline is called missed. What another node
+    /// has taken meanwhile it has looked at, too.
+    fn wait_after_standstill(&self) -> Option<Duration> {
+        match self.watching {
+            Watching::Reporting(_) => self.has_stood_still().then_some(CATCH_UP),
+            _ => (self.late() > MAY_BE_LOST && self.shard.is_among_others()).then_some(LOSS_KNOWN),
         }
     }
 
     /// Returns true when the timer is so late that this process cannot have run.
     fn has_stood_still(&self) -> bool {
-        self.timer_due.is_some_and(|due| due.elapsed() > STANDSTILL)
+        self.late() > STANDSTILL
+    }
+
+    /// Returns how late the timer is.
+    fn late(&self) -> Duration {
+        self.timer_due.map_or(Duration::ZERO, |due| due.elapsed())
     }
 
     fn wake(&mut self, ctx: &mut Context<Self>) {

@@ -1,5 +1,6 @@
 //! A shard: one thread with its own aggregator and its own lane of every location in this process.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use actix::{Arbiter, ArbiterHandle};
@@ -49,9 +50,21 @@ pub struct Shard {
     /// Only its own thread plans.
     first_looks: Mutex<FirstLooks>,
     started: Instant,
+    /// Other nodes watch services as well, and take those of a node that stands still.
+    is_among_others: AtomicBool,
 }
 
 impl Shard {
+    /// True once other nodes may take services of this one.
+    pub(super) fn is_among_others(&self) -> bool {
+        self.is_among_others.load(Ordering::Relaxed)
+    }
+
+    /// From now on other nodes may take services.
+    pub(super) fn note_others(&self) {
+        self.is_among_others.store(true, Ordering::Relaxed);
+    }
+
     /// Plans the first look of a service that is checked every `interval_ms`; returns how long it waits, in milliseconds.
     pub(super) fn plan_first_look(&self, interval_ms: i64) -> i64 {
         let now_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -119,6 +132,7 @@ fn start(parts: &EngineParts, index: usize, thread: ArbiterHandle, counters: Arc
         clock: clock.clone(),
         counters,
         first_looks: Mutex::default(),
+        is_among_others: AtomicBool::new(false),
         started: Instant::now(),
     }
 }

@@ -20,6 +20,7 @@ impl Handler<Release> for Fleet {
 
     fn handle(&mut self, Release(partitions): Release, _: &mut Context<Self>) -> ResponseFuture<()> {
         self.permitted = self.permitted.without(partitions);
+        self.shards.iter().for_each(|shard| shard.note_others());
         let is_released =
             |_: &Id, member: &mut Member| partitions.contains(Partition::of(member.definition.key));
         let ended: Vec<_> = self.services.extract_if(is_released).map(|(_, member)| member.end()).collect();
