@@ -145,7 +145,7 @@ impl App {
         let guard = wall_clock::guard(&foundation.databases, &foundation.clock, trust_clock).await?;
         let first_start = make_ready(&foundation, node).await?;
         let definer = definer(&foundation)?;
-        let ownership = cluster::ownership(&foundation.config, bus.as_ref(), node);
+        let ownership = cluster::ownership(&foundation, bus.as_ref(), node).await?;
         let recording = start_recording(&foundation, &definer, &guard, &ownership, &supervisor)?;
         let is_past_whole = past::replay(&foundation.databases, &recording.recorder).await;
         let engine = start_engine(&foundation, &definer, probers, &recording, &supervisor);

@@ -112,6 +112,9 @@ pub struct Config {
     /// `--trust-clock`: the operator says that the clock of this start is right. A flag of one start, not a setting.
     #[serde(skip)]
     pub trust_clock: bool,
+    /// `--alone`: the operator says that no other node is left. A flag of one start, not a setting.
+    #[serde(skip)]
+    pub alone: bool,
     /// Limits that no operator needs to touch.
     #[serde(skip)]
     pub limits: Limits,
@@ -152,6 +155,7 @@ impl Default for Config {
             record: RecordLimits::default(),
             compaction: CompactionLimits::default(),
             trust_clock: false,
+            alone: false,
             limits: Limits::default(),
         }
     }

@@ -10,17 +10,19 @@ use tokio::time::{Instant, timeout};
 use crate::announcer::Announcer;
 use crate::announcer::ownership::{Member, Ownership};
 use crate::app::bus::Joined;
+use crate::app::foundation::Foundation;
 use crate::bus::connection::Connection;
 use crate::bus::peers;
 use crate::cluster::counters::ClusterCounters;
 use crate::cluster::handover::Handover;
 use crate::cluster::keeper::{self, Keeper, KeeperParts};
 use crate::cluster::pings;
-use crate::config::Config;
 use crate::config::limits::BusLimits;
+use crate::config::sources::BadConfig;
 use crate::id::Id;
 use crate::record::recorder::Recorder;
 use crate::record::recovery::Returned;
+use crate::store::history::holds;
 use crate::supervise::{Handle, Kind, Supervisor};
 
 const ANSWERS: Kind = Kind::restarting("answers_to_nodes");
@@ -42,14 +44,45 @@ pub(super) struct Cluster {
 }
 
 /// What this process owns: everything, or what the leases will say. Nodes share services where they share both databases.
-pub(super) fn ownership(config: &Config, bus: Option<&Joined>, folder: Id) -> Ownership {
+///
+/// # Errors
+/// In one line: others share the services, and this process is not one of them.
+pub(super) async fn ownership(
+    foundation: &Foundation,
+    bus: Option<&Joined>,
+    folder: Id,
+) -> anyhow::Result<Ownership> {
+    let config = &foundation.config;
     let is_shared = |url: &Option<String>| url.as_ref().is_some_and(|url| url.starts_with("postgres"));
     match bus {
         Some(bus) if is_shared(&config.database_url) && is_shared(&config.history_url) => {
-            Ownership::among_others(Member { name: bus.node.clone(), folder })
+            Ok(Ownership::among_others(Member { name: bus.node.clone(), folder }))
         }
-        _ => Ownership::alone(),
+        _ => {
+            mind_others(foundation).await?;
+            Ok(Ownership::alone())
+        }
     }
+}
+
+/// Refuses to watch alone what several nodes have shared, unless the operator says that they are gone: nothing else would
+/// keep them from watching everything a second time. A history that is away cannot be asked.
+async fn mind_others(foundation: &Foundation) -> anyhow::Result<()> {
+    let history = &foundation.databases.history;
+    if !history.is_prepared() || holds::newest(history.reader()).await?.is_none() {
+        return Ok(());
+    }
+    if !foundation.config.alone {
+        let problem = "several nodes share the services of this history, and this process has no nats_url: it would watch all \
+            of them a second time. Set nats_url and nats_credentials (docs/cluster.md), or, if the other nodes are gone for good, \
+            start it once with --alone";
+        return Err(BadConfig(problem.into()).into());
+    }
+    let transaction = history.begin().await?;
+    holds::forget(&transaction).await?;
+    transaction.commit().await?;
+    tracing::warn!("this process watches alone what several nodes have shared");
+    Ok(())
 }
 
 /// Waits until this node has a share, but not for long: others may have everything, or the bus may be away.

@@ -28,12 +28,17 @@ pub(super) struct Arguments {
     /// is old enough be deleted at once, not after a day. Holds for this start only
     #[arg(long)]
     trust_clock: bool,
+
+    /// The nodes that shared the services of these databases are gone for good: let this process, which has no
+    /// nats_url, watch all of them. Needed once after they are stopped
+    #[arg(long)]
+    alone: bool,
 }
 
 impl Arguments {
     /// The settings with what the command's own flags say.
     pub(super) fn settings(&self, config: Config) -> Config {
-        Config { trust_clock: self.trust_clock, ..config }
+        Config { trust_clock: self.trust_clock, alone: self.alone, ..config }
     }
 }
 

@@ -31,13 +31,19 @@ impl Server {
 
     /// The value of a metric without labels; `None` while the server does not answer.
     fn metric(&self, name: &str) -> Option<u64> {
+        let answer = self.get("/metrics")?;
+        let value = answer.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+        value.parse().ok()
+    }
+
+    /// The whole answer; `None` while the server does not answer.
+    fn get(&self, path: &str) -> Option<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        let request = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).ok()?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).ok()?;
-        let value = answer.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
-        value.parse().ok()
+        Some(answer)
     }
 }
 
@@ -68,8 +74,11 @@ async fn a_server_joins_the_bus_and_shows_how_it_is_connected() {
     bus.server.kill();
     let lost = || std::future::ready(server.metric("watchkeeper_bus_connected") == Some(0));
     until("the server notices", lost).await;
+    let ready = server.get("/readyz").unwrap();
+    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("the NATS server is away"), "{ready}");
     bus.server.resume().await;
     until("it is connected again", connected).await;
+    assert!(!server.get("/readyz").unwrap().contains("warnings"));
 }
 
 /// Exit code 2 and a line that says what to do: the settings are wrong. Exit code 1: nobody answers.

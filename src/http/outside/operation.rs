@@ -14,6 +14,9 @@ use crate::http::openapi::Description;
 use crate::http::outside::front::Front;
 use crate::telemetry::{Collect as _, Exposition};
 
+const BUS_AWAY: &str = "the NATS server is away: results of locations in other places come later; of several nodes each answers \
+    for its own services alone, and none takes over from another";
+
 /// Alive: the process answers.
 pub(in crate::http) async fn healthz() -> HttpResponse {
     HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(json!({"status": "ok"}))
@@ -37,9 +40,12 @@ pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
     if !is_engine_alive {
         page["engine"] = "away".into();
     }
-    // A doubted clock keeps nobody from being served.
-    if let Some(warning) = front.state.guard.state().warning() {
-        page["warnings"] = json!([warning]);
+    // With a doubted clock or without the NATS server it is ready all the same.
+    let is_bus_away = parts.figures.read().bus.is_some_and(|bus| !bus.is_connected);
+    let warnings = parts.guard.state().warning().into_iter().chain(is_bus_away.then(|| BUS_AWAY.into()));
+    let warnings: Vec<String> = warnings.collect();
+    if !warnings.is_empty() {
+        page["warnings"] = json!(warnings);
     }
     response.insert_header((header::CACHE_CONTROL, "no-store")).json(page)
 }

@@ -4,6 +4,7 @@
 //! Every test has a nats-server, a PostgreSQL, up to three `watchkeeper serve` and a website of its own. The long forms are
 //! run with `WATCHKEEPER_ENDURE=1`.
 
+mod alone;
 mod any_node;
 mod frozen;
 mod heartbeats;
@@ -31,6 +32,11 @@ const IN_FORCE: Duration = Duration::from_secs(2);
 /// Returns true when the long forms are asked for.
 pub(crate) fn endures() -> bool {
     std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1")
+}
+
+/// The rate that somebody asks for who runs a long form.
+pub(crate) fn checks_per_second() -> Option<usize> {
+    std::env::var("WATCHKEEPER_TESTS_CHECKS_PER_SECOND").ok().and_then(|rate| rate.parse().ok())
 }
 
 /// A time in milliseconds.
