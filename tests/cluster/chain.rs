@@ -18,7 +18,7 @@ use watchkeeper::bus::subjects::{DEFINITIONS, RESULTS, stream_of};
 use crate::bus::node::Nodes;
 use crate::bus::place::{Place, invited};
 use crate::bus::{messages, now, processor};
-use crate::nodes::{JOINED, endures};
+use crate::nodes::{JOINED, checks_per_second, endures};
 use crate::support::client::{Client, exchange};
 use crate::support::eventually;
 use crate::support::server::binary;
@@ -201,8 +201,7 @@ fn create_one(client: &Client, port: u16, number: usize) {
 
 #[tokio::test]
 async fn what_is_due_is_checked_and_stored_by_the_whole_chain() {
-    let rate = std::env::var("WATCHKEEPER_TESTS_CHECKS_PER_SECOND").ok().and_then(|rate| rate.parse().ok());
-    let (rate, seconds) = if endures() { (rate.unwrap_or(5_000), 60) } else { (40, 5) };
+    let (rate, seconds) = if endures() { (checks_per_second().unwrap_or(5_000), 60) } else { (40, 5) };
     let Some(chain) = Chain::start(rate).await else { return };
     let load = processor::load();
     let before = chain.read().await;

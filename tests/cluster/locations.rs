@@ -14,6 +14,7 @@ use watchkeeper::model::service::{ProbeRole, ServiceKey};
 
 use crate::bus::place::{Place, engine, invited};
 use crate::bus::{self, Bus, metric};
+use crate::nodes::endures;
 use crate::support::client::Client;
 use crate::support::server::Server;
 use crate::support::target::Target;
@@ -96,6 +97,11 @@ async fn a_join_token_is_used_once() {
     assert!(second.log().contains("has been used"), "{}", second.log());
 }
 
+/// The time for which a location is cut off. Nothing is given up for its age before that is over.
+fn cut_off() -> Duration {
+    Duration::from_secs(if endures() { 600 } else { 8 })
+}
+
 /// What is checked is in the history once, at its time, also what was checked while nobody could be reached.
 #[tokio::test]
 async fn a_location_that_is_cut_off_goes_on_and_tells_later() {
@@ -104,7 +110,7 @@ async fn a_location_that_is_cut_off_goes_on_and_tells_later() {
     let id = create_watched(&client, &target.url(), &from("fra"));
     until_checks(&client, &id, 2).await;
     bus.server.kill();
-    tokio::time::sleep(Duration::from_secs(8)).await;
+    tokio::time::sleep(cut_off()).await;
     place.kill_and_restart();
     let before_restart = target.requests().len();
     tokio::time::sleep(Duration::from_secs(4)).await;
@@ -279,6 +285,12 @@ async fn another_location_is_asked_to_look_at_once() {
 }
 
 fn checks(client: &Client, id: &str) -> Vec<Value> {
-    let path = format!("{}/checks?per_page=100", service(id));
-    client.get(&path).expect(200).json()["data"].as_array().unwrap().clone()
+    let first = format!("{}/checks?per_page=100", service(id));
+    let (mut all, mut path) = (Vec::new(), first.clone());
+    loop {
+        let page = client.get(&path).expect(200).json();
+        all.extend(page["data"].as_array().unwrap().iter().cloned());
+        let Some(cursor) = page["meta"]["next_cursor"].as_str() else { return all };
+        path = format!("{first}&cursor={cursor}");
+    }
 }

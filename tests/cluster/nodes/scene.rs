@@ -18,6 +18,8 @@ use crate::support::{create_watched, service};
 /// The shortest interval of all, in milliseconds.
 pub(super) const INTERVAL_MS: i64 = 1_000;
 
+/// Services in one answer, at most.
+const PAGE: usize = 100;
 /// Until a status is known, or another one, by all nodes.
 const KNOWN: Duration = Duration::from_secs(20);
 /// Until everything that was measured is stored, at the latest, and as a rule.
@@ -76,14 +78,26 @@ impl Scene {
         (0..self.nodes.count()).collect()
     }
 
-    /// The status of every service, by its id, as this node lists them.
-    pub(super) fn statuses(&self, node: usize) -> BTreeMap<String, String> {
-        let listed = self.nodes.client(node).get("/v1/services?per_page=100").expect(200).data();
-        let told = listed.as_array().unwrap().iter().map(|service| {
-            let text = |key: &str| service[key].as_str().unwrap().to_owned();
-            (text("id"), text("status"))
-        });
-        told.collect()
+    /// The status of every service, by its id, as this node lists them; `None` while some of them have no owner that answers.
+    pub(super) fn statuses(&self, node: usize) -> Option<BTreeMap<String, String>> {
+        let client = self.nodes.client(node);
+        let mut told = BTreeMap::new();
+        for page in 1.. {
+            let answer = client.get(&format!("/v1/services?per_page={PAGE}&page={page}"));
+            if answer.status == 503 {
+                return None;
+            }
+            let listed = answer.expect(200).data();
+            let listed = listed.as_array().unwrap();
+            told.extend(listed.iter().map(|service| {
+                let text = |key: &str| service[key].as_str().unwrap().to_owned();
+                (text("id"), text("status"))
+            }));
+            if listed.len() < PAGE {
+                break;
+            }
+        }
+        Some(told)
     }
 
     /// Waits until this node says that all services have this status.
@@ -97,7 +111,9 @@ impl Scene {
         loop {
             let told = self.statuses(node);
             let differs = those.iter().filter_map(|one| {
-                let known = told.get(&one.id).map_or("unknown to it", String::as_str);
+                let told =
+                    told.as_ref().map(|told| told.get(&one.id).map_or("unknown to it", String::as_str));
+                let known = told.unwrap_or("not told");
                 (known != status).then(|| format!("{} is {known}", one.page))
             });
             let differs: Vec<String> = differs.collect();
@@ -133,7 +149,26 @@ impl Scene {
     /// Waits until as much is stored as was measured. Of each page the checks count up to a moment between its last two
     /// visits, when none was under way. Up to `lost` of them may be lost where the test says why: then the wait is short.
     pub(super) async fn until_stored(&self, lost: usize) -> History {
-        let wanted: Vec<Wanted<'_>> = self.services.iter().map(|watched| self.wanted(watched)).collect();
+        // The check that has just changed a status is then one of those that count.
+        sleep(2 * Duration::from_millis(INTERVAL_MS.unsigned_abs())).await;
+        self.until_these_are_stored(self.services.iter().map(|watched| self.wanted(watched)).collect(), lost)
+            .await
+    }
+
+    /// The same of all checks: every node is stopped, so none is under way. Where many are, no moment would do.
+    pub(super) async fn stored_at_the_end(&mut self, lost: usize) -> History {
+        for node in self.everybody() {
+            self.nodes.server_mut(node).terminate().await;
+        }
+        let wanted = self.services.iter().map(|watched| Wanted {
+            watched,
+            until_ms: i64::MAX,
+            visits: self.site.visits(&watched.page).len(),
+        });
+        self.until_these_are_stored(wanted.collect(), lost).await
+    }
+
+    async fn until_these_are_stored(&self, wanted: Vec<Wanted<'_>>, lost: usize) -> History {
         let begin = Instant::now();
         loop {
             let history = History::read(&self.nodes.postgres);
