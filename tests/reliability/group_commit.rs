@@ -63,6 +63,7 @@ fn attempt(client: &Client, name: &str) -> Option<u16> {
         body.len(),
     );
     let mut stream = TcpStream::connect(client.address).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.write_all(head.as_bytes()).ok()?;
     let mut answer = Vec::new();
     // A connection that was cut may have brought the head all the same.

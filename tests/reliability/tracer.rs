@@ -58,9 +58,9 @@ impl Tracer {
 
 impl Drop for Tracer {
     fn drop(&mut self) {
-        // On SIGTERM it detaches; the server may have ended before.
-        let _ =
-            Command::new("kill").args(["-TERM", &self.child.id().to_string()]).stderr(Stdio::null()).status();
+        // Not by SIGTERM: strace would wait for each thread that it lets go. If the server is just dying, that can be the
+        // first one, which cannot end before strace has seen the others end. The kernel lets all of them go at once.
+        let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
