@@ -12,6 +12,8 @@ const NULL: [u8; 4] = (-1_i32).to_be_bytes();
 pub(super) struct BinaryRows {
     bytes: Vec<u8>,
     width: i16,
+    /// Columns that the last row still lacks.
+    lacking: i16,
 }
 
 /// A value that has a binary form of its own in PostgreSQL.
@@ -23,21 +25,25 @@ pub(super) trait BinaryValue {
 impl BinaryRows {
     /// No rows yet; each will have so many columns.
     pub(super) fn new(width: i16) -> Self {
-        Self { bytes: HEADER.to_vec(), width }
+        Self { bytes: HEADER.to_vec(), width, lacking: 0 }
     }
 
     /// Begins a row. All of its columns are put next.
     pub(super) fn begin_row(&mut self) {
+        debug_assert_eq!(self.lacking, 0, "columns that the row before lacks");
+        self.lacking = self.width;
         self.bytes.extend(self.width.to_be_bytes());
     }
 
     /// The next column of the row; the type is that of the column, to the byte.
     pub(super) fn put(&mut self, value: impl BinaryValue) {
+        self.lacking -= 1;
         value.write(&mut self.bytes);
     }
 
     /// There are no more rows.
     pub(super) fn end(&mut self) {
+        debug_assert_eq!(self.lacking, 0, "columns that the last row lacks");
         self.bytes.extend(TRAILER);
     }
 
@@ -68,11 +74,23 @@ impl BinaryValue for i64 {
     }
 }
 
+impl BinaryValue for bool {
+    fn write(self, bytes: &mut Vec<u8>) {
+        bytes.extend([0, 0, 0, 1, u8::from(self)]);
+    }
+}
+
+impl BinaryValue for &[u8] {
+    fn write(self, bytes: &mut Vec<u8>) {
+        // PostgreSQL itself takes no value of a gigabyte.
+        bytes.extend(u32::try_from(self.len()).unwrap_or(u32::MAX).to_be_bytes());
+        bytes.extend(self);
+    }
+}
+
 impl BinaryValue for &str {
     fn write(self, bytes: &mut Vec<u8>) {
-        // PostgreSQL itself takes no text of a gigabyte.
-        bytes.extend(u32::try_from(self.len()).unwrap_or(u32::MAX).to_be_bytes());
-        bytes.extend(self.as_bytes());
+        self.as_bytes().write(bytes);
     }
 }
 

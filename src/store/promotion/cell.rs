@@ -9,6 +9,7 @@ use sea_orm::sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 use sha2::{Digest as _, Sha256};
 
 use super::tables::Kind;
+use crate::store::binary_rows::BinaryValue as _;
 
 /// A value. A boolean is 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,17 +124,13 @@ impl Cell<'_> {
     pub(super) fn write(&self, kind: Kind, to: &mut Vec<u8>) -> Result<(), Unfit> {
         let out_of_range = |_| Unfit::NotAllowed("is out of range".into());
         match (self, kind) {
-            (Self::Null, _) => to.extend((-1_i32).to_be_bytes()),
-            (Self::Number(n), Kind::SmallInteger) => {
-                field(to, &i16::try_from(*n).map_err(out_of_range)?.to_be_bytes())?;
-            }
-            (Self::Number(n), Kind::Integer) => {
-                field(to, &i32::try_from(*n).map_err(out_of_range)?.to_be_bytes())?;
-            }
-            (Self::Number(n), Kind::Boolean) => field(to, &[u8::from(*n != 0)])?,
-            (Self::Number(n), _) => field(to, &n.to_be_bytes())?,
-            (Self::Text(text), _) => field(to, text.as_bytes())?,
-            (Self::Bytes(bytes), _) => field(to, bytes)?,
+            (Self::Null, _) => None::<i64>.write(to),
+            (Self::Number(n), Kind::SmallInteger) => i16::try_from(*n).map_err(out_of_range)?.write(to),
+            (Self::Number(n), Kind::Integer) => i32::try_from(*n).map_err(out_of_range)?.write(to),
+            (Self::Number(n), Kind::Boolean) => (*n != 0).write(to),
+            (Self::Number(n), _) => n.write(to),
+            (Self::Text(text), _) => text.write(to),
+            (Self::Bytes(bytes), _) => bytes.write(to),
         }
         Ok(())
     }
@@ -143,13 +140,6 @@ fn digest_bytes(sum: &mut Sha256, tag: u8, bytes: &[u8]) {
     sum.update([tag]);
     sum.update((bytes.len() as u64).to_be_bytes());
     sum.update(bytes);
-}
-
-fn field(to: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Unfit> {
-    let length = i32::try_from(bytes.len()).map_err(|_| Unfit::NotAllowed("is larger than 2 GiB".into()))?;
-    to.extend(length.to_be_bytes());
-    to.extend(bytes);
-    Ok(())
 }
 
 #[cfg(test)]
