@@ -12,7 +12,7 @@ use sea_orm::{
     IsolationLevel, QueryResult, RuntimeErr, Statement, TransactionTrait as _,
 };
 
-use crate::store::postgres_transaction::{Parts, PostgresTransaction};
+use crate::store::postgres_transaction::{CopyParts, PostgresTransaction};
 
 /// A connection, a pool or a transaction, and how long each of its statements may take.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Bounded<DatabaseConnection> {
     }
 
     /// Begins a transaction of PostgreSQL that takes in rows by `COPY` as well.
-    pub(super) async fn begin_own(&self) -> Result<Bounded<PostgresTransaction>, DbErr> {
+    pub(super) async fn begin_postgres(&self) -> Result<Bounded<PostgresTransaction>, DbErr> {
         let pool = self.inner.get_postgres_connection_pool();
         // Opening a connection is a deep future.
         let begun = within(self.limit, PostgresTransaction::begin(pool).boxed()).await?;
@@ -96,7 +96,7 @@ impl Bounded<PostgresTransaction> {
         within(self.limit, self.inner.rollback()).await
     }
 
-    pub(super) async fn copy_in(&self, text: &str, parts: Parts<'_>) -> Result<u64, DbErr> {
+    pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         within(self.limit, self.inner.copy_in(text, parts).boxed()).await
     }
 }

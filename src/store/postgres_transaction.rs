@@ -15,7 +15,7 @@ use sea_query_sqlx::SqlxValues;
 use tokio::sync::Mutex;
 
 /// Bytes for a `COPY`. The server works on one part while the next is made.
-pub(super) type Parts<'r> = Box<dyn Iterator<Item = Vec<u8>> + Send + 'r>;
+pub(super) type CopyParts<'r> = Box<dyn Iterator<Item = Vec<u8>> + Send + 'r>;
 
 /// An open transaction of PostgreSQL.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl PostgresTransaction {
     }
 
     /// Sends rows to a `COPY … FROM STDIN`, part by part; how many they were.
-    pub(super) async fn copy_in(&self, text: &str, parts: Parts<'_>) -> Result<u64, DbErr> {
+    pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         let mut connection = self.connection.lock().await;
         let mut copying = Copying { connection: &mut connection, is_over: false };
         let copied = copy(copying.connection, text, parts).await;
@@ -52,7 +52,7 @@ impl PostgresTransaction {
     }
 }
 
-async fn copy(connection: &mut PgConnection, text: &str, parts: Parts<'_>) -> Result<u64, sqlx::Error> {
+async fn copy(connection: &mut PgConnection, text: &str, parts: CopyParts<'_>) -> Result<u64, sqlx::Error> {
     let mut copy = connection.copy_in_raw(text).await?;
     for part in parts {
         copy.send(part).await?;

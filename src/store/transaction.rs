@@ -15,7 +15,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::store::changes::{Changes, Scope, WriteSet};
 use crate::store::open_transaction::OpenTransaction;
-use crate::store::postgres_transaction::Parts;
+use crate::store::postgres_transaction::CopyParts;
 use crate::store::{MainError, Reader};
 
 /// A transaction that may write; dropping it rolls back. `E` is the error of its database.
@@ -169,7 +169,7 @@ impl<E> Transaction<E> {
 
     /// A transaction of the server's own.
     pub(super) async fn alone(writer: &Reader) -> Result<Self, DbErr> {
-        Ok(Self::new(OpenTransaction::own(writer).await?, None))
+        Ok(Self::new(OpenTransaction::begin_postgres(writer).await?, None))
     }
 
     /// A transaction that shares its commit with those that it meets. Waits at most `patience` for its turn.
@@ -202,8 +202,8 @@ impl<E> Transaction<E> {
         });
     }
 
-    /// Sends rows to a `COPY … FROM STDIN`, part by part; how many they were. `None` = this database has no such thing.
-    pub(super) async fn copy_in(&self, text: &str, parts: Parts<'_>) -> Result<Option<u64>, DbErr> {
+    /// Sends rows to a `COPY … FROM STDIN`, part by part; how many they were. Fails on SQLite, which has none.
+    pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         self.with_written(|written| written.note(text));
         self.open().copy_in(text, parts).await
     }
@@ -293,7 +293,7 @@ impl Seat {
 
 impl<E> Drop for Transaction<E> {
     fn drop(&mut self) {
-        // Its rollback is queued on the connection, before whatever comes next.
+        // Its rollback comes before whatever its connection does next.
         drop(self.inner.take());
         let Some(Seat { mut guard, .. }) = self.seat.take() else { return };
         let Some(common) = &mut guard.open else { return };

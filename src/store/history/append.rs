@@ -42,10 +42,12 @@ pub async fn checks(
 ) -> Result<u64, HistoryError> {
     let records = late::unsealed(transaction, storage, records, locations).await?;
     let rows = in_order(&records, locations)?;
-    if let Some(stored) = copy(transaction, &rows).await? {
+    let backend = transaction.get_database_backend();
+    if backend == DbBackend::Postgres
+        && let Some(stored) = copy(transaction, &rows).await?
+    {
         return Ok(stored);
     }
-    let backend = transaction.get_database_backend();
     let mut stored = 0;
     for chunk in chunks(&rows, CHUNK_MAX_ROWS) {
         let mut values = Vec::with_capacity(chunk.len() * usize::from(CHECK_WIDTH));
@@ -60,13 +62,13 @@ pub async fn checks(
 }
 
 /// Sends all rows to PostgreSQL at once; how many they were. `None` if one of them exists already: nearly always none does,
-/// and `COPY` has no other way. SQLite knows none.
+/// and `COPY` has no other way.
 async fn copy(
     transaction: &Transaction<HistoryError>,
     rows: &[(Key, &CheckRecord)],
 ) -> Result<Option<u64>, HistoryError> {
-    if transaction.get_database_backend() != DbBackend::Postgres || rows.is_empty() {
-        return Ok(None);
+    if rows.is_empty() {
+        return Ok(Some(0));
     }
     let text = format!("COPY fresh_check ({CHECK_COLUMNS}) FROM STDIN (FORMAT binary)");
     transaction.execute_unprepared("SAVEPOINT all_are_new").await?;
@@ -75,7 +77,7 @@ async fn copy(
             transaction.execute_unprepared("ROLLBACK TO SAVEPOINT all_are_new").await?;
             None
         }
-        copied => copied?,
+        copied => Some(copied?),
     };
     transaction.execute_unprepared("RELEASE SAVEPOINT all_are_new").await?;
     Ok(copied)
