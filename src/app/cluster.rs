@@ -59,7 +59,7 @@ pub(super) async fn ownership(
             Ok(Ownership::among_others(Member { name: bus.node.clone(), folder }))
         }
         _ => {
-            mind_others(foundation).await?;
+            refuse_unless_alone(foundation).await?;
             Ok(Ownership::alone())
         }
     }
@@ -67,15 +67,15 @@ pub(super) async fn ownership(
 
 /// Refuses to watch alone what several nodes have shared, unless the operator says that they are gone: nothing else would
 /// keep them from watching everything a second time. A history that is away cannot be asked.
-async fn mind_others(foundation: &Foundation) -> anyhow::Result<()> {
+async fn refuse_unless_alone(foundation: &Foundation) -> anyhow::Result<()> {
     let history = &foundation.databases.history;
     if !history.is_prepared() || holds::newest(history.reader()).await?.is_none() {
         return Ok(());
     }
     if !foundation.config.alone {
-        let problem = "several nodes share the services of this history, and this process has no nats_url: it would watch all \
-            of them a second time. Set nats_url and nats_credentials (docs/cluster.md), or, if the other nodes are gone for good, \
-            start it once with --alone";
+        let problem = "several nodes share the services of this history, and this process is not set to be one of \
+            them: it would watch all of them a second time. Set nats_url, nats_credentials and the URLs of both databases \
+            (docs/cluster.md), or, if the other nodes are gone for good, start it once with --alone";
         return Err(BadConfig(problem.into()).into());
     }
     let transaction = history.begin().await?;
