@@ -93,8 +93,8 @@ fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
     from_codes((service, at), (from, to), cause).ok_or_else(corrupt)
 }
 
-/// The last change of every service of these partitions that has one. The last one in time, for what is imported is written later than what came
-/// after it; but where the wall clock was set back, the last one recorded.
+/// The last change of every service of these partitions that has one. The last one in time, for what is imported is written
+/// later than what came after it; but where the wall clock was set back, the last one recorded.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -102,14 +102,15 @@ pub async fn latest_of_all(
     connection: &impl ConnectionTrait,
     partitions: Partitions,
 ) -> Result<Vec<StatusChange>, HistoryError> {
-    let some: Vec<String> = partitions.iter().map(|partition| partition.to_string()).collect();
-    let some = match partitions {
+    let numbers: Vec<String> = partitions.iter().map(|partition| partition.to_string()).collect();
+    let among = match partitions {
+        Partitions::NONE => return Ok(Vec::new()),
         Partitions::ALL => String::new(),
-        _ => format!("WHERE service_id % {PARTITIONS} IN ({})", some.join(", ")),
+        _ => format!("WHERE service_id % {PARTITIONS} IN ({})", numbers.join(", ")),
     };
     let text = format!(
         "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
-        (SELECT service_id, MAX(at) AS at FROM status_change {some} GROUP BY service_id) n \
+        (SELECT service_id, MAX(at) AS at FROM status_change {among} GROUP BY service_id) n \
         ON c.service_id = n.service_id AND c.at = n.at ORDER BY c.service_id, c.id DESC"
     );
     let statement = Statement::from_string(connection.get_database_backend(), text);
