@@ -33,7 +33,7 @@ const TTL: &str = "Nats-TTL";
 const FORGOTTEN_AFTER: &str = "1h";
 /// The bucket counts as silent after this time without its next message.
 const SILENCE: Duration = Duration::from_secs(10);
-/// What a message carries beside a definition, at most: the size of messages is limited with it.
+/// Most bytes of headers beside a definition: they count towards the largest message that the stream takes.
 pub const HEADER_BYTES: usize = 512;
 /// Writes that are under way at once.
 const AT_ONCE: usize = 256;
