@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use sea_orm::{
-    AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult,
-    IsolationLevel, QueryResult, RuntimeErr, Statement, TransactionTrait as _,
+    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult,
+    RuntimeErr, Statement, TransactionTrait as _,
 };
 
 use crate::store::postgres_transaction::{CopyParts, PostgresTransaction};
@@ -44,19 +44,18 @@ impl Bounded<DatabaseConnection> {
 
     /// Begins a transaction of PostgreSQL that takes in rows by `COPY` as well.
     pub(super) async fn begin_postgres(&self) -> Result<Bounded<PostgresTransaction>, DbErr> {
-        let pool = self.inner.get_postgres_connection_pool();
-        // Opening a connection is a deep future.
-        let begun = within(self.limit, PostgresTransaction::begin(pool).boxed()).await?;
-        Ok(Bounded::new(begun, self.limit))
+        self.begin_by("BEGIN").await
     }
 
-    /// Begins a transaction that only reads, and sees everything as it was at one moment.
-    ///
-    /// # Errors
-    /// When the database fails or does not answer.
-    pub(super) async fn begin_snapshot(&self) -> Result<Bounded<DatabaseTransaction>, DbErr> {
-        let (level, mode) = (Some(IsolationLevel::RepeatableRead), Some(AccessMode::ReadOnly));
-        let begun = within(self.limit, self.inner.begin_with_config(level, mode)).await?;
+    /// Begins a transaction of PostgreSQL that only reads, and sees everything as it was at one moment.
+    pub(super) async fn begin_snapshot(&self) -> Result<Bounded<PostgresTransaction>, DbErr> {
+        self.begin_by("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await
+    }
+
+    async fn begin_by(&self, text: &'static str) -> Result<Bounded<PostgresTransaction>, DbErr> {
+        let pool = self.inner.get_postgres_connection_pool();
+        // Opening a connection is a deep future.
+        let begun = within(self.limit, PostgresTransaction::begin(pool, text).boxed()).await?;
         Ok(Bounded::new(begun, self.limit))
     }
 

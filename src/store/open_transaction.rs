@@ -2,7 +2,7 @@
 
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult,
-    Statement,
+    Statement, TransactionTrait as _,
 };
 
 use crate::store::bounded::Bounded;
@@ -10,9 +10,9 @@ use crate::store::postgres_transaction::{CopyParts, PostgresTransaction};
 
 /// An open transaction.
 #[derive(Debug)]
-pub(super) enum OpenTransaction {
-    /// A savepoint of the common transaction of a SQLite file.
-    Shared(DatabaseTransaction),
+pub enum OpenTransaction {
+    /// Of a SQLite file: its own, or a savepoint of the common one.
+    Sqlite(DatabaseTransaction),
     /// PostgreSQL's own.
     Postgres(Bounded<PostgresTransaction>),
 }
@@ -23,16 +23,39 @@ impl OpenTransaction {
         Ok(Self::Postgres(pool.begin_postgres().await?))
     }
 
+    /// Begins one that only reads, and sees everything as it was at one moment.
+    pub(super) async fn begin_snapshot(pool: &Bounded<DatabaseConnection>) -> Result<Self, DbErr> {
+        match pool.get_database_backend() {
+            DbBackend::Postgres => Ok(Self::Postgres(pool.begin_snapshot().await?)),
+            _ => Ok(Self::Sqlite(pool.inner().begin().await?)),
+        }
+    }
+
+    /// Ends one that has only read.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn end_reading(self) -> Result<(), DbErr> {
+        match self {
+            Self::Sqlite(transaction) => transaction.commit().await,
+            // The pool leaves it, and nobody waits for that.
+            Self::Postgres(transaction) => {
+                drop(transaction);
+                Ok(())
+            }
+        }
+    }
+
     pub(super) async fn commit(self) -> Result<(), DbErr> {
         match self {
-            Self::Shared(transaction) => transaction.commit().await,
+            Self::Sqlite(transaction) => transaction.commit().await,
             Self::Postgres(transaction) => transaction.commit().await,
         }
     }
 
     pub(super) async fn rollback(self) -> Result<(), DbErr> {
         match self {
-            Self::Shared(transaction) => transaction.rollback().await,
+            Self::Sqlite(transaction) => transaction.rollback().await,
             Self::Postgres(transaction) => transaction.rollback().await,
         }
     }
@@ -40,7 +63,7 @@ impl OpenTransaction {
     /// Sends rows to a `COPY … FROM STDIN`, part by part; how many they were. Fails on SQLite, which has none.
     pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         match self {
-            Self::Shared(_) => Err(DbErr::Custom("SQLite has no COPY".into())),
+            Self::Sqlite(_) => Err(DbErr::Custom("SQLite has no COPY".into())),
             Self::Postgres(transaction) => transaction.copy_in(text, parts).await,
         }
     }
@@ -50,35 +73,35 @@ impl OpenTransaction {
 impl ConnectionTrait for OpenTransaction {
     fn get_database_backend(&self) -> DbBackend {
         match self {
-            Self::Shared(transaction) => transaction.get_database_backend(),
+            Self::Sqlite(transaction) => transaction.get_database_backend(),
             Self::Postgres(transaction) => transaction.get_database_backend(),
         }
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         match self {
-            Self::Shared(transaction) => transaction.execute_raw(statement).await,
+            Self::Sqlite(transaction) => transaction.execute_raw(statement).await,
             Self::Postgres(transaction) => transaction.execute_raw(statement).await,
         }
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         match self {
-            Self::Shared(transaction) => transaction.execute_unprepared(sql).await,
+            Self::Sqlite(transaction) => transaction.execute_unprepared(sql).await,
             Self::Postgres(transaction) => transaction.execute_unprepared(sql).await,
         }
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
         match self {
-            Self::Shared(transaction) => transaction.query_one_raw(statement).await,
+            Self::Sqlite(transaction) => transaction.query_one_raw(statement).await,
             Self::Postgres(transaction) => transaction.query_one_raw(statement).await,
         }
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         match self {
-            Self::Shared(transaction) => transaction.query_all_raw(statement).await,
+            Self::Sqlite(transaction) => transaction.query_all_raw(statement).await,
             Self::Postgres(transaction) => transaction.query_all_raw(statement).await,
         }
     }

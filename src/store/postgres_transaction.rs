@@ -25,10 +25,10 @@ pub struct PostgresTransaction {
 }
 
 impl PostgresTransaction {
-    /// Begins one on the next connection that is free.
-    pub(super) async fn begin(pool: &PgPool) -> Result<Self, DbErr> {
+    /// Begins one on the next connection that is free, by this `BEGIN …`: all that is said of it takes one exchange.
+    pub(super) async fn begin(pool: &PgPool, text: &'static str) -> Result<Self, DbErr> {
         let mut connection = pool.acquire().await.map_err(not_acquired)?;
-        connection.execute("BEGIN").await.map_err(not_executed)?;
+        connection.execute(text).await.map_err(not_executed)?;
         Ok(Self { connection: Mutex::new(connection) })
     }
 

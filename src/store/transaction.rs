@@ -184,7 +184,7 @@ impl<E> Transaction<E> {
         if guard.is_closed() {
             guard = end_closed(guard).await?;
         }
-        let inner = OpenTransaction::Shared(guard.join(writer).await?);
+        let inner = OpenTransaction::Sqlite(guard.join(writer).await?);
         Ok(Self::new(inner, Some(Seat { turn, guard })))
     }
 

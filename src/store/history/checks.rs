@@ -42,7 +42,7 @@ pub struct CheckFilter {
     pub before: Option<Position>,
 }
 
-/// SegmentStorage of an entry in the order of the history: newest first, then by location code descending.
+/// Place of an entry in the order of the history: newest first, then by location code descending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Start of the check.
@@ -97,7 +97,7 @@ pub async fn page(
         let question = Question::new(service, filter, &numbers, limit);
         let fresh = question.fresh(&rows).await?;
         // A page waits for segments without holding a connection, or pages could wait for each other.
-        rows.commit().await?;
+        rows.end_reading().await?;
         let known: BTreeSet<SegmentId> = ids(&segments);
         match Descent::new(&storage, &question, segments, fresh).page().await {
             Ok(page) => return Ok(page),

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::path::Path;
 
-use sea_orm::{ConnectionTrait as _, DatabaseTransaction, DbErr, Statement};
+use sea_orm::{ConnectionTrait as _, DatabaseTransaction, Statement};
 
 use crate::config::limits::StoreLimits;
 use crate::store::bounded::Bounded;
@@ -11,6 +11,7 @@ use crate::store::database::OpenError;
 use crate::store::history::progress;
 use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
+use crate::store::open_transaction::OpenTransaction;
 use crate::store::{Database, HistoryError};
 
 /// The history database and the segments that belong to it. As a [`Database`] it is its rows.
@@ -24,7 +25,7 @@ pub struct History {
 #[derive(Debug)]
 pub struct Snapshot {
     /// The transaction that rows are read in.
-    pub rows: Bounded<DatabaseTransaction>,
+    pub rows: OpenTransaction,
     /// The segments that count, those of the newest time first.
     pub segments: Vec<Segment>,
     /// The storage of the segments.
@@ -102,7 +103,8 @@ impl History {
     /// # Errors
     /// When the database fails.
     pub async fn snapshot(&self) -> Result<Snapshot, HistoryError> {
-        let rows = self.begin_reading().await?;
+        self.rows.demand_prepared()?;
+        let rows = OpenTransaction::begin_snapshot(self.rows.reader()).await?;
         let segments = segments::visible(&rows).await?;
         Ok(Snapshot { rows, segments, storage: self.storage.clone() })
     }
@@ -152,15 +154,6 @@ impl History {
         let row = reader.query_one_raw(Statement::from_string(reader.get_database_backend(), text)).await?;
         let bytes: i64 = row.map_or(Ok(0), |row| row.try_get("", "bytes"))?;
         Ok(u64::try_from(bytes).unwrap_or_default())
-    }
-
-    /// On PostgreSQL every statement would otherwise see what was committed until then.
-    async fn begin_reading(&self) -> Result<Bounded<DatabaseTransaction>, DbErr> {
-        self.rows.demand_prepared()?;
-        match self.storage {
-            SegmentStorage::Files(_) => self.rows.reader().begin().await,
-            SegmentStorage::Partitions(_) => self.rows.reader().begin_snapshot().await,
-        }
     }
 
     /// Gives the room of rows that are gone back to the operating system, where that is not done by itself. For whoever
