@@ -16,10 +16,11 @@ use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
 use watchkeeper::stats::histogram::Summary;
 use watchkeeper::stats::rollup::{Buckets, Level, Root, Sums, Wanted};
+use watchkeeper::store::history::History;
 use watchkeeper::store::history::locations::LocationNumbers;
 use watchkeeper::store::history::parts::{self, Parts, Scope};
+use watchkeeper::store::history::sealed::together;
 use watchkeeper::store::history::segments::{self, Retention, Segment};
-use watchkeeper::store::history::{History, sealed};
 
 use crate::support::Backend;
 use crate::support::chance::Chance;
@@ -186,9 +187,9 @@ async fn decoded_bodies(history: &History, asked: &Asked) -> usize {
     let visible: Vec<Segment> = segments::visible(history.reader()).await.unwrap();
     let asked = asked.lock().unwrap().clone();
     for segment in visible {
-        let opened = history.storage().connect(segment.id).await.unwrap();
+        let open = history.storage().open(&[segment]).await.unwrap();
         for (_, span) in asked.iter().filter(|(level, _)| *level == segment.purpose.level.rollups()) {
-            bodies += sealed::summaries(&opened, &segment, SERVICE, *span, &[]).await.unwrap().len();
+            bodies += together::summaries(&open, SERVICE, *span, &[]).await.unwrap().len();
         }
     }
     bodies

@@ -14,16 +14,15 @@ use crate::model::rollup::Level;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
-use crate::store::history::sealed::{self, SealedRollup, ServiceRange};
-use crate::store::history::segments::storage::SegmentStorage;
+use crate::store::history::sealed::together::{self, Found};
+use crate::store::history::sealed::{SealedRollup, ServiceRange};
+use crate::store::history::segments::storage::{ReadingPace, SegmentStorage};
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, Snapshot, samples};
 
 /// Attempts to read before an error is given up on, because segments were dropped meanwhile. They stay for a minute, so
 /// once is rare.
 const ATTEMPTS: u32 = 3;
-/// Segments that are read at the same time.
-const SEGMENTS_AT_ONCE: usize = 4;
 
 /// The results that are to be read.
 #[derive(Clone, Copy)]
@@ -85,7 +84,7 @@ impl View {
     /// When the database fails.
     pub async fn of(Snapshot { rows, segments, storage }: Snapshot) -> Result<Self, HistoryError> {
         // Whoever reads a segment takes a connection; who held one here as well could wait for himself.
-        rows.commit().await?;
+        rows.end_reading().await?;
         Ok(Self { segments, storage })
     }
 
@@ -99,8 +98,8 @@ impl View {
         Ok(self.segments.iter().any(|segment| !known.contains(&segment.id)))
     }
 
-    /// Returns what is sealed of the services from `first` to `last`, by service. One statement a segment, and a few for
-    /// slivers.
+    /// Returns what is sealed of the services from `first` to `last`, by service. One statement for segments that
+    /// are read together, and a few for slivers.
     ///
     /// # Errors
     /// When a database fails, a segment is gone or something in it cannot be read.
@@ -110,14 +109,15 @@ impl View {
         scope: &Scope<'_>,
     ) -> Result<BTreeMap<ServiceKey, Parts>, HistoryError> {
         let TimeRange { from, to } = scope.span;
-        let mut found: BTreeMap<ServiceKey, Parts> = BTreeMap::new();
         let overlaps = |segment: &&Segment| segment.purpose.from < to && from < segment.purpose.to;
-        // Each statement waits for its answer; those of several segments wait together.
-        let mut of_segments = stream::iter(self.segments.iter().filter(overlaps))
-            .map(|segment| self.of_segment(segment, services, scope))
-            .buffered(SEGMENTS_AT_ONCE);
-        while let Some(of_segment) = of_segments.try_next().await? {
-            for (service, parts) in of_segment {
+        let segments: Vec<Segment> = self.segments.iter().filter(overlaps).copied().collect();
+        let ReadingPace { together, at_once } = self.storage.pace();
+        let mut found: BTreeMap<ServiceKey, Parts> = BTreeMap::new();
+        let mut read = stream::iter(segments.chunks(together))
+            .map(|segments| self.of_segments(segments, services, scope))
+            .buffered(at_once);
+        while let Some(of_segments) = read.try_next().await? {
+            for (service, parts) in of_segments {
                 let known = found.entry(service).or_default();
                 known.rollups.extend(parts.rollups);
                 known.samples.extend(parts.samples);
@@ -126,28 +126,28 @@ impl View {
         Ok(found)
     }
 
-    async fn of_segment(
+    async fn of_segments(
         &self,
-        segment: &Segment,
+        segments: &[Segment],
         services: ServiceRange,
         scope: &Scope<'_>,
     ) -> Result<BTreeMap<ServiceKey, Parts>, HistoryError> {
         let mut found: BTreeMap<ServiceKey, Parts> = BTreeMap::new();
-        let level = segment.purpose.level.rollups();
-        let opened = self.storage.connect(segment.id).await?;
-        let starts = TimeRange { from: level.start_of(scope.span.from), to: scope.span.to };
-        let mut starts_of: BTreeMap<ServiceKey, BTreeSet<Timestamp>> = BTreeMap::new();
-        for rollup in sealed::rollups(&opened, segment, services, starts).await? {
+        let open = self.storage.open(segments).await?;
+        // Rollups of one start share their slivers.
+        let mut starts_of: BTreeMap<(usize, ServiceKey), BTreeSet<Timestamp>> = BTreeMap::new();
+        for Found { place, item: rollup } in together::rollups(&open, services, scope.span).await? {
             if scope.takes(rollup.series.location) {
-                starts_of.entry(rollup.series.service).or_default().insert(rollup.start);
+                let level = segments[place].purpose.level.rollups();
+                starts_of.entry((place, rollup.series.service)).or_default().insert(rollup.start);
                 found.entry(rollup.series.service).or_default().rollups.push((level, rollup));
             }
         }
-        for (service, starts) in starts_of {
-            // Rollups of one start share their slivers.
+        for ((place, service), starts) in starts_of {
+            let level = segments[place].purpose.level.rollups();
             let slivers = starts.into_iter().flat_map(|start| (scope.slivers)(level, start));
             for span in joined(slivers) {
-                let samples = samples::sealed(&opened, segment, service, span).await?;
+                let samples = samples::sealed(&open[place], service, span).await?;
                 let wanted = samples.into_iter().filter(|sample| scope.takes(sample.location));
                 found.entry(service).or_default().samples.extend(wanted);
             }

@@ -11,9 +11,8 @@ use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
 use crate::store::history::blocks::Body;
 use crate::store::history::fresh::of_service;
-use crate::store::history::sealed;
-use crate::store::history::segments::Segment;
-use crate::store::history::segments::storage::SegmentConnection;
+use crate::store::history::sealed::{self, BlockSummary, together};
+use crate::store::history::segments::storage::OpenSegment;
 
 /// Blocks whose bodies are held at once.
 const BLOCKS_AT_ONCE: usize = 64;
@@ -47,13 +46,15 @@ pub async fn fresh(
 /// # Errors
 /// When the database fails, the segment is gone, or a block cannot be read.
 pub async fn sealed(
-    opened: &SegmentConnection,
-    segment: &Segment,
+    open: &OpenSegment,
     service: ServiceKey,
     TimeRange { from, to }: TimeRange,
 ) -> Result<Vec<Sample>, HistoryError> {
     let mut samples = Vec::new();
-    let summaries = sealed::summaries(opened, segment, service, TimeRange { from, to }, &[]).await?;
+    let OpenSegment { segment, opened } = open;
+    let summaries =
+        together::summaries(std::slice::from_ref(open), service, TimeRange { from, to }, &[]).await?;
+    let summaries: Vec<BlockSummary> = summaries.into_iter().map(|found| found.item).collect();
     // A few at a time: a long span has more bodies than should be held at once.
     for part in summaries.chunks(BLOCKS_AT_ONCE) {
         let bodies = sealed::bodies(opened, segment, part).await?;

@@ -5,6 +5,7 @@
 //!
 //! [`segments::publish`]: crate::store::history::segments::publish
 
+pub mod together;
 mod writing;
 
 use std::collections::HashMap;
@@ -15,7 +16,6 @@ use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, Value};
 pub use writing::{erase, purge, write};
 
 use crate::clock::Timestamp;
-use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
@@ -107,30 +107,6 @@ impl BlockSummary {
     }
 }
 
-/// The blocks of a service that have checks in `[from, to)`, those with the newest last check first; only those that hold
-/// one of these results, if any are named.
-///
-/// # Errors
-/// When the database fails or the segment is gone.
-pub async fn summaries(
-    opened: &SegmentConnection,
-    segment: &Segment,
-    service: ServiceKey,
-    TimeRange { from, to }: TimeRange,
-    statuses: &[CheckStatus],
-) -> Result<Vec<BlockSummary>, HistoryError> {
-    let held: Vec<String> = statuses.iter().map(|status| format!("{} > 0", status.as_str())).collect();
-    let held = if held.is_empty() { String::new() } else { format!(" AND ({})", held.join(" OR ")) };
-    let text = format!(
-        "SELECT service_id, location_id, first_at, last_at, up, degraded, down FROM {} \
-        WHERE service_id = $1 AND last_at >= $2 AND first_at < $3 AND batch <= $4{held} ORDER BY last_at DESC",
-        opened.blocks
-    );
-    let values = [service.into(), from.ms().into(), to.ms().into(), segment.sealed_batch.into()];
-    let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
-    rows.iter().map(|row| summary(row).map_err(HistoryError::from)).collect()
-}
-
 /// The newest block of each series of these services.
 ///
 /// # Errors
@@ -158,10 +134,10 @@ pub async fn newest(
     let services = services.iter().chain(padding).map(|service| Value::from(*service));
     let values = std::iter::once(segment.sealed_batch.into()).chain(services).chain([until.ms().into()]);
     let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
-    rows.iter().map(|row| summary(row).map_err(HistoryError::from)).collect()
+    rows.iter().map(|row| summary(row, 0).map_err(HistoryError::from)).collect()
 }
 
-/// Like [`summaries`], of several services, in no order.
+/// The blocks of several services that have checks in `[from, to)`, in no order.
 ///
 /// # Errors
 /// When the database fails or the segment is gone.
@@ -181,7 +157,7 @@ pub async fn summaries_of(
     let span = [from.ms().into(), to.ms().into(), segment.sealed_batch.into()];
     let values = span.into_iter().chain(services.iter().map(|service| Value::from(*service)));
     let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
-    rows.iter().map(|row| summary(row).map_err(HistoryError::from)).collect()
+    rows.iter().map(|row| summary(row, 0).map_err(HistoryError::from)).collect()
 }
 
 /// The body of a block.
@@ -273,37 +249,9 @@ pub async fn blocks_of(
     let values = [first.into(), last.into(), segment.sealed_batch.into()];
     let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
     rows.iter()
-        .map(|row| Ok((summary(row)?, row.try_get_by_index(7)?)))
+        .map(|row| Ok((summary(row, 0)?, row.try_get_by_index(7)?)))
         .collect::<Result<_, DbErr>>()
         .map_err(Into::into)
-}
-
-/// The rollups of the services from `first` to `last` that start in `[from, to)`, by service and start.
-///
-/// # Errors
-/// When the database fails or the segment is gone.
-pub async fn rollups(
-    opened: &SegmentConnection,
-    segment: &Segment,
-    ServiceRange { first, last }: ServiceRange,
-    TimeRange { from, to }: TimeRange,
-) -> Result<Vec<SealedRollup>, HistoryError> {
-    let text = format!(
-        "SELECT service_id, location_id, start, body FROM {} \
-        WHERE service_id >= $1 AND service_id <= $2 AND start >= $3 AND start < $4 AND batch <= $5 ORDER BY service_id, start",
-        opened.rollups
-    );
-    let span = [from.ms().into(), to.ms().into()];
-    let values = [first.into(), last.into()].into_iter().chain(span).chain([segment.sealed_batch.into()]);
-    let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
-    let rollup = |row: &QueryResult| {
-        Ok(SealedRollup {
-            series: Series { service: row.try_get_by_index(0)?, location: row.try_get_by_index(1)? },
-            start: Timestamp::from_ms(row.try_get_by_index(2)?),
-            body: row.try_get_by_index(3)?,
-        })
-    };
-    rows.iter().map(rollup).collect::<Result<_, DbErr>>().map_err(Into::into)
 }
 
 /// A block that cannot be read.
@@ -323,13 +271,19 @@ fn statement(opened: &SegmentConnection, text: String, values: impl IntoIterator
     Statement::from_sql_and_values(backend, text, values)
 }
 
-fn summary(row: &QueryResult) -> Result<BlockSummary, DbErr> {
-    let count =
-        |index| row.try_get_by_index::<i32>(index).map(|count| u32::try_from(count).unwrap_or_default());
+/// Reads a summary from a row, from this column on.
+fn summary(row: &QueryResult, column: usize) -> Result<BlockSummary, DbErr> {
+    let count = |nth| {
+        let count: Result<i32, DbErr> = row.try_get_by_index(column + nth);
+        count.map(|count| u32::try_from(count).unwrap_or_default())
+    };
     Ok(BlockSummary {
-        series: Series { service: row.try_get_by_index(0)?, location: row.try_get_by_index(1)? },
-        first_at: Timestamp::from_ms(row.try_get_by_index(2)?),
-        last_at: Timestamp::from_ms(row.try_get_by_index(3)?),
+        series: Series {
+            service: row.try_get_by_index(column)?,
+            location: row.try_get_by_index(column + 1)?,
+        },
+        first_at: Timestamp::from_ms(row.try_get_by_index(column + 2)?),
+        last_at: Timestamp::from_ms(row.try_get_by_index(column + 3)?),
         up: count(4)?,
         degraded: count(5)?,
         down: count(6)?,

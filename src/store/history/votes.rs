@@ -11,7 +11,10 @@ use crate::model::verdict::Vote;
 use crate::store::HistoryError;
 use crate::store::history::blocks::Body;
 use crate::store::history::fresh::{bucket_of, of_service};
+use crate::store::history::sealed::together::{self, Found};
 use crate::store::history::segments::Purpose;
+use crate::store::history::segments::Segment;
+use crate::store::history::segments::storage::OpenSegment;
 use crate::store::history::{Snapshot, sealed};
 
 /// The votes of a service in `[from, to)` with the numbers of their locations, oldest first.
@@ -25,10 +28,14 @@ pub async fn of_span(
 ) -> Result<Vec<(i32, Vote)>, HistoryError> {
     let mut votes = fresh(snapshot, service, TimeRange { from, to }).await?;
     let touches = |purpose: &Purpose| purpose.from < to && purpose.to > from;
-    for segment in snapshot.segments.iter().filter(|segment| touches(&segment.purpose)) {
-        let opened = snapshot.storage.connect(segment.id).await?;
-        for summary in sealed::summaries(&opened, segment, service, TimeRange { from, to }, &[]).await? {
-            let bytes = sealed::body(&opened, segment, &summary).await?;
+    let segments: Vec<Segment> =
+        snapshot.segments.iter().filter(|segment| touches(&segment.purpose)).copied().collect();
+    for segments in segments.chunks(snapshot.storage.pace().together) {
+        let open = snapshot.storage.open(segments).await?;
+        let summaries = together::summaries(&open, service, TimeRange { from, to }, &[]).await?;
+        for Found { place, item: summary } in summaries {
+            let OpenSegment { segment, opened } = &open[place];
+            let bytes = sealed::body(opened, segment, &summary).await?;
             let found = Body::open(&bytes).and_then(|body| body.votes());
             let found = found.map_err(|error| sealed::damaged(&summary, &error))?;
             let inside = found.into_iter().filter(|vote| (from..to).contains(&vote.checked_at));
@@ -54,9 +61,9 @@ pub async fn first_at(snapshot: &Snapshot, service: ServiceKey) -> Result<Option
         if first.is_some_and(|first| first <= segment.purpose.from) {
             continue;
         }
-        let opened = snapshot.storage.connect(segment.id).await?;
-        let summaries = sealed::summaries(&opened, segment, service, always, &[]).await?;
-        first = summaries.iter().map(|summary| summary.first_at).chain(first).min();
+        let open = snapshot.storage.open(std::slice::from_ref(segment)).await?;
+        let summaries = together::summaries(&open, service, always, &[]).await?;
+        first = summaries.iter().map(|found| found.item.first_at).chain(first).min();
     }
     Ok(first)
 }

@@ -14,9 +14,10 @@ use crate::model::check::CheckStatus;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
 use crate::store::history::blocks::{BlockError, Body, Wanted};
+use crate::store::history::sealed::together::{self, Found};
 use crate::store::history::sealed::{self, BlockSummary};
 use crate::store::history::segments::Segment;
-use crate::store::history::segments::storage::{SegmentConnection, SegmentStorage};
+use crate::store::history::segments::storage::{OpenSegment, SegmentStorage};
 
 /// Most segments whose summaries are read at the same time.
 const SEGMENTS_AT_ONCE: usize = 8;
@@ -33,7 +34,7 @@ pub(super) struct Descent<'a> {
     closed: Vec<Segment>,
     /// Segments to look into next: more each time, for a page that needs two may need all.
     ahead: usize,
-    open: Vec<(Segment, SegmentConnection)>,
+    open: Vec<OpenSegment>,
     /// Blocks that were not read yet, by their last check, location and index in `open`.
     blocks: BTreeMap<(Timestamp, i32, usize), BlockSummary>,
     /// Entries that others may precede.
@@ -103,23 +104,23 @@ impl<'a> Descent<'a> {
         let rest = self.closed.len().saturating_sub(self.ahead);
         self.ahead = (self.ahead * 2).min(SEGMENTS_AT_ONCE);
         let (storage, Question { service, from, to, statuses, .. }) = (self.storage, self.question);
-        let looks = self.closed.split_off(rest).into_iter().map(async |segment| {
-            let opened = storage.connect(segment.id).await?;
-            let summaries =
-                sealed::summaries(&opened, &segment, *service, TimeRange { from: *from, to: *to }, statuses)
-                    .await?;
-            Ok::<_, HistoryError>((segment, opened, summaries))
+        let next = self.closed.split_off(rest);
+        let looks = next.chunks(storage.pace().together).map(async |segments| {
+            let open = storage.open(segments).await?;
+            let span = TimeRange { from: *from, to: *to };
+            let summaries = together::summaries(&open, *service, span, statuses).await?;
+            Ok::<_, HistoryError>((open, summaries))
         });
-        for (segment, opened, summaries) in try_join_all(looks).await? {
-            for summary in summaries {
+        for (open, summaries) in try_join_all(looks).await? {
+            for Found { place, item: summary } in summaries {
                 if self.question.matches(&summary) > 0
                     && self.question.code(summary.series.location)?.is_some()
                 {
-                    let key = (summary.last_at, summary.series.location, self.open.len());
+                    let key = (summary.last_at, summary.series.location, self.open.len() + place);
                     self.blocks.insert(key, summary);
                 }
             }
-            self.open.push((segment, opened));
+            self.open.extend(open);
         }
         Ok(())
     }
@@ -127,7 +128,7 @@ impl<'a> Descent<'a> {
     async fn read_blocks(&mut self) -> Result<(), HistoryError> {
         let Some((&(.., open), _)) = self.blocks.last_key_value() else { return Ok(()) };
         let summaries = self.next_blocks(open);
-        let (segment, opened) = &self.open[open];
+        let OpenSegment { segment, opened } = &self.open[open];
         let bodies = sealed::bodies(opened, segment, &summaries).await?;
         let wanted = Wanted {
             statuses: self.question.statuses,

@@ -15,7 +15,7 @@ use sea_orm_migration::MigratorTrait as _;
 use watchkeeper_migration::SegmentMigrator;
 
 use crate::config::limits::StoreLimits;
-use crate::store::history::segments::SegmentId;
+use crate::store::history::segments::{Segment, SegmentId};
 use crate::store::{HistoryError, Reader};
 
 /// Page size of a segment file. Most of a block lies in overflow pages; smaller pages waste less at its ends.
@@ -24,6 +24,10 @@ const PAGE_BYTES: u32 = 1_024;
 const CONNECTIONS: u32 = 3;
 /// The time for which a connection to a segment file is kept without use.
 const IDLE: Duration = Duration::from_secs(60);
+/// Segments of PostgreSQL that one statement reads.
+const PARTITIONS_TOGETHER: usize = 16;
+/// Segment files that one question reads at the same time.
+const FILES_AT_ONCE: usize = 4;
 /// Pages in the write-ahead log of a segment file before they are moved into the file: 16 MiB.
 const CHECKPOINT_PAGES: u32 = 16_384;
 
@@ -44,6 +48,15 @@ pub struct Files {
     open: Arc<Mutex<HashMap<SegmentId, DatabaseConnection>>>,
 }
 
+/// How one question reads its segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadingPace {
+    /// Segments that one statement reads.
+    pub together: usize,
+    /// Statements at the same time.
+    pub at_once: usize,
+}
+
 /// A connection to one segment, and the names of its tables.
 #[derive(Clone, Debug)]
 pub struct SegmentConnection {
@@ -53,6 +66,15 @@ pub struct SegmentConnection {
     pub blocks: String,
     /// Name of the table of rollups.
     pub rollups: String,
+}
+
+/// A segment to read, with its connection. Those that are read together have the same one.
+#[derive(Clone, Debug)]
+pub struct OpenSegment {
+    /// The segment.
+    pub segment: Segment,
+    /// Its connection and tables.
+    pub opened: SegmentConnection,
 }
 
 impl SegmentStorage {
@@ -93,6 +115,29 @@ impl SegmentStorage {
                 blocks: format!("check_block_{id}"),
                 rollups: format!("check_rollup_{id}"),
             }),
+        }
+    }
+
+    /// Returns a connection to each of these segments.
+    ///
+    /// # Errors
+    /// When one is not there or cannot be opened.
+    pub async fn open(&self, segments: &[Segment]) -> Result<Vec<OpenSegment>, HistoryError> {
+        let mut open = Vec::with_capacity(segments.len());
+        for segment in segments {
+            open.push(OpenSegment { segment: *segment, opened: self.connect(segment.id).await? });
+        }
+        Ok(open)
+    }
+
+    /// How many segments are read with one statement, and how many statements at the same time.
+    #[must_use]
+    pub const fn pace(&self) -> ReadingPace {
+        match self {
+            // Each has connections of its own.
+            Self::Files(_) => ReadingPace { together: 1, at_once: FILES_AT_ONCE },
+            // They share the connections of the history, and so do results that are to be written.
+            Self::Partitions(_) => ReadingPace { together: PARTITIONS_TOGETHER, at_once: 1 },
         }
     }
 

@@ -1,0 +1,109 @@
+//! What several segments hold, read together: those of PostgreSQL are tables of one database, and one statement costs one
+//! exchange, however many of them it reads.
+
+use sea_orm::{ConnectionTrait as _, DbErr, QueryResult, Statement, Value};
+
+use super::{BlockSummary, SealedRollup, Series, ServiceRange};
+use crate::clock::Timestamp;
+use crate::model::check::CheckStatus;
+use crate::model::service::ServiceKey;
+use crate::model::time_range::TimeRange;
+use crate::store::HistoryError;
+use crate::store::history::segments::storage::OpenSegment;
+
+/// Something of one of several segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found<T> {
+    /// The place of its segment among them.
+    pub place: usize,
+    /// What it is.
+    pub item: T,
+}
+
+/// The blocks of a service that have checks in `[from, to)`, in no order; only those that hold one of these results, if any
+/// are named.
+///
+/// # Errors
+/// When the database fails or a segment is gone.
+pub async fn summaries(
+    segments: &[OpenSegment],
+    service: ServiceKey,
+    TimeRange { from, to }: TimeRange,
+    statuses: &[CheckStatus],
+) -> Result<Vec<Found<BlockSummary>>, HistoryError> {
+    let held: Vec<String> = statuses.iter().map(|status| format!("{} > 0", status.as_str())).collect();
+    let held = if held.is_empty() { String::new() } else { format!(" AND ({})", held.join(" OR ")) };
+    let shared = [service.into(), from.ms().into(), to.ms().into()];
+    let rows = read(segments, &shared, |OpenSegment { segment, opened }, batch| {
+        let text = format!(
+            "service_id, location_id, first_at, last_at, up, degraded, down FROM {} \
+            WHERE service_id = $1 AND last_at >= $2 AND first_at < $3 AND batch <= ${batch}{held}",
+            opened.blocks
+        );
+        (text, vec![segment.sealed_batch.into()])
+    });
+    found(&rows.await?, super::summary)
+}
+
+/// The rollups of the services from `first` to `last` whose time begins in `[from, to)` or holds `from`, in no order.
+///
+/// # Errors
+/// When the database fails or a segment is gone.
+pub async fn rollups(
+    segments: &[OpenSegment],
+    ServiceRange { first, last }: ServiceRange,
+    TimeRange { from, to }: TimeRange,
+) -> Result<Vec<Found<SealedRollup>>, HistoryError> {
+    let shared = [first.into(), last.into(), to.ms().into()];
+    let rows = read(segments, &shared, |OpenSegment { segment, opened }, start| {
+        let text = format!(
+            "service_id, location_id, start, body FROM {} \
+            WHERE service_id >= $1 AND service_id <= $2 AND start < $3 AND start >= ${start} AND batch <= ${}",
+            opened.rollups,
+            start + 1
+        );
+        let from = segment.purpose.level.rollups().start_of(from);
+        (text, vec![from.ms().into(), segment.sealed_batch.into()])
+    });
+    found(&rows.await?, |row, column| {
+        Ok(SealedRollup {
+            series: Series {
+                service: row.try_get_by_index(column)?,
+                location: row.try_get_by_index(column + 1)?,
+            },
+            start: Timestamp::from_ms(row.try_get_by_index(column + 2)?),
+            body: row.try_get_by_index(column + 3)?,
+        })
+    })
+}
+
+/// Reads with one statement. `part` returns what follows `SELECT` for a segment, and the values of its own parameters, the
+/// first of which has the given number: those before are shared.
+async fn read(
+    segments: &[OpenSegment],
+    shared: &[Value],
+    part: impl Fn(&OpenSegment, usize) -> (String, Vec<Value>),
+) -> Result<Vec<QueryResult>, HistoryError> {
+    let Some(OpenSegment { opened, .. }) = segments.first() else { return Ok(Vec::new()) };
+    let mut values = shared.to_vec();
+    let mut parts = Vec::with_capacity(segments.len());
+    for (place, segment) in segments.iter().enumerate() {
+        let (text, own) = part(segment, values.len() + 1);
+        parts.push(format!("SELECT {place}, {text}"));
+        values.extend(own);
+    }
+    let backend = opened.connection.get_database_backend();
+    let statement = Statement::from_sql_and_values(backend, parts.join(" UNION ALL "), values);
+    Ok(opened.connection.query_all_raw(statement).await?)
+}
+
+fn found<T>(
+    rows: &[QueryResult],
+    item: impl Fn(&QueryResult, usize) -> Result<T, DbErr>,
+) -> Result<Vec<Found<T>>, HistoryError> {
+    let found = |row| {
+        let place: i32 = QueryResult::try_get_by_index(row, 0)?;
+        Ok(Found { place: usize::try_from(place).unwrap_or_default(), item: item(row, 1)? })
+    };
+    rows.iter().map(found).collect::<Result<_, DbErr>>().map_err(Into::into)
+}
