@@ -26,6 +26,21 @@ pub struct CheckRecord {
     pub measurement: Measurement,
 }
 
+/// One entry of the history as it is read back: a finished check with the code of its location, which may be gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredCheck {
+    /// Start of the deciding attempt.
+    pub checked_at: Timestamp,
+    /// Location code.
+    pub probe: String,
+    /// The moment at which the check was due.
+    pub scheduled_at: Timestamp,
+    /// The deciding attempt, from 1.
+    pub attempt: u8,
+    /// Its finding.
+    pub measurement: Measurement,
+}
+
 /// One finished check, as far as figures need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use rstest::rstest;
 use watchkeeper::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};
-use watchkeeper::model::history::{CheckRecord, MeasuredStatus};
+use watchkeeper::model::history::{CheckRecord, MeasuredStatus, StoredCheck};
 use watchkeeper::model::service::ProbeRole;
 use watchkeeper::model::time_range::TimeRange;
-use watchkeeper::store::history::checks::{CheckFilter, StoredCheck, page};
+use watchkeeper::store::history::checks::{CheckFilter, page};
 use watchkeeper::store::history::locations::LocationNumbers;
 use watchkeeper::store::history::{append, changes, samples};
 

@@ -10,9 +10,9 @@ use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::config::limits::CompactionLimits;
 use watchkeeper::model::check::{CheckStatus, ErrorCode, Failure};
-use watchkeeper::model::history::CheckRecord;
+use watchkeeper::model::history::{CheckRecord, StoredCheck};
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
-use watchkeeper::store::history::checks::{CheckFilter, Position, StoredCheck, page};
+use watchkeeper::store::history::checks::{CheckFilter, Position, page};
 use watchkeeper::store::history::segments::{self, Retention};
 
 use crate::support::Backend;

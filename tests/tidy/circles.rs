@@ -13,7 +13,7 @@ use crate::source::Source;
 /// Circles that are there for now. Nothing may join one of them: every module is named below its folder, `-` is the
 /// door of the folder itself. (folder, modules, why)
 #[rustfmt::skip]
-const KNOWN: [(&str, &str, &str); 14] = [
+const KNOWN: [(&str, &str, &str); 16] = [
     ("bench", "floor floor::ping",
      "a floor and what it pings are split by length, not by subject"),
     ("bench", "history::curve history::plot",
@@ -39,10 +39,12 @@ const KNOWN: [(&str, &str, &str); 14] = [
     ("store", "- database history history::progress history::segments history::segments::storage \
       history::view transaction",
      "a database opens the history, which is read in its transactions"),
-    ("store::history", "blocks blocks::body blocks::column blocks::details blocks::entry blocks::kind \
-      blocks::packed blocks::prediction blocks::read blocks::texts blocks::wire checks \
-      checks::descent fresh sealed sealed::writing",
-     "the history is read through blocks that know their rows"),
+    ("store::history", "checks checks::descent",
+     "a question and the descent that answers it are split by length"),
+    ("store::history", "sealed sealed::writing",
+     "a segment is read and written in two files"),
+    ("store::history::blocks", "- body column details entry kind packed prediction read texts wire",
+     "a block and its columns are one thing in several files"),
     ("supervise", "- fault handle kind life sweep watchdog",
      "a supervisor, the kinds it keeps and their lives are one thing in several files"),
 ];

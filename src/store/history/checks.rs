@@ -11,7 +11,8 @@ use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter,
 use watchkeeper_entities::fresh_check::{Column, Entity};
 
 use crate::clock::Timestamp;
-use crate::model::check::{CheckStatus, Measurement};
+use crate::model::check::CheckStatus;
+use crate::model::history::StoredCheck;
 use crate::model::service::ServiceKey;
 use crate::store::HistoryError;
 use crate::store::history::checks::descent::Descent;
@@ -49,21 +50,6 @@ pub struct Position {
     pub checked_at: Timestamp,
     /// Location code.
     pub probe: String,
-}
-
-/// One entry of the history.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredCheck {
-    /// Start of the deciding attempt.
-    pub checked_at: Timestamp,
-    /// Location code.
-    pub probe: String,
-    /// The moment at which the check was due.
-    pub scheduled_at: Timestamp,
-    /// The deciding attempt, from 1.
-    pub attempt: u8,
-    /// Its finding.
-    pub measurement: Measurement,
 }
 
 /// A filter in the terms of rows and blocks.

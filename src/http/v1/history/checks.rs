@@ -17,9 +17,10 @@ use crate::http::v1::history::view::CheckView;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::model::check::{CheckStatus, CheckType};
+use crate::model::history::StoredCheck;
 use crate::model::location::CODE_MAX_LENGTH;
 use crate::model::service::Service;
-use crate::store::history::checks::{CheckFilter, Position, StoredCheck, page};
+use crate::store::history::checks::{CheckFilter, Position, page};
 use crate::store::services;
 
 const DEFAULT_PER_PAGE: u64 = 50;

@@ -9,9 +9,9 @@ use crate::http::openapi::shape::{
 };
 use crate::http::v1::history::tenths_ms;
 use crate::model::check::{CheckStatus, Micros};
+use crate::model::history::StoredCheck;
 use crate::stats::rollup::Sums;
 use crate::stats::uptime::Availability;
-use crate::store::history::checks::StoredCheck;
 
 /// The `error_code`s of checks, for people.
 const CODES: &str = "`dns_nxdomain`, `dns_servfail`, `dns_timeout`, `dns_no_records`, `connect_refused`, \

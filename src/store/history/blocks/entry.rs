@@ -2,10 +2,9 @@
 
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Measurement};
-use crate::model::history::{self, CheckRecord};
+use crate::model::history::{self, CheckRecord, StoredCheck};
 use crate::model::location::LocationCode;
 use crate::model::service::{ProbeRole, ServiceKey};
-use crate::store::history::checks::StoredCheck;
 use std::num::NonZeroU32;
 
 /// One check of a series: a [`CheckRecord`] without its service and location.

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
 
-use super::{Question, StoredCheck};
+use super::Question;
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
+use crate::model::history::StoredCheck;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
 use crate::store::history::blocks::{BlockError, Body, Wanted};
