@@ -1,11 +1,15 @@
 //! What PostgreSQL holds of checks and status changes, read past the API: what several nodes have written together.
 //!
-//! Results must not be sealed meanwhile; the nodes of these tests seal nothing that is younger than an hour.
+//! Rows are what is read; who may find results sealed meanwhile, which an hour is ten minutes after its end, asks the API
+//! for them.
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
+use serde_json::Value;
 use watchkeeper::model::history::MeasuredStatus;
 
+use crate::support::client::Client;
 use crate::support::postgres::Postgres;
 
 /// The databases of a cluster: main, history.
@@ -59,6 +63,21 @@ impl History {
         history
     }
 
+    /// The same, with the checks of these services as the API tells them: sealed ones as well.
+    pub(crate) fn told(postgres: &Postgres, client: &Client, ids: &[String]) -> Self {
+        let mut history = Self::read(postgres);
+        for id in ids {
+            let mut checks = told_checks(client, id);
+            checks.sort_unstable_by_key(|check| check.checked_ms);
+            let mut due: Vec<i64> = checks.iter().map(|check| check.scheduled_ms).collect();
+            due.sort_unstable();
+            let doubled = due.windows(2).filter(|pair| pair[0] == pair[1]);
+            history.doubled.extend(doubled.map(|pair| format!("{id}, due at {}", pair[0])));
+            history.checks.insert(id.clone(), checks);
+        }
+        history
+    }
+
     /// The checks of a service, in the order of their starts.
     pub(crate) fn checks(&self, id: &str) -> &[StoredCheck] {
         self.checks.get(id).map_or(&[], Vec::as_slice)
@@ -84,6 +103,27 @@ const CHECKS: &str =
 const CHANGES: &str = "SELECT service_id, to_status FROM status_change ORDER BY at, id";
 const DOUBLED: &str = "SELECT service_id, location_id, scheduled_at, count(*), array_agg(checked_at) FROM fresh_check \
     GROUP BY service_id, location_id, scheduled_at HAVING count(*) > 1";
+
+/// Every check of a service, page by page.
+fn told_checks(client: &Client, id: &str) -> Vec<StoredCheck> {
+    let (mut checks, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let path = format!("/v1/services/{id}/checks?per_page=100{cursor}");
+        let page = client.get(&path).expect(200).json();
+        let ms = |entry: &Value, field: &str| {
+            entry[field].as_str().unwrap().parse::<DateTime<Utc>>().unwrap().timestamp_millis()
+        };
+        checks.extend(page["data"].as_array().unwrap().iter().map(|entry| StoredCheck {
+            scheduled_ms: ms(entry, "scheduled_at"),
+            checked_ms: ms(entry, "checked_at"),
+            is_up: entry["status"] == "up",
+        }));
+        match page["meta"]["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return checks,
+        }
+    }
+}
 
 fn fields<const N: usize>(line: &str) -> [&str; N] {
     line.split('|').collect::<Vec<_>>().try_into().unwrap_or_else(|_| panic!("not {N} fields: {line}"))

@@ -149,10 +149,20 @@ impl Scene {
     /// Waits until as much is stored as was measured. Of each page the checks count up to a moment between its last two
     /// visits, when none was under way. Up to `lost` of them may be lost where the test says why: then the wait is short.
     pub(super) async fn until_stored(&self, lost: usize) -> History {
+        self.until_stored_by(lost, || History::read(&self.nodes.postgres)).await
+    }
+
+    /// The same by what the first node tells of results, some of which may be sealed by now.
+    pub(super) async fn until_told(&self, lost: usize) -> History {
+        let ids: Vec<String> = self.services.iter().map(|watched| watched.id.clone()).collect();
+        self.until_stored_by(lost, || History::told(&self.nodes.postgres, &self.nodes.client(0), &ids)).await
+    }
+
+    async fn until_stored_by(&self, lost: usize, read: impl Fn() -> History) -> History {
         // The check that has just changed a status is then one of those that count.
         sleep(2 * Duration::from_millis(INTERVAL_MS.unsigned_abs())).await;
-        self.until_these_are_stored(self.services.iter().map(|watched| self.wanted(watched)).collect(), lost)
-            .await
+        let wanted = self.services.iter().map(|watched| self.wanted(watched)).collect();
+        until_these_are_stored(wanted, lost, read).await
     }
 
     /// The same of all checks: every node is stopped, so none is under way. Where many are, no moment would do.
@@ -165,23 +175,7 @@ impl Scene {
             until_ms: i64::MAX,
             visits: self.site.visits(&watched.page).len(),
         });
-        self.until_these_are_stored(wanted.collect(), lost).await
-    }
-
-    async fn until_these_are_stored(&self, wanted: Vec<Wanted<'_>>, lost: usize) -> History {
-        let begin = Instant::now();
-        loop {
-            let history = History::read(&self.nodes.postgres);
-            assert_eq!(history.doubled, Vec::<String>::new(), "checks are stored more than once");
-            let waited = begin.elapsed();
-            let lost = if waited < USUALLY_STORED { 0 } else { lost };
-            let differs: Vec<String> = wanted.iter().filter_map(|one| one.differs(&history, lost)).collect();
-            if differs.is_empty() {
-                return history;
-            }
-            assert!(waited < STORED, "after {waited:?}: {differs:#?}");
-            sleep(Duration::from_millis(200)).await;
-        }
+        until_these_are_stored(wanted.collect(), lost, || History::read(&self.nodes.postgres)).await
     }
 
     fn wanted<'s>(&self, watched: &'s Watched) -> Wanted<'s> {
@@ -205,6 +199,22 @@ impl Wanted<'_> {
         let stored = checks.filter(|check| check.checked_ms <= self.until_ms).count();
         let is_right = stored <= self.visits && stored + lost >= self.visits;
         (!is_right).then(|| format!("{}: {} visits, {stored} stored", self.watched.page, self.visits))
+    }
+}
+
+async fn until_these_are_stored(wanted: Vec<Wanted<'_>>, lost: usize, read: impl Fn() -> History) -> History {
+    let begin = Instant::now();
+    loop {
+        let history = read();
+        assert_eq!(history.doubled, Vec::<String>::new(), "checks are stored more than once");
+        let waited = begin.elapsed();
+        let lost = if waited < USUALLY_STORED { 0 } else { lost };
+        let differs: Vec<String> = wanted.iter().filter_map(|one| one.differs(&history, lost)).collect();
+        if differs.is_empty() {
+            return history;
+        }
+        assert!(waited < STORED, "after {waited:?}: {differs:#?}");
+        sleep(Duration::from_millis(200)).await;
     }
 }
 

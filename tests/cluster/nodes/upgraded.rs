@@ -49,7 +49,7 @@ async fn two_versions_share_the_services_and_nothing_is_missed() {
         scene.until_all(node, "up").await;
     }
     // At each hand-over what both have checked is stored once.
-    let history = scene.until_stored(3).await;
+    let history = scene.until_told(3).await;
     for watched in &scene.services {
         assert_no_due_time_is_missing(&history, watched);
         assert_outages(&history, watched, 0);
