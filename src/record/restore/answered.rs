@@ -16,12 +16,12 @@ use crate::store::history::History;
 use crate::store::history::days::{self, DayAnswers};
 use crate::store::history::fresh::bucket_of;
 use crate::store::history::parts::{Parts, Scope, View};
-use crate::store::history::sealed::{ServiceRange, damaged_rollup};
+use crate::store::history::sealed::damaged_rollup;
 
 /// The number of times that one read is begun, because segments were dropped meanwhile.
 const ATTEMPTS: u32 = 3;
 
-/// A view of the history, and the fresh answers of all services in it.
+/// A view of the history, and the fresh answers in it of all services of some buckets.
 #[derive(Debug)]
 pub(super) struct Answered<'a> {
     history: &'a History,
@@ -54,15 +54,14 @@ impl<'a> Answered<'a> {
         Ok(Self { history, buckets, span, view: View::of(snapshot).await?, fresh })
     }
 
-    /// The answers of the services from `first` to `last`, as figures of days.
+    /// The answers of some of the services, as figures of days.
     pub(super) async fn of(
         &mut self,
-        first: ServiceKey,
-        last: ServiceKey,
+        services: &[ServiceKey],
     ) -> Result<BTreeMap<ServiceKey, Window>, HistoryError> {
         let mut attempt = 1;
         loop {
-            match self.windows(first, last).await {
+            match self.windows(services).await {
                 Ok(windows) => return Ok(windows),
                 Err(error) if attempt == ATTEMPTS || !self.view.is_outdated(self.history).await? => {
                     return Err(error);
@@ -75,24 +74,22 @@ impl<'a> Answered<'a> {
         }
     }
 
-    async fn windows(
-        &self,
-        first: ServiceKey,
-        last: ServiceKey,
-    ) -> Result<BTreeMap<ServiceKey, Window>, HistoryError> {
+    async fn windows(&self, services: &[ServiceKey]) -> Result<BTreeMap<ServiceKey, Window>, HistoryError> {
         let TimeRange { from, to } = self.span;
         let wanted = Wanted { from, to, bucket_ms: Some(DAY_MS) };
         let slivers = |level, start| wanted.slivers(level, start).iter().collect();
         let scope = Scope { span: self.span, locations: None, slivers: &slivers };
         let mut windows = BTreeMap::new();
-        for (service, parts) in self.view.sealed(ServiceRange { first, last }, &scope).await? {
+        for (service, parts) in self.view.sealed(services, &scope).await? {
             windows.insert(service, window(&wanted, &parts)?);
         }
-        let begin = self.fresh.partition_point(|answers| answers.service < first);
-        for answers in self.fresh[begin..].iter().take_while(|answers| answers.service <= last) {
-            let window: &mut Window = windows.entry(answers.service).or_default();
-            let sum_us = u64::try_from(answers.sum_us).unwrap_or_default();
-            add(window, answers.day, u64::try_from(answers.answered).unwrap_or_default(), sum_us);
+        for service in services {
+            let begin = self.fresh.partition_point(|answers| answers.service < *service);
+            for answers in self.fresh[begin..].iter().take_while(|answers| answers.service == *service) {
+                let window: &mut Window = windows.entry(*service).or_default();
+                let sum_us = u64::try_from(answers.sum_us).unwrap_or_default();
+                add(window, answers.day, u64::try_from(answers.answered).unwrap_or_default(), sum_us);
+            }
         }
         Ok(windows)
     }

@@ -97,10 +97,7 @@ impl<'a> Past<'a> {
         services: Vec<ServiceKey>,
         until: Timestamp,
     ) -> Result<Self, StoreError> {
-        let answers = match (services.first(), services.last()) {
-            (Some(first), Some(last)) => answered.of(*first, *last).await?,
-            _ => BTreeMap::new(),
-        };
+        let answers = answered.of(&services).await?;
         let decided = windows::since(databases.main.reader(), &services, window_start(until)).await?;
         Ok(Self { databases, until, answers, decided })
     }

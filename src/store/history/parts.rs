@@ -14,8 +14,8 @@ use crate::model::rollup::Level;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
+use crate::store::history::sealed::SealedRollup;
 use crate::store::history::sealed::together::{self, Found};
-use crate::store::history::sealed::{SealedRollup, ServiceRange};
 use crate::store::history::segments::storage::{ReadingPace, SegmentStorage};
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, Snapshot, samples};
@@ -65,7 +65,7 @@ pub async fn of_service(
         let snapshot = history.snapshot().await?;
         let fresh = samples::fresh(&snapshot.rows, service, scope.span, scope.locations).await?;
         let view = View::of(snapshot).await?;
-        match view.sealed(ServiceRange { first: service, last: service }, scope).await {
+        match view.sealed(&[service], scope).await {
             Ok(mut found) => {
                 let mut parts = found.remove(&service).unwrap_or_default();
                 parts.samples.extend(fresh);
@@ -98,14 +98,14 @@ impl View {
         Ok(self.segments.iter().any(|segment| !known.contains(&segment.id)))
     }
 
-    /// Returns what is sealed of the services from `first` to `last`, by service. One statement for segments that
+    /// Returns what is sealed of these services, by service. One statement for segments that
     /// are read together, and a few for slivers.
     ///
     /// # Errors
     /// When a database fails, a segment is gone or something in it cannot be read.
     pub async fn sealed(
         &self,
-        services: ServiceRange,
+        services: &[ServiceKey],
         scope: &Scope<'_>,
     ) -> Result<BTreeMap<ServiceKey, Parts>, HistoryError> {
         let TimeRange { from, to } = scope.span;
@@ -129,7 +129,7 @@ impl View {
     async fn of_segments(
         &self,
         segments: &[Segment],
-        services: ServiceRange,
+        services: &[ServiceKey],
         scope: &Scope<'_>,
     ) -> Result<BTreeMap<ServiceKey, Parts>, HistoryError> {
         let mut found: BTreeMap<ServiceKey, Parts> = BTreeMap::new();

@@ -1,9 +1,9 @@
 //! What several segments hold, read together: those of PostgreSQL are tables of one database, and one statement costs one
 //! exchange, however many of them it reads.
 
-use sea_orm::{ConnectionTrait as _, DbErr, QueryResult, Statement, Value};
+use sea_orm::{ConnectionTrait as _, DbBackend, DbErr, QueryResult, Statement, Value};
 
-use super::{BlockSummary, SealedRollup, Series, ServiceRange};
+use super::{BlockSummary, SealedRollup, Series};
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
@@ -45,20 +45,27 @@ pub async fn summaries(
     found(&rows.await?, super::summary)
 }
 
-/// The rollups of the services from `first` to `last` whose time begins in `[from, to)` or holds `from`, in no order.
+/// The rollups of these services whose time begins in `[from, to)` or holds `from`, in no order.
 ///
 /// # Errors
 /// When the database fails or a segment is gone.
 pub async fn rollups(
     segments: &[OpenSegment],
-    ServiceRange { first, last }: ServiceRange,
+    services: &[ServiceKey],
     TimeRange { from, to }: TimeRange,
 ) -> Result<Vec<Found<SealedRollup>>, HistoryError> {
-    let shared = [first.into(), last.into(), to.ms().into()];
+    let Some(last) = services.last() else { return Ok(Vec::new()) };
+    // Padded, so that only a few texts are ever prepared.
+    let width = services.len().next_power_of_two();
+    let places: Vec<String> = (2..width + 2).map(|number| format!("${number}")).collect();
+    let places = places.join(",");
+    let padding = std::iter::repeat_n(last, width - services.len());
+    let services = services.iter().chain(padding).map(|service| Value::from(*service));
+    let shared: Vec<Value> = std::iter::once(to.ms().into()).chain(services).collect();
     let rows = read(segments, &shared, |OpenSegment { segment, opened }, start| {
         let text = format!(
             "service_id, location_id, start, body FROM {} \
-            WHERE service_id >= $1 AND service_id <= $2 AND start < $3 AND start >= ${start} AND batch <= ${}",
+            WHERE service_id IN ({places}) AND start < $1 AND start >= ${start} AND batch <= ${}",
             opened.rollups,
             start + 1
         );
@@ -85,6 +92,11 @@ async fn read(
     part: impl Fn(&OpenSegment, usize) -> (String, Vec<Value>),
 ) -> Result<Vec<QueryResult>, HistoryError> {
     let Some(OpenSegment { opened, .. }) = segments.first() else { return Ok(Vec::new()) };
+    let backend = opened.connection.get_database_backend();
+    if segments.len() > 1 && backend != DbBackend::Postgres {
+        // Their tables have the same names, so one file would be read again for each.
+        return Err(DbErr::Custom("segments in files are read one by one".into()).into());
+    }
     let mut values = shared.to_vec();
     let mut parts = Vec::with_capacity(segments.len());
     for (place, segment) in segments.iter().enumerate() {
@@ -92,7 +104,6 @@ async fn read(
         parts.push(format!("SELECT {place}, {text}"));
         values.extend(own);
     }
-    let backend = opened.connection.get_database_backend();
     let statement = Statement::from_sql_and_values(backend, parts.join(" UNION ALL "), values);
     Ok(opened.connection.query_all_raw(statement).await?)
 }
