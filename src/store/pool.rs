@@ -27,6 +27,9 @@ const IDLE: Duration = Duration::from_secs(60);
 /// The time that PostgreSQL has for an answer that takes it no work, before that counts as silence: that it has ended a
 /// statement, or has left a transaction.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
+/// The server asks a silent client after 10 s whether it lives, three times within 15 s, and then lets go of it.
+const KEEP_ALIVE: [(&str, &str); 3] =
+    [("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "5"), ("tcp_keepalives_count", "3")];
 /// The time for which a connection that was given back counts as alive.
 const TRUSTED: Duration = Duration::from_secs(1);
 /// The time after which a statement that is long by design counts as unanswered.
@@ -90,6 +93,8 @@ async fn connect_lazily(
     settings.push(("lock_timeout", format!("{}s", limits.lock_timeout_seconds)));
     let idle = format!("{}s", limits.forgotten_transaction_seconds);
     settings.push(("idle_in_transaction_session_timeout", idle));
+    // No other limit ends a statement that waits for its client, as a COPY does, behind a network that swallows packets.
+    settings.extend(KEEP_ALIVE.map(|(name, value)| (name, value.to_owned())));
     // A connection that comes back says that it was in no transaction: nearly none is.
     settings.push(("client_min_messages", "error".into()));
     options.connect_lazy(true);
