@@ -26,10 +26,21 @@ pub struct PostgresTransaction {
 
 impl PostgresTransaction {
     /// Begins one on the next connection that is free, by this `BEGIN …`: all that is said of it takes one exchange.
+    ///
+    /// A connection that was used just now may be dead: then nothing has begun, and the next one is tried.
     pub(super) async fn begin(pool: &PgPool, text: &'static str) -> Result<Self, DbErr> {
-        let mut connection = pool.acquire().await.map_err(not_acquired)?;
-        connection.execute(text).await.map_err(not_executed)?;
-        Ok(Self { connection: Mutex::new(connection) })
+        let mut untried = pool.options().get_max_connections();
+        loop {
+            let mut connection = pool.acquire().await.map_err(not_acquired)?;
+            match connection.execute(text).await {
+                Ok(_) => return Ok(Self { connection: Mutex::new(connection) }),
+                Err(error) if untried == 0 || !is_gone(&error) => return Err(not_executed(error)),
+                Err(_) => {
+                    connection.close_on_drop();
+                    untried -= 1;
+                }
+            }
+        }
     }
 
     pub(super) async fn commit(self) -> Result<(), DbErr> {
@@ -109,6 +120,13 @@ impl ConnectionTrait for PostgresTransaction {
 fn query(statement: &Statement) -> Query<'_, Postgres, SqlxValues> {
     let values = statement.values.clone().unwrap_or(sea_orm::Values(Vec::new()));
     sqlx::query_with(AssertSqlSafe(statement.sql.as_str()), SqlxValues(values))
+}
+
+/// Returns true if the server is not at the other end of the connection, or is ending it.
+fn is_gone(error: &sqlx::Error) -> bool {
+    let is_ended = |code: &str| matches!(code, "57P01" | "57P02" | "57P03");
+    matches!(error, sqlx::Error::Io(_))
+        || error.as_database_error().and_then(|error| error.code()).is_some_and(|code| is_ended(&code))
 }
 
 fn not_acquired(error: sqlx::Error) -> DbErr {
