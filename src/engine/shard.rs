@@ -60,7 +60,7 @@ impl Shard {
         self.is_among_others.load(Ordering::Relaxed)
     }
 
-    /// From now on other nodes may take services.
+    /// From now on other nodes may take services: this one was told to let go of some, as each node is when it begins.
     pub(super) fn note_others(&self) {
         self.is_among_others.store(true, Ordering::Relaxed);
     }

@@ -1,0 +1,73 @@
+//! The one timer of a service, and what comes before the next check when the process has stood still.
+
+use std::time::Duration;
+
+use actix::{AsyncContext as _, Context};
+use tokio::time::Instant;
+
+use super::ServiceActor;
+use crate::engine::service::watching::Watching;
+
+/// A timer that is later than this was not held up by other work.
+const STANDSTILL: Duration = Duration::from_secs(1);
+/// A node that has stood still for this long may have lost its services to others.
+const MAY_BE_LOST: Duration = Duration::from_secs(5);
+/// The time in which it learns of that.
+const LOSS_KNOWN: Duration = Duration::from_secs(1);
+/// The time that pings which waited during a standstill have to reach us.
+const CATCH_UP: Duration = Duration::from_secs(5);
+
+impl ServiceActor {
+    /// One timer at an absolute due time; a stall makes it late, but never makes it drift.
+    pub(in crate::engine) fn set_timer(&mut self, ctx: &mut Context<Self>) {
+        if let Some(timer) = self.timer.take() {
+            ctx.cancel_future(timer);
+        }
+        // Whatever came first, a message or the timer.
+        if let Some(wait) = self.wait_after_standstill() {
+            self.not_before = Some(Instant::now() + wait);
+        }
+        self.timer_due = None;
+        let Some(at) = self.watching.next_wake() else { return };
+        let wait_us = (at.ms() * 1_000).saturating_sub(self.shard.clock.now_us());
+        let held = self.not_before.map_or(Duration::ZERO, |at| at.duration_since(Instant::now()));
+        let wait = Duration::from_micros(u64::try_from(wait_us).unwrap_or(0)).max(held);
+        self.timer_due = Some(Instant::now() + wait);
+        self.timer = Some(ctx.run_later(wait, Self::wake_unless_late));
+    }
+
+    /// Wakes, but not at once when the process has stood still.
+    fn wake_unless_late(&mut self, ctx: &mut Context<Self>) {
+        match self.wait_after_standstill() {
+            Some(_) => self.set_timer(ctx),
+            None => self.wake(ctx),
+        }
+    }
+
+    /// Pings that came meanwhile wait in the accept queue, and are heard before a deadline is called missed. What another node
+    /// has taken meanwhile it has looked at, too.
+    fn wait_after_standstill(&self) -> Option<Duration> {
+        match self.watching {
+            Watching::Reporting(_) => self.has_stood_still().then_some(CATCH_UP),
+            _ => (self.late() > MAY_BE_LOST && self.shard.is_among_others()).then_some(LOSS_KNOWN),
+        }
+    }
+
+    /// Returns true when the timer is so late that this process cannot have run.
+    pub(super) fn has_stood_still(&self) -> bool {
+        self.late() > STANDSTILL
+    }
+
+    /// Returns how late the timer is.
+    fn late(&self) -> Duration {
+        self.timer_due.map_or(Duration::ZERO, |due| due.elapsed())
+    }
+
+    fn wake(&mut self, ctx: &mut Context<Self>) {
+        (self.timer, self.timer_due) = (None, None);
+        let now = self.now();
+        self.set_suspects_aside();
+        let effects = self.watching.wake(now);
+        self.apply(effects, ctx);
+    }
+}
