@@ -12,7 +12,8 @@ use async_nats::jetstream::consumer::{DeliverPolicy, pull};
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::{HeaderMap, HeaderValue};
 use bytes::Bytes;
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::StreamExt as _;
+use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use crate::bus::connection::Connection;
@@ -31,6 +32,8 @@ const TTL: &str = "Nats-TTL";
 /// A mark of what was taken away is forgotten after this time: a location that was cut off for longer is told everything, and
 /// forgets what it is not told.
 const FORGOTTEN_AFTER: &str = "1h";
+/// The same time, and some more.
+pub const FORGOTTEN: Duration = Duration::from_secs(3_700);
 /// The bucket counts as silent after this time without its next message.
 const SILENCE: Duration = Duration::from_secs(10);
 /// Most bytes of headers beside a definition: they count towards the largest message that the stream takes.
@@ -124,15 +127,22 @@ pub async fn entries(
 /// Changes the bucket. Returns what lies there then, when JetStream has acknowledged all of it.
 ///
 /// # Errors
-/// JetStream does not acknowledge, or something else lies at a place by now; then some changes may have happened.
+/// JetStream does not acknowledge, or something else lies at a place by now; then some changes have happened, and those that
+/// came later in the list were not tried.
 pub async fn change(
     engine: &Connection,
-    changes: Vec<BucketChange>,
+    mut changes: Vec<BucketChange>,
 ) -> Result<Vec<(DefinitionPlace, BucketEntry)>, String> {
-    futures_util::stream::iter(changes.into_iter().map(|change| write(engine, change)))
-        .buffer_unordered(AT_ONCE)
-        .try_collect()
-        .await
+    let mut written = Vec::with_capacity(changes.len());
+    while !changes.is_empty() {
+        let next = changes.drain(..changes.len().min(AT_ONCE));
+        // All of them are waited for: one that is refused says nothing of the others.
+        let done = join_all(next.map(|change| write(engine, change))).await;
+        for entry in done {
+            written.push(entry?);
+        }
+    }
+    Ok(written)
 }
 
 async fn write(

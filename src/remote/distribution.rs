@@ -3,11 +3,12 @@
 //! What the store says is compared with what lies in the bucket, and only differences are written. Marks say which services
 //! to compare ([`Changes`]); after a failure they are put back, so that what was missed comes later.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::announcer::changes::{Changes, Marks};
 use crate::announcer::ownership::Ownership;
@@ -71,8 +72,16 @@ struct Known {
     partitions: Partitions,
     sender: SealingKey,
     entries: HashMap<DefinitionPlace, BucketEntry>,
+    /// What was taken away, and when: the bucket forgets it after a while.
+    taken_away: VecDeque<TakenAway>,
     /// The keys of services, for those that are gone.
     places: HashMap<ServiceKey, Vec<DefinitionPlace>>,
+}
+
+/// A definition that was taken away.
+struct TakenAway {
+    place: DefinitionPlace,
+    at: Instant,
 }
 
 /// What a location is to check of a service.
@@ -91,6 +100,24 @@ impl Known {
 
     fn digest(&self, place: &DefinitionPlace) -> Option<&str> {
         self.entries.get(place)?.digest.as_deref()
+    }
+
+    /// Notes what lies in the bucket now, and forgets what the bucket has forgotten.
+    fn note(&mut self, written: Vec<(DefinitionPlace, BucketEntry)>) {
+        let now = Instant::now();
+        for (place, entry) in written {
+            if entry.digest.is_none() {
+                self.taken_away.push_back(TakenAway { place: place.clone(), at: now });
+            }
+            self.entries.insert(place, entry);
+        }
+        while let Some(TakenAway { place, .. }) =
+            self.taken_away.pop_front_if(|taken| now.duration_since(taken.at) > definition_bucket::FORGOTTEN)
+        {
+            if self.digest(&place).is_none() {
+                self.entries.remove(&place);
+            }
+        }
     }
 
     /// The places where a definition lies.
@@ -132,7 +159,8 @@ impl Distribution {
                 }
             };
             let sender = SealingKey::random();
-            let mut known = Known { partitions, sender, entries, places: HashMap::new() };
+            let mut known =
+                Known { partitions, sender, entries, taken_away: VecDeque::new(), places: HashMap::new() };
             self.changes.mark_all();
             self.follow(&mut known).await;
         }
@@ -304,7 +332,7 @@ impl Distribution {
         let count = differences.len() as u64;
         if count > 0 {
             let changed = definition_bucket::change(&self.connection, differences).await;
-            known.entries.extend(changed.map_err(DistributionProblem::Bucket)?);
+            known.note(changed.map_err(DistributionProblem::Bucket)?);
             self.counters.distributed.add(count);
         }
         Ok(())
