@@ -170,8 +170,8 @@ async fn read_past(announcer: &Announcer, beginning: Beginning) -> Result<Past, 
         recent::last_fresh(reader).await?.unwrap_or(now).min(now).plus_ms(-RECENT_MS)
     };
     let looked = Within { since, until: now.plus_ms(STEP_MS) };
-    let votes = recent::all_within(reader, partitions, looked).await?;
-    let latest = changes::latest_of_all(reader, partitions).await?;
+    let votes = recent::within(reader, partitions, looked).await?;
+    let latest = changes::latest_of(reader, partitions).await?;
     let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
     Ok(Past { is_known: true, locations, numbers, absent, votes, looked, statuses })
 }

@@ -104,7 +104,7 @@ async fn the_time_that_was_watched_stays_as_it_was(
     run(&store, service, &results(service, 0..1_000, 300..2_000)).await;
     let expected = [(0, Up), (300, Down), (500, Down), (501, Up)];
     assert_eq!(statuses(&store, service).await, expected);
-    let latest = changes::latest_of_all(store.history.reader(), Partitions::ALL).await.unwrap();
+    let latest = changes::latest_of(store.history.reader(), Partitions::ALL).await.unwrap();
     assert_eq!(latest, [own[1]]);
     let imported = changes::since(store.history.reader(), service, at(START_MS)).await.unwrap();
     assert_eq!(imported[0].cause, ChangeCause::Imported);

@@ -58,7 +58,7 @@ async fn the_newest_result_of_each_location_is_its_vote(
             *newest = vote;
         }
     }
-    let found = recent::all_within(store.history.reader(), partitions, since(since_ms)).await.unwrap();
+    let found = recent::within(store.history.reader(), partitions, since(since_ms)).await.unwrap();
     let found: BTreeMap<(i64, String), Vote> = found
         .into_iter()
         .flat_map(|(service, votes)| votes.into_iter().map(move |(number, vote)| (service, number, vote)))
@@ -73,8 +73,7 @@ fn since(since_ms: i64) -> Within {
 
 /// Everything that a restart would know of these services.
 async fn known(store: &Store, since_ms: i64, expected: &[Expected]) -> LatestVotes {
-    let mut votes =
-        recent::all_within(store.history.reader(), Partitions::ALL, since(since_ms)).await.unwrap();
+    let mut votes = recent::within(store.history.reader(), Partitions::ALL, since(since_ms)).await.unwrap();
     recent::complete(&store.history, &mut votes, expected, since(since_ms)).await.unwrap();
     votes
 }

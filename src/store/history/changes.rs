@@ -98,7 +98,7 @@ fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn latest_of_all(
+pub async fn latest_of(
     connection: &impl ConnectionTrait,
     partitions: Partitions,
 ) -> Result<Vec<StatusChange>, HistoryError> {

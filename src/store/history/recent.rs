@@ -61,7 +61,7 @@ pub struct Within {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn all_within(
+pub async fn within(
     connection: &impl ConnectionTrait,
     partitions: Partitions,
     Within { since, until }: Within,
@@ -94,7 +94,7 @@ pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Time
     Ok(last.map(Timestamp::from_ms))
 }
 
-/// Adds what is missing to the votes that [`all_within`] found: what is older, and what is sealed.
+/// Adds what is missing to the votes that [`within`] found: what is older, and what is sealed.
 ///
 /// # Errors
 /// When the database fails, or a block cannot be read.
