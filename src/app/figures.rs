@@ -7,6 +7,8 @@ use crate::app::cluster::Cluster;
 use crate::app::remote::Remote;
 use crate::bus::connection::ConnectionState;
 use crate::cluster::counters::ClusterCounters;
+use crate::engine::Engine;
+use crate::engine::counters::Counters;
 use crate::http::v1::figures::{BusFigures, Figures, ReadFigures, ShareFigures};
 use crate::record::fence::FenceCounters;
 use crate::record::recorder::RecordCounters;
@@ -14,6 +16,7 @@ use crate::remote::counters::{Refusal, RemoteCounters};
 
 /// Where they are counted.
 pub(super) struct Sources {
+    engine: Arc<Counters>,
     recorded: Arc<RecordCounters>,
     fenced: Arc<FenceCounters>,
     bus: Option<(Arc<ConnectionState>, Arc<RemoteCounters>)>,
@@ -22,12 +25,14 @@ pub(super) struct Sources {
 
 impl Sources {
     pub(super) fn new(
+        engine: &Engine,
         recorded: &Arc<RecordCounters>,
         fenced: &Arc<FenceCounters>,
         remote: Option<&Remote>,
         cluster: Option<&Cluster>,
     ) -> Self {
         Self {
+            engine: engine.counters(),
             recorded: Arc::clone(recorded),
             fenced: Arc::clone(fenced),
             bus: remote.map(|remote| (Arc::clone(remote.connection.state()), Arc::clone(&remote.counters))),
@@ -52,12 +57,15 @@ impl ReadFigures for Sources {
     fn read(&self) -> Figures {
         let bus = self.bus.as_ref().map(|(connection, remote)| BusFigures {
             is_connected: connection.is_connected(),
+            pending_batches: get(&remote.pending),
+            lag_ms: get(&remote.lag_ms),
             redelivered_batches: remote.redelivered.get(),
             refused_results: Refusal::ALL.into_iter().map(|reason| remote.refused(reason).get()).sum(),
         });
         Figures {
             waiting_results: get(&self.recorded.waiting),
             spool_bytes: get(&self.recorded.spool_bytes),
+            lateness_p99_ms: self.engine.lateness_p99_ms(),
             bus,
             share: self.share(),
         }

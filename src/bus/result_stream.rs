@@ -54,6 +54,8 @@ pub struct IncomingBatch {
     pub received_at: Timestamp,
     /// True if it has come before.
     pub is_redelivered: bool,
+    /// Batches that the bus has behind it.
+    pub pending: u64,
     message: Message,
 }
 
@@ -111,6 +113,7 @@ impl Incoming {
             payload: message.payload.clone(),
             received_at: Timestamp::from_ms(i64::try_from(published_ms).unwrap_or(0)),
             is_redelivered: info.delivered > 1,
+            pending: info.pending,
             message,
         })
     }

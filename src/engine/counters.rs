@@ -95,6 +95,21 @@ impl Counters {
         self.late_sum_us.add(u64::try_from(late_us).unwrap_or(0));
     }
 
+    /// The milliseconds that 99 of 100 starts were not late by, as far as the bounds of the histogram say; the largest bound
+    /// stands for everything above it. `None` before the first start.
+    #[must_use]
+    pub fn lateness_p99_ms(&self) -> Option<u64> {
+        let counts = self.lateness.each_ref().map(Count::get);
+        let starts: u64 = counts.iter().sum();
+        let mut within = 0;
+        let place = counts.iter().position(|count| {
+            within += count;
+            starts > 0 && within * 100 >= starts * 99
+        });
+        let bound = LATENESS_BOUNDS_MS[place?.min(LATENESS_BOUNDS_MS.len() - 1)];
+        u64::try_from(bound).ok()
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "bounds and sums are far below 2^53")]
     fn collect_lateness(&self, out: &mut Exposition) {
         let mut within = 0;
@@ -133,5 +148,27 @@ impl Collect for Counters {
         out.counter("restarts_total", "Service actors started again after a panic.")
             .value(self.restarts.get());
         self.collect_lateness(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Starts that were so many milliseconds late, and the bound that 99 of 100 kept.
+    #[rstest]
+    #[case::none(&[], None)]
+    #[case::on_time(&[(100, 0)], Some(1))]
+    #[case::one_of_a_hundred(&[(99, 1), (1, 400)], Some(1))]
+    #[case::two_of_a_hundred(&[(98, 1), (2, 400)], Some(500))]
+    #[case::beyond_all_bounds(&[(1, 100_000)], Some(60_000))]
+    fn a_bound_is_kept_by_99_of_100_starts(#[case] starts: &[(u32, i64)], #[case] bound_ms: Option<u64>) {
+        let counters = Counters::default();
+        for (count, late_ms) in starts {
+            (0..*count).for_each(|_| counters.started_late(late_ms * 1_000));
+        }
+        assert_eq!(counters.lateness_p99_ms(), bound_ms);
     }
 }

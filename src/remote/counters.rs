@@ -1,5 +1,8 @@
 //! The counts of what came from locations in other places, and what became of it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
 use crate::engine::counters::Count;
 use crate::model::word::words;
 use crate::telemetry::{Collect, Exposition};
@@ -35,6 +38,10 @@ pub struct RemoteCounters {
     pub deliveries: Count,
     /// Machines that became locations.
     pub enrolled: Count,
+    /// Batches that the bus has for this node, and that it has not taken yet.
+    pub pending: AtomicU64,
+    /// The milliseconds that the last batch took from the bus to the history.
+    pub lag_ms: AtomicU64,
     /// Results that were not taken, by reason.
     refused: [Count; Refusal::ALL.len()],
 }
@@ -65,5 +72,10 @@ impl Collect for RemoteCounters {
         out.counter("remote_deliveries_total", "Requests of locations for all their definitions.")
             .value(self.deliveries.get());
         out.counter("remote_enrolments_total", "Machines that became locations.").value(self.enrolled.get());
+        out.gauge("remote_pending_batches", "Batches of results that the bus has, not taken yet.")
+            .value(self.pending.load(Ordering::Relaxed));
+        let lag_ms = Duration::from_millis(self.lag_ms.load(Ordering::Relaxed));
+        out.gauge("remote_lag_seconds", "The time that the last batch took from the bus to the history.")
+            .value(lag_ms.as_secs_f64());
     }
 }

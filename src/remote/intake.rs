@@ -7,6 +7,7 @@
 //! between leaves its batches to the next: they come again, and what is stored already changes nothing.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -141,6 +142,7 @@ impl Intake {
     ) -> bool {
         let (mut heard, mut waiting) = (Vec::new(), Vec::new());
         for batch in batches {
+            self.counters.pending.store(batch.pending, Ordering::Relaxed);
             if batch.is_redelivered {
                 self.counters.redelivered.add(1);
             }
@@ -240,6 +242,8 @@ impl Intake {
                 self.counters.taken.add(stored.records.len() as u64);
                 self.counters.acknowledged.add(1);
                 self.late.note(&stored.records, self.clock.now());
+                let lag_ms = self.clock.now().ms_since(stored.batch.received_at);
+                self.counters.lag_ms.store(u64::try_from(lag_ms).unwrap_or(0), Ordering::Relaxed);
                 stored.batch.acknowledge().await;
             }
         }

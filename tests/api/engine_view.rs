@@ -83,10 +83,15 @@ fn a_node_that_is_alone_says_so_and_what_waits() {
         let queues = json!({
             "waiting_results": 0,
             "spool_bytes": 0,
+            "lateness_p99_ms": null,
             "bus_connected": null,
+            "pending_batches": null,
+            "lag_ms": null,
             "redelivered_batches": 0,
             "refused_results": 0,
-            "locations": [{"code": "local", "status": "online", "waiting_results": null, "spool_bytes": null}],
+            "locations": [{
+                "code": "local", "status": "online", "waiting_results": null, "spool_bytes": null, "lateness_p99_ms": null,
+            }],
         });
         assert_eq!(engine["queues"], queues);
     }

@@ -58,7 +58,10 @@ pub(super) struct Node {
 pub(super) struct Queues {
     pub(super) waiting_results: u64,
     pub(super) spool_bytes: u64,
+    pub(super) lateness_p99_ms: Option<u64>,
     pub(super) bus_connected: Option<bool>,
+    pub(super) pending_batches: Option<u64>,
+    pub(super) lag_ms: Option<u64>,
     pub(super) redelivered_batches: u64,
     pub(super) refused_results: u64,
     pub(super) locations: Vec<Location>,
@@ -71,4 +74,5 @@ pub(super) struct Location {
     pub(super) status: String,
     pub(super) waiting_results: Option<u64>,
     pub(super) spool_bytes: Option<u64>,
+    pub(super) lateness_p99_ms: Option<u64>,
 }

@@ -160,7 +160,10 @@ fn queues_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
         ("queues", Side::Left),
         ("waiting", Side::Right),
         ("spool", Side::Right),
+        ("late", Side::Right),
         ("bus", Side::Left),
+        ("pending", Side::Right),
+        ("lag", Side::Right),
         ("redelivered", Side::Right),
         ("refused", Side::Right),
     ];
@@ -175,7 +178,10 @@ fn queues_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
             Cell::of(one.name()),
             Cell::number(queues.waiting_results),
             Cell::of(HumanBytes(queues.spool_bytes).to_string()).painted(YELLOW, queues.spool_bytes > 0),
+            milliseconds(queues.lateness_p99_ms),
             Cell::of(bus).painted(RED, is_away),
+            Cell::of(queues.pending_batches.map_or("–".into(), |batches| batches.to_string())),
+            milliseconds(queues.lag_ms),
             Cell::number(queues.redelivered_batches),
             Cell::number(queues.refused_results).painted(YELLOW, queues.refused_results > 0),
         ]
@@ -201,8 +207,13 @@ fn troubles(answered: &[Answered<'_>]) -> Vec<String> {
 
 /// The locations that any of the nodes knows, each as the first of them sees it.
 fn locations_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
-    let head =
-        [("location", Side::Left), ("status", Side::Left), ("waiting", Side::Right), ("spool", Side::Right)];
+    let head = [
+        ("location", Side::Left),
+        ("status", Side::Left),
+        ("waiting", Side::Right),
+        ("spool", Side::Right),
+        ("late", Side::Right),
+    ];
     let mut known: BTreeMap<&str, &Location> = BTreeMap::new();
     for location in answered.iter().flat_map(|one| &one.engine.queues.locations) {
         known.entry(&location.code).or_insert(location);
@@ -215,9 +226,16 @@ fn locations_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
             Cell::of(location.waiting_results.map_or("–".into(), |waiting| waiting.to_string())),
             Cell::of(spool.map_or("–".into(), |bytes| HumanBytes(bytes).to_string()))
                 .painted(YELLOW, spool.is_some_and(|bytes| bytes > 0)),
+            milliseconds(location.lateness_p99_ms),
         ]
     };
     table::draw(head, known.values().map(row).collect(), colours)
+}
+
+/// A time in milliseconds, if it is known; what is above a second is to be noticed.
+fn milliseconds(time_ms: Option<u64>) -> Cell {
+    let text = time_ms.map_or("–".into(), |time_ms| format!("{time_ms} ms"));
+    Cell::of(text).painted(YELLOW, time_ms.is_some_and(|time_ms| time_ms > 1_000))
 }
 
 /// A timestamp of the API to the second, as people write it.

@@ -13,6 +13,8 @@ pub struct Figures {
     pub waiting_results: u64,
     /// Bytes of results on disk that it has not taken yet.
     pub spool_bytes: u64,
+    /// The milliseconds that 99 of 100 checks of this process started late at most; `None` before the first.
+    pub lateness_p99_ms: Option<u64>,
     /// The bus; `None` without one.
     pub bus: Option<BusFigures>,
     /// The share of this node; zeros on a node that is alone.
@@ -24,6 +26,10 @@ pub struct Figures {
 pub struct BusFigures {
     /// A server is connected at this moment.
     pub is_connected: bool,
+    /// Batches of results of locations that the bus has for this node, and that it has not taken yet.
+    pub pending_batches: u64,
+    /// The milliseconds from the bus to the history that the last batch took.
+    pub lag_ms: u64,
     /// Batches of results of locations that came again.
     pub redelivered_batches: u64,
     /// Results of locations that were not taken.

@@ -21,8 +21,11 @@ fn alone() -> Value {
         "actors": [],
         "ownership": null,
         "queues": {
-            "waiting_results": 3, "spool_bytes": 0, "bus_connected": null, "redelivered_batches": 0, "refused_results": 0,
-            "locations": [{"code": "local", "status": "online", "waiting_results": null, "spool_bytes": null}],
+            "waiting_results": 3, "spool_bytes": 0, "lateness_p99_ms": 2,
+            "bus_connected": null, "pending_batches": null, "lag_ms": null, "redelivered_batches": 0, "refused_results": 0,
+            "locations": [{
+                "code": "local", "status": "online", "waiting_results": null, "spool_bytes": null, "lateness_p99_ms": null,
+            }],
         },
     })
 }
@@ -45,11 +48,11 @@ fn among_others(node: &str) -> Value {
             "fenced_results": 2, "fenced_changes": 1,
         },
         "queues": {
-            "waiting_results": 0, "spool_bytes": 2_097_152, "bus_connected": node == "a",
-            "redelivered_batches": 4, "refused_results": 0,
+            "waiting_results": 0, "spool_bytes": 2_097_152, "lateness_p99_ms": null,
+            "bus_connected": node == "a", "pending_batches": 12, "lag_ms": 1_200, "redelivered_batches": 4, "refused_results": 0,
             "locations": [
-                {"code": "ams", "status": "offline", "waiting_results": 12_000, "spool_bytes": 1_048_576},
-                {"code": "local", "status": "online", "waiting_results": null, "spool_bytes": null},
+                {"code": "ams", "status": "offline", "waiting_results": 12_000, "spool_bytes": 1_048_576, "lateness_p99_ms": 4},
+                {"code": "local", "status": "online", "waiting_results": null, "spool_bytes": null, "lateness_p99_ms": null},
             ],
         },
     })
@@ -63,11 +66,11 @@ fn a_node_that_is_alone_is_one_line() {
   node  address         partitions          taken  of dead  released  lost  fenced  since
   –     127.0.0.1:8080  alone: all of them      –        –         –     –       –  2026-11-23 12:00:00
 
-queues          waiting  spool  bus   redelivered  refused
-127.0.0.1:8080        3    0 B  none            0        0
+queues          waiting  spool  late  bus   pending  lag  redelivered  refused
+127.0.0.1:8080        3    0 B  2 ms  none        –    –            0        0
 
-location  status  waiting  spool
-local     online        –      –
+location  status  waiting  spool  late
+local     online        –      –     –
 ";
     assert_eq!(draw(&[seen(8080, Ok(alone()))], NOW, false), expected);
 }
@@ -90,16 +93,16 @@ a  a     127.0.0.1:8080  21 of 64, leads     64       10        43     0       3
 b  b     127.0.0.1:8081  21 of 64            64       10        43     0       3  2026-11-23 12:00:00
    ?     127.0.0.1:8082  does not answer: Connection refused (os error 111)
 
-queues  waiting     spool  bus        redelivered  refused
-a             0  2.00 MiB  connected            4        0
-b             0  2.00 MiB  away                 4        0
+queues  waiting     spool  late  bus        pending      lag  redelivered  refused
+a             0  2.00 MiB     –  connected       12  1200 ms            4        0
+b             0  2.00 MiB     –  away            12  1200 ms            4        0
 
 a: location was started again once: it panicked
 b: the engine takes no commands
 
-location  status   waiting     spool
-ams       offline    12000  1.00 MiB
-local     online         –         –
+location  status   waiting     spool  late
+ams       offline    12000  1.00 MiB  4 ms
+local     online         –         –     –
 ";
     assert_eq!(draw(&nodes, NOW, false), expected);
 }

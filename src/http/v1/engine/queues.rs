@@ -18,9 +18,15 @@ pub(super) struct QueuesView {
     /// Bytes of results on disk that it has not taken yet.
     #[schema(minimum = 0)]
     spool_bytes: u64,
+    #[schema(schema_with = lateness, required)]
+    lateness_p99_ms: Option<u64>,
     /// True while a NATS server is connected; null where none is set.
     #[schema(required)]
     bus_connected: Option<bool>,
+    #[schema(schema_with = pending, required)]
+    pending_batches: Option<u64>,
+    #[schema(schema_with = lag, required)]
+    lag_ms: Option<u64>,
     /// Batches of results of locations in other places that came again.
     #[schema(minimum = 0)]
     redelivered_batches: u64,
@@ -43,6 +49,8 @@ struct LocationView {
     waiting_results: Option<u64>,
     #[schema(schema_with = spool, required)]
     spool_bytes: Option<u64>,
+    #[schema(schema_with = lateness_there, required)]
+    lateness_p99_ms: Option<u64>,
 }
 
 impl QueuesView {
@@ -54,6 +62,9 @@ impl QueuesView {
             waiting_results: figures.waiting_results,
             spool_bytes: figures.spool_bytes,
             bus_connected: figures.bus.map(|bus| bus.is_connected),
+            lateness_p99_ms: figures.lateness_p99_ms,
+            pending_batches: figures.bus.map(|bus| bus.pending_batches),
+            lag_ms: figures.bus.map(|bus| bus.lag_ms),
             redelivered_batches: bus.redelivered_batches,
             refused_results: bus.refused_results,
             locations: known.iter().map(|known| LocationView::of(known, now)).collect(),
@@ -69,6 +80,7 @@ impl LocationView {
             status: if known.is_online(now) { "online" } else { "offline" },
             waiting_results: seen.as_ref().map(|seen| seen.waiting),
             spool_bytes: seen.as_ref().map(|seen| seen.spool_bytes),
+            lateness_p99_ms: seen.as_ref().map(|seen| seen.lateness_p99_us.div_ceil(1_000)),
         }
     }
 }
@@ -79,6 +91,33 @@ fn code() -> Shape {
 
 fn status() -> Shape {
     one_of(&["online", "offline"])
+}
+
+fn lateness() -> Shape {
+    integer().at_least(0).nullable().says(
+        "The milliseconds that 99 of 100 checks of this process have started late at most, as a bound of the histogram in \
+        /metrics; null before the first.",
+    )
+}
+
+fn lateness_there() -> Shape {
+    integer()
+        .at_least(0)
+        .nullable()
+        .says("The same of a location in another place, as it has last said itself.")
+}
+
+fn pending() -> Shape {
+    integer().at_least(0).nullable().says(
+        "Batches of results that the NATS server has for this node, and that it had not taken when the last one came; null \
+        where no server is set.",
+    )
+}
+
+fn lag() -> Shape {
+    integer().at_least(0).nullable().says(
+        "The milliseconds that the last batch of results took from the NATS server into the history; null likewise.",
+    )
 }
 
 fn waiting() -> Shape {
