@@ -36,7 +36,7 @@ use crate::announcer::ownership::Ownership;
 use crate::announcer::peers::{Counts, Peers};
 use crate::app::background::{Background, BackgroundParts};
 use crate::app::bus::Joined;
-use crate::app::cluster::Cluster;
+use crate::app::cluster::{Cluster, Lone};
 use crate::app::figures::Sources;
 use crate::app::first_start::{FirstStart, FolderLock};
 use crate::app::recording::{
@@ -102,8 +102,8 @@ struct Recording {
 
 impl Recording {
     /// Returns the source of the numbers that operators see.
-    fn figures(&self, remote: Option<&Remote>, cluster: Option<&Cluster>) -> Sources {
-        Sources::new(&self.recorded, &self.fenced, remote, cluster)
+    fn figures(&self, engine: &Engine, remote: Option<&Remote>, cluster: Option<&Cluster>) -> Sources {
+        Sources::new(engine, &self.recorded, &self.fenced, remote, cluster)
     }
 
     /// Returns the sources of the numbers at `/metrics`.
@@ -141,11 +141,12 @@ impl App {
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
         let bus = bus::join(&config).await?;
         let foundation = Foundation::lay(config, clock).await?;
+        // Before anything is written.
+        let ownership = cluster::ownership(&foundation, bus.as_ref(), node).await?;
         let trust_clock = foundation.config.trust_clock;
         let guard = wall_clock::guard(&foundation.databases, &foundation.clock, trust_clock).await?;
         let first_start = make_ready(&foundation, node).await?;
         let definer = definer(&foundation)?;
-        let ownership = cluster::ownership(&foundation, bus.as_ref(), node).await?;
         let recording = start_recording(&foundation, &definer, &guard, &ownership, &supervisor)?;
         let is_past_whole = past::replay(&foundation.databases, &recording.recorder).await;
         let engine = start_engine(&foundation, &definer, probers, &recording, &supervisor);
@@ -172,7 +173,7 @@ impl App {
             announcer: announcer.clone(),
             limiter,
             collectors: recording.collectors(&engine, &guard, &supervisor, remote.as_ref(), cluster.as_ref()),
-            figures: Box::new(recording.figures(remote.as_ref(), cluster.as_ref())),
+            figures: Box::new(recording.figures(&engine, remote.as_ref(), cluster.as_ref())),
             supervisor: supervisor.clone(),
         };
         let background = Background::start(BackgroundParts {
@@ -185,6 +186,7 @@ impl App {
             guard: &guard,
             limits: &foundation.config.record,
             restored,
+            lone: Lone::of(&announcer.ownership, &foundation.config),
         })
         .await;
         cluster::wait_for_share(&announcer.ownership).await;

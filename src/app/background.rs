@@ -8,6 +8,7 @@ use actix::Arbiter;
 use tokio::task::JoinHandle;
 
 use crate::announcer::Announcer;
+use crate::app::cluster::Lone;
 use crate::app::{past, reconcile};
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
@@ -43,6 +44,7 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) guard: &'a Arc<ClockGuard>,
     pub(super) limits: &'a RecordLimits,
     pub(super) restored: Vec<Restored>,
+    pub(super) lone: Option<Lone>,
 }
 
 /// The background work of an app.
@@ -65,6 +67,7 @@ impl Background {
             guard,
             limits,
             restored,
+            lone,
         } = parts;
         let Announcer { databases, engine, .. } = announcer;
         let retry = Duration::from_millis(limits.retry_ms);
@@ -77,9 +80,9 @@ impl Background {
             retry,
         };
         let figures = figures.restore_in_background(supervisor, FIGURES).await;
-        let prepared = databases.clone();
-        let preparation =
-            supervisor.spawn(PREPARATION, move || past::prepare_history(prepared.clone(), retry));
+        let (prepared, ended) = (databases.clone(), supervisor.clone());
+        let preparation = supervisor
+            .spawn(PREPARATION, move || past::prepare_history(prepared.clone(), retry, lone, ended.clone()));
         let (recovered, returned) = (databases.clone(), Arc::clone(returned));
         let recovery = supervisor
             .spawn(RECOVERY, move || recovery::run(recovered.clone(), Arc::clone(&returned), retry));

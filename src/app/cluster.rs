@@ -17,12 +17,13 @@ use crate::cluster::counters::ClusterCounters;
 use crate::cluster::handover::Handover;
 use crate::cluster::keeper::{self, Keeper, KeeperParts};
 use crate::cluster::pings;
+use crate::config::Config;
 use crate::config::limits::BusLimits;
 use crate::config::sources::BadConfig;
 use crate::id::Id;
 use crate::record::recorder::Recorder;
 use crate::record::recovery::Returned;
-use crate::store::history::holds;
+use crate::store::history::{History, holds};
 use crate::supervise::{Handle, Kind, Supervisor};
 
 const ANSWERS: Kind = Kind::restarting("answers_to_nodes");
@@ -56,33 +57,52 @@ pub(super) async fn ownership(
     let is_shared = |url: &Option<String>| url.as_ref().is_some_and(|url| url.starts_with("postgres"));
     match bus {
         Some(bus) if is_shared(&config.database_url) && is_shared(&config.history_url) => {
+            if config.alone {
+                tracing::warn!("--alone is for a process without nats_url: this one is a node among others");
+            }
             Ok(Ownership::among_others(Member { name: bus.node.clone(), folder }))
         }
         _ => {
-            refuse_unless_alone(foundation).await?;
+            Lone { is_told: config.alone }.claim(&foundation.databases.history).await?;
             Ok(Ownership::alone())
         }
     }
 }
 
-/// Refuses to watch alone what several nodes have shared, unless the operator says that they are gone: nothing else would
-/// keep them from watching everything a second time. A history that is away cannot be asked.
-async fn refuse_unless_alone(foundation: &Foundation) -> anyhow::Result<()> {
-    let history = &foundation.databases.history;
-    if !history.is_prepared() || holds::newest(history.reader()).await?.is_none() {
-        return Ok(());
+const SHARED: &str = "nodes with nats_url hold the services of this history, and this process is not set to be one of \
+    them: it would watch all of them a second time. Set nats_url, nats_credentials and the URLs of both databases \
+    (docs/cluster.md), or, if the other nodes are gone for good, start it once with --alone";
+
+/// A process that watches everything alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lone {
+    /// The operator says that other nodes are gone for good.
+    is_told: bool,
+}
+
+impl Lone {
+    /// `None` for a node among others.
+    pub(super) fn of(ownership: &Ownership, config: &Config) -> Option<Self> {
+        ownership.member().is_none().then_some(Self { is_told: config.alone })
     }
-    if !foundation.config.alone {
-        let problem = "several nodes share the services of this history, and this process is not set to be one of \
-            them: it would watch all of them a second time. Set nats_url, nats_credentials and the URLs of both databases \
-            (docs/cluster.md), or, if the other nodes are gone for good, start it once with --alone";
-        return Err(BadConfig(problem.into()).into());
+
+    /// Refuses to watch alone what nodes hold, unless the operator says that they are gone: nothing else would keep them from
+    /// watching everything a second time. A history that is away cannot be asked.
+    pub(super) async fn claim(self, history: &History) -> anyhow::Result<()> {
+        if !history.is_prepared() || holds::newest(history.reader()).await?.is_none() {
+            return Ok(());
+        }
+        if !self.is_told {
+            return Err(BadConfig(SHARED.into()).into());
+        }
+        // A node that lost its power in the middle of a write still holds the lock.
+        holds::end_stalled_copies(history.reader()).await?;
+        let transaction = history.begin().await?;
+        holds::forget(&transaction).await?;
+        transaction.commit().await?;
+        tracing::warn!("this process watches alone what several nodes have shared");
+        Ok(())
     }
-    let transaction = history.begin().await?;
-    holds::forget(&transaction).await?;
-    transaction.commit().await?;
-    tracing::warn!("this process watches alone what several nodes have shared");
-    Ok(())
 }
 
 /// Waits until this node has a share, but not for long: others may have everything, or the bus may be away.

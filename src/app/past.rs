@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::announcer::Announcer;
+use crate::app::cluster::Lone;
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::record::recorder::{Drain, Recorder};
@@ -71,11 +72,24 @@ pub(super) async fn restore_services(
     }
 }
 
-/// Brings a history up to date that was away at the start, as soon as it answers.
-pub(super) async fn prepare_history(databases: Databases, retry: Duration) {
+/// Brings a history up to date that was away at the start, as soon as it answers. A process that watches alone ends when that
+/// says that nodes hold the services.
+pub(super) async fn prepare_history(
+    databases: Databases,
+    retry: Duration,
+    lone: Option<Lone>,
+    supervisor: Supervisor,
+) {
     while !databases.history.is_prepared() {
         match databases.prepare_history().await {
-            Ok(()) => tracing::info!("the history database is there and up to date"),
+            Ok(()) => {
+                tracing::info!("the history database is there and up to date");
+                if let Some(lone) = lone
+                    && let Err(refusal) = lone.claim(&databases.history).await
+                {
+                    supervisor.fail(&refusal.to_string());
+                }
+            }
             Err(error) if error.is_away() => tracing::debug!(%error, "the history database is still away"),
             Err(error) => tracing::error!(%error, "the history database cannot be used"),
         }

@@ -50,7 +50,10 @@ impl Handover {
     pub async fn begin(&self, partitions: Partitions, fence: Fence) -> Result<(), StoreError> {
         let Announcer { databases, engine, ownership, .. } = &self.announcer;
         let hold = Hold { holder: Some(self.member.folder), fence, taken_at: engine.now() };
-        holds::end_stalled_copies(databases.history.reader()).await?;
+        // Who may not end them waits for the lock, and no longer than any statement does.
+        if let Err(error) = holds::end_stalled_copies(databases.history.reader()).await {
+            tracing::warn!(%error, "writes that stand still cannot be ended");
+        }
         let transaction = databases.history.begin().await?;
         holds::limit_idling(&transaction).await?;
         holds::take(&transaction, partitions, hold).await?;
