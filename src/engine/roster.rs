@@ -311,3 +311,44 @@ impl Collect for Roster {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use actix::{Actor, Context, Handler};
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Nobody looks.
+    struct Nobody;
+
+    impl Actor for Nobody {
+        type Context = Context<Self>;
+    }
+
+    impl Handler<Urged> for Nobody {
+        type Result = ();
+
+        fn handle(&mut self, _: Urged, _: &mut Context<Self>) {}
+    }
+
+    /// When it was heard, and what it is a million milliseconds after the beginning.
+    #[rstest]
+    #[case::never(None, false)]
+    #[case::just_now(Some(1_000_000), true)]
+    #[case::a_minute_ago(Some(940_000), true)]
+    #[case::longer_ago(Some(939_999), false)]
+    #[actix::test]
+    async fn a_location_is_offline_after_a_minute(#[case] heard_at_ms: Option<i64>, #[case] is_online: bool) {
+        let roster = Roster::default();
+        let code: LocationCode = "fra".parse().unwrap();
+        let (name, place, country_code) = ("Frankfurt".into(), String::new(), "DE".into());
+        let location = Location { code: code.clone(), name, place, country_code };
+        roster.add_elsewhere(location, Nobody.start().recipient());
+        let known = roster.find(code.as_str()).unwrap();
+        if let Some(at_ms) = heard_at_ms {
+            known.note_seen(LastSeen { at: Timestamp::from_ms(at_ms), ..LastSeen::default() });
+        }
+        assert_eq!(known.is_online(Timestamp::from_ms(1_000_000)), is_online);
+    }
+}

@@ -97,7 +97,7 @@ pub struct Location {
 }
 
 /// What a location in another place has last said of itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LastSeen {
     /// When it was heard, by our clock.
     pub at: Timestamp,
