@@ -83,7 +83,7 @@ impl BinaryValue for bool {
 impl BinaryValue for &[u8] {
     fn write(self, bytes: &mut Vec<u8>) {
         // PostgreSQL itself takes no value of a gigabyte.
-        bytes.extend(u32::try_from(self.len()).unwrap_or(u32::MAX).to_be_bytes());
+        bytes.extend(i32::try_from(self.len()).unwrap_or(i32::MAX).to_be_bytes());
         bytes.extend(self);
     }
 }

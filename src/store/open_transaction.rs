@@ -31,10 +31,10 @@ impl OpenTransaction {
         }
     }
 
-    /// Ends one that has only read.
+    /// Ends one that has only read. The connection of PostgreSQL is free a moment later.
     ///
     /// # Errors
-    /// When the database fails.
+    /// When SQLite fails.
     pub async fn end_reading(self) -> Result<(), DbErr> {
         match self {
             Self::Sqlite(transaction) => transaction.commit().await,
