@@ -26,7 +26,7 @@ test:
 
 # The long form of the reliability tests, figures printed: docs/reliability.md.
 endure *arguments:
-    WATCHKEEPER_ENDURE=1 cargo test --release --test reliability --test starvation --test engine --test probe -- --nocapture --test-threads=1 {{ arguments }}
+    WATCHKEEPER_ENDURE=1 cargo test --release --test reliability --test starvation --test engine --test probe --test cluster -- --nocapture --test-threads=1 {{ arguments }}
 
 # The rules of the house alone: floors, places of crates, names.
 tidy:
