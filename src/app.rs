@@ -135,7 +135,6 @@ impl App {
     pub async fn start(config: Config, clock: Clock, supervisor: Supervisor) -> anyhow::Result<Self> {
         supervisor.watch_thread("the main thread", &Arbiter::current());
         let (listener, config) = listen(config)?;
-        let address = config.listen;
         let probers = locations::probers(&config, &clock)?;
         let looking = Arc::new(toolbox(&config, &clock, None)?);
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
@@ -143,8 +142,8 @@ impl App {
         let foundation = Foundation::lay(config, clock).await?;
         // Before anything is written.
         let ownership = cluster::ownership(&foundation, bus.as_ref(), node).await?;
-        let trust_clock = foundation.config.trust_clock;
-        let guard = wall_clock::guard(&foundation.databases, &foundation.clock, trust_clock).await?;
+        let Foundation { config, databases, clock, .. } = &foundation;
+        let guard = wall_clock::guard(databases, clock, config.trust_clock).await?;
         let first_start = make_ready(&foundation, node).await?;
         let definer = definer(&foundation)?;
         let recording = start_recording(&foundation, &definer, &guard, &ownership, &supervisor)?;
@@ -192,7 +191,7 @@ impl App {
         cluster::wait_for_share(&announcer.ownership).await;
         let server = public::open(state, listener)?;
         Ok(Self {
-            address,
+            address: foundation.config.listen,
             first_start,
             server,
             background,
