@@ -4,13 +4,14 @@
 //! Pure: a batch, what is assigned and the times go in, results come out. A result that was measured in an earlier version,
 //! while that was in force, is history: it is stored, but says nothing of the present.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::bus::messages::results::ResultBatch;
 use crate::clock::{STEP_MS, Timestamp};
 use crate::id::Id;
 use crate::model::history::CheckRecord;
 use crate::model::location::LocationCode;
+use crate::model::service::ServiceKey;
 use crate::remote::assignments::{OLDEST_MS, OfLocation};
 use crate::remote::counters::Refusal;
 
@@ -20,6 +21,9 @@ const MOST_ATTEMPTS: u8 = 6;
 const RATE_FACTOR: f64 = 20.0;
 /// Seconds of its schedule that may come at once: everything that is not too old, twice over.
 const BURST_SECONDS: f64 = 2.0 * OLDEST_MS as f64 / 1_000.0;
+/// Looks at one service that may come together, and in a second: it looks once a second in a hurry, and when it is asked.
+const LOOKS_AT_ONCE: i64 = 10;
+const LOOKS_PER_SECOND: i64 = 2;
 /// Results that may come at once in any case.
 const BURST_LEAST: f64 = 1_000.0;
 
@@ -61,6 +65,7 @@ pub struct Judged {
 pub fn judge(arrival: Arrival, of_location: &OfLocation, now: Timestamp) -> Judged {
     let Arrival { location, batch, received_at, clock_ahead_ms } = arrival;
     let mut judged = Judged::default();
+    let crowded = crowded(&batch.records);
     let mut places: HashMap<(Id, bool), usize> = HashMap::new();
     for mut record in batch.records {
         record.checked_at = record.checked_at.plus_ms(-clock_ahead_ms);
@@ -72,6 +77,7 @@ pub fn judge(arrival: Arrival, of_location: &OfLocation, now: Timestamp) -> Judg
         let assigned = assigned.or_else(|| of_location.earlier(record.service, version, record.checked_at));
         let refusal = match assigned {
             _ if record.location != location => Some(Refusal::Malformed),
+            _ if crowded.contains(&record.service) => Some(Refusal::TooMany),
             None if present.is_none() => Some(Refusal::NotAssigned),
             None => Some(Refusal::OldVersion),
             Some(_) if !is_plausible(&record, received_at, now) => Some(Refusal::Implausible),
@@ -89,6 +95,20 @@ pub fn judge(arrival: Arrival, of_location: &OfLocation, now: Timestamp) -> Judg
         judged.taken[place].records.push(record);
     }
     judged
+}
+
+/// The services of which a batch holds more than anybody can have measured in the time that it covers.
+fn crowded(records: &[CheckRecord]) -> HashSet<ServiceKey> {
+    let mut spans: HashMap<ServiceKey, (Timestamp, Timestamp, i64)> = HashMap::new();
+    for CheckRecord { service, checked_at, .. } in records {
+        let (first, last, count) = spans.entry(*service).or_insert((*checked_at, *checked_at, 0));
+        (*first, *last, *count) = ((*first).min(*checked_at), (*last).max(*checked_at), *count + 1);
+    }
+    let is_crowded = |(first, last, count): (Timestamp, Timestamp, i64)| {
+        let seconds = last.ms_since(first) / 1_000;
+        count > LOOKS_AT_ONCE + seconds * LOOKS_PER_SECOND
+    };
+    spans.into_iter().filter(|(_, span)| is_crowded(*span)).map(|(service, _)| service).collect()
 }
 
 /// The bus took it in after it was measured, so the future is judged by that.
@@ -208,6 +228,22 @@ mod tests {
     fn a_result_of_another_sender_is_refused() {
         let foreign = CheckRecord { location: "ams".parse().unwrap(), ..record(7, NOW, NOW, 1) };
         assert_eq!(judged(foreign, 3, 0).refused, [Refusal::Malformed]);
+    }
+
+    /// So many results of a service, so far apart.
+    #[rstest]
+    #[case::a_hurry(512, 1_000, true)]
+    #[case::a_hurry_that_others_ask_to_look_in(512, 500, true)]
+    #[case::votes_that_came_together(10, 0, true)]
+    #[case::forged(512, 1, false)]
+    fn nobody_looks_more_often_than_twice_a_second(
+        #[case] count: i64,
+        #[case] ms: i64,
+        #[case] is_taken: bool,
+    ) {
+        let records: Vec<CheckRecord> =
+            (0..count).map(|number| NOW - number * ms).map(|at| record(7, at, at, 1)).collect();
+        assert_eq!(crowded(&records).is_empty(), is_taken);
     }
 
     #[test]
