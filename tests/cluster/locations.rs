@@ -2,50 +2,18 @@
 
 use std::time::Duration;
 
-use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::Instant;
-use watchkeeper::bus::messages::results::ResultBatch;
-use watchkeeper::clock::Timestamp;
-use watchkeeper::model::check::{ErrorCode, Measurement, Timings};
-use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::partition::Partition;
-use watchkeeper::model::service::{ProbeRole, ServiceKey};
+use watchkeeper::model::service::ServiceKey;
 
-use crate::bus::place::{Place, engine, invited};
-use crate::bus::{self, Bus, metric};
-use crate::nodes::endures;
-use crate::support::client::Client;
-use crate::support::server::Server;
+use crate::bus::Bus;
+use crate::bus::place::{Place, changes, checks, engine, from, invited, probe, scene, until_online};
 use crate::support::target::Target;
 use crate::support::{create_watched, eventually, ms_of_day, service, until_checks, until_status};
 
 /// Key of the first service of an installation.
 const FIRST: ServiceKey = 1;
-
-/// Every second, from one location, without a second attempt.
-fn from(code: &str) -> Value {
-    json!({"interval_seconds": 1, "retries": 0, "assigned_probes": [code]})
-}
-
-fn probe(client: &Client, code: &str) -> Option<Value> {
-    let all = client.get("/v1/probes").expect(200).json();
-    all["data"].as_array()?.iter().find(|probe| probe["code"] == code).cloned()
-}
-
-async fn until_online(client: &Client, code: &str) {
-    let is_online = || probe(client, code).filter(|probe| probe["status"] == "online").map(drop);
-    eventually(&format!("{code} is online"), is_online).await;
-}
-
-/// An engine node and a location that takes part.
-async fn scene() -> Option<(Bus, Server, Place)> {
-    let bus = Bus::start().await?;
-    let engine = engine(&bus);
-    let place = Place::joining(&invited(&engine, "fra"));
-    until_online(&engine.client(), "fra").await;
-    Some((bus, engine, place))
-}
 
 #[tokio::test]
 async fn a_location_checks_what_it_is_given() {
@@ -97,38 +65,6 @@ async fn a_join_token_is_used_once() {
     assert!(second.log().contains("has been used"), "{}", second.log());
 }
 
-/// The time for which a location is cut off. Nothing is given up for its age before that is over.
-fn cut_off() -> Duration {
-    Duration::from_secs(if endures() { 600 } else { 8 })
-}
-
-/// What is checked is in the history once, at its time, also what was checked while nobody could be reached.
-#[tokio::test]
-async fn a_location_that_is_cut_off_goes_on_and_tells_later() {
-    let Some((mut bus, engine, mut place)) = scene().await else { return };
-    let (client, target) = (engine.client(), Target::start());
-    let id = create_watched(&client, &target.url(), &from("fra"));
-    until_checks(&client, &id, 2).await;
-    bus.server.kill();
-    tokio::time::sleep(cut_off()).await;
-    place.kill_and_restart();
-    let before_restart = target.requests().len();
-    tokio::time::sleep(Duration::from_secs(4)).await;
-    assert!(target.requests().len() > before_restart + 1, "it goes on with what it had to check");
-    bus.server.resume().await;
-    let requests = target.requests().len();
-    let all =
-        eventually("everything is told", || Some(checks(&client, &id)).filter(|all| all.len() > requests));
-    let told = all.await;
-    let mut times: Vec<i64> = told.iter().map(|check| ms_of_day(&check["checked_at"])).collect();
-    times.sort_unstable();
-    let longest = times.windows(2).map(|pair| pair[1] - pair[0]).max();
-    // What was in its memory when it was killed is lost: less than a batch, and the time of a start.
-    assert!(longest < Some(3_500), "{longest:?} {times:?}");
-    times.dedup();
-    assert_eq!(times.len(), told.len(), "nothing is there twice");
-}
-
 #[tokio::test]
 async fn an_engine_that_comes_back_misses_nothing() {
     let Some((_bus, mut engine, _place)) = scene().await else { return };
@@ -167,67 +103,6 @@ async fn secrets_of_definitions_are_sealed_to_their_location() {
     assert!(target.requests().iter().any(|request| request.contains("Basic")), "the secret is sent");
 }
 
-/// A location that was taken over sends what it likes, with its own credentials.
-#[tokio::test]
-async fn a_rogue_location_harms_nobody_else() {
-    let Some((bus, engine, _place)) = scene().await else { return };
-    let (client, target) = (engine.client(), Target::start());
-    let id = create_watched(&client, &target.url(), &from("fra"));
-    let before = until_checks(&client, &id, 2).await.len();
-    let rogue = bus.location("ams").await;
-    let key = FIRST;
-    let record = |service, at: i64| CheckRecord {
-        service,
-        location: bus::location("ams"),
-        role: ProbeRole::Full,
-        scheduled_at: Timestamp::from_ms(at),
-        checked_at: Timestamp::from_ms(at),
-        attempt: 1,
-        measurement: Measurement::unanswered(ErrorCode::ALL[0], "forged", Timings::default()),
-    };
-    let now = bus::now();
-    let forged = |record: CheckRecord| {
-        let versions = [(record.service, 1)].into();
-        ResultBatch { sent_at: now, versions, records: vec![record] }.to_bytes()
-    };
-    let as_fra = CheckRecord { location: bus::location("fra"), ..record(key, now.ms()) };
-    let batches = [
-        forged(record(key, now.ms())),
-        forged(record(key + 1_000, now.ms())),
-        forged(record(key, now.ms() + 90_000)),
-        forged(as_fra),
-        b"WKR\x01".to_vec(),
-        vec![0xff; 200_000],
-        b"{}".to_vec(),
-    ];
-    let count = batches.len() as u64;
-    for bytes in batches {
-        let subject = format!("wk.results.ams.{}", Partition::of(FIRST));
-        rogue.jetstream().publish(subject, bytes.into()).await.unwrap().await.unwrap();
-    }
-    let refused = || {
-        let of =
-            |reason| metric(&engine, &format!("watchkeeper_remote_refused_total{{reason=\"{reason}\"}}"));
-        let sum = of("malformed") + of("not_assigned") + of("old_version") + of("implausible");
-        (sum >= count - 1).then_some(sum)
-    };
-    eventually("everything is refused", refused).await;
-    let later = until_checks(&client, &id, before + 2).await;
-    assert!(later.iter().all(|check| check["probe"] == "fra" && check["status"] == "up"), "{later:?}");
-    until_status(&client, &id, "up").await;
-}
-
-/// The status changes of all services, as numbers: the new status and its cause.
-async fn told(history: &DatabaseConnection) -> String {
-    let text = "SELECT to_status, cause FROM status_change ORDER BY at, id";
-    let rows = history.query_all_raw(Statement::from_string(DbBackend::Sqlite, text)).await.unwrap();
-    let line = |row: &sea_orm::QueryResult| {
-        let number = |name| row.try_get::<i16>("", name).unwrap();
-        format!("{} {}", number("to_status"), number("cause"))
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
 /// A time in which nobody told anything is measured time, once it is told.
 #[tokio::test]
 async fn what_is_told_later_makes_a_gap_measured_time() {
@@ -242,11 +117,9 @@ async fn what_is_told_later_makes_a_gap_measured_time() {
     tokio::time::sleep(Duration::from_secs(45)).await;
     bus.server.resume().await;
     until_status(&client, &id, "up").await;
-    let [_, url] = engine.urls();
-    let history = sea_orm::Database::connect(url).await.unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     let told = loop {
-        let told = told(&history).await;
+        let told = changes(&engine).await;
         if told.contains("1 7") {
             break told;
         }
@@ -282,15 +155,4 @@ async fn another_location_is_asked_to_look_at_once() {
     println!("from one vote to the other: {between} ms");
     // 300 ms are promised; debug builds beside other tests get more.
     assert!(between < 3_000, "{times:?}");
-}
-
-fn checks(client: &Client, id: &str) -> Vec<Value> {
-    let first = format!("{}/checks?per_page=100", service(id));
-    let (mut all, mut path) = (Vec::new(), first.clone());
-    loop {
-        let page = client.get(&path).expect(200).json();
-        all.extend(page["data"].as_array().unwrap().iter().cloned());
-        let Some(cursor) = page["meta"]["next_cursor"].as_str() else { return all };
-        path = format!("{first}&cursor={cursor}");
-    }
 }

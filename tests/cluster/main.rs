@@ -10,12 +10,14 @@ mod answers;
 mod bus;
 mod chain;
 mod connections;
+mod cut_off;
 mod definition_bucket;
 mod deliveries;
 mod locations;
 mod nats_config;
 mod nodes;
 mod refusals;
+mod rogue_location;
 mod serve;
 mod streams;
 #[allow(dead_code, reason = "shared with the tests of the API, which use all of it")]

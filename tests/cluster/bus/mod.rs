@@ -5,6 +5,7 @@ pub(crate) mod nats;
 pub(crate) mod node;
 pub(crate) mod place;
 pub(crate) mod processor;
+pub(crate) mod relay;
 pub(crate) mod rhythm;
 pub(crate) mod rogue;
 pub(crate) mod site;
@@ -60,6 +61,11 @@ impl Bus {
     /// Address and authority.
     pub(crate) fn servers(&self) -> Servers {
         Servers { url: self.url(), ca_file: Some(self.files.authority.clone()) }
+    }
+
+    /// The port of the server.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
     pub(crate) fn url(&self) -> String {

@@ -3,10 +3,14 @@
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
 
+use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::bus::Bus;
+use crate::support::client::Client;
 use crate::support::server::{Server, binary};
+use crate::support::{eventually, service};
 
 /// The server of an engine node on this bus.
 pub(crate) fn engine(bus: &Bus) -> Server {
@@ -18,6 +22,57 @@ pub(crate) fn engine(bus: &Bus) -> Server {
 pub(crate) fn invited(engine: &Server, code: &str) -> String {
     let made = engine.command_json(&["location", "create", "--code", code, "--name", code]);
     made["join_token"].as_str().unwrap().to_owned()
+}
+
+/// Every second, from one location, without a second attempt.
+pub(crate) fn from(code: &str) -> Value {
+    json!({"interval_seconds": 1, "retries": 0, "assigned_probes": [code]})
+}
+
+/// The location as `/v1/probes` shows it.
+pub(crate) fn probe(client: &Client, code: &str) -> Option<Value> {
+    let all = client.get("/v1/probes").expect(200).json();
+    all["data"].as_array()?.iter().find(|probe| probe["code"] == code).cloned()
+}
+
+/// Waits until the location is online.
+pub(crate) async fn until_online(client: &Client, code: &str) {
+    let is_online = || probe(client, code).filter(|probe| probe["status"] == "online").map(drop);
+    eventually(&format!("{code} is online"), is_online).await;
+}
+
+/// Every check of a service that is told.
+pub(crate) fn checks(client: &Client, id: &str) -> Vec<Value> {
+    let first = format!("{}/checks?per_page=100", service(id));
+    let (mut all, mut path) = (Vec::new(), first.clone());
+    loop {
+        let page = client.get(&path).expect(200).json();
+        all.extend(page["data"].as_array().unwrap().iter().cloned());
+        let Some(cursor) = page["meta"]["next_cursor"].as_str() else { return all };
+        path = format!("{first}&cursor={cursor}");
+    }
+}
+
+/// The status changes of all services of an engine on SQLite, as numbers: the new status and its cause.
+pub(crate) async fn changes(engine: &Server) -> String {
+    let [_, url] = engine.urls();
+    let history = sea_orm::Database::connect(url).await.unwrap();
+    let text = "SELECT to_status, cause FROM status_change ORDER BY at, id";
+    let rows = history.query_all_raw(Statement::from_string(DbBackend::Sqlite, text)).await.unwrap();
+    let line = |row: &sea_orm::QueryResult| {
+        let number = |name| row.try_get::<i16>("", name).unwrap();
+        format!("{} {}", number("to_status"), number("cause"))
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// An engine node and a location that takes part.
+pub(crate) async fn scene() -> Option<(Bus, Server, Place)> {
+    let bus = Bus::start().await?;
+    let engine = engine(&bus);
+    let place = Place::joining(&invited(&engine, "fra"));
+    until_online(&engine.client(), "fra").await;
+    Some((bus, engine, place))
 }
 
 /// The process, killed at the end.
