@@ -7,6 +7,7 @@ use watchkeeper::bus::certificates::{Authority, new_key};
 use watchkeeper::bus::connection::{Connection, Servers};
 use watchkeeper::bus::users::{Issuer, User};
 use watchkeeper::config::limits::BusLimits;
+use watchkeeper::id::Id;
 
 use crate::bus::{Bus, location, messages, now, until};
 
@@ -18,9 +19,11 @@ async fn refusal(bus: &Bus, servers: Servers) -> String {
 #[tokio::test]
 async fn credentials_that_have_expired_are_refused() {
     let Some(bus) = Bus::start().await else { return };
-    let expired = bus.credentials(&User::Location(location("fra")), now().plus_ms(-2_000));
-    let refused = bus.connect(expired).await.expect_err("it is refused").to_string();
-    assert!(refused.contains("authorization violation"), "{refused}");
+    for user in [User::Location(location("fra")), User::Enrolment(Id::random())] {
+        let expired = bus.credentials(&user, now().plus_ms(-2_000));
+        let refused = bus.connect(expired).await.expect_err("it is refused").to_string();
+        assert!(refused.contains("authorization violation"), "{user:?}: {refused}");
+    }
 }
 
 #[tokio::test]

@@ -6,12 +6,16 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::sleep;
 
+use crate::bus::node::Nodes;
 use crate::bus::{now, within};
 use crate::nodes::scene::{Scene, Watched, told};
-use crate::nodes::{IN_FORCE, ms};
+use crate::nodes::{IN_FORCE, JOINED, ms};
+use crate::support::client::Client;
 use crate::support::{create_watched, service};
 
 const SERVICES: usize = 8;
+/// Requests that are sent four times each.
+const REQUESTS: usize = 20;
 /// No visit for this long means that nobody checks any more.
 const QUIET: Duration = Duration::from_secs(3);
 /// A change is in force, and the next check, which is due within a second, has come.
@@ -104,5 +108,34 @@ async fn a_change_at_any_node_is_in_force_at_the_owner_within_two_seconds() {
     for node in [0, 1] {
         scene.until_these(node, &fresh, "up").await;
         assert!(fresh.iter().all(|one| told(&scene.nodes.client(node), one)["status"] == "up"));
+    }
+}
+
+/// The same request reaches both nodes at the same moment, again and again: it happens once, and both tell of the same.
+#[tokio::test]
+async fn a_request_that_two_nodes_get_at_once_happens_once() {
+    let Some(nodes) = Nodes::start(2).await else { return };
+    nodes.until_even(&[0, 1], JOINED).await;
+    let clients = [nodes.client(0), nodes.client(1)];
+    for round in 0..REQUESTS {
+        let (name, key) = (format!("Once {round}"), format!("Idempotency-Key: once-{round}"));
+        let body = json!({"name": name, "check_type": "tcp", "target": "127.0.0.1:9"}).to_string();
+        let ask = |client: &Client| loop {
+            let lines = ["Content-Type: application/json", &key];
+            let answer = client.send("POST", "/v1/services", &lines, body.as_bytes());
+            // The other node is at it.
+            if answer.status != 409 {
+                return answer.expect(201).data()["id"].as_str().unwrap().to_owned();
+            }
+        };
+        let ids: Vec<String> = std::thread::scope(|scope| {
+            let asked: Vec<_> =
+                clients.iter().cycle().take(4).map(|client| scope.spawn(|| ask(client))).collect();
+            asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+        });
+        assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+        let listed = clients[1].get("/v1/services?per_page=100").expect(200).data();
+        let named = listed.as_array().unwrap().iter().filter(|one| one["name"] == name.as_str());
+        assert_eq!(named.count(), 1, "{listed}");
     }
 }

@@ -25,7 +25,7 @@ pub(crate) const JOINED: Duration = Duration::from_secs(15);
 /// Until others own the partitions of a node that was asked to stop.
 const LEFT: Duration = Duration::from_secs(2);
 /// Until others own the partitions of a node that has died or stands still.
-const TAKEN_OVER: Duration = Duration::from_secs(15);
+pub(crate) const TAKEN_OVER: Duration = Duration::from_secs(15);
 /// Until a change that any node has taken is in force at the owner.
 const IN_FORCE: Duration = Duration::from_secs(2);
 
