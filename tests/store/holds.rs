@@ -1,22 +1,36 @@
 //! Holds of partitions, and who stands in their way.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use rstest::rstest;
 use sea_orm::sqlx::{Connection as _, Executor as _, PgConnection};
 use tokio::time::{sleep, timeout};
+use watchkeeper::announcer::ownership::{Member, Ownership};
+use watchkeeper::engine::aggregator::Batch;
 use watchkeeper::id::Id;
+use watchkeeper::model::check::CheckStatus;
+use watchkeeper::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use watchkeeper::model::ledger::Fence;
 use watchkeeper::model::partition::Partitions;
+use watchkeeper::record::fence::FenceCounters;
+use watchkeeper::record::history_writer::HistoryWriter;
 use watchkeeper::store::HistoryError;
-use watchkeeper::store::history::History;
+use watchkeeper::store::history::checks::{CheckFilter, page};
 use watchkeeper::store::history::holds::{self, Hold};
+use watchkeeper::store::history::{History, changes};
 
 use crate::support::Backend;
-use crate::support::rows::at;
+use crate::support::rows::{at, check, code};
 
 async fn take(history: &History, revision: i64) -> Result<(), HistoryError> {
+    take_for(history, Id::random(), revision, revision).await
+}
+
+async fn take_for(history: &History, holder: Id, revision: i64, at_ms: i64) -> Result<(), HistoryError> {
     let fence = Fence { epoch: 1, revision };
-    let hold = Hold { holder: Some(Id::random()), fence, taken_at: at(revision) };
+    let hold = Hold { holder: Some(holder), fence, taken_at: at(at_ms) };
     let transaction = history.begin().await?;
     holds::take(&transaction, Partitions::ALL, hold).await?;
     transaction.commit().await
@@ -42,4 +56,39 @@ async fn a_node_that_stands_still_in_the_middle_of_its_rows_keeps_nobody_from_ta
     holds::end_stalled_copies(reader).await.unwrap();
     timeout(Duration::from_secs(5), take(&store.history, 3)).await.unwrap().unwrap();
     drop(copy);
+}
+
+/// A batch of one check and one change of a service at this time.
+fn batch(at_ms: i64) -> Batch {
+    let (from, to) = (MeasuredStatus::Up, MeasuredStatus::Down);
+    let change = StatusChange { service: 7, at: at(at_ms), from, to, cause: ChangeCause::Votes };
+    Batch { checks: vec![check(7, "a", at_ms, CheckStatus::Down)], changes: vec![change] }
+}
+
+/// A node stood still, another has taken its partitions since: of what it writes only a check counts that was made before.
+#[rstest]
+#[tokio::test]
+async fn a_stale_write_is_refused_and_counted(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let folder = Id::random();
+    let ownership = Ownership::among_others(Member { name: "a".parse().unwrap(), folder });
+    let counters = Arc::new(FenceCounters::default());
+    let writer = HistoryWriter::new(store.history.clone(), vec![code("a")]).fenced(&ownership, &counters);
+    take_for(&store.history, folder, 1, 1_000).await.unwrap();
+    ownership.hold(Partitions::ALL, Fence { epoch: 1, revision: 1 });
+    writer.write(&batch(2_000)).await.unwrap();
+    take_for(&store.history, Id::random(), 2, 4_000).await.unwrap();
+    for at_ms in [3_000, 5_000] {
+        writer.write(&batch(at_ms)).await.unwrap();
+    }
+    let reader = store.history.reader();
+    let checks = page(&store.history, 7, &CheckFilter::default(), 10).await.unwrap();
+    let times: Vec<i64> = checks.iter().map(|check| check.checked_at.ms()).collect();
+    assert_eq!(times, [3_000, 2_000], "what was made after the take is not there");
+    let changes = changes::since(reader, 7, at(0)).await.unwrap();
+    assert_eq!(changes.iter().map(|change| change.at).collect::<Vec<_>>(), [at(2_000)]);
+    let refused = (counters.results.load(Ordering::Relaxed), counters.changes.load(Ordering::Relaxed));
+    assert_eq!(refused, (1, 2), "results and changes");
 }
