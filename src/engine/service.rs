@@ -40,8 +40,8 @@ pub struct ServiceActor {
     timer: Option<SpawnHandle>,
     /// The moment for which the timer was set.
     timer_due: Option<Instant>,
-    /// It does not wake before that: the process has stood still.
-    not_before: Option<Instant>,
+    /// It waits until then although more is due: the process has stood still.
+    is_held: bool,
     anchor: (Timestamp, Instant),
     /// The address to which its checks answer.
     address: Arc<Addr<Self>>,
@@ -89,7 +89,7 @@ impl ServiceActor {
             sequence: 0,
             timer: None,
             timer_due: None,
-            not_before: None,
+            is_held: false,
             anchor,
             address,
         }

@@ -23,17 +23,14 @@ impl ServiceActor {
         if let Some(timer) = self.timer.take() {
             ctx.cancel_future(timer);
         }
-        // Whatever came first, a message or the timer.
-        if let Some(wait) = self.wait_after_standstill() {
-            self.not_before = Some(Instant::now() + wait);
-        }
-        self.timer_due = None;
+        let held = self.held();
+        (self.timer_due, self.is_held) = (None, false);
         let Some(at) = self.watching.next_wake() else { return };
         let wait_us = (at.ms() * 1_000).saturating_sub(self.shard.clock.now_us());
-        let held = self.not_before.map_or(Duration::ZERO, |at| at.duration_since(Instant::now()));
-        let wait = Duration::from_micros(u64::try_from(wait_us).unwrap_or(0)).max(held);
-        self.timer_due = Some(Instant::now() + wait);
-        self.timer = Some(ctx.run_later(wait, Self::wake_unless_late));
+        let wait = Duration::from_micros(u64::try_from(wait_us).unwrap_or(0));
+        self.is_held = held > wait;
+        self.timer_due = Some(Instant::now() + wait.max(held));
+        self.timer = Some(ctx.run_later(wait.max(held), Self::wake_unless_late));
     }
 
     /// Wakes, but not at once when the process has stood still.
@@ -48,14 +45,20 @@ impl ServiceActor {
     /// has taken meanwhile it has looked at, too.
     fn wait_after_standstill(&self) -> Option<Duration> {
         match self.watching {
-            Watching::Reporting(_) => self.has_stood_still().then_some(CATCH_UP),
+            Watching::Reporting(_) => (self.late() > STANDSTILL).then_some(CATCH_UP),
             _ => (self.late() > MAY_BE_LOST && self.shard.is_among_others()).then_some(LOSS_KNOWN),
         }
     }
 
-    /// Returns true when the timer is so late that this process cannot have run.
+    /// The time that it is still to wait after a standstill, whoever noticed that first: a message or the timer.
+    fn held(&self) -> Duration {
+        let rest = || self.timer_due.filter(|_| self.is_held).map(|due| due.duration_since(Instant::now()));
+        self.wait_after_standstill().or_else(rest).unwrap_or_default()
+    }
+
+    /// Returns true when the timer is so late that this process cannot have run, and until it has woken.
     pub(super) fn has_stood_still(&self) -> bool {
-        self.late() > STANDSTILL
+        self.is_held || self.late() > STANDSTILL
     }
 
     /// Returns how late the timer is.
@@ -64,7 +67,7 @@ impl ServiceActor {
     }
 
     fn wake(&mut self, ctx: &mut Context<Self>) {
-        (self.timer, self.timer_due) = (None, None);
+        (self.timer, self.timer_due, self.is_held) = (None, None, false);
         let now = self.now();
         self.set_suspects_aside();
         let effects = self.watching.wake(now);
