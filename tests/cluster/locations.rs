@@ -9,6 +9,7 @@ use watchkeeper::model::service::ServiceKey;
 
 use crate::bus::Bus;
 use crate::bus::place::{Place, changes, checks, engine, from, invited, probe, scene, until_online};
+use crate::nodes::endures;
 use crate::support::target::Target;
 use crate::support::{create_watched, eventually, ms_of_day, service, until_checks, until_status};
 
@@ -45,6 +46,7 @@ async fn a_change_is_in_force_within_two_seconds() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let took = changed_at.elapsed();
+    println!("in force, and checked: {took:?}");
     assert!(took < Duration::from_secs(3), "two seconds, and one until the next check: {took:?}");
     client.delete(&service(&id)).expect(200);
     tokio::time::sleep(Duration::from_secs(2)).await;
@@ -153,6 +155,6 @@ async fn another_location_is_asked_to_look_at_once() {
     times.sort_unstable();
     let between = times[1] - times[0];
     println!("from one vote to the other: {between} ms");
-    // 300 ms are promised; debug builds beside other tests get more.
-    assert!(between < 3_000, "{times:?}");
+    // 300 ms are promised; programs that are not optimised get more, beside other tests.
+    assert!(between < if endures() { 300 } else { 3_000 }, "{times:?}");
 }
