@@ -9,6 +9,7 @@ mod any_node;
 mod frozen;
 mod heartbeats;
 mod killed;
+mod maintenances;
 mod operators;
 mod outages;
 mod partitions;
