@@ -35,9 +35,10 @@ impl ServiceActor {
 
     /// Wakes, but not at once when the process has stood still.
     fn wake_unless_late(&mut self, ctx: &mut Context<Self>) {
-        match self.wait_after_standstill() {
-            Some(_) => self.set_timer(ctx),
-            None => self.wake(ctx),
+        if !self.is_held && self.wait_after_standstill().is_some() {
+            self.set_timer(ctx);
+        } else {
+            self.wake(ctx);
         }
     }
 
@@ -50,10 +51,13 @@ impl ServiceActor {
         }
     }
 
-    /// The time that it is still to wait after a standstill, whoever noticed that first: a message or the timer.
+    /// The time that it is still to wait after a standstill, whoever noticed that first: a message or the timer. It waits once:
+    /// on a machine that is always late it would not wake any more.
     fn held(&self) -> Duration {
-        let rest = || self.timer_due.filter(|_| self.is_held).map(|due| due.duration_since(Instant::now()));
-        self.wait_after_standstill().or_else(rest).unwrap_or_default()
+        match self.timer_due {
+            Some(due) if self.is_held => due.duration_since(Instant::now()),
+            _ => self.wait_after_standstill().unwrap_or_default(),
+        }
     }
 
     /// Returns true when the timer is so late that this process cannot have run, and until it has woken.
