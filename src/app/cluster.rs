@@ -86,17 +86,33 @@ impl Lone {
         ownership.member().is_none().then_some(Self { is_told: config.alone })
     }
 
-    /// Refuses to watch alone what nodes hold, unless the operator says that they are gone: nothing else would keep them from
-    /// watching everything a second time. A history that is away cannot be asked.
+    /// Returns true if nodes hold the services and are gone, as the operator says.
+    ///
+    /// # Errors
+    /// [`BadConfig`]: nodes hold them, and nobody says that they are gone. Nothing else would keep this process from watching
+    /// everything a second time. Anything else: the history does not answer.
+    pub(super) async fn ask(self, history: &History) -> anyhow::Result<bool> {
+        if holds::newest(history.reader()).await?.is_none() {
+            Ok(false)
+        } else if self.is_told {
+            Ok(true)
+        } else {
+            Err(BadConfig(SHARED.into()).into())
+        }
+    }
+
+    /// Takes the services from nodes that are gone. A history that is away cannot be asked.
+    ///
+    /// # Errors
+    /// As of [`ask`](Self::ask).
     pub(super) async fn claim(self, history: &History) -> anyhow::Result<()> {
-        if !history.is_prepared() || holds::newest(history.reader()).await?.is_none() {
+        if !history.is_prepared() || !self.ask(history).await? {
             return Ok(());
         }
-        if !self.is_told {
-            return Err(BadConfig(SHARED.into()).into());
-        }
         // A node that lost its power in the middle of a write still holds the lock.
-        holds::end_stalled_copies(history.reader()).await?;
+        if let Err(error) = holds::end_stalled_copies(history.reader()).await {
+            tracing::warn!(%error, "writes that stand still cannot be ended");
+        }
         let transaction = history.begin().await?;
         holds::forget(&transaction).await?;
         transaction.commit().await?;

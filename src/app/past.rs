@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use crate::announcer::Announcer;
 use crate::app::cluster::Lone;
 use crate::config::Config;
+use crate::config::sources::BadConfig;
 use crate::engine::Engine;
 use crate::record::recorder::{Drain, Recorder};
 use crate::record::restore::{self, Restored};
@@ -81,20 +82,31 @@ pub(super) async fn prepare_history(
     supervisor: Supervisor,
 ) {
     while !databases.history.is_prepared() {
-        match databases.prepare_history().await {
-            Ok(()) => {
-                tracing::info!("the history database is there and up to date");
-                if let Some(lone) = lone
-                    && let Err(refusal) = lone.claim(&databases.history).await
-                {
+        match databases.migrate_history().await {
+            // Before anything that waits is written.
+            Ok(()) => match admit(&databases, lone).await {
+                Ok(()) => tracing::info!("the history database is there and up to date"),
+                Err(refusal) if refusal.is::<BadConfig>() => {
                     supervisor.fail(&refusal.to_string());
+                    return;
                 }
-            }
+                Err(error) => tracing::warn!(%error, "the history database does not answer yet"),
+            },
             Err(error) if error.is_away() => tracing::debug!(%error, "the history database is still away"),
             Err(error) => tracing::error!(%error, "the history database cannot be used"),
         }
         tokio::time::sleep(retry).await;
     }
+}
+
+async fn admit(databases: &Databases, lone: Option<Lone>) -> anyhow::Result<()> {
+    let Some(lone) = lone else {
+        databases.admit_history();
+        return Ok(());
+    };
+    lone.ask(&databases.history).await?;
+    databases.admit_history();
+    lone.claim(&databases.history).await
 }
 
 /// The parts from which the figures of the past are computed. The figures are of the time before this start, so they

@@ -119,11 +119,24 @@ impl Databases {
     /// # Errors
     /// [`OpenError`] when it is away or cannot be migrated.
     pub async fn prepare_history(&self) -> Result<(), OpenError> {
+        self.migrate_history().await?;
+        self.admit_history();
+        Ok(())
+    }
+
+    /// The first half of that: it may be read by whoever does not ask whether it is prepared.
+    ///
+    /// # Errors
+    /// [`OpenError`] when it is away or cannot be migrated.
+    pub async fn migrate_history(&self) -> Result<(), OpenError> {
         let history = self.history.rows();
         let migrated = HistoryMigrator::up(history.unhurried.inner(), None).await;
-        migrated.map_err(|source| OpenError::Migrate { url: history.url.clone(), source })?;
-        history.is_prepared.store(true, Ordering::Release);
-        Ok(())
+        migrated.map_err(|source| OpenError::Migrate { url: history.url.clone(), source })
+    }
+
+    /// The second half: from now on it can be written to.
+    pub fn admit_history(&self) {
+        self.history.rows().is_prepared.store(true, Ordering::Release);
     }
 }
 
