@@ -81,6 +81,7 @@ struct Known {
 /// A definition that was taken away.
 struct TakenAway {
     place: DefinitionPlace,
+    revision: u64,
     at: Instant,
 }
 
@@ -107,14 +108,15 @@ impl Known {
         let now = Instant::now();
         for (place, entry) in written {
             if entry.digest.is_none() {
-                self.taken_away.push_back(TakenAway { place: place.clone(), at: now });
+                let taken = TakenAway { place: place.clone(), revision: entry.revision, at: now };
+                self.taken_away.push_back(taken);
             }
             self.entries.insert(place, entry);
         }
-        while let Some(TakenAway { place, .. }) =
+        while let Some(TakenAway { place, revision, .. }) =
             self.taken_away.pop_front_if(|taken| now.duration_since(taken.at) > definition_bucket::FORGOTTEN)
         {
-            if self.digest(&place).is_none() {
+            if self.entries.get(&place).is_some_and(|entry| entry.revision == revision) {
                 self.entries.remove(&place);
             }
         }
