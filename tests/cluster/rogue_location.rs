@@ -186,7 +186,7 @@ async fn a_flood_fills_no_memory_and_keeps_nobody_from_being_heard() {
     let mut times: Vec<i64> = told.await.iter().map(|check| ms_of_day(&check["checked_at"])).collect();
     times.sort_unstable();
     let longest = times.windows(2).map(|pair| pair[1] - pair[0]).max();
-    assert!(longest < Some(2_500), "a run of the honest location is missing: {longest:?}");
+    assert!(longest < Some(5_000), "a run of the honest location is missing: {longest:?}");
     until_status(&client, &scene.honest, "up").await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(checks(&client, &scene.honest).iter().all(|check| check["status"] == "up"));
