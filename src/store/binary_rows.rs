@@ -55,28 +55,31 @@ impl BinaryRows {
 
 impl BinaryValue for i16 {
     fn write(self, bytes: &mut Vec<u8>) {
-        bytes.extend([0, 0, 0, 2]);
-        bytes.extend(self.to_be_bytes());
+        self.to_be_bytes().as_slice().write(bytes);
     }
 }
 
 impl BinaryValue for i32 {
     fn write(self, bytes: &mut Vec<u8>) {
-        bytes.extend([0, 0, 0, 4]);
-        bytes.extend(self.to_be_bytes());
+        self.to_be_bytes().as_slice().write(bytes);
     }
 }
 
 impl BinaryValue for i64 {
     fn write(self, bytes: &mut Vec<u8>) {
-        bytes.extend([0, 0, 0, 8]);
-        bytes.extend(self.to_be_bytes());
+        self.to_be_bytes().as_slice().write(bytes);
     }
 }
 
 impl BinaryValue for bool {
     fn write(self, bytes: &mut Vec<u8>) {
-        bytes.extend([0, 0, 0, 1, u8::from(self)]);
+        [u8::from(self)].as_slice().write(bytes);
+    }
+}
+
+impl BinaryValue for &str {
+    fn write(self, bytes: &mut Vec<u8>) {
+        self.as_bytes().write(bytes);
     }
 }
 
@@ -85,12 +88,6 @@ impl BinaryValue for &[u8] {
         // PostgreSQL itself takes no value of a gigabyte.
         bytes.extend(i32::try_from(self.len()).unwrap_or(i32::MAX).to_be_bytes());
         bytes.extend(self);
-    }
-}
-
-impl BinaryValue for &str {
-    fn write(self, bytes: &mut Vec<u8>) {
-        self.as_bytes().write(bytes);
     }
 }
 

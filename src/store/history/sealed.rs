@@ -117,21 +117,18 @@ pub async fn newest(
     services: &[ServiceKey],
     until: Timestamp,
 ) -> Result<Vec<BlockSummary>, HistoryError> {
-    let Some(last) = services.last() else { return Ok(Vec::new()) };
-    let width = services.len().next_power_of_two();
-    let parameters: Vec<String> = (2..width + 2).map(|number| format!("${number}")).collect();
+    if services.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Listed { places, values: services, next } = listed(2, services);
     let text = format!(
         "SELECT b.service_id, b.location_id, b.first_at, b.last_at, b.up, b.degraded, b.down FROM {blocks} b JOIN \
         (SELECT service_id, location_id, MAX(last_at) AS last_at FROM {blocks} \
-        WHERE batch <= $1 AND service_id IN ({places}) AND first_at <= ${until} GROUP BY service_id, location_id) n \
+        WHERE batch <= $1 AND service_id IN ({places}) AND first_at <= ${next} GROUP BY service_id, location_id) n \
         ON b.service_id = n.service_id AND b.last_at = n.last_at AND b.location_id = n.location_id \
         WHERE b.batch <= $1",
-        blocks = opened.blocks,
-        places = parameters.join(","),
-        until = width + 2
+        blocks = opened.blocks
     );
-    let padding = std::iter::repeat_n(last, width - services.len());
-    let services = services.iter().chain(padding).map(|service| Value::from(*service));
     let values = std::iter::once(segment.sealed_batch.into()).chain(services).chain([until.ms().into()]);
     let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
     rows.iter().map(|row| summary(row, 0).map_err(HistoryError::from)).collect()
@@ -184,18 +181,14 @@ pub async fn bodies(
 ) -> Result<Vec<Vec<u8>>, HistoryError> {
     let mut bodies = Vec::with_capacity(summaries.len());
     for chunk in summaries.chunks(BODIES_AT_ONCE) {
-        // Padded, so that only a few texts are ever prepared.
-        let width = chunk.len().next_power_of_two();
-        let parameters: Vec<String> = (3..width + 3).map(|number| format!("${number}")).collect();
+        let times: Vec<i64> = chunk.iter().map(|summary| summary.last_at.ms()).collect();
+        let Listed { places, values: times, .. } = listed(3, &times);
         let text = format!(
-            "SELECT location_id, last_at, body FROM {} WHERE service_id = $1 AND batch <= $2 AND last_at IN ({})",
-            opened.blocks,
-            parameters.join(",")
+            "SELECT location_id, last_at, body FROM {} WHERE service_id = $1 AND batch <= $2 AND last_at IN ({places})",
+            opened.blocks
         );
-        let last = &chunk[chunk.len() - 1];
-        let padding = std::iter::repeat_n(last, width - chunk.len());
-        let times = chunk.iter().chain(padding).map(|summary| summary.last_at.ms().into());
-        let values = [last.series.service.into(), segment.sealed_batch.into()].into_iter().chain(times);
+        let service = chunk[0].series.service;
+        let values = [service.into(), segment.sealed_batch.into()].into_iter().chain(times);
         let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
         let mut found: HashMap<(i32, i64), &QueryResult> = HashMap::with_capacity(rows.len());
         for row in &rows {
@@ -269,6 +262,24 @@ pub fn damaged_rollup(rollup: &SealedRollup, error: &dyn Display) -> HistoryErro
 fn statement(opened: &SegmentConnection, text: String, values: impl IntoIterator<Item = Value>) -> Statement {
     let backend: DbBackend = opened.connection.get_database_backend();
     Statement::from_sql_and_values(backend, text, values)
+}
+
+/// Keys as parameters of a statement.
+struct Listed {
+    /// The parameters, as they stand between the brackets of `IN`.
+    places: String,
+    values: Vec<Value>,
+    /// The number of the next parameter.
+    next: usize,
+}
+
+/// Lists keys from the parameter with this number on. The last one is repeated, so that only a few texts are ever prepared.
+fn listed(first: usize, keys: &[i64]) -> Listed {
+    let next = first + keys.len().next_power_of_two();
+    let places: Vec<String> = (first..next).map(|number| format!("${number}")).collect();
+    let padding = keys.last().into_iter().cycle();
+    let values = keys.iter().chain(padding).take(next - first).map(|key| Value::from(*key)).collect();
+    Listed { places: places.join(","), values, next }
 }
 
 /// Reads a summary from a row, from this column on.

@@ -3,7 +3,7 @@
 
 use sea_orm::{ConnectionTrait as _, DbBackend, DbErr, QueryResult, Statement, Value};
 
-use super::{BlockSummary, SealedRollup, Series};
+use super::{BlockSummary, Listed, SealedRollup, Series, listed};
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
@@ -54,13 +54,10 @@ pub async fn rollups(
     services: &[ServiceKey],
     TimeRange { from, to }: TimeRange,
 ) -> Result<Vec<Found<SealedRollup>>, HistoryError> {
-    let Some(last) = services.last() else { return Ok(Vec::new()) };
-    // Padded, so that only a few texts are ever prepared.
-    let width = services.len().next_power_of_two();
-    let places: Vec<String> = (2..width + 2).map(|number| format!("${number}")).collect();
-    let places = places.join(",");
-    let padding = std::iter::repeat_n(last, width - services.len());
-    let services = services.iter().chain(padding).map(|service| Value::from(*service));
+    if services.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Listed { places, values: services, .. } = listed(2, services);
     let shared: Vec<Value> = std::iter::once(to.ms().into()).chain(services).collect();
     let rows = read(segments, &shared, |OpenSegment { segment, opened }, start| {
         let text = format!(
