@@ -8,21 +8,28 @@ use crate::id::Id;
 use crate::model::word::words;
 
 macro_rules! permissions {
-    ($($variant:ident = $name:literal,)*; operators: $($operator:ident = $operator_name:literal,)*) => {
-        /// The 18 permissions of contract 2.1, and those of operators. No wildcard, no implication.
+    ($($variant:ident = $name:literal,)*;
+        additions: $($addition:ident = $addition_name:literal,)*;
+        operators: $($operator:ident = $operator_name:literal,)*) => {
+        /// The 18 permissions of contract 2.1, those of what was added to it, and those of operators. No wildcard, no
+        /// implication.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Permission {
             $(#[doc = concat!("`", $name, "`")] $variant,)*
+            $(#[doc = concat!("`", $addition_name, "`")] $addition,)*
             $(#[doc = concat!("`", $operator_name, "`")] $operator,)*
         }
 
         impl Permission {
-            /// Every permission in the order of contract 2.1.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+            /// The permissions of contract 2.1, in its order.
+            pub const CONTRACT: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Every permission in an organisation: those of the contract in its order, then those of the additions.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)* $(Self::$addition,)*];
 
             /// The permissions of operators: they concern the process, not an organisation. A token has one only when it was
-            /// made with it by name; "all" means those of the contract.
+            /// made with it by name; "all" does not mean them.
             pub const OPERATORS: &'static [Self] = &[$(Self::$operator,)*];
 
             /// The string that tokens carry and error texts show.
@@ -30,6 +37,7 @@ macro_rules! permissions {
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
+                    $(Self::$addition => $addition_name,)*
                     $(Self::$operator => $operator_name,)*
                 }
             }
@@ -56,12 +64,23 @@ permissions! {
     StatuspagesEdit = "statuspages.edit",
     StatuspagesDelete = "statuspages.delete",
     StatuspagesPublish = "statuspages.publish",
+    ; additions:
+    IncidentsAcknowledge = "incidents.acknowledge",
+    IncidentPoliciesView = "incident_policies.view",
+    IncidentPoliciesCreate = "incident_policies.create",
+    IncidentPoliciesEdit = "incident_policies.edit",
+    IncidentPoliciesDelete = "incident_policies.delete",
+    AccessScopesView = "access_scopes.view",
+    AccessScopesCreate = "access_scopes.create",
+    AccessScopesEdit = "access_scopes.edit",
+    AccessScopesDelete = "access_scopes.delete",
+    ServicesSimulate = "services.simulate",
     ; operators:
     EngineView = "engine.view",
 }
 
 impl Permission {
-    /// Every permission: those of contract 2.1 in its order, then those of operators.
+    /// Every permission: those in an organisation, then those of operators.
     pub fn every() -> impl Iterator<Item = Self> {
         Self::ALL.iter().chain(Self::OPERATORS).copied()
     }
@@ -88,10 +107,10 @@ impl FromStr for Permission {
 
 /// A set of permissions, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Permissions(u32);
+pub struct Permissions(u64);
 
 impl Permissions {
-    /// Every permission of contract 2.1.
+    /// Every permission in an organisation.
     #[must_use]
     pub fn all() -> Self {
         Permission::ALL.iter().copied().collect()
@@ -100,7 +119,7 @@ impl Permissions {
     /// Returns true if the set holds `permission`.
     #[must_use]
     pub const fn contains(self, permission: Permission) -> bool {
-        self.0 & (1 << permission as u32) != 0
+        self.0 & (1_u64 << permission as u32) != 0
     }
 
     /// Both sets together.
@@ -109,7 +128,7 @@ impl Permissions {
         Self(self.0 | other.0)
     }
 
-    /// The permissions of the set in the order of contract 2.1, those of operators last.
+    /// The permissions of the set in the order of [`Permission::every`].
     pub fn iter(self) -> impl Iterator<Item = Permission> {
         Permission::every().filter(move |permission| self.contains(*permission))
     }
@@ -117,7 +136,7 @@ impl Permissions {
 
 impl FromIterator<Permission> for Permissions {
     fn from_iter<I: IntoIterator<Item = Permission>>(permissions: I) -> Self {
-        Self(permissions.into_iter().fold(0, |bits, permission| bits | 1 << permission as u32))
+        Self(permissions.into_iter().fold(0, |bits, permission| bits | 1_u64 << permission as u32))
     }
 }
 
@@ -263,8 +282,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_18_permissions_and_each_parses_back() {
-        assert_eq!(Permission::ALL.len(), 18);
+    fn the_contract_has_18_permissions_and_each_parses_back() {
+        assert_eq!(Permission::CONTRACT.len(), 18);
+        assert!(Permission::ALL.starts_with(Permission::CONTRACT));
         for permission in Permission::every() {
             assert_eq!(permission.as_str().parse(), Ok(permission));
         }
@@ -277,7 +297,7 @@ mod tests {
         let set: Permissions = [Permission::ServicesEdit].into_iter().collect();
         assert_eq!(set.iter().collect::<Vec<_>>(), [Permission::ServicesEdit]);
         assert!(!set.contains(Permission::ServicesView));
-        assert_eq!(Permissions::all().iter().count(), 18);
+        assert_eq!(Permissions::all().iter().count(), Permission::ALL.len());
     }
 
     /// Contract 3.1.
