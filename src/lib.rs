@@ -12,6 +12,7 @@
 //! - [`engine`]: the actors, which keep schedule, retries and verdicts
 //! - [`probe`] (one check, once) over [`egress`] (the gate of every connection), [`stats`] (uptime, percentiles), [`store`]
 //!   (sea-orm)
+//! - [`texts`]: what the engine says to people, in their languages
 //! - [`model`]: the rules, without IO, async or a wire format
 //! - [`supervise`]: the one way to start an actor or a background task
 //! - [`clock`], [`id`], [`config`], [`telemetry`]
@@ -48,4 +49,5 @@ pub mod stats;
 pub mod store;
 pub mod supervise;
 pub mod telemetry;
+pub mod texts;
 pub mod timetable;

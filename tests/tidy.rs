@@ -19,13 +19,15 @@ mod source;
 use source::Source;
 
 /// The floors from the ground up. A module uses only floors below its own.
-const FLOORS: [&[&str]; 12] = [
+const FLOORS: [&[&str]; 14] = [
     &["clock", "id", "config", "telemetry"],
     &["supervise"],
     &["model"],
+    &["texts"],
     &["egress", "probe", "stats", "store"],
     &["engine"],
     &["announcer"],
+    &["incidents"],
     &["http", "record", "pages", "timetable", "bus", "notify"],
     &["remote", "agent", "cluster"],
     &["app"],

@@ -1,0 +1,156 @@
+//! Texts that nobody wrote: titles and timeline entries that the engine makes, in the languages of an organisation.
+//!
+//! Each language is one Fluent file in `texts/languages/`, found when the program is built: one more language is one more file. A
+//! language without a file, or without one of the texts, has it in English.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use fluent_bundle::concurrent::FluentBundle;
+use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
+use include_dir::{Dir, include_dir};
+use unic_langid::LanguageIdentifier;
+
+use crate::model::access::Organisation;
+use crate::model::translated::Translated;
+
+/// The language in which every text exists.
+const COMPLETE: &str = "en";
+/// Most characters of a name in a text: a title takes 255.
+const NAME_LENGTH: usize = 150;
+
+/// The files, as they were when the program was built.
+static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/src/texts/languages");
+/// Their texts by language.
+static LANGUAGES: LazyLock<BTreeMap<String, Language>> = LazyLock::new(read_files);
+
+type Language = FluentBundle<FluentResource>;
+
+/// A text, with what it speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text<'a> {
+    /// Its name in the files.
+    name: &'static str,
+    /// The name of a service or of a person; long ones are cut.
+    subject: Option<Subject<'a>>,
+    count: Option<Count>,
+    note: Option<&'a str>,
+}
+
+/// A name in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Subject<'a> {
+    variable: &'static str,
+    name: &'a str,
+}
+
+/// A number in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Count {
+    variable: &'static str,
+    number: usize,
+}
+
+impl<'a> Text<'a> {
+    /// A text that speaks of nothing else.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, subject: None, count: None, note: None }
+    }
+
+    /// A text about a service.
+    #[must_use]
+    pub const fn of_service(name: &'static str, service: &'a str) -> Self {
+        Self { subject: Some(Subject { variable: "service", name: service }), ..Self::new(name) }
+    }
+
+    /// The same, about so many other services as well.
+    #[must_use]
+    pub const fn and_others(self, number: usize) -> Self {
+        Self { count: Some(Count { variable: "others", number }), ..self }
+    }
+
+    /// The same, while so many services are left.
+    #[must_use]
+    pub const fn with_left(self, number: usize) -> Self {
+        Self { count: Some(Count { variable: "left", number }), ..self }
+    }
+
+    /// Somebody has acknowledged, perhaps with a note.
+    #[must_use]
+    pub const fn acknowledged(by: &'a str, note: Option<&'a str>) -> Self {
+        let name = if note.is_some() { "acknowledged-with-note" } else { "acknowledged" };
+        Self { subject: Some(Subject { variable: "by", name: by }), note, ..Self::new(name) }
+    }
+
+    /// Returns the text in the languages of the organisation: always in its default language, in the others where there is
+    /// a file for them.
+    #[must_use]
+    pub fn translated(&self, organisation: &Organisation) -> Translated {
+        let Organisation { locales, default_locale, .. } = organisation;
+        let translation = |locale: &String| Some((locale.clone(), self.in_language(locale)?));
+        let mut texts: BTreeMap<String, String> = locales.iter().filter_map(translation).collect();
+        let english = || self.in_language(COMPLETE).unwrap_or_else(|| self.name.to_owned());
+        texts.entry(default_locale.clone()).or_insert_with(english);
+        Translated::new(texts).unwrap_or_else(|| Translated::single(default_locale, english()))
+    }
+
+    /// The text in this language or a more general form of it; `None` when there is no such file.
+    fn in_language(&self, locale: &str) -> Option<String> {
+        let locale = locale.to_ascii_lowercase();
+        let cuts = locale.match_indices('-').map(|(at, _)| at).collect::<Vec<_>>().into_iter().rev();
+        let mut forms = std::iter::once(locale.as_str()).chain(cuts.map(|at| &locale[..at]));
+        let language = forms.find_map(|form| LANGUAGES.get(form))?;
+        self.write(language).or_else(|| self.write(LANGUAGES.get(COMPLETE)?))
+    }
+
+    fn write(&self, language: &Language) -> Option<String> {
+        let pattern = language.get_message(self.name)?.value()?;
+        let mut problems = Vec::new();
+        let text = language.format_pattern(pattern, Some(&self.arguments()), &mut problems);
+        problems.is_empty().then(|| text.into_owned())
+    }
+
+    fn arguments(&self) -> FluentArgs<'a> {
+        let mut arguments = FluentArgs::new();
+        if let Some(Subject { variable, name }) = self.subject {
+            arguments.set(variable, FluentValue::from(shortened(name)));
+        }
+        if let Some(Count { variable, number }) = self.count {
+            arguments.set(variable, FluentValue::from(number));
+        }
+        if let Some(note) = self.note {
+            arguments.set("note", FluentValue::from(note));
+        }
+        arguments
+    }
+}
+
+/// A name that leaves room for the rest of a title.
+fn shortened(name: &str) -> String {
+    if name.chars().count() <= NAME_LENGTH {
+        return name.to_owned();
+    }
+    name.chars().take(NAME_LENGTH - 1).chain(['…']).collect()
+}
+
+fn read_files() -> BTreeMap<String, Language> {
+    FILES
+        .files()
+        .filter_map(|file| read_file(file.path().file_stem()?.to_str()?, file.contents_utf8()?))
+        .collect()
+}
+
+/// The texts of one file. A test reads all of them, so that no other is ever built in.
+fn read_file(name: &str, contents: &str) -> Option<(String, Language)> {
+    let tag: LanguageIdentifier = name.parse().ok()?;
+    let texts = FluentResource::try_new(contents.to_owned()).ok()?;
+    let mut language = FluentBundle::new_concurrent(vec![tag]);
+    // Names of services are read from left to right here as elsewhere; marks around them would be seen in plain texts.
+    language.set_use_isolating(false);
+    language.add_resource(texts).ok()?;
+    Some((name.to_ascii_lowercase(), language))
+}
+
+#[cfg(test)]
+mod tests;

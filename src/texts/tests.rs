@@ -1,0 +1,75 @@
+//! The texts in all their languages: what each says, and that no language lacks one.
+
+use rstest::rstest;
+
+use super::*;
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::access::Plan;
+
+fn organisation(locales: &[&str]) -> Organisation {
+    Organisation {
+        key: 1,
+        id: Id::random(),
+        name: "Example".into(),
+        plan: Plan::Business,
+        self_hosted: true,
+        locales: locales.iter().map(|locale| (*locale).to_owned()).collect(),
+        default_locale: locales[0].to_owned(),
+        created_at: Timestamp::from_ms(0),
+    }
+}
+
+/// Languages of an organisation, the first one its default, and the texts.
+#[rstest]
+#[case(&["en"], r#"{"en":"Shop is down"}"#)]
+#[case(&["en", "de"], r#"{"de":"Shop ist ausgefallen","en":"Shop is down"}"#)]
+#[case(&["de-AT"], r#"{"de-AT":"Shop ist ausgefallen"}"#)]
+#[case(&["fr"], r#"{"fr":"Shop is down"}"#)]
+#[case(&["de", "fr"], r#"{"de":"Shop ist ausgefallen"}"#)]
+fn a_text_comes_in_the_languages_of_the_organisation(#[case] locales: &[&str], #[case] expected: &str) {
+    let text = Text::of_service("incident-down", "Shop").and_others(0);
+    assert_eq!(text.translated(&organisation(locales)).to_json().to_string(), expected);
+}
+
+#[rstest]
+#[case(0, "Shop is down")]
+#[case(1, "Shop and one other service are down")]
+#[case(12, "Shop and 12 other services are down")]
+fn numbers_have_their_forms(#[case] others: usize, #[case] expected: &str) {
+    let text = Text::of_service("incident-down", "Shop").and_others(others);
+    assert_eq!(text.translated(&organisation(&["en"])).get("en"), Some(expected));
+}
+
+#[test]
+fn a_long_name_leaves_room_for_the_rest_of_a_title() {
+    let name = "ä".repeat(255);
+    let text = Text::of_service("incident-down", &name).and_others(1_000);
+    let title = text.translated(&organisation(&["de"]));
+    assert!(title.get("de").unwrap().chars().count() <= 255);
+}
+
+#[test]
+fn what_people_write_is_not_read_as_a_text_of_ours() {
+    let text = Text::acknowledged("{ $note }", Some("{ $by } -term"));
+    let expected = "Acknowledged by { $note }: { $by } -term";
+    assert_eq!(text.translated(&organisation(&["en"])).get("en"), Some(expected));
+}
+
+/// Every file is read whole, and each says what the English one says.
+#[test]
+fn every_language_has_every_text() {
+    let names = |contents: &str| {
+        let texts =
+            contents.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_lowercase()));
+        texts.filter_map(|line| Some(line.split_once(" =")?.0.to_owned())).collect::<Vec<_>>()
+    };
+    let english = names(FILES.get_file("en.ftl").unwrap().contents_utf8().unwrap());
+    assert!(english.len() > 10);
+    for file in FILES.files() {
+        let contents = file.contents_utf8().unwrap();
+        assert_eq!(names(contents), english, "{}", file.path().display());
+        let language = file.path().file_stem().unwrap().to_str().unwrap();
+        assert!(LANGUAGES.contains_key(language), "{language} is not read");
+    }
+}
