@@ -36,6 +36,12 @@ pub struct Model {
     pub created_by_id: Option<String>,
     /// Its name at that time.
     pub created_by_name: Option<String>,
+    /// Time at which somebody has acknowledged it.
+    pub acknowledged_at: Option<i64>,
+    /// Id of the token that has.
+    pub acknowledged_by_id: Option<String>,
+    /// Its name at that time.
+    pub acknowledged_by_name: Option<String>,
     /// Time of creation.
     pub created_at: i64,
     /// Time of the last write by a client.

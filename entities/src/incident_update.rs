@@ -22,6 +22,8 @@ pub struct Model {
     pub message: String,
     /// True if subscribers are told.
     pub notify_subscribers: bool,
+    /// True if only members of the organisation see it.
+    pub is_internal: bool,
     /// Time of creation.
     pub created_at: i64,
 }

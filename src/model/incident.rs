@@ -18,6 +18,8 @@ use crate::model::word::words;
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Characters of an entry of the timeline, per language.
 pub const MESSAGE_LENGTH: RangeInclusive<usize> = 1..=10_000;
+/// Characters of the note of whoever acknowledges.
+pub const NOTE_LENGTH: RangeInclusive<usize> = 1..=1_000;
 
 words! {
     /// The kind of an incident; fixed at creation.
@@ -105,6 +107,15 @@ impl IncidentKind {
     }
 }
 
+/// Somebody has taken note of an incident, and works on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// The time at which.
+    pub at: Timestamp,
+    /// Whoever it was.
+    pub by: Author,
+}
+
 /// An incident as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incident {
@@ -132,6 +143,8 @@ pub struct Incident {
     pub sla_counts_as_downtime: bool,
     /// `None`: the engine.
     pub created_by: Option<Author>,
+    /// The first one since it was opened last.
+    pub acknowledgement: Option<Acknowledgement>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last write by a client.
@@ -190,6 +203,8 @@ pub struct WholeIncident {
     pub statuspages: Vec<ChosenPage>,
     /// Its timeline, oldest first.
     pub updates: Vec<TimelineEntry>,
+    /// Entries that only members of the organisation see, oldest first.
+    pub internal_updates: Vec<TimelineEntry>,
 }
 
 impl WholeIncident {
@@ -251,6 +266,22 @@ impl WholeIncident {
         self.end(resolved_at);
     }
 
+    /// Notes who has acknowledged it, with an entry that only members of the organisation see. Of an incident that is
+    /// acknowledged already nothing changes.
+    pub fn acknowledge(&mut self, acknowledgement: Acknowledgement, message: Translated) {
+        if self.incident.acknowledgement.is_some() {
+            return;
+        }
+        self.internal_updates.push(TimelineEntry {
+            id: Id::random(),
+            status: self.incident.status,
+            message,
+            notify_subscribers: false,
+            created_at: acknowledgement.at,
+        });
+        self.incident.acknowledgement = Some(acknowledgement);
+    }
+
     /// It ends, though not before it began; what has not recovered yet has now.
     fn end(&mut self, at: Timestamp) {
         let at = at.max(self.incident.started_at);
@@ -261,9 +292,10 @@ impl WholeIncident {
         }
     }
 
-    /// It was not over after all: services that recovered by its end alone have not recovered; what was measured stays.
+    /// It was not over after all, and whoever worked on it has to be found anew. Services that recovered by its end alone have not recovered; what was measured stays.
     fn reopen(&mut self, resolved_at: Timestamp) {
         self.incident.resolved_at = None;
+        self.incident.acknowledgement = None;
         for affected in self.services.iter_mut().filter(|row| row.recovered_at == Some(resolved_at)) {
             affected.recovered_at = None;
         }

@@ -19,6 +19,7 @@ use watchkeeper_entities::incident::{Column, Entity};
 use crate::id::Id;
 use crate::model::incident::{Incident, WholeIncident};
 use crate::store::MainError;
+use crate::store::incidents::links::Audience;
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
@@ -62,10 +63,12 @@ pub async fn whole(
     incident: Incident,
 ) -> Result<WholeIncident, MainError> {
     let mut affected = links::affected(connection, &[incident.key]).await?;
+    let links::Timeline { public, internal } = links::timeline(connection, incident.key).await?;
     Ok(WholeIncident {
         services: affected.remove(&incident.key).unwrap_or_default(),
         statuspages: links::pages(connection, incident.key).await?,
-        updates: links::updates(connection, incident.key).await?,
+        updates: public,
+        internal_updates: internal,
         incident,
     })
 }
@@ -79,7 +82,8 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
     row.id = NotSet;
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
     whole.incident.key = key;
-    links::add_updates(connection, key, &whole.updates).await?;
+    links::add_updates(connection, key, &whole.updates, Audience::Everybody).await?;
+    links::add_updates(connection, key, &whole.internal_updates, Audience::Members).await?;
     links::add_services(connection, key, whole.services.iter()).await?;
     links::set_pages(connection, key, &[], &whole.statuspages).await
 }
@@ -98,8 +102,10 @@ pub async fn save(
     }
     let key = after.incident.key;
     // A timeline only grows.
-    links::add_updates(connection, key, after.updates.get(before.updates.len()..).unwrap_or_default())
-        .await?;
+    let new = after.updates.get(before.updates.len()..).unwrap_or_default();
+    links::add_updates(connection, key, new, Audience::Everybody).await?;
+    let new = after.internal_updates.get(before.internal_updates.len()..).unwrap_or_default();
+    links::add_updates(connection, key, new, Audience::Members).await?;
     links::set_services(connection, key, &before.services, &after.services).await?;
     links::set_pages(connection, key, &before.statuspages, &after.statuspages).await
 }

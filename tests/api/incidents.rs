@@ -14,7 +14,7 @@ use crate::support::{UNKNOWN_ID, create, create_unconfigured};
 
 /// Contract 4.10.1: the keys of an incident by itself, in this order.
 const KEYS: &str = "id title title_translations kind status severity is_published started_at resolved_at created_at \
-    created_by services attachments sla_counts_as_downtime statuspages updates";
+    created_by services attachments sla_counts_as_downtime acknowledged statuspages updates internal_updates";
 
 /// The path of an incident.
 pub(crate) fn incident(id: &str) -> String {

@@ -28,6 +28,7 @@ mod http_rules;
 mod idempotency;
 mod import;
 mod incident_access;
+mod incident_acknowledgement;
 mod incident_changes;
 mod incident_filters;
 mod incident_languages;

@@ -45,6 +45,7 @@ const NEEDED: &str = "
     DELETE /v1/incidents/{id} incidents.delete
     POST /v1/incidents/{id}/updates incidents.edit
     POST /v1/incidents/{id}/resolve incidents.resolve
+    POST /v1/incidents/{id}/acknowledge incidents.acknowledge
     GET /v1/maintenances maintenances.view
     GET /v1/maintenances/{id} maintenances.view
     POST /v1/maintenances maintenances.create

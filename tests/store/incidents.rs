@@ -38,12 +38,18 @@ fn made(owner: &Organisation, affected: &[&Service]) -> WholeIncident {
         resolved_at: None,
         sla_counts_as_downtime: true,
         created_by: Some(Author { id: Id::random(), name: "Bot".into() }),
+        acknowledgement: None,
         created_at: at(110),
         updated_at: at(110),
     };
     let first = entry(IncidentStatus::Identified, 110);
-    let mut made =
-        WholeIncident { incident, services: Vec::new(), statuspages: Vec::new(), updates: vec![first] };
+    let mut made = WholeIncident {
+        incident,
+        services: Vec::new(),
+        statuspages: Vec::new(),
+        updates: vec![first],
+        internal_updates: Vec::new(),
+    };
     made.affect(affected.iter().copied().map(named), at(110));
     made
 }

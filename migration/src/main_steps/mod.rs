@@ -14,6 +14,7 @@ mod m0011_page_appearance;
 mod m0012_idempotency_nodes;
 mod m0013_clock_mark;
 mod m0014_probe_locations;
+mod m0018_acknowledgements;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -36,6 +37,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0012_idempotency_nodes::Step),
         Box::new(m0013_clock_mark::Step),
         Box::new(m0014_probe_locations::Step),
+        Box::new(m0018_acknowledgements::Step),
     ]
 }
 

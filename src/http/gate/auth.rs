@@ -9,6 +9,7 @@ use actix_web::http::header::{self, HeaderMap};
 use crate::clock::Timestamp;
 use crate::http::kit::error::ApiError;
 use crate::model::access::{Organisation, Permission, PlanLimits, Token};
+use crate::model::announcement::Author;
 
 /// The token behind a request, its organisation, and what the plan allows.
 #[derive(Clone, Debug)]
@@ -32,6 +33,12 @@ impl Caller {
         } else {
             Err(ApiError::Forbidden(permission))
         }
+    }
+
+    /// Returns the name under which the caller writes.
+    #[must_use]
+    pub fn author(&self) -> Author {
+        Author { id: self.token.id, name: self.token.name.clone() }
     }
 
     /// Returns true if the token is still valid at `now`.

@@ -7,7 +7,7 @@ use crate::http::gate::route::{Access, Route, RouteTableError, Routes};
 use crate::http::v1::assets::ImageDecoder;
 use crate::http::v1::custom_domains::Cooldowns;
 use crate::http::v1::history::{checks, metrics, response_times, uptime};
-use crate::http::v1::incidents::{of_service, timeline};
+use crate::http::v1::incidents::{acknowledgement, of_service, timeline};
 use crate::http::v1::maintenances::operations;
 use crate::http::v1::services::KeptServices;
 use crate::http::v1::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
@@ -112,6 +112,7 @@ fn of_incidents() -> Vec<Route<AppState>> {
     let edit = Access::needs(&[May::IncidentsEdit]);
     let resolve = Access::needs(&[May::IncidentsResolve]);
     let delete = Access::needs(&[May::IncidentsDelete]);
+    let acknowledge = Access::needs(&[May::IncidentsAcknowledge]);
     vec![
         Route::get("/v1/incidents", view, incidents::list_incidents),
         Route::post("/v1/incidents", create, incidents::create_incident),
@@ -120,6 +121,7 @@ fn of_incidents() -> Vec<Route<AppState>> {
         Route::delete("/v1/incidents/{id}", delete, incidents::delete_incident),
         Route::post("/v1/incidents/{id}/updates", edit, timeline::post_incident_update),
         Route::post("/v1/incidents/{id}/resolve", resolve, timeline::resolve_incident),
+        Route::post("/v1/incidents/{id}/acknowledge", acknowledge, acknowledgement::acknowledge_incident),
     ]
 }
 

@@ -22,10 +22,17 @@ fn whole(kind: IncidentKind, severity: Severity) -> WholeIncident {
         resolved_at: None,
         sla_counts_as_downtime: false,
         created_by: None,
+        acknowledgement: None,
         created_at: at(100),
         updated_at: at(100),
     };
-    WholeIncident { incident, services: Vec::new(), statuspages: Vec::new(), updates: Vec::new() }
+    WholeIncident {
+        incident,
+        services: Vec::new(),
+        statuspages: Vec::new(),
+        updates: Vec::new(),
+        internal_updates: Vec::new(),
+    }
 }
 
 fn named(key: ServiceKey, name: &str) -> NamedService {

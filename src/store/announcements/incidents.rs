@@ -81,6 +81,7 @@ impl Kind for Incidents {
     ) -> Result<Vec<(i64, TimelineEntry<IncidentStatus>)>, MainError> {
         let these = incident_update::Entity::find()
             .filter(incident_update::Column::IncidentId.is_in(keys.iter().copied()))
+            .filter(incident_update::Column::IsInternal.eq(false))
             .order_by_asc(incident_update::Column::Id);
         let entry = |row: incident_update::Model| {
             let entry = TimelineEntry {

@@ -15,6 +15,7 @@ use crate::model::incident::{IncidentStatus, TimelineEntry};
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 use crate::store::MainError;
+use crate::store::incidents::links::Audience;
 use crate::store::incidents::{links, of_organisation};
 
 /// Most incidents in one statement: far below what a statement may bind.
@@ -130,7 +131,9 @@ async fn resolve(
             .filter(Column::Id.is_in(chunk.iter().copied()))
             .exec(connection)
             .await?;
-        let entries = chunk.iter().map(|incident| links::update_row(*incident, &last_entry(departure)));
+        let entries = chunk
+            .iter()
+            .map(|incident| links::update_row(*incident, &last_entry(departure), Audience::Everybody));
         incident_update::Entity::insert_many(entries).exec_without_returning(connection).await?;
     }
     Ok(())

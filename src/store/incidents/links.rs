@@ -88,19 +88,35 @@ pub(super) async fn pages(
     rows.into_iter().map(page).collect()
 }
 
-/// The timeline of an incident, oldest first.
-pub(super) async fn updates(
+/// Those who see an entry of a timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// Also visitors of status pages.
+    Everybody,
+    /// Only members of the organisation.
+    Members,
+}
+
+/// The timeline of an incident, each part oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Timeline {
+    pub(super) public: Vec<TimelineEntry>,
+    pub(super) internal: Vec<TimelineEntry>,
+}
+
+/// The timeline of an incident.
+pub(super) async fn timeline(
     connection: &impl ConnectionTrait,
     incident: i64,
-) -> Result<Vec<TimelineEntry>, MainError> {
+) -> Result<Timeline, MainError> {
     let rows = incident_update::Entity::find()
         .filter(incident_update::Column::IncidentId.eq(incident))
         .order_by_asc(incident_update::Column::Id)
         .all(connection)
         .await?;
-    let entry = |row: incident_update::Model| {
+    let entry = |row: &incident_update::Model| {
         let corrupt = |problem: &str| MainError::corrupt("incident_update", &row.id, &problem);
-        Ok(TimelineEntry {
+        Ok::<_, MainError>(TimelineEntry {
             id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
             status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
             message: Translated::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,
@@ -108,7 +124,12 @@ pub(super) async fn updates(
             created_at: Timestamp::from_ms(row.created_at),
         })
     };
-    rows.into_iter().map(entry).collect()
+    let mut timeline = Timeline::default();
+    for row in &rows {
+        let part = if row.is_internal { &mut timeline.internal } else { &mut timeline.public };
+        part.push(entry(row)?);
+    }
+    Ok(timeline)
 }
 
 /// Adds entries to a timeline.
@@ -116,23 +137,29 @@ pub(super) async fn add_updates(
     connection: &impl ConnectionTrait,
     incident: i64,
     entries: &[TimelineEntry],
+    audience: Audience,
 ) -> Result<(), MainError> {
     if entries.is_empty() {
         return Ok(());
     }
-    let rows = entries.iter().map(|entry| update_row(incident, entry));
+    let rows = entries.iter().map(|entry| update_row(incident, entry, audience));
     incident_update::Entity::insert_many(rows).exec_without_returning(connection).await?;
     Ok(())
 }
 
 /// A timeline entry as a row.
-pub(super) fn update_row(incident: i64, entry: &TimelineEntry) -> incident_update::ActiveModel {
+pub(super) fn update_row(
+    incident: i64,
+    entry: &TimelineEntry,
+    audience: Audience,
+) -> incident_update::ActiveModel {
     incident_update::ActiveModel {
         public_id: Set(entry.id.to_string()),
         incident_id: Set(incident),
         status: Set(entry.status.as_str().into()),
         message: Set(entry.message.to_json().to_string()),
         notify_subscribers: Set(entry.notify_subscribers),
+        is_internal: Set(audience == Audience::Members),
         created_at: Set(entry.created_at.ms()),
         ..Default::default()
     }

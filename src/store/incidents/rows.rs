@@ -5,12 +5,13 @@ use watchkeeper_entities::incident::{ActiveModel, Model};
 
 use crate::clock::Timestamp;
 use crate::model::announcement::Author;
-use crate::model::incident::Incident;
+use crate::model::incident::{Acknowledgement, Incident};
 use crate::model::translated::Translated;
 use crate::store::MainError;
 
 pub(super) fn to_row(incident: &Incident) -> ActiveModel {
     let author = incident.created_by.as_ref();
+    let acknowledgement = incident.acknowledgement.as_ref();
     ActiveModel {
         id: Set(incident.key),
         public_id: Set(incident.id.to_string()),
@@ -25,6 +26,9 @@ pub(super) fn to_row(incident: &Incident) -> ActiveModel {
         sla_counts_as_downtime: Set(incident.sla_counts_as_downtime),
         created_by_id: Set(author.map(|author| author.id.to_string())),
         created_by_name: Set(author.map(|author| author.name.clone())),
+        acknowledged_at: Set(acknowledgement.map(|one| one.at.ms())),
+        acknowledged_by_id: Set(acknowledgement.map(|one| one.by.id.to_string())),
+        acknowledged_by_name: Set(acknowledgement.map(|one| one.by.name.clone())),
         created_at: Set(incident.created_at.ms()),
         updated_at: Set(incident.updated_at.ms()),
     }
@@ -32,12 +36,15 @@ pub(super) fn to_row(incident: &Incident) -> ActiveModel {
 
 pub(super) fn from_row(row: Model) -> Result<Incident, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("incident", &row.id, &problem);
-    let created_by = match (&row.created_by_id, row.created_by_name) {
+    let author = |id: Option<&String>, name: Option<String>| match (id, name) {
         (Some(id), Some(name)) => {
-            Some(Author { id: id.parse().map_err(|_| corrupt("unreadable author"))?, name })
+            Ok(Some(Author { id: id.parse().map_err(|_| corrupt("unreadable author"))?, name }))
         }
-        _ => None,
+        _ => Ok::<_, MainError>(None),
     };
+    let created_by = author(row.created_by_id.as_ref(), row.created_by_name)?;
+    let acknowledged_by = author(row.acknowledged_by_id.as_ref(), row.acknowledged_by_name)?;
+    let acknowledged_at = row.acknowledged_at.map(Timestamp::from_ms);
     Ok(Incident {
         key: row.id,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
@@ -51,6 +58,7 @@ pub(super) fn from_row(row: Model) -> Result<Incident, MainError> {
         resolved_at: row.resolved_at.map(Timestamp::from_ms),
         sla_counts_as_downtime: row.sla_counts_as_downtime,
         created_by,
+        acknowledgement: acknowledged_at.zip(acknowledged_by).map(|(at, by)| Acknowledgement { at, by }),
         created_at: Timestamp::from_ms(row.created_at),
         updated_at: Timestamp::from_ms(row.updated_at),
     })

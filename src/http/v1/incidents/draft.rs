@@ -19,7 +19,6 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::read_translated;
 use crate::id::Id;
 use crate::model::access::Organisation;
-use crate::model::announcement::Author;
 use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
 use crate::model::incident::{
     ChosenPage, Incident, IncidentKind, IncidentStatus, MESSAGE_LENGTH, Severity, TITLE_LENGTH,
@@ -144,12 +143,19 @@ impl Draft<'_> {
             started_at,
             resolved_at,
             sla_counts_as_downtime,
-            created_by: Some(Author { id: self.caller.token.id, name: self.caller.token.name.clone() }),
+            created_by: Some(self.caller.author()),
+            acknowledgement: None,
             created_at,
             updated_at: created_at,
         };
         let first = TimelineEntry { id: Id::random(), status, message, notify_subscribers, created_at };
-        let mut made = WholeIncident { incident, services: Vec::new(), statuspages, updates: vec![first] };
+        let mut made = WholeIncident {
+            incident,
+            services: Vec::new(),
+            statuspages,
+            updates: vec![first],
+            internal_updates: Vec::new(),
+        };
         made.affect(services, self.now);
         found.into_result(made)
     }

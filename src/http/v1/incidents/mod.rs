@@ -1,9 +1,11 @@
 //! `/v1/incidents` (contract 4.10): list, read, create, change, delete.
 //!
 //! A change reads the incident with everything that hangs on it, changes that in memory, stores the difference and
-//! answers with what it holds. Reading a body is in `draft`, the timeline in `timeline`, filters in `filters`, the
+//! answers with what it holds. Reading a body is in `draft`, the timeline in `timeline`, taking note of it in
+//! `acknowledgement`, filters in `filters`, the
 //! incidents of one service in `of_service`, the object that clients see in `view`.
 
+pub(super) mod acknowledgement;
 mod draft;
 mod filters;
 pub(super) mod of_service;

@@ -6,7 +6,9 @@ use crate::http::gate::route::Verb;
 use crate::http::kit::linked::FILTER_IDS_MAX;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
-use crate::http::openapi::shape::{Shape, boolean, id, instant, list_of, object, one_of, translatable, view};
+use crate::http::openapi::shape::{
+    Shape, boolean, id, instant, list_of, object, one_of, text_in, translatable, view,
+};
 use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
 use crate::http::v1::incidents::draft::{KINDS, OPEN_STATUSES};
 use crate::http::v1::incidents::view::{
@@ -14,7 +16,7 @@ use crate::http::v1::incidents::view::{
 };
 use crate::http::v1::named::NamedView;
 use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
-use crate::model::incident::{IncidentKind, IncidentStatus, MESSAGE_LENGTH, TITLE_LENGTH};
+use crate::model::incident::{IncidentKind, IncidentStatus, MESSAGE_LENGTH, NOTE_LENGTH, TITLE_LENGTH};
 
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/incidents/{id}";
@@ -29,6 +31,7 @@ pub(in crate::http) fn chapter() -> Chapter {
         ("UpdateIncident", change()),
         ("CreateIncidentUpdate", entry()),
         ("ResolveIncident", resolve()),
+        ("AcknowledgeIncident", acknowledge()),
         ("Named", view::<NamedView<'_>>()),
         ("Author", view::<AuthorView<'_>>()),
         ("Attachment", view::<AttachmentView>()),
@@ -100,6 +103,17 @@ fn timeline() -> Vec<Operation> {
             .shows("The whole incident.", "Incident", &incident)
             .refuses(&[409])
             .translated(),
+        Operation::new(
+            Verb::Post,
+            "/v1/incidents/{id}/acknowledge",
+            "acknowledge_incident",
+            "Take note of an incident",
+        )
+        .says("The first one counts, until the incident is opened again; only members of the organisation see it.")
+        .takes("AcknowledgeIncident", Some(json!({"note": "I look at the payment gateway."})))
+        .shows("The whole incident.", "Incident", &incident)
+        .refuses(&[409])
+        .translated(),
     ]
 }
 
@@ -107,7 +121,7 @@ fn timeline() -> Vec<Operation> {
 fn row_example() -> Value {
     let mut row = example(EXAMPLE);
     if let Some(members) = row.as_object_mut() {
-        members.retain(|key, _| key != "updates" && key != "statuspages");
+        members.retain(|key, _| !["updates", "internal_updates", "statuspages"].contains(&key.as_str()));
     }
     row
 }
@@ -159,6 +173,10 @@ fn resolve() -> Shape {
         .has("message", translatable(&MESSAGE_LENGTH))
         .may_have("notify_subscribers", boolean().default_value(true))
         .may_have("resolved_at", instant().nullable())
+}
+
+fn acknowledge() -> Shape {
+    object().may_have("note", text_in(&NOTE_LENGTH).nullable())
 }
 
 /// `service_ids` in a body.

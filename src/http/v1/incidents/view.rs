@@ -12,7 +12,8 @@ use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::incident::{
-    Affected, Impact, Incident, IncidentKind, IncidentStatus, Severity, WholeIncident,
+    Acknowledgement, Affected, Impact, Incident, IncidentKind, IncidentStatus, Severity, TimelineEntry,
+    WholeIncident,
 };
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
@@ -27,6 +28,8 @@ pub(super) struct IncidentView<'a> {
     statuspages: Vec<NamedView<'a>>,
     #[schema(schema_with = updates)]
     updates: Vec<EntryView<'a>>,
+    #[schema(schema_with = internal_updates)]
+    internal_updates: Vec<EntryView<'a>>,
 }
 
 /// An incident in a list.
@@ -57,6 +60,17 @@ pub(super) struct IncidentRowView<'a> {
     attachments: Vec<AttachmentView>,
     /// True if it counts as downtime for SLA targets.
     sla_counts_as_downtime: bool,
+    #[schema(schema_with = acknowledged, required)]
+    acknowledged: Option<AcknowledgementView<'a>>,
+}
+
+/// Somebody works on an incident.
+#[derive(Serialize, ToSchema)]
+pub(super) struct AcknowledgementView<'a> {
+    #[schema(schema_with = timestamp)]
+    at: Timestamp,
+    #[schema(schema_with = author)]
+    by: AuthorView<'a>,
 }
 
 /// An incident of a service, and how it hits that service.
@@ -88,13 +102,14 @@ impl<'a> IncidentView<'a> {
         Self {
             row: IncidentRowView::of(&whole.incident, &whole.services, languages),
             statuspages: pages.map(|page| NamedView::new(page.id, languages.text(&page.name))).collect(),
-            updates: whole
-                .updates
-                .iter()
-                .map(|entry| EntryView::of(entry, IncidentStatus::as_str, languages))
-                .collect(),
+            updates: entries(&whole.updates, languages),
+            internal_updates: entries(&whole.internal_updates, languages),
         }
     }
+}
+
+fn entries<'a>(entries: &'a [TimelineEntry], languages: &Languages) -> Vec<EntryView<'a>> {
+    entries.iter().map(|entry| EntryView::of(entry, IncidentStatus::as_str, languages)).collect()
 }
 
 impl<'a> IncidentRowView<'a> {
@@ -116,6 +131,7 @@ impl<'a> IncidentRowView<'a> {
             services: services.iter().map(|service| NamedView::new(service.id, &service.name)).collect(),
             attachments: Vec::new(),
             sla_counts_as_downtime: incident.sla_counts_as_downtime,
+            acknowledged: incident.acknowledgement.as_ref().map(AcknowledgementView::from),
         }
     }
 }
@@ -133,6 +149,12 @@ impl<'a> ServiceIncidentView<'a> {
             row: IncidentRowView::of(incident, services, languages),
             service_impact: affected.map(ImpactView::of),
         }
+    }
+}
+
+impl<'a> From<&'a Acknowledgement> for AcknowledgementView<'a> {
+    fn from(one: &'a Acknowledgement) -> Self {
+        Self { at: one.at, by: AuthorView::from(&one.by) }
     }
 }
 
@@ -171,6 +193,16 @@ fn created_by() -> Shape {
     named("Author").nullable().says("Null: opened by the server.")
 }
 
+fn author() -> Shape {
+    named("Author")
+}
+
+fn acknowledged() -> Shape {
+    view::<AcknowledgementView<'_>>()
+        .nullable()
+        .says("Who works on it, and since when; never shown to visitors.")
+}
+
 fn service_impact() -> Shape {
     view::<ImpactView>().nullable().says("Null: the incident has let go of the service in this very moment.")
 }
@@ -181,4 +213,8 @@ fn resolved_at() -> Shape {
 
 fn updates() -> Shape {
     list_of(named("IncidentUpdate")).says("The timeline, the oldest entry first.")
+}
+
+fn internal_updates() -> Shape {
+    list_of(named("IncidentUpdate")).says("Entries that no visitor of a status page sees, the oldest first.")
 }

@@ -17,7 +17,6 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::kit::timestamp;
 use crate::http::kit::translated::{read_nullable_translated, read_translated};
 use crate::id::Id;
-use crate::model::announcement::Author;
 use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
 use crate::model::maintenance::step::Announcement;
 use crate::model::maintenance::{
@@ -132,7 +131,7 @@ impl Draft<'_> {
             auto_start,
             auto_complete,
             notices,
-            created_by: Some(Author { id: self.caller.token.id, name: self.caller.token.name.clone() }),
+            created_by: Some(self.caller.author()),
             created_at: self.now,
             updated_at: self.now,
         };
