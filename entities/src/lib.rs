@@ -19,6 +19,7 @@ pub mod history_progress;
 pub mod history_segment;
 pub mod idempotency_key;
 pub mod incident;
+pub mod incident_policy;
 pub mod incident_service;
 pub mod incident_statuspage;
 pub mod incident_update;

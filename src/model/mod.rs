@@ -17,6 +17,7 @@ pub(crate) mod facts;
 pub mod heartbeat;
 pub mod history;
 pub mod incident;
+pub mod incident_policy;
 pub mod language;
 pub mod ledger;
 pub mod location;

@@ -18,6 +18,7 @@ mod error;
 pub mod heartbeats;
 pub mod history;
 pub mod idempotency_keys;
+pub mod incident_policies;
 pub mod incidents;
 pub mod installation;
 pub mod linked;

@@ -11,12 +11,13 @@ use watchkeeper_entities::organisation::{ActiveModel, Column, Entity, Model};
 
 use crate::id::Id;
 use crate::model::access::Organisation;
-use crate::store::MainError;
+use crate::store::{MainError, incident_policies};
 
 /// Most keys per statement.
 const KEYS_AT_ONCE: usize = 1_000;
 
-/// Stores an organisation; its `key` is given by the database and returned in the result.
+/// Stores an organisation with the incident policy that stands from the start; its `key` is given by the database and
+/// returned in the result.
 ///
 /// # Errors
 /// When the database fails.
@@ -35,6 +36,7 @@ pub async fn insert(
         ..ActiveModel::default()
     };
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    incident_policies::insert_default(connection, key, organisation.created_at).await?;
     Ok(Organisation { key, ..organisation })
 }
 

@@ -18,7 +18,7 @@ use crate::id::Id;
 use crate::model::service::ServiceKey;
 use crate::model::tag::{Tag, TagName, TagSource};
 use crate::model::translated::Translated;
-use crate::store::{MainError, PageWindow};
+use crate::store::{MainError, PageWindow, incident_policies};
 
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;
@@ -277,6 +277,8 @@ pub async fn users(
             names.push(format!("status page {}", name.text(locale, locale)));
         }
     }
+    let policies = incident_policies::names_of_tag(connection, tag).await?;
+    names.extend(policies.iter().map(|name| format!("incident policy {name}")));
     Ok(names)
 }
 

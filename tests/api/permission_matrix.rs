@@ -46,6 +46,11 @@ const NEEDED: &str = "
     POST /v1/incidents/{id}/updates incidents.edit
     POST /v1/incidents/{id}/resolve incidents.resolve
     POST /v1/incidents/{id}/acknowledge incidents.acknowledge
+    GET /v1/incident-policies incident_policies.view
+    GET /v1/incident-policies/{id} incident_policies.view
+    POST /v1/incident-policies incident_policies.create
+    PUT /v1/incident-policies/{id} incident_policies.edit
+    DELETE /v1/incident-policies/{id} incident_policies.delete
     GET /v1/maintenances maintenances.view
     GET /v1/maintenances/{id} maintenances.view
     POST /v1/maintenances maintenances.create

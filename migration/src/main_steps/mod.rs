@@ -15,6 +15,7 @@ mod m0012_idempotency_nodes;
 mod m0013_clock_mark;
 mod m0014_probe_locations;
 mod m0018_acknowledgements;
+mod m0019_incident_policies;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -38,6 +39,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0013_clock_mark::Step),
         Box::new(m0014_probe_locations::Step),
         Box::new(m0018_acknowledgements::Step),
+        Box::new(m0019_incident_policies::Step),
     ]
 }
 

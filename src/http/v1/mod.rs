@@ -13,6 +13,7 @@ mod engine;
 pub mod figures;
 pub(super) mod history;
 mod in_path;
+pub(super) mod incident_policies;
 pub(super) mod incidents;
 pub(super) mod maintenances;
 mod me;

@@ -15,8 +15,8 @@ use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::PasswordHasher;
 use crate::http::v1::statuspages::publishing;
 use crate::http::v1::{
-    assets, check_types, components, custom_domains, engine, incidents, maintenances, me, probes, services,
-    statuspages, tags,
+    assets, check_types, components, custom_domains, engine, incident_policies, incidents, maintenances, me,
+    probes, services, statuspages, tags,
 };
 use crate::model::access::Permission as May;
 
@@ -31,6 +31,7 @@ pub fn routes() -> Result<Routes<AppState>, RouteTableError> {
         of_history(),
         of_tags(),
         of_incidents(),
+        of_incident_policies(),
         of_maintenances(),
         of_statuspages(),
         of_components(),
@@ -122,6 +123,20 @@ fn of_incidents() -> Vec<Route<AppState>> {
         Route::post("/v1/incidents/{id}/updates", edit, timeline::post_incident_update),
         Route::post("/v1/incidents/{id}/resolve", resolve, timeline::resolve_incident),
         Route::post("/v1/incidents/{id}/acknowledge", acknowledge, acknowledgement::acknowledge_incident),
+    ]
+}
+
+fn of_incident_policies() -> Vec<Route<AppState>> {
+    let view = Access::needs(&[May::IncidentPoliciesView]);
+    let create = Access::needs(&[May::IncidentPoliciesCreate]);
+    let edit = Access::needs(&[May::IncidentPoliciesEdit]);
+    let delete = Access::needs(&[May::IncidentPoliciesDelete]);
+    vec![
+        Route::get("/v1/incident-policies", view, incident_policies::list_incident_policies),
+        Route::post("/v1/incident-policies", create, incident_policies::create_incident_policy),
+        Route::get("/v1/incident-policies/{id}", view, incident_policies::show_incident_policy),
+        Route::update("/v1/incident-policies/{id}", edit, incident_policies::update_incident_policy),
+        Route::delete("/v1/incident-policies/{id}", delete, incident_policies::delete_incident_policy),
     ]
 }
 

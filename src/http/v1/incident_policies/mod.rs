@@ -1,0 +1,107 @@
+//! `/v1/incident-policies`: which outages become incidents, in which order the rules are asked.
+//!
+//! Every write locks the organisation first: places in the order are 1, 2, 3 …, without gaps. Reading a body is in `draft`,
+//! the object that clients see in `view`.
+
+mod draft;
+pub(in crate::http) mod openapi;
+mod view;
+
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::gate::write::{Committed, Effect, Write};
+use crate::http::kit::error::ApiError;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::linked::read_id;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::kit::reply::Reply;
+use crate::http::kit::view::to_json;
+use crate::http::v1::in_path;
+use crate::http::v1::incident_policies::draft::Draft;
+use crate::http::v1::incident_policies::view::IncidentPolicyView;
+use crate::http::v1::state::AppState;
+use crate::model::incident_policy::{IncidentPolicy, PolicyTag};
+use crate::store::{incident_policies, organisations, tags};
+
+pub(super) async fn list_incident_policies(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, canonical_path, .. } = call;
+    let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
+    let all = incident_policies::list(state.databases.main.reader(), caller.organisation.key).await?;
+    let window = request.window();
+    let (skipped, shown) = (to_count(window.offset), to_count(window.limit));
+    let rows = all.iter().skip(skipped).take(shown).map(|policy| to_json(&IncidentPolicyView::of(policy)));
+    let path = format!("{}{canonical_path}", state.base_url);
+    let page = Page { request, total: all.len() as u64, path: &path, query: &query };
+    Ok(Reply::ok(page.envelope(rows.collect())))
+}
+
+pub(super) async fn show_incident_policy(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let policy = in_path::find(&call, incident_policies::find).await?;
+    Ok(Reply::data(to_json(&IncidentPolicyView::of(&policy))))
+}
+
+pub(super) async fn create_incident_policy(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = begin_locked(&state, &caller, effect).await?;
+    let tag = find_tag(&write, &caller, &body).await?;
+    let count = incident_policies::count(&*write, caller.organisation.key).await?;
+    let draft =
+        Draft { organisation: caller.organisation.key, tag, count: to_count(count), now: state.created_at() };
+    let policy = draft.create(&body).map_err(ApiError::Fields)?;
+    let policy = incident_policies::insert(&*write, policy).await?;
+    let location = format!("{}/v1/incident-policies/{}", state.base_url, policy.id);
+    write.commit(Reply::created(to_json(&IncidentPolicyView::of(&policy)), &location)).await
+}
+
+pub(super) async fn update_incident_policy(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let id = in_path::find(&call, incident_policies::find).await?.id;
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = begin_locked(&state, &caller, effect).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, incident_policies::find).await?;
+    let tag = find_tag(&write, &caller, &body).await?;
+    let count = incident_policies::count(&*write, caller.organisation.key).await?;
+    let draft =
+        Draft { organisation: caller.organisation.key, tag, count: to_count(count), now: state.now() };
+    let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    if changed != stored {
+        let changed = IncidentPolicy { updated_at: draft.now, ..changed };
+        incident_policies::update(&*write, &stored, &changed).await?;
+        return write.commit(Reply::data(to_json(&IncidentPolicyView::of(&changed)))).await;
+    }
+    write.commit(Reply::data(to_json(&IncidentPolicyView::of(&stored)))).await
+}
+
+pub(super) async fn delete_incident_policy(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let id = in_path::find(&call, incident_policies::find).await?.id;
+    let Call { state, caller, effect, .. } = call;
+    let write = begin_locked(&state, &caller, effect).await?;
+    let policy = in_path::find_for_update(&write, &caller, id, incident_policies::find).await?;
+    incident_policies::delete(&*write, &policy).await?;
+    write.commit(Reply::deleted(id)).await
+}
+
+/// A write during which nobody else changes the policies or the tags of the organisation.
+async fn begin_locked(state: &AppState, caller: &Caller, effect: Effect) -> Result<Write, ApiError> {
+    let write = effect.begin(&state.databases.main).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    Ok(write)
+}
+
+/// The tag that the body names, if there is such a tag.
+async fn find_tag(
+    write: &Write,
+    caller: &Caller,
+    body: &serde_json::Map<String, serde_json::Value>,
+) -> Result<Option<PolicyTag>, ApiError> {
+    let ignored = Errors::default();
+    let field = Fields::new(body, "", &ignored).skippable("tag_id");
+    let Some(id) = field.and_then(|field| read_id(&field)) else { return Ok(None) };
+    let tag = tags::find(&**write, caller.organisation.key, id).await?;
+    Ok(tag.map(|tag| PolicyTag { key: tag.row, id: tag.id, label: tag.name.label() }))
+}
+
+fn to_count(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}

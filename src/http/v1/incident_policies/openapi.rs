@@ -1,0 +1,79 @@
+//! `/v1/incident-policies`.
+
+use serde_json::json;
+
+use crate::http::gate::route::Verb;
+use crate::http::kit::page::DEFAULT_PER_PAGE;
+use crate::http::openapi::operation::{Chapter, Operation, example};
+use crate::http::openapi::shape::{Shape, boolean, object, view};
+use crate::http::v1::incident_policies::view::{
+    IncidentPolicyView, group_by, group_window, name, open_after, position, resolve_after, severity, tag_id,
+};
+
+const EXAMPLE: &str = include_str!("example.json");
+const ITEM: &str = "/v1/incident-policies/{id}";
+
+pub(in crate::http) fn chapter() -> Chapter {
+    let schemas = vec![
+        ("IncidentPolicy", view::<IncidentPolicyView<'_>>()),
+        ("CreateIncidentPolicy", write().needs(&["name"])),
+        ("UpdateIncidentPolicy", write()),
+    ];
+    let about = "Which outages become incidents by themselves, when, how severe, and when they are over.";
+    Chapter { name: "Incident policies", about, schemas, operations: operations() }
+}
+
+fn operations() -> Vec<Operation> {
+    let policy = example(EXAMPLE);
+    vec![
+        Operation::new(
+            Verb::Get,
+            "/v1/incident-policies",
+            "list_incident_policies",
+            "List incident policies",
+        )
+        .paged(DEFAULT_PER_PAGE)
+        .lists("Policies in the order in which they are asked.", "IncidentPolicy", &policy),
+        Operation::new(
+            Verb::Post,
+            "/v1/incident-policies",
+            "create_incident_policy",
+            "Create an incident policy",
+        )
+        .says("Without `position` it is the first one in the order.")
+        .takes(
+            "CreateIncidentPolicy",
+            Some(json!({"name": "Shop", "down_severity": "critical", "publish": true})),
+        )
+        .creates("The new policy.", "IncidentPolicy", &policy),
+        Operation::new(Verb::Get, ITEM, "show_incident_policy", "Show an incident policy").shows(
+            "The policy.",
+            "IncidentPolicy",
+            &policy,
+        ),
+        Operation::new(Verb::Patch, ITEM, "update_incident_policy", "Change an incident policy")
+            .says("Incidents that are open follow the changed policy from then on.")
+            .takes("UpdateIncidentPolicy", Some(json!({"open_after_seconds": 120})))
+            .shows("The changed policy.", "IncidentPolicy", &policy)
+            .refuses(&[422]),
+        Operation::new(Verb::Delete, ITEM, "delete_incident_policy", "Delete an incident policy")
+            .says("Incidents that it has opened stay, and are resolved by people.")
+            .deletes("It is gone."),
+    ]
+}
+
+/// Members that create and update share.
+fn write() -> Shape {
+    object()
+        .may_have("name", name())
+        .may_have("position", position())
+        .may_have("tag_id", tag_id())
+        .may_have("open_after_seconds", open_after())
+        .may_have("resolve_after_seconds", resolve_after())
+        .may_have("down_severity", severity())
+        .may_have("degraded_severity", severity())
+        .may_have("unstable_severity", severity())
+        .may_have("publish", boolean())
+        .may_have("group_by", group_by())
+        .may_have("group_window_seconds", group_window())
+}

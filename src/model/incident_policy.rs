@@ -1,0 +1,230 @@
+//! Incident policies: for which outages the engine opens an incident, when, how severe, and when it resolves it.
+//!
+//! The policies of an organisation have an order; the first one that matches a service decides, alone. One for a tag matches
+//! the services that carry it, one without matches all.
+
+use std::ops::RangeInclusive;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::incident::{Impact, Severity};
+use crate::model::word::words;
+
+/// Characters of a name.
+pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
+/// Most policies of an organisation.
+pub const POLICIES_MAX: usize = 100;
+/// Seconds for which an outage may have to last, or a recovery.
+pub const PATIENCE_SECONDS: RangeInclusive<u32> = 0..=86_400;
+/// Seconds within which failures are one.
+pub const GROUP_WINDOW_SECONDS: RangeInclusive<u32> = 0..=3_600;
+
+words! {
+    /// The kinds of outages, as far as incidents tell them apart.
+    #[derive(PartialOrd, Ord)]
+    pub enum OutageKind {
+        /// It changes between up and not up too often to be either.
+        Unstable,
+        /// It works, but badly.
+        Degraded,
+        /// It does not work.
+        Down,
+    }
+}
+
+impl OutageKind {
+    /// The impact on the service (contract 4.9).
+    #[must_use]
+    pub const fn impact(self) -> Impact {
+        match self {
+            Self::Unstable | Self::Degraded => Impact::Degraded,
+            Self::Down => Impact::MajorOutage,
+        }
+    }
+}
+
+words! {
+    /// The failures that become one incident, if they come close together.
+    pub enum GroupBy {
+        /// Each has an incident of its own.
+        None,
+        /// Those of services that carry a common tag.
+        Tag,
+        /// Those of services that depend on the same one, and of that one.
+        Parent,
+        /// Either.
+        TagOrParent,
+    }
+}
+
+impl GroupBy {
+    /// Returns true if services with a common tag belong together.
+    #[must_use]
+    pub const fn looks_at_tags(self) -> bool {
+        matches!(self, Self::Tag | Self::TagOrParent)
+    }
+
+    /// Returns true if services with a common parent belong together.
+    #[must_use]
+    pub const fn looks_at_parents(self) -> bool {
+        matches!(self, Self::Parent | Self::TagOrParent)
+    }
+}
+
+/// The tag of a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyTag {
+    /// Key of the row.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// `key:value`, or `key` alone.
+    pub label: String,
+}
+
+/// What a policy makes of outages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IncidentRules {
+    /// Seconds that an outage lasts before it becomes an incident.
+    pub open_after_seconds: u32,
+    /// Seconds that everything works again before the incident is resolved; `None` = people resolve it.
+    pub resolve_after_seconds: Option<u32>,
+    /// The severity of an incident about a service that is down; `None` = no incident.
+    pub down_severity: Option<Severity>,
+    /// The same for one that is degraded.
+    pub degraded_severity: Option<Severity>,
+    /// The same for one that is unstable.
+    pub unstable_severity: Option<Severity>,
+    /// True if status pages show the incident from the start.
+    pub publish: bool,
+    /// The failures that become one incident.
+    pub group_by: GroupBy,
+    /// Seconds within which they do.
+    pub group_window_seconds: u32,
+}
+
+impl Default for IncidentRules {
+    /// At once for what is down or unstable, internal, and resolved after a minute: a short return is no end.
+    fn default() -> Self {
+        Self {
+            open_after_seconds: 0,
+            resolve_after_seconds: Some(60),
+            down_severity: Some(Severity::Major),
+            degraded_severity: None,
+            unstable_severity: Some(Severity::Minor),
+            publish: false,
+            group_by: GroupBy::TagOrParent,
+            group_window_seconds: 60,
+        }
+    }
+}
+
+impl IncidentRules {
+    /// The severity of an incident about such an outage; `None` = there is none.
+    #[must_use]
+    pub const fn severity(&self, kind: OutageKind) -> Option<Severity> {
+        match kind {
+            OutageKind::Down => self.down_severity,
+            OutageKind::Degraded => self.degraded_severity,
+            OutageKind::Unstable => self.unstable_severity,
+        }
+    }
+
+    /// Milliseconds that an outage lasts before it becomes an incident.
+    #[must_use]
+    pub fn open_after_ms(&self) -> i64 {
+        i64::from(self.open_after_seconds) * 1_000
+    }
+
+    /// Milliseconds that everything works again before the incident is resolved.
+    #[must_use]
+    pub fn resolve_after_ms(&self) -> Option<i64> {
+        self.resolve_after_seconds.map(|seconds| i64::from(seconds) * 1_000)
+    }
+
+    /// Milliseconds within which failures become one incident.
+    #[must_use]
+    pub fn group_window_ms(&self) -> i64 {
+        i64::from(self.group_window_seconds) * 1_000
+    }
+}
+
+/// A policy as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IncidentPolicy {
+    /// Key of the row; 0 before it is stored.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of the organisation that owns it.
+    pub organisation: i64,
+    /// Its place in the order, from 1.
+    pub position: i32,
+    /// 1..255 characters.
+    pub name: String,
+    /// `None` matches every service.
+    pub tag: Option<PolicyTag>,
+    /// What it makes of outages.
+    pub rules: IncidentRules,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last write by a client.
+    pub updated_at: Timestamp,
+}
+
+impl IncidentPolicy {
+    /// Returns true if the policy is for a service with these tags (keys of rows).
+    #[must_use]
+    pub fn matches(&self, tags: &[i64]) -> bool {
+        self.tag.as_ref().is_none_or(|tag| tags.contains(&tag.key))
+    }
+}
+
+/// The policy that decides for a service with these tags: the first one in the order that matches.
+#[must_use]
+pub fn first_match<'a>(policies: &'a [IncidentPolicy], tags: &[i64]) -> Option<&'a IncidentPolicy> {
+    policies.iter().filter(|policy| policy.matches(tags)).min_by_key(|policy| policy.position)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn policy(position: i32, tag: Option<i64>) -> IncidentPolicy {
+        let at = Timestamp::from_ms(0);
+        IncidentPolicy {
+            key: position.into(),
+            id: Id::random(),
+            organisation: 1,
+            position,
+            name: "policy".into(),
+            tag: tag.map(|key| PolicyTag { key, id: Id::random(), label: "env:prod".into() }),
+            rules: IncidentRules::default(),
+            created_at: at,
+            updated_at: at,
+        }
+    }
+
+    /// The tags of the service, and the policy of (1: tag 7), (2: tag 8), (3: all).
+    #[rstest]
+    #[case(&[], Some(3))]
+    #[case(&[7], Some(1))]
+    #[case(&[8], Some(2))]
+    #[case(&[9, 8, 7], Some(1))]
+    fn the_first_policy_that_matches_decides(#[case] tags: &[i64], #[case] expected: Option<i32>) {
+        let policies = [policy(3, None), policy(2, Some(8)), policy(1, Some(7))];
+        assert_eq!(first_match(&policies, tags).map(|policy| policy.position), expected);
+        let bound = &policies[1..];
+        assert_eq!(first_match(bound, &[]), None, "nothing matches all");
+    }
+
+    /// Contract 4.9: measured down is a major outage, degraded is degraded.
+    #[test]
+    fn the_kind_of_an_outage_is_its_impact() {
+        assert_eq!(OutageKind::Down.impact(), Impact::MajorOutage);
+        assert_eq!(OutageKind::Degraded.impact(), Impact::Degraded);
+        assert!(OutageKind::Down > OutageKind::Degraded && OutageKind::Degraded > OutageKind::Unstable);
+    }
+}

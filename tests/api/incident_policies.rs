@@ -1,0 +1,163 @@
+//! `/v1/incident-policies`: which outages become incidents, in which order the rules are asked.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::support::UNKNOWN_ID;
+use crate::support::client::Client;
+use crate::support::server::Server;
+
+const PATH: &str = "/v1/incident-policies";
+const KEYS: &str = "id position name tag_id tag_label open_after_seconds resolve_after_seconds down_severity \
+    degraded_severity unstable_severity publish group_by group_window_seconds created_at updated_at";
+
+fn create_policy(client: &Client, body: &Value) -> Value {
+    client.post(PATH, body).expect(201).data()
+}
+
+fn create_tag(client: &Client, key: &str) -> String {
+    client.post("/v1/tags", &json!({"key": key})).expect(201).data()["id"].as_str().unwrap().to_owned()
+}
+
+fn item(policy: &Value) -> String {
+    format!("{PATH}/{}", policy["id"].as_str().unwrap())
+}
+
+/// Names in the order of the list, with their places.
+fn order(client: &Client) -> Vec<(String, i64)> {
+    let rows = client.get(PATH).expect(200).data();
+    let named = |row: &Value| (row["name"].as_str().unwrap().to_owned(), row["position"].as_i64().unwrap());
+    rows.as_array().unwrap().iter().map(named).collect()
+}
+
+fn named(expected: &[&str]) -> Vec<(String, i64)> {
+    (1..).zip(expected).map(|(place, name)| ((*name).to_owned(), place)).collect()
+}
+
+/// An organisation has one policy from the start: what is down or unstable becomes an internal incident.
+#[test]
+fn one_sensible_policy_stands_from_the_start() {
+    let client = Server::shared().tenant("business");
+    let rows = client.get(PATH).expect(200).data();
+    assert_eq!(rows.as_array().unwrap().len(), 1);
+    let keys: Vec<&String> = rows[0].as_object().unwrap().keys().collect();
+    assert_eq!(keys, KEYS.split_whitespace().collect::<Vec<_>>());
+    for (key, value) in [
+        ("name", json!("Default")),
+        ("tag_id", Value::Null),
+        ("open_after_seconds", json!(0)),
+        ("resolve_after_seconds", json!(60)),
+        ("down_severity", json!("major")),
+        ("degraded_severity", Value::Null),
+        ("unstable_severity", json!("minor")),
+        ("publish", json!(false)),
+    ] {
+        assert_eq!(rows[0][key], value, "{key}");
+    }
+    assert_eq!(client.get(&item(&rows[0])).expect(200).data(), rows[0]);
+}
+
+/// A new policy is asked first; places are 1, 2, 3 … whatever is added, moved or deleted.
+#[test]
+fn policies_have_an_order() {
+    let client = Server::shared().tenant("business");
+    let a = create_policy(&client, &json!({"name": "a"}));
+    let b = create_policy(&client, &json!({"name": "b", "position": 2}));
+    create_policy(&client, &json!({"name": "c", "position": 4}));
+    assert_eq!(order(&client), named(&["a", "b", "Default", "c"]));
+    client.patch(&item(&a), &json!({"position": 3})).expect(200);
+    assert_eq!(order(&client), named(&["b", "Default", "a", "c"]));
+    client.patch(&item(&a), &json!({"position": 1})).expect(200);
+    assert_eq!(order(&client), named(&["a", "b", "Default", "c"]));
+    client.delete(&item(&b)).expect(200);
+    assert_eq!(order(&client), named(&["a", "Default", "c"]));
+    client.delete(&item(&b)).expect(404);
+}
+
+/// Everything that is sent is read back; what is not sent stays; null clears what may be cleared.
+#[test]
+fn a_policy_is_changed_field_by_field() {
+    let client = Server::shared().tenant("business");
+    let tag = create_tag(&client, "shop");
+    let body = json!({"name": " Shop ", "tag_id": tag, "open_after_seconds": 30, "resolve_after_seconds": null,
+        "down_severity": "critical", "degraded_severity": "minor", "unstable_severity": null, "publish": true,
+        "group_by": "none", "group_window_seconds": 0, "nonsense": 1});
+    let created = client.post(PATH, &body).expect(201);
+    let made = created.data();
+    assert_eq!((&made["name"], &made["tag_label"]), (&json!("Shop"), &json!("shop")));
+    for (key, value) in
+        body.as_object().unwrap().iter().filter(|(key, _)| !["name", "nonsense"].contains(&key.as_str()))
+    {
+        assert_eq!(made[key], *value, "{key}");
+    }
+    let path = item(&made);
+    assert!(created.header("location").unwrap().ends_with(&path));
+    assert_eq!(client.patch(&path, &json!({})).expect(200).data(), made);
+    let changed =
+        client.patch(&path, &json!({"tag_id": null, "resolve_after_seconds": 5})).expect(200).data();
+    assert_eq!((&changed["tag_id"], &changed["tag_label"]), (&Value::Null, &Value::Null));
+    assert_eq!((&changed["resolve_after_seconds"], &changed["publish"]), (&json!(5), &json!(true)));
+    assert_eq!(client.get(&path).expect(200).data(), changed);
+}
+
+#[rstest]
+#[case(json!({}), "name", "This field is required.")]
+#[case(json!({"name": " "}), "name", "Use at least 1 characters.")]
+#[case(json!({"name": "x".repeat(256)}), "name", "Use at most 255 characters.")]
+#[case(json!({"name": "x", "position": 0}), "position", "The smallest allowed value is 1.")]
+#[case(json!({"name": "x", "position": 3}), "position", "The largest allowed value is 2.")]
+#[case(json!({"name": "x", "tag_id": "x"}), "tag_id", "This is not a valid ID.")]
+#[case(json!({"name": "x", "tag_id": UNKNOWN_ID}), "tag_id", "No tag with the ID AAAAAAAAAAAAAAAAAAAAA exists.")]
+#[case(json!({"name": "x", "open_after_seconds": -1}), "open_after_seconds", "The smallest allowed value is 0.")]
+#[case(json!({"name": "x", "open_after_seconds": null}), "open_after_seconds", "This field must not be null.")]
+#[case(json!({"name": "x", "resolve_after_seconds": 86_401}), "resolve_after_seconds", "The largest allowed value is 86400.")]
+#[case(json!({"name": "x", "down_severity": "bad"}), "down_severity", "Unknown value. Allowed: minor, major, critical.")]
+#[case(json!({"name": "x", "publish": 1}), "publish", "This value must be true or false.")]
+#[case(json!({"name": "x", "group_by": "all"}), "group_by", "Unknown value. Allowed: none, tag, parent, tag_or_parent.")]
+#[case(json!({"name": "x", "group_window_seconds": 3_601}), "group_window_seconds", "The largest allowed value is 3600.")]
+fn a_wrong_field_is_named(#[case] body: Value, #[case] field: &str, #[case] message: &str) {
+    let client = Server::shared().tenant("business");
+    let refused = client.post(PATH, &body).expect(422).json();
+    assert_eq!(refused["errors"], json!({field: [message]}));
+    assert_eq!(order(&client), named(&["Default"]), "nothing is stored");
+}
+
+/// Specification 4.3: a tag that a policy uses cannot be deleted, and the answer names the policy.
+#[test]
+fn a_tag_of_a_policy_is_in_use() {
+    let client = Server::shared().tenant("business");
+    let tag = create_tag(&client, "shop");
+    let policy = create_policy(&client, &json!({"name": "Shop team", "tag_id": tag}));
+    let refused = client.delete(&format!("/v1/tags/{tag}")).expect(422).json();
+    let message = "This tag is still in use: incident policy Shop team.";
+    assert_eq!(refused["errors"], json!({"tag": [message]}));
+    client.delete(&item(&policy)).expect(200);
+    client.delete(&format!("/v1/tags/{tag}")).expect(200);
+}
+
+/// Contract 1.5: what belongs to somebody else is not there, as a policy and as a tag.
+#[test]
+fn policies_and_tags_of_others_are_not_there() {
+    let server = Server::shared();
+    let (ours, theirs) = (server.tenant("business"), server.tenant("business"));
+    let foreign = create_policy(&theirs, &json!({"name": "theirs"}));
+    for path in [item(&foreign), format!("{PATH}/{UNKNOWN_ID}")] {
+        ours.get(&path).expect(404);
+        ours.patch(&path, &json!({"name": "ours"})).expect(404);
+        ours.delete(&path).expect(404);
+    }
+    let tag = create_tag(&theirs, "theirs");
+    let refused = ours.post(PATH, &json!({"name": "x", "tag_id": tag})).expect(422).json();
+    assert_eq!(refused["errors"], json!({"tag_id": [format!("No tag with the ID {tag} exists.")]}));
+}
+
+/// An organisation has at most 100.
+#[test]
+fn there_is_a_most() {
+    let client = Server::shared().tenant("business");
+    for number in 2..=100 {
+        create_policy(&client, &json!({"name": format!("policy {number}")}));
+    }
+    let refused = client.post(PATH, &json!({"name": "one more"})).expect(422).json();
+    assert_eq!(refused["errors"], json!({"position": ["Send at most 100 entries."]}));
+}
