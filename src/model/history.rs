@@ -130,6 +130,10 @@ words! {
         Clock = 6,
         /// Results came late, and this is what they say of a time of which nothing was known.
         Filled = 7,
+        /// The status changes too often: from now on it is unstable. No change of status: from and to are the same.
+        Flapping = 8,
+        /// It is stable again. No change of status either.
+        Settled = 9,
     }
 }
 
@@ -175,6 +179,6 @@ mod tests {
             assert_eq!(ChangeCause::from_code(cause.code()), Some(cause));
         }
         assert_eq!(MeasuredStatus::from_code(5), None);
-        assert_eq!(ChangeCause::from_code(8), None);
+        assert_eq!(ChangeCause::from_code(10), None);
     }
 }

@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::announcement::{self, Author};
+use crate::model::automation::Automation;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::time_range::TimeRange;
 use crate::model::translated::Translated;
@@ -205,6 +206,8 @@ pub struct WholeIncident {
     pub updates: Vec<TimelineEntry>,
     /// Entries that only members of the organisation see, oldest first.
     pub internal_updates: Vec<TimelineEntry>,
+    /// Set exactly when the engine has opened it.
+    pub automation: Option<Automation>,
 }
 
 impl WholeIncident {

@@ -4,6 +4,7 @@
 //! Lists are in `list`, what hangs on an incident in `links`, a deleted service in `departure`, measured recovery in
 //! `recovery`. Every finder is scoped by organisation, except those of `recovery`.
 
+pub mod automation;
 pub mod departure;
 mod links;
 pub mod list;
@@ -54,6 +55,20 @@ pub async fn find_for_update(
     }
 }
 
+/// Like [`find_for_update`], by the key of the row, for whoever works for every organisation.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_key_for_update(
+    connection: &impl ConnectionTrait,
+    key: i64,
+) -> Result<Option<WholeIncident>, MainError> {
+    match Entity::find_by_id(key).lock_exclusive().one(connection).await? {
+        Some(row) => Ok(Some(whole(connection, rows::from_row(row)?).await?)),
+        None => Ok(None),
+    }
+}
+
 /// The incident with everything that hangs on it.
 ///
 /// # Errors
@@ -69,6 +84,7 @@ pub async fn whole(
         statuspages: links::pages(connection, incident.key).await?,
         updates: public,
         internal_updates: internal,
+        automation: automation::find(connection, incident.key).await?,
         incident,
     })
 }
@@ -85,6 +101,7 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
     links::add_updates(connection, key, &whole.updates, Audience::Everybody).await?;
     links::add_updates(connection, key, &whole.internal_updates, Audience::Members).await?;
     links::add_services(connection, key, whole.services.iter()).await?;
+    automation::save(connection, key, (None, whole.automation)).await?;
     links::set_pages(connection, key, &[], &whole.statuspages).await
 }
 
@@ -107,6 +124,7 @@ pub async fn save(
     let new = after.internal_updates.get(before.internal_updates.len()..).unwrap_or_default();
     links::add_updates(connection, key, new, Audience::Members).await?;
     links::set_services(connection, key, &before.services, &after.services).await?;
+    automation::save(connection, key, (before.automation, after.automation)).await?;
     links::set_pages(connection, key, &before.statuspages, &after.statuspages).await
 }
 

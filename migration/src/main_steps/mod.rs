@@ -16,6 +16,7 @@ mod m0013_clock_mark;
 mod m0014_probe_locations;
 mod m0018_acknowledgements;
 mod m0019_incident_policies;
+mod m0020_automatic_incidents;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -40,6 +41,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0014_probe_locations::Step),
         Box::new(m0018_acknowledgements::Step),
         Box::new(m0019_incident_policies::Step),
+        Box::new(m0020_automatic_incidents::Step),
     ]
 }
 

@@ -32,6 +32,7 @@ fn whole(kind: IncidentKind, severity: Severity) -> WholeIncident {
         statuspages: Vec::new(),
         updates: Vec::new(),
         internal_updates: Vec::new(),
+        automation: None,
     }
 }
 

@@ -222,7 +222,7 @@ pub async fn delete(connection: &impl ConnectionTrait, ids: &[i64]) -> Result<()
     Ok(())
 }
 
-fn from_row(row: &Model) -> Result<StatusChange, HistoryError> {
+pub(super) fn from_row(row: &Model) -> Result<StatusChange, HistoryError> {
     let change = from_codes((row.service_id, row.at), (row.from_status, row.to_status), row.cause);
     change.ok_or_else(|| HistoryError::corrupt("status_change", &row.id, &"unknown status or cause"))
 }

@@ -9,6 +9,7 @@ pub mod changes;
 pub mod checks;
 pub mod days;
 pub mod erase;
+pub mod feed;
 pub mod fresh;
 pub mod holds;
 mod insert;

@@ -3,7 +3,7 @@
 //! It works for every organisation at once; nothing that answers a client may use it. Notices affect nothing, so nothing
 //! recovers from them.
 
-use sea_orm::sea_query::{Expr, Query};
+use sea_orm::sea_query::{Expr, Query, SelectStatement};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::incident;
 use watchkeeper_entities::incident_service::{Column, Entity};
@@ -35,14 +35,8 @@ pub async fn unrecovered(
     connection: &impl ConnectionTrait,
     services: Option<&[ServiceKey]>,
 ) -> Result<Vec<Unrecovered>, MainError> {
-    let open = Query::select()
-        .column(incident::Column::Id)
-        .from(incident::Entity)
-        .and_where(incident::Column::ResolvedAt.is_null())
-        .and_where(incident::Column::Kind.ne(IncidentKind::Notice.as_str()))
-        .to_owned();
     let waiting =
-        Entity::find().filter(Column::RecoveredAt.is_null()).filter(Column::IncidentId.in_subquery(open));
+        Entity::find().filter(Column::RecoveredAt.is_null()).filter(Column::IncidentId.in_subquery(open()));
     let mut rows = Vec::new();
     match services {
         None => rows = waiting.all(connection).await?,
@@ -78,4 +72,34 @@ pub async fn mark(
         .exec(connection)
         .await?;
     Ok(())
+}
+
+/// Notes that a service has recovered from every open incident that it was in by then. Doing it again changes nothing.
+///
+/// # Errors
+/// When the database fails.
+pub async fn mark_service(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    recovered_at: Timestamp,
+) -> Result<(), MainError> {
+    Entity::update_many()
+        .col_expr(Column::RecoveredAt, Expr::value(recovered_at.ms()))
+        .filter(Column::ServiceId.eq(service))
+        .filter(Column::RecoveredAt.is_null())
+        .filter(Column::AddedAt.lte(recovered_at.ms()))
+        .filter(Column::IncidentId.in_subquery(open()))
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// Keys of open incidents from which services recover.
+fn open() -> SelectStatement {
+    Query::select()
+        .column(incident::Column::Id)
+        .from(incident::Entity)
+        .and_where(incident::Column::ResolvedAt.is_null())
+        .and_where(incident::Column::Kind.ne(IncidentKind::Notice.as_str()))
+        .to_owned()
 }

@@ -155,6 +155,7 @@ impl Draft<'_> {
             statuspages,
             updates: vec![first],
             internal_updates: Vec::new(),
+            automation: None,
         };
         made.affect(services, self.now);
         found.into_result(made)
@@ -200,6 +201,7 @@ impl Draft<'_> {
         }
         changed.incident.sla_counts_as_downtime =
             read_flag(&fields, "sla_counts_as_downtime", stored.incident.sla_counts_as_downtime);
+        changed.note_edits(&stored.incident);
         errors.into_inner().into_result(changed)
     }
 

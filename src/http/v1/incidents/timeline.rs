@@ -34,6 +34,7 @@ pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Resul
     let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     let mut changed = stored.clone();
     changed.post(entry);
+    changed.note_stated_status();
     changed.incident.updated_at = now;
     incidents::save(&*write, &stored, &changed).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
@@ -55,6 +56,7 @@ pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Co
         read_resolution(&body, &caller.organisation, (&stored.incident, now)).map_err(ApiError::Fields)?;
     let mut changed = stored.clone();
     changed.resolve(entry, resolved_at);
+    changed.note_stated_status();
     changed.incident.updated_at = now;
     incidents::save(&*write, &stored, &changed).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);

@@ -1,0 +1,26 @@
+//! How far a reader of the status changes has come.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// How far a reader of the status changes has come.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "feed_position")]
+pub struct Model {
+    /// The reader.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub reader: String,
+    /// Number of the partition of services.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub partition: i32,
+    /// Number of the last change whose effect is in this database.
+    pub position: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,25 @@
+//! An incident that the engine has opened.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// An incident that the engine has opened.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "incident_automation")]
+pub struct Model {
+    /// The incident.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub incident_id: i64,
+    /// The policy that it follows; null when that is gone.
+    pub policy_id: Option<i64>,
+    /// The parts that people have edited, separated by commas.
+    pub edited: Option<String>,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,43 @@
+//! A service in trouble, as far as incidents follow it.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A service in trouble, as far as incidents follow it.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "outage")]
+pub struct Model {
+    /// The service.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub service_id: i64,
+    /// Its organisation.
+    pub organisation_id: i64,
+    /// `unstable`, `degraded` or `down`.
+    pub kind: String,
+    /// Start of trouble of this kind.
+    pub began_at: i64,
+    /// False while nobody knows.
+    pub is_measured: bool,
+    /// True while the status changes too often.
+    pub is_flapping: bool,
+    /// Time at which the incident was told; null while that is to be decided.
+    pub told_at: Option<i64>,
+    /// Its incident.
+    pub incident_id: Option<i64>,
+    /// Time of its return, if the incident waits whether that lasts.
+    pub recovered_at: Option<i64>,
+    /// It becomes no incident before.
+    pub held_until: Option<i64>,
+    /// Since when a service that it depends on is down.
+    pub unreachable_since: Option<i64>,
+    /// Time at which it is to be looked at again.
+    pub look_at: Option<i64>,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,52 @@
+//! What makes an incident one of the engine's: the policy that it follows, and the parts that people have edited, which the
+//! engine leaves alone.
+
+/// An incident that follows outages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Automation {
+    /// Key of the policy that it follows; `None` when that is gone.
+    pub policy: Option<i64>,
+    /// The parts that people have edited.
+    pub edited: Edited,
+}
+
+/// The parts of an incident that people have edited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Edited {
+    /// Its title.
+    pub title: bool,
+    /// Its severity.
+    pub severity: bool,
+    /// Its status: from then on people resolve it.
+    pub status: bool,
+}
+
+impl Edited {
+    /// The words of the parts, separated by commas.
+    #[must_use]
+    pub fn to_words(self) -> String {
+        let parts = [("title", self.title), ("severity", self.severity), ("status", self.status)];
+        let words: Vec<&str> = parts.into_iter().filter(|(_, is)| *is).map(|(word, _)| word).collect();
+        words.join(",")
+    }
+
+    /// The parts that these words name; other words are ignored.
+    #[must_use]
+    pub fn from_words(words: &str) -> Self {
+        let has = |word: &str| words.split(',').any(|one| one == word);
+        Self { title: has("title"), severity: has("severity"), status: has("status") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_edited_survives_the_database() {
+        for (title, severity, status) in [(false, false, false), (true, false, true), (false, true, false)] {
+            let edited = Edited { title, severity, status };
+            assert_eq!(Edited::from_words(&edited.to_words()), edited);
+        }
+    }
+}

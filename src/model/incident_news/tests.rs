@@ -1,0 +1,216 @@
+//! People and the engine on one incident: whatever they do in whichever order, contract 4.9 holds.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+use crate::id::Id;
+use crate::model::automation::Edited;
+use crate::model::incident::{Impact, IncidentKind, TimelineEntry};
+use crate::model::translated::Translated;
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_ms(second * 1_000)
+}
+
+fn opened(automation: Option<Automation>) -> WholeIncident {
+    let incident = Incident {
+        key: 1,
+        id: Id::random(),
+        organisation: 1,
+        title: Translated::single("en", "Shop is down"),
+        kind: IncidentKind::Standard,
+        status: IncidentStatus::Investigating,
+        severity: Severity::Minor,
+        is_published: false,
+        started_at: at(0),
+        resolved_at: None,
+        sla_counts_as_downtime: false,
+        created_by: None,
+        acknowledgement: None,
+        created_at: at(0),
+        updated_at: at(0),
+    };
+    let updates = Vec::new();
+    WholeIncident {
+        incident,
+        services: Vec::new(),
+        statuspages: Vec::new(),
+        internal_updates: Vec::new(),
+        updates,
+        automation,
+    }
+}
+
+fn service(key: ServiceKey) -> NamedService {
+    NamedService { key, id: Id::random(), name: format!("service {key}") }
+}
+
+fn told(key: ServiceKey, kind: OutageKind, second: i64) -> Told {
+    Told { service: service(key), kind, began_at: at(second), severity: Severity::Major }
+}
+
+fn entry(status: IncidentStatus, second: i64) -> TimelineEntry {
+    let message = Translated::single("en", "text");
+    TimelineEntry { id: Id::random(), status, message, notify_subscribers: true, created_at: at(second) }
+}
+
+#[rstest]
+#[case::first(&[], OutageKind::Down, News::Joined, Impact::MajorOutage)]
+#[case::again(&[OutageKind::Down], OutageKind::Down, News::Nothing, Impact::MajorOutage)]
+#[case::worse(&[OutageKind::Degraded], OutageKind::Down, News::Worsened, Impact::MajorOutage)]
+#[case::better(&[OutageKind::Down], OutageKind::Degraded, News::Nothing, Impact::MajorOutage)]
+fn an_incident_knows_what_is_news(
+    #[case] before: &[OutageKind],
+    #[case] kind: OutageKind,
+    #[case] news: News,
+    #[case] impact: Impact,
+) {
+    let mut incident = opened(Some(Automation::default()));
+    for kind in before {
+        incident.tell(&told(5, *kind, 1));
+    }
+    assert_eq!(incident.tell(&told(5, kind, 2)), news);
+    assert_eq!((incident.services[0].impact, incident.services.len()), (Some(impact), 1));
+}
+
+#[test]
+fn a_relapse_is_news() {
+    let mut incident = opened(Some(Automation::default()));
+    incident.tell(&told(5, OutageKind::Down, 1));
+    incident.recover(5, at(2));
+    assert_eq!(incident.unrecovered(), 0);
+    assert_eq!(incident.tell(&told(5, OutageKind::Down, 3)), News::Relapsed);
+    assert_eq!(incident.unrecovered(), 1);
+}
+
+/// The severity rises with the news, unless a person has said what it is.
+#[rstest]
+#[case(Edited::default(), Severity::Major)]
+#[case(Edited { severity: true, ..Edited::default() }, Severity::Minor)]
+fn a_severity_that_a_person_has_set_stays(#[case] edited: Edited, #[case] severity: Severity) {
+    let mut incident = opened(Some(Automation { edited, ..Automation::default() }));
+    incident.tell(&told(5, OutageKind::Down, 1));
+    assert_eq!(incident.incident.severity, severity);
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Tell(ServiceKey, OutageKind),
+    Recover(ServiceKey),
+    Settle,
+    Watch,
+    Title,
+    Severity(Severity),
+    State(IncidentStatus),
+    Post(IncidentStatus),
+    Resolve,
+    Affect(ServiceKey),
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let kind = prop::sample::select(OutageKind::ALL.to_vec());
+    let status = prop::sample::select(IncidentStatus::ALL.to_vec());
+    let act = prop_oneof![
+        4 => (1_i64..4, kind).prop_map(|(service, kind)| Act::Tell(service, kind)),
+        4 => (1_i64..4).prop_map(Act::Recover),
+        3 => Just(Act::Settle),
+        1 => Just(Act::Watch),
+        1 => Just(Act::Title),
+        1 => prop::sample::select(Severity::ALL.to_vec()).prop_map(Act::Severity),
+        1 => status.clone().prop_map(Act::State),
+        1 => status.prop_map(Act::Post),
+        1 => Just(Act::Resolve),
+        1 => (1_i64..4).prop_map(Act::Affect),
+    ];
+    prop::collection::vec(act, 1..40)
+}
+
+/// Does an act as people or the engine would; acts that would be refused are left out.
+fn play(incident: &mut WholeIncident, act: Act, second: i64) {
+    let before = incident.incident.clone();
+    match act {
+        Act::Tell(service, kind) => {
+            incident.tell(&told(service, kind, second));
+        }
+        Act::Recover(service) => incident.recover(service, at(second)),
+        Act::Settle if incident.follows_outages() && incident.unrecovered() == 0 => {
+            incident.resolve(entry(IncidentStatus::Resolved, second), at(second));
+        }
+        Act::Watch if incident.follows_outages() && incident.unrecovered() == 0 => {
+            incident.post(entry(IncidentStatus::Monitoring, second));
+        }
+        Act::Settle | Act::Watch => {}
+        Act::Title => {
+            incident.incident.title = Translated::single("en", format!("title {second}"));
+            incident.note_edits(&before);
+        }
+        Act::Severity(severity) => {
+            incident.set_severity(severity);
+            incident.note_edits(&before);
+        }
+        Act::State(status) if status != IncidentStatus::Resolved && !before.is_resolved() => {
+            incident.incident.status = status;
+            incident.note_edits(&before);
+        }
+        Act::State(_) => {}
+        Act::Post(status) => {
+            incident.post(entry(status, second));
+            incident.note_stated_status();
+        }
+        Act::Resolve if !before.is_resolved() => {
+            incident.resolve(entry(IncidentStatus::Resolved, second), at(second));
+            incident.note_stated_status();
+        }
+        Act::Resolve => {}
+        Act::Affect(key) => {
+            let kept = incident.services.iter().map(|row| row.service).chain([key]);
+            let kept: BTreeSet<ServiceKey> = kept.collect();
+            incident.affect(kept.into_iter().map(service), at(second));
+        }
+    }
+}
+
+proptest! {
+    /// Contract 4.9, 4.10.1: an end exactly when resolved; everything recovered then; what a person has said stays said.
+    #[test]
+    fn people_and_the_engine_keep_the_rules(acts in acts()) {
+        let mut incident = opened(Some(Automation::default()));
+        let (mut title, mut severity) = (None, None);
+        for (second, act) in (1..).zip(acts) {
+            let before = incident.clone();
+            play(&mut incident, act, second);
+            match act {
+                Act::Title => title = Some(incident.incident.title.clone()),
+                Act::Severity(_) if before.incident.severity != incident.incident.severity => {
+                    severity = Some(incident.incident.severity);
+                }
+                _ => {}
+            }
+            let Incident { status, resolved_at, started_at, .. } = incident.incident;
+            prop_assert_eq!(status == IncidentStatus::Resolved, resolved_at.is_some(), "{:?}", act);
+            prop_assert!(resolved_at.is_none_or(|end| end >= started_at));
+            if resolved_at.is_some() {
+                prop_assert_eq!(incident.unrecovered(), 0, "{:?}", act);
+            }
+            let edited = incident.automation.unwrap().edited;
+            let is_the_engine = matches!(act, Act::Tell(..) | Act::Recover(_) | Act::Settle | Act::Watch);
+            if is_the_engine {
+                prop_assert_eq!(edited, before.automation.unwrap().edited);
+                prop_assert!(!edited.status || status == before.incident.status, "{:?}", act);
+                prop_assert!(!before.incident.is_resolved() || incident == before, "an end is an end: {:?}", act);
+            }
+            prop_assert!(title.as_ref().is_none_or(|title| *title == incident.incident.title));
+            prop_assert!(severity.is_none_or(|severity| severity == incident.incident.severity));
+            let mut keys: Vec<ServiceKey> = incident.services.iter().map(|row| row.service).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            prop_assert_eq!(keys.len(), incident.services.len());
+            for row in &incident.services {
+                prop_assert!(row.recovered_at.is_none_or(|end| end >= row.added_at || incident.incident.is_resolved()));
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! A service in trouble, from the edge into it to the edge out of it: what the engine's incidents follow.
+//!
+//! It is folded from the status changes of the service in their order, one at a time, and knows no policy: whether there is
+//! an incident, and when, is decided when its time to be looked at has come. A gap, a pause, an unknown status neither end
+//! it nor let it become an incident.
+
+pub mod decision;
+
+use crate::clock::Timestamp;
+use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
+use crate::model::incident_policy::OutageKind;
+use crate::model::service::ServiceKey;
+
+/// A service in trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// The service.
+    pub service: ServiceKey,
+    /// Database key of its organisation.
+    pub organisation: i64,
+    /// The trouble of now, or the last one before it became unknown.
+    pub kind: OutageKind,
+    /// The start of trouble of this kind.
+    pub began_at: Timestamp,
+    /// False while nobody knows: a gap, a pause.
+    pub is_measured: bool,
+    /// True while the service changes too often to be believed.
+    pub is_flapping: bool,
+    /// The time at which the incident was told of it; `None` while that is to be decided.
+    pub told_at: Option<Timestamp>,
+    /// Key of its incident.
+    pub incident: Option<i64>,
+    /// The time of its return, if the incident waits whether that lasts.
+    pub recovered_at: Option<Timestamp>,
+    /// It becomes no incident before: services that it depends on are asked first.
+    pub held_until: Option<Timestamp>,
+    /// Since when a service that it depends on is down: it has no incident of its own.
+    pub unreachable_since: Option<Timestamp>,
+    /// The time at which it is to be looked at again; `None` = not before the next change.
+    pub look_at: Option<Timestamp>,
+}
+
+/// What a change of the status makes of an outage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Followed {
+    /// The outage that goes on; `None` = there is none, or it is over.
+    pub outage: Option<Outage>,
+    /// The service was in trouble and is up: it has recovered from whatever incidents it has.
+    pub has_recovered: bool,
+}
+
+impl Followed {
+    const fn going_on(outage: Option<Outage>) -> Self {
+        Self { outage, has_recovered: false }
+    }
+}
+
+impl Outage {
+    /// Trouble that has just begun.
+    #[must_use]
+    pub const fn begun(organisation: i64, service: ServiceKey, kind: OutageKind, at: Timestamp) -> Self {
+        Self {
+            service,
+            organisation,
+            kind,
+            began_at: at,
+            is_measured: true,
+            is_flapping: false,
+            told_at: None,
+            incident: None,
+            recovered_at: None,
+            held_until: None,
+            unreachable_since: None,
+            look_at: Some(at),
+        }
+    }
+
+    /// Follows a change of the status of a service of this organisation. Changes come in the order in which they were
+    /// recorded, each once.
+    #[must_use]
+    pub fn follow(outage: Option<Self>, organisation: i64, change: &StatusChange) -> Followed {
+        let StatusChange { service, at, to, cause, .. } = *change;
+        if matches!(cause, ChangeCause::Imported | ChangeCause::Filled) {
+            return Followed::going_on(outage);
+        }
+        let kind = match (cause, to) {
+            (ChangeCause::Flapping, _) => Some(OutageKind::Unstable),
+            (_, MeasuredStatus::Down) => Some(OutageKind::Down),
+            (_, MeasuredStatus::Degraded) => Some(OutageKind::Degraded),
+            (_, MeasuredStatus::Up | MeasuredStatus::Unknown | MeasuredStatus::NoData) => None,
+        };
+        let Some(outage) = outage else {
+            let begun = kind.map(|kind| Self::begun(organisation, service, kind, at));
+            let is_flapping = cause == ChangeCause::Flapping;
+            return Followed::going_on(begun.map(|begun| Self { is_flapping, ..begun }));
+        };
+        let is_flapping = match cause {
+            ChangeCause::Flapping => true,
+            ChangeCause::Settled => false,
+            _ => outage.is_flapping,
+        };
+        let outage = Self { is_flapping, ..outage };
+        match (kind, to) {
+            (None, MeasuredStatus::Up) if is_flapping => {
+                Followed::going_on(Some(Self { is_measured: true, ..outage }))
+            }
+            (None, MeasuredStatus::Up) => outage.recovered(at),
+            (None, _) => Followed::going_on(Some(Self { is_measured: false, ..outage })),
+            (Some(_), _) if is_flapping && cause != ChangeCause::Flapping => {
+                Followed::going_on(Some(Self { is_measured: true, ..outage }))
+            }
+            (Some(kind), _) => Followed::going_on(Some(outage.in_trouble(kind, at))),
+        }
+    }
+
+    /// Returns true while it could become an incident, or news for the one it has.
+    #[must_use]
+    pub const fn is_untold(&self) -> bool {
+        self.told_at.is_none()
+    }
+
+    /// It is in trouble of this kind: for the first time, again, or still.
+    fn in_trouble(self, kind: OutageKind, at: Timestamp) -> Self {
+        let known = Self { kind, is_measured: true, recovered_at: None, ..self };
+        let is_relapse = self.recovered_at.is_some();
+        let is_worse = kind > self.kind || (kind == OutageKind::Unstable && self.kind != kind);
+        if is_relapse || is_worse {
+            return Self { began_at: at, told_at: None, look_at: Some(at), ..known };
+        }
+        if self.is_untold() && self.incident.is_none() {
+            // What began before a gap may have ended in it.
+            let began_at = if self.is_measured { self.began_at } else { at };
+            return Self { began_at, look_at: Some(at), ..known };
+        }
+        known
+    }
+
+    fn recovered(self, at: Timestamp) -> Followed {
+        let waits = self.incident.is_some();
+        let recovered = Self {
+            is_measured: true,
+            told_at: self.told_at.or(Some(at)),
+            recovered_at: self.recovered_at.or(Some(at)),
+            held_until: None,
+            unreachable_since: None,
+            look_at: Some(at),
+            ..self
+        };
+        Followed { outage: waits.then_some(recovered), has_recovered: self.recovered_at.is_none() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

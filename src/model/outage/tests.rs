@@ -1,0 +1,123 @@
+//! Outages as scripts of status changes, and their invariants under random ones.
+
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+use crate::model::history::MeasuredStatus::{Degraded, Down, NoData, Unknown, Up};
+
+/// `d` down, `g` degraded, `u` up, `n` no data, `?` unknown, `F` flapping, `S` settled, `i` an imported down, `t` the
+/// incident 7 is told.
+fn play(script: &str) -> (Option<Outage>, usize) {
+    let (mut outage, mut status, mut recoveries) = (None, Up, 0);
+    for (number, step) in (1..).zip(script.chars()) {
+        let at = Timestamp::from_ms(number * 10);
+        let (to, cause) = match step {
+            't' => {
+                outage = outage.map(|outage: Outage| Outage {
+                    told_at: Some(at),
+                    incident: Some(7),
+                    look_at: None,
+                    ..outage
+                });
+                continue;
+            }
+            'd' => (Down, ChangeCause::Votes),
+            'g' => (Degraded, ChangeCause::Votes),
+            'u' => (Up, ChangeCause::Votes),
+            'n' => (NoData, ChangeCause::Gap),
+            '?' => (Unknown, ChangeCause::Paused),
+            'F' => (status, ChangeCause::Flapping),
+            'S' => (status, ChangeCause::Settled),
+            _ => (Down, ChangeCause::Imported),
+        };
+        let change = StatusChange { service: 5, at, from: status, to, cause };
+        if cause != ChangeCause::Imported {
+            status = to;
+        }
+        let followed = Outage::follow(outage, 1, &change);
+        recoveries += usize::from(followed.has_recovered);
+        outage = followed.outage;
+    }
+    (outage, recoveries)
+}
+
+/// What is left: the kind, the start, and whether the incident is to be told; `r` = it waits whether the return lasts.
+fn left(script: &str) -> String {
+    let Some(outage) = play(script).0 else { return "-".into() };
+    let kind = outage.kind.as_str();
+    let began = outage.began_at.ms();
+    let untold = if outage.is_untold() { " untold" } else { "" };
+    let recovered = outage.recovered_at.map(|at| format!(" r{}", at.ms())).unwrap_or_default();
+    let blind = if outage.is_measured { "" } else { " blind" };
+    format!("{kind}@{began}{untold}{recovered}{blind}")
+}
+
+#[rstest]
+#[case::an_edge("d", "down@10 untold")]
+#[case::a_blip("du", "-")]
+#[case::told("dt", "down@10")]
+#[case::a_return_that_may_not_last("dtu", "down@10 r30")]
+#[case::up_twice("dtuu", "down@10 r30")]
+#[case::a_relapse("dtud", "down@40 untold")]
+#[case::a_relapse_that_returns("dtudu", "down@40 r50")]
+#[case::worse("gtd", "down@30 untold")]
+#[case::worse_before_it_is_told("gd", "down@20 untold")]
+#[case::better("dtg", "degraded@10")]
+#[case::better_before_it_is_told("dg", "degraded@10 untold")]
+#[case::a_gap("dtn", "down@10 blind")]
+#[case::a_gap_before_it_is_told("dnd", "down@30 untold")]
+#[case::a_gap_after_it_is_told("dtnd", "down@10")]
+#[case::a_pause("d?", "down@10 untold blind")]
+#[case::a_pause_and_up("d?u", "-")]
+#[case::only_up("u", "-")]
+#[case::only_unknown("?n", "-")]
+#[case::imported("i", "-")]
+#[case::imported_later("dti", "down@10")]
+#[case::flapping_while_up("duF", "unstable@30 untold")]
+#[case::flapping_goes_on("duFdu", "unstable@30 untold")]
+#[case::flapping_is_told_once("dutduFtdudu", "unstable@60")]
+#[case::flapping_of_what_is_told("dtudF", "unstable@50 untold")]
+#[case::settled_up("duFtdS", "down@60 untold")]
+#[case::settled_and_up("duFtduS", "unstable@30 r70")]
+#[case::settled_before_it_is_told("duFS", "-")]
+fn an_outage_follows_the_status(#[case] script: &str, #[case] expected: &str) {
+    assert_eq!(left(script), expected);
+}
+
+#[rstest]
+#[case("du", 1)]
+#[case("dtu", 1)]
+#[case("dtuu", 1)]
+#[case("dtudu", 2)]
+#[case("d?u", 1)]
+#[case("dnu", 1)]
+#[case("u?u", 0)]
+#[case("duFdudS", 1)]
+#[case("duFduS", 2)]
+fn a_service_recovers_when_it_was_in_trouble_and_is_up(#[case] script: &str, #[case] recoveries: usize) {
+    assert_eq!(play(script).1, recoveries);
+}
+
+proptest! {
+    /// Whatever happens: who is up and does not flap is in no trouble that an incident could be told of; who is down is.
+    #[test]
+    fn who_is_up_is_in_no_trouble(script in "[dgunF?St]{1,40}") {
+        let outage = play(&script).0;
+        let flapping = script.rfind('F') > script.rfind('S');
+        let last = script.chars().filter(|step| "dgu".contains(*step)).next_back();
+        if let Some(outage) = outage {
+            prop_assert!(outage.look_at.is_some() || outage.told_at.is_some());
+            prop_assert!(outage.recovered_at.is_none() || !outage.is_untold());
+            prop_assert!(outage.recovered_at.is_none() || outage.incident.is_some());
+            prop_assert_eq!(outage.is_flapping, flapping);
+        }
+        if !flapping && last == Some('u') {
+            let in_trouble = outage.filter(|outage| outage.is_measured && outage.recovered_at.is_none());
+            prop_assert_eq!(in_trouble, None);
+        }
+        if matches!(last, Some('d' | 'g')) {
+            prop_assert!(outage.is_some_and(|outage| outage.recovered_at.is_none()));
+        }
+    }
+}

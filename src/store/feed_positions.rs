@@ -1,0 +1,77 @@
+//! How far a reader of the status changes has come, for each partition of services.
+//!
+//! A position is moved in the transaction of what the changes up to it have caused, and only from where the reader
+//! believes it to be: of two readers that believe they own a partition, one is refused.
+
+use std::collections::BTreeMap;
+
+use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use watchkeeper_entities::feed_position::{ActiveModel, Column, Entity};
+
+use crate::model::partition::{Partition, Partitions};
+use crate::store::MainError;
+
+/// Numbers of the last changes that a reader has taken in, by partition.
+pub type Positions = BTreeMap<Partition, i64>;
+
+/// The positions of a reader in these partitions; those that it has never read are missing.
+///
+/// # Errors
+/// When the database fails.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    reader: &str,
+    partitions: Partitions,
+) -> Result<Positions, MainError> {
+    let rows = Entity::find().filter(Column::Reader.eq(reader)).all(connection).await?;
+    let position = |row: watchkeeper_entities::feed_position::Model| {
+        let partition = u8::try_from(row.partition).ok().and_then(Partition::new)?;
+        partitions.contains(partition).then_some((partition, row.position))
+    };
+    Ok(rows.into_iter().filter_map(position).collect())
+}
+
+/// Begins to read these partitions behind this change. One that was begun before keeps its position.
+///
+/// # Errors
+/// When the database fails.
+pub async fn begin(
+    connection: &impl ConnectionTrait,
+    reader: &str,
+    partitions: impl IntoIterator<Item = Partition>,
+    position: i64,
+) -> Result<(), MainError> {
+    let row = |partition: Partition| ActiveModel {
+        reader: Set(reader.to_owned()),
+        partition: Set(partition.number().into()),
+        position: Set(position),
+    };
+    let rows: Vec<ActiveModel> = partitions.into_iter().map(row).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let kept = OnConflict::columns([Column::Reader, Column::Partition]).do_nothing().to_owned();
+    Entity::insert_many(rows).on_conflict(kept).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+/// Moves the position of a reader in a partition; `false` when it is not where it was believed to be.
+///
+/// # Errors
+/// When the database fails.
+pub async fn advance(
+    connection: &impl ConnectionTrait,
+    reader: &str,
+    partition: Partition,
+    (from, to): (i64, i64),
+) -> Result<bool, MainError> {
+    let moved = Entity::update_many()
+        .col_expr(Column::Position, Expr::value(to))
+        .filter(Column::Reader.eq(reader))
+        .filter(Column::Partition.eq(i32::from(partition.number())))
+        .filter(Column::Position.eq(from))
+        .exec(connection)
+        .await?;
+    Ok(moved.rows_affected == 1)
+}

@@ -1,0 +1,79 @@
+//! Which incidents the engine has opened, and what people have edited in them.
+
+use sea_orm::sea_query::{Query, SelectStatement};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, JoinType, QueryFilter,
+    QueryOrder, QuerySelect,
+};
+use watchkeeper_entities::incident_automation::{ActiveModel, Column, Entity};
+use watchkeeper_entities::{incident, incident_service};
+
+use crate::clock::Timestamp;
+use crate::model::automation::{Automation, Edited};
+use crate::store::MainError;
+
+/// The automation of an incident; `None` when a person has made it.
+pub(super) async fn find(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+) -> Result<Option<Automation>, MainError> {
+    let row = Entity::find_by_id(incident).one(connection).await?;
+    let automation = |row: watchkeeper_entities::incident_automation::Model| Automation {
+        policy: row.policy_id,
+        edited: Edited::from_words(&row.edited.unwrap_or_default()),
+    };
+    Ok(row.map(automation))
+}
+
+/// Stores a change of it.
+pub(super) async fn save(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+    (before, after): (Option<Automation>, Option<Automation>),
+) -> Result<(), MainError> {
+    let Some(Automation { policy, edited }) = after.filter(|_| before != after) else { return Ok(()) };
+    let row = ActiveModel {
+        incident_id: Set(incident),
+        policy_id: Set(policy),
+        edited: Set(Some(edited.to_words())),
+    };
+    if before.is_some() {
+        row.update(connection).await?;
+    } else {
+        Entity::insert(row).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+/// Keys of the open incidents that the engine has opened by this policy and that have grown since `from`, the newest
+/// first.
+///
+/// # Errors
+/// When the database fails.
+pub async fn open_of_policy(
+    connection: &impl ConnectionTrait,
+    policy: i64,
+    from: Timestamp,
+) -> Result<Vec<i64>, MainError> {
+    let to_incident =
+        Entity::belongs_to(incident::Entity).from(Column::IncidentId).to(incident::Column::Id).into();
+    let keys = Entity::find()
+        .select_only()
+        .column(Column::IncidentId)
+        .join(JoinType::InnerJoin, to_incident)
+        .filter(Column::PolicyId.eq(policy))
+        .filter(incident::Column::ResolvedAt.is_null())
+        .filter(Column::IncidentId.in_subquery(grown_since(from)))
+        .order_by_desc(incident::Column::StartedAt)
+        .order_by_desc(incident::Column::Id);
+    Ok(keys.into_tuple().all(connection).await?)
+}
+
+/// Incidents that a service has joined since then.
+fn grown_since(from: Timestamp) -> SelectStatement {
+    Query::select()
+        .column(incident_service::Column::IncidentId)
+        .from(incident_service::Entity)
+        .and_where(incident_service::Column::AddedAt.gte(from.ms()))
+        .to_owned()
+}

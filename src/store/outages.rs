@@ -1,0 +1,187 @@
+//! Services in trouble, as far as incidents follow them. Nothing that answers a client may use it but with services of
+//! its organisation: it works for all of them at once.
+
+use std::collections::HashMap;
+
+use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect, Select,
+};
+use watchkeeper_entities::outage::{ActiveModel, Column, Entity, Model};
+
+use crate::clock::Timestamp;
+use crate::model::outage::Outage;
+use crate::model::partition::{PARTITIONS, Partitions};
+use crate::model::service::ServiceKey;
+use crate::store::MainError;
+
+/// Most keys in one statement: far below what a statement may bind.
+const CHUNK: usize = 1_000;
+
+/// The outages of these services that have one, kept from others until the transaction ends.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_services_for_update(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+) -> Result<HashMap<ServiceKey, Outage>, MainError> {
+    let mut found = HashMap::with_capacity(services.len());
+    for chunk in services.chunks(CHUNK) {
+        let query = Entity::find().filter(Column::ServiceId.is_in(chunk.iter().copied()));
+        for row in query.order_by_asc(Column::ServiceId).lock_exclusive().all(connection).await? {
+            found.insert(row.service_id, from_row(&row)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The outages of these services that have one, in no order.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_services(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+) -> Result<Vec<Outage>, MainError> {
+    let mut found = Vec::new();
+    for chunk in services.chunks(CHUNK) {
+        let query = Entity::find().filter(Column::ServiceId.is_in(chunk.iter().copied()));
+        for row in query.all(connection).await? {
+            found.push(from_row(&row)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The outages of an incident.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_incident(connection: &impl ConnectionTrait, incident: i64) -> Result<Vec<Outage>, MainError> {
+    let rows = Entity::find().filter(Column::IncidentId.eq(incident)).all(connection).await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// The outages of these partitions that are to be looked at by now, the longest waiting first.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn due(
+    connection: &impl ConnectionTrait,
+    partitions: Partitions,
+    now: Timestamp,
+    limit: u64,
+) -> Result<Vec<Outage>, MainError> {
+    let due = among(partitions).filter(Column::LookAt.lte(now.ms()));
+    let rows = due.order_by_asc(Column::LookAt).order_by_asc(Column::ServiceId).limit(limit).all(connection);
+    rows.await?.iter().map(from_row).collect()
+}
+
+/// The time at which the next outage of these partitions is to be looked at.
+///
+/// # Errors
+/// When the database fails.
+pub async fn next_look(
+    connection: &impl ConnectionTrait,
+    partitions: Partitions,
+) -> Result<Option<Timestamp>, MainError> {
+    let first = among(partitions).filter(Column::LookAt.is_not_null()).order_by_asc(Column::LookAt).limit(1);
+    let at: Option<i64> = first.select_only().column(Column::LookAt).into_tuple().one(connection).await?;
+    Ok(at.map(Timestamp::from_ms))
+}
+
+/// Returns the number of outages.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count(connection: &impl ConnectionTrait) -> Result<u64, MainError> {
+    Ok(Entity::find().count(connection).await?)
+}
+
+/// Stores outages, new ones and changed ones.
+///
+/// # Errors
+/// When the database fails.
+pub async fn save(
+    connection: &impl ConnectionTrait,
+    outages: impl IntoIterator<Item = &Outage>,
+) -> Result<(), MainError> {
+    let rows: Vec<ActiveModel> = outages.into_iter().map(to_row).collect();
+    for chunk in rows.chunks(CHUNK) {
+        let columns = [
+            Column::Kind,
+            Column::BeganAt,
+            Column::IsMeasured,
+            Column::IsFlapping,
+            Column::ToldAt,
+            Column::IncidentId,
+            Column::RecoveredAt,
+            Column::HeldUntil,
+            Column::UnreachableSince,
+            Column::LookAt,
+        ];
+        let replaced = OnConflict::column(Column::ServiceId).update_columns(columns).to_owned();
+        Entity::insert_many(chunk.to_vec()).on_conflict(replaced).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+/// Forgets the outages of these services: they are over.
+///
+/// # Errors
+/// When the database fails.
+pub async fn forget(connection: &impl ConnectionTrait, services: &[ServiceKey]) -> Result<(), MainError> {
+    for chunk in services.chunks(CHUNK) {
+        Entity::delete_many().filter(Column::ServiceId.is_in(chunk.iter().copied())).exec(connection).await?;
+    }
+    Ok(())
+}
+
+fn among(partitions: Partitions) -> Select<Entity> {
+    match partitions {
+        Partitions::ALL => Entity::find(),
+        _ => {
+            let numbers = partitions.iter().map(|partition| i64::from(partition.number()));
+            Entity::find().filter(Expr::col(Column::ServiceId).modulo(PARTITIONS).is_in(numbers))
+        }
+    }
+}
+
+fn to_row(outage: &Outage) -> ActiveModel {
+    let ms = |at: Option<Timestamp>| at.map(Timestamp::ms);
+    ActiveModel {
+        service_id: Set(outage.service),
+        organisation_id: Set(outage.organisation),
+        kind: Set(outage.kind.as_str().into()),
+        began_at: Set(outage.began_at.ms()),
+        is_measured: Set(outage.is_measured),
+        is_flapping: Set(outage.is_flapping),
+        told_at: Set(ms(outage.told_at)),
+        incident_id: Set(outage.incident),
+        recovered_at: Set(ms(outage.recovered_at)),
+        held_until: Set(ms(outage.held_until)),
+        unreachable_since: Set(ms(outage.unreachable_since)),
+        look_at: Set(ms(outage.look_at)),
+    }
+}
+
+fn from_row(row: &Model) -> Result<Outage, MainError> {
+    let at = |ms: Option<i64>| ms.map(Timestamp::from_ms);
+    let kind = row.kind.parse();
+    Ok(Outage {
+        service: row.service_id,
+        organisation: row.organisation_id,
+        kind: kind.map_err(|_| MainError::corrupt("outage", &row.service_id, &"unknown kind"))?,
+        began_at: Timestamp::from_ms(row.began_at),
+        is_measured: row.is_measured,
+        is_flapping: row.is_flapping,
+        told_at: at(row.told_at),
+        incident: row.incident_id,
+        recovered_at: at(row.recovered_at),
+        held_until: at(row.held_until),
+        unreachable_since: at(row.unreachable_since),
+        look_at: at(row.look_at),
+    })
+}
