@@ -51,6 +51,7 @@ use crate::engine::definition::Definer;
 use crate::engine::location::Prober;
 use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
+use crate::feed::News;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::server::Server;
 use crate::http::v1::creation_times::CreationTimes;
@@ -60,7 +61,6 @@ use crate::model::plans::PlanTable;
 use crate::record::compaction::{CompactionCounters, Compactor};
 use crate::record::fence::FenceCounters;
 use crate::record::recorder::{RecordCounters, Recorder};
-use crate::record::recovery::Returned;
 use crate::store::Databases;
 use crate::supervise::{Handle, Stop, Supervisor};
 use crate::telemetry::Collect;
@@ -96,7 +96,7 @@ struct Recording {
     compactor_thread: Arbiter,
     recorded: Arc<RecordCounters>,
     compacted: Arc<CompactionCounters>,
-    returned: Arc<Returned>,
+    news: Arc<News>,
     fenced: Arc<FenceCounters>,
 }
 
@@ -154,8 +154,8 @@ impl App {
         let announcer = among_others(announcer, ownership, bus.as_ref(), &limiter);
         let restored = past::restore_services(&announcer, is_past_whole).await?;
         let remote = remote::start(&foundation, bus.as_ref(), &announcer, &recording.fenced, &supervisor)?;
-        let (recorder, returned) = (&recording.recorder, &recording.returned);
-        let cluster = Cluster::start(bus.as_ref(), &announcer, recorder, returned, &supervisor);
+        let (recorder, news) = (&recording.recorder, &recording.news);
+        let cluster = Cluster::start(bus.as_ref(), &announcer, recorder, news, &supervisor);
         let state = AppState {
             base_url: foundation.config.base_url(),
             plans: PlanTable::new(&foundation.config.plans)?,
@@ -179,7 +179,7 @@ impl App {
             supervisor: &supervisor,
             announcer: &announcer,
             recorder: &recording.recorder,
-            returned: &recording.returned,
+            news: &recording.news,
             domains: public::domain_watch(&state),
             clock: &foundation.clock,
             guard: &guard,
@@ -316,7 +316,7 @@ fn start_recording(
 ) -> anyhow::Result<Recording> {
     let Foundation { config, databases, .. } = foundation;
     let (recorder_thread, compactor_thread) = (Arbiter::new(), Arbiter::new());
-    let (recorded, returned) = (Arc::new(RecordCounters::default()), Arc::new(Returned::default()));
+    let (recorded, news) = (Arc::new(RecordCounters::default()), Arc::new(News::default()));
     let fenced = Arc::new(FenceCounters::default());
     let recorder = start_recorder(RecorderParts {
         supervisor,
@@ -327,7 +327,7 @@ fn start_recording(
         counters: Arc::clone(&recorded),
         ownership,
         fenced: &fenced,
-        returned: Arc::clone(&returned),
+        news: Arc::clone(&news),
         spool: past::spool(config)?,
     });
     let compactor = CompactorParts { supervisor, thread: &compactor_thread, config, databases, guard };
@@ -339,7 +339,7 @@ fn start_recording(
         compactor_thread,
         recorded,
         compacted,
-        returned,
+        news,
         fenced,
     })
 }

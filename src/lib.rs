@@ -8,6 +8,7 @@
 //! - [`remote`] (locations in other places, as an engine node sees them), [`agent`] (this process as such a location)
 //! - [`http`] (the REST API), [`pages`] (public status pages), [`record`] (batched writes, compaction and restore of
 //!   measurements), [`timetable`] (what happens at its time), [`bus`] (what goes between processes)
+//! - [`incidents`]: outages become incidents by themselves, over [`feed`]: the status changes in their order
 //! - [`announcer`]: a stored service becomes a running one
 //! - [`engine`]: the actors, which keep schedule, retries and verdicts
 //! - [`probe`] (one check, once) over [`egress`] (the gate of every connection), [`stats`] (uptime, percentiles), [`store`]
@@ -38,8 +39,10 @@ pub mod cluster;
 pub mod config;
 pub mod egress;
 pub mod engine;
+pub mod feed;
 pub mod http;
 pub mod id;
+pub mod incidents;
 pub mod model;
 pub mod pages;
 pub mod probe;

@@ -19,7 +19,7 @@ mod source;
 use source::Source;
 
 /// The floors from the ground up. A module uses only floors below its own.
-const FLOORS: [&[&str]; 14] = [
+const FLOORS: [&[&str]; 15] = [
     &["clock", "id", "config", "telemetry"],
     &["supervise"],
     &["model"],
@@ -27,6 +27,7 @@ const FLOORS: [&[&str]; 14] = [
     &["egress", "probe", "stats", "store"],
     &["engine"],
     &["announcer"],
+    &["feed"],
     &["incidents"],
     &["http", "record", "pages", "timetable", "bus", "notify"],
     &["remote", "agent", "cluster"],

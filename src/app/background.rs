@@ -1,4 +1,4 @@
-//! Background work: clocks, comparisons, recoveries, upkeep. All of it under supervision; each of them can be cut off
+//! Background work: clocks, comparisons, incidents, upkeep. All of it under supervision; each of them can be cut off
 //! and begun again anywhere.
 
 use std::sync::Arc;
@@ -13,8 +13,9 @@ use crate::app::{past, reconcile};
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::config::limits::RecordLimits;
+use crate::feed::News;
+use crate::incidents::{self, Incidents};
 use crate::record::recorder::Recorder;
-use crate::record::recovery::{self, Returned};
 use crate::record::restore::Restored;
 use crate::record::upkeep;
 use crate::supervise::{Handle, Kind, Placement, Stop, Supervisor};
@@ -28,7 +29,7 @@ const CLOCK_MAILBOX: usize = 16;
 /// The tasks; what the death of one means. None of them holds anything that is not stored.
 const FIGURES: Kind = Kind::restarting("figures_of_the_past");
 const PREPARATION: Kind = Kind::restarting("history_preparation");
-const RECOVERY: Kind = Kind::restarting("incident_recovery");
+const INCIDENTS: Kind = Kind::restarting("incidents");
 const RECONCILIATION: Kind = Kind::restarting("reconciliation");
 const UPKEEP: Kind = Kind::restarting("upkeep");
 const WALL_CLOCK: Kind = Kind::restarting("wall_clock");
@@ -38,7 +39,7 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) supervisor: &'a Supervisor,
     pub(super) announcer: &'a Announcer,
     pub(super) recorder: &'a Handle<Recorder>,
-    pub(super) returned: &'a Arc<Returned>,
+    pub(super) news: &'a Arc<News>,
     pub(super) domains: DomainWatch,
     pub(super) clock: &'a Clock,
     pub(super) guard: &'a Arc<ClockGuard>,
@@ -61,7 +62,7 @@ impl Background {
             supervisor,
             announcer,
             recorder,
-            returned,
+            news,
             domains,
             clock,
             guard,
@@ -83,9 +84,9 @@ impl Background {
         let (prepared, ended) = (databases.clone(), supervisor.clone());
         let preparation = supervisor
             .spawn(PREPARATION, move || past::prepare_history(prepared.clone(), retry, lone, ended.clone()));
-        let (recovered, returned) = (databases.clone(), Arc::clone(returned));
-        let recovery = supervisor
-            .spawn(RECOVERY, move || recovery::run(recovered.clone(), Arc::clone(&returned), retry));
+        let following =
+            Incidents { announcer: announcer.clone(), clock: clock.clone(), news: Arc::clone(news) };
+        let incidents = supervisor.spawn(INCIDENTS, move || incidents::run(following.clone(), retry));
         let compared = announcer.clone();
         let reconciliation = supervisor.spawn(RECONCILIATION, move || reconcile::run(compared.clone()));
         let (kept, upkeep_guard, owned) = (databases.clone(), Arc::clone(guard), announcer.ownership.clone());
@@ -98,7 +99,7 @@ impl Background {
         let placement = Placement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
         let transitions = Transitions { announcer: announcer.clone(), clock: clock.clone() };
         Self {
-            tasks: vec![figures, preparation, recovery, reconciliation, upkeep, wall_clock],
+            tasks: vec![figures, preparation, incidents, reconciliation, upkeep, wall_clock],
             maintenances: supervisor.start(&placement, move || MaintenanceClock::new(transitions.clone())),
             domains: supervisor.start(&placement, move || DomainClock::new(domains.clone())),
         }

@@ -20,9 +20,9 @@ use crate::cluster::pings;
 use crate::config::Config;
 use crate::config::limits::BusLimits;
 use crate::config::sources::BadConfig;
+use crate::feed::News;
 use crate::id::Id;
 use crate::record::recorder::Recorder;
-use crate::record::recovery::Returned;
 use crate::store::history::{History, holds};
 use crate::supervise::{Handle, Kind, Supervisor};
 
@@ -133,7 +133,7 @@ impl Cluster {
         bus: Option<&Joined>,
         announcer: &Announcer,
         recorder: &Handle<Recorder>,
-        returned: &Arc<Returned>,
+        news: &Arc<News>,
         supervisor: &Supervisor,
     ) -> Option<Self> {
         let ownership = announcer.ownership.clone();
@@ -141,8 +141,8 @@ impl Cluster {
         let counters = Arc::new(ClusterCounters::new(ownership.clone()));
         let (is_leaving, leaving) = watch::channel(false);
         let (left, has_left) = watch::channel(false);
-        let (announcer, recorder, returned) = (announcer.clone(), recorder.clone(), Arc::clone(returned));
-        let handover = Handover { announcer, recorder, returned, member };
+        let (announcer, recorder, news) = (announcer.clone(), recorder.clone(), Arc::clone(news));
+        let handover = Handover { announcer, recorder, news, member };
         let limits = bus?.limits.clone();
         let tasks = Tasks { connection, handover, limits, counters: Arc::clone(&counters), leaving, left };
         let thread = Arbiter::new();

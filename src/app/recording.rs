@@ -10,13 +10,13 @@ use crate::config::Config;
 use crate::config::bytes::Bytes;
 use crate::config::limits::CompactionLimits;
 use crate::engine::roster::Roster;
+use crate::feed::News;
 use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
 use crate::record::compaction::{Compaction, CompactionCounters, Compactor, RetentionPolicy};
 use crate::record::fence::FenceCounters;
 use crate::record::history_writer::HistoryWriter;
 use crate::record::recorder::{self, RecordCounters, Recorder};
-use crate::record::recovery::Returned;
 use crate::record::spool::Spool;
 use crate::store::Databases;
 use crate::supervise::{Handle, Placement, Supervised as _, Supervisor};
@@ -35,8 +35,8 @@ pub(crate) struct RecorderParts<'a> {
     /// What this node owns, and what is refused because it does not.
     pub(crate) ownership: &'a Ownership,
     pub(crate) fenced: &'a Arc<FenceCounters>,
-    /// The register of services that are up again.
-    pub(crate) returned: Arc<Returned>,
+    /// Told when changes of status are durable.
+    pub(crate) news: Arc<News>,
     /// For what memory does not hold.
     pub(crate) spool: Option<Spool>,
 }
@@ -52,7 +52,7 @@ pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> Handle<Recorder> {
         counters,
         ownership,
         fenced,
-        returned,
+        news,
         spool,
     } = parts;
     let codes = roster.codes().into_iter().chain([LocationCode::push()]).collect();
@@ -62,7 +62,7 @@ pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> Handle<Recorder> {
     supervisor.watch_thread("the recorder", &thread.handle());
     let writer = HistoryWriter::new(databases.history.clone(), codes).fenced(ownership, fenced);
     let recorder = Recorder::new(Arc::new(writer), config.record.clone(), counters);
-    let recorder = recorder.noting(returned).spooling(spool);
+    let recorder = recorder.noting(news).spooling(spool);
     let placement = Placement { thread: thread.handle(), mailbox: recorder::MAILBOX };
     supervisor.start_once(&placement, recorder)
 }

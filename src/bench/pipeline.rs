@@ -74,7 +74,7 @@ impl Pipeline {
             counters: Arc::clone(&recorded),
             ownership: &Ownership::alone(),
             fenced: &Arc::default(),
-            returned: Arc::default(),
+            news: Arc::default(),
             spool: None,
         });
         let limits = config.limits.engine.clone();

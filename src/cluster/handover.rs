@@ -8,11 +8,11 @@ use tokio::time::timeout;
 
 use crate::announcer::Announcer;
 use crate::announcer::ownership::Member;
+use crate::feed::News;
 use crate::model::ledger::Fence;
 use crate::model::partition::Partitions;
 use crate::model::service::ServiceAddress;
 use crate::record::recorder::{Drain, Recorder};
-use crate::record::recovery::Returned;
 use crate::record::restore;
 use crate::store::StoreError;
 use crate::store::history::holds::{self, Hold};
@@ -30,8 +30,8 @@ pub struct Handover {
     pub announcer: Announcer,
     /// Stores what was measured.
     pub recorder: Handle<Recorder>,
-    /// Told of services whose recoveries may not be marked yet.
-    pub returned: Arc<Returned>,
+    /// Told of partitions whose changes may not have been followed to their end.
+    pub news: Arc<News>,
     /// This node.
     pub member: Member,
 }
@@ -117,8 +117,8 @@ impl Handover {
                 tracing::info!("figures of the past come later");
             }
         }
-        self.returned.note_taken(restored.iter().map(|service| service.key));
         ownership.note_ready(partitions);
+        self.news.ring();
         changes.mark_all();
         tracing::info!(
             partitions = partitions.len(),

@@ -1,14 +1,8 @@
-//! Services whose measured status returns to `up` recover from their open incidents (contract 4.9).
+//! Recoveries that nobody has marked: services that returned to `up` before anybody followed their changes (contract 4.9).
 //!
-//! The recorder says for which services an `up` has become durable; what happened in between is read from the history, so
-//! that being told twice, late or after a restart ends in the same marks. No check and no measurement waits for it: while
-//! a database is away the services wait here, each once.
+//! What happened is read from the history, so that doing it again ends in the same marks.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-
-use tokio::sync::Notify;
+use std::collections::BTreeMap;
 
 use crate::clock::Timestamp;
 use crate::model::history::{MeasuredStatus, StatusChange};
@@ -16,56 +10,6 @@ use crate::model::service::ServiceKey;
 use crate::store::history::changes;
 use crate::store::incidents::recovery::{Unrecovered, mark, unrecovered};
 use crate::store::{Databases, StoreError};
-
-/// Services that have returned to `up` and have not been looked at yet.
-#[derive(Debug, Default)]
-pub struct Returned {
-    services: Mutex<BTreeSet<ServiceKey>>,
-    news: Notify,
-}
-
-impl Returned {
-    /// Notes who is up again, according to changes that are durable.
-    pub fn note(&self, changes: &[StatusChange]) {
-        let up = changes.iter().filter(|change| change.to == MeasuredStatus::Up);
-        self.add(up.map(|change| change.service));
-    }
-
-    /// Notes services that another process watched until now: it may not have marked everything.
-    pub fn note_taken(&self, services: impl Iterator<Item = ServiceKey>) {
-        self.add(services);
-    }
-
-    fn add(&self, services: impl Iterator<Item = ServiceKey>) {
-        let mut waiting = self.services.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.extend(services);
-        if !waiting.is_empty() {
-            self.news.notify_one();
-        }
-    }
-
-    fn take(&self) -> Vec<ServiceKey> {
-        let mut waiting = self.services.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *waiting).into_iter().collect()
-    }
-}
-
-/// Marks recoveries until the future is dropped, beginning with those that nobody has marked before it began.
-pub async fn run(databases: Databases, returned: Arc<Returned>, retry: Duration) {
-    while let Err(error) = once(&databases, None).await {
-        tracing::warn!(%error, "recoveries before this start are put off");
-        tokio::time::sleep(retry).await;
-    }
-    loop {
-        returned.news.notified().await;
-        let services = returned.take();
-        if let Err(error) = once(&databases, Some(&services)).await {
-            tracing::warn!(%error, services = services.len(), "recoveries are put off");
-            returned.add(services.into_iter());
-            tokio::time::sleep(retry).await;
-        }
-    }
-}
 
 /// Marks what has recovered among these services, or among all.
 ///
@@ -143,20 +87,5 @@ mod tests {
         };
         let changes: Vec<_> = (1..).zip(statuses.windows(2)).map(change).collect();
         assert_eq!(first_return(&changes, Timestamp::from_ms(25)).map(Timestamp::ms), at);
-    }
-
-    #[test]
-    fn only_who_is_up_is_noted_and_each_once() {
-        let change = |service, to| StatusChange {
-            service,
-            at: Timestamp::from_ms(1),
-            from: Unknown,
-            to,
-            cause: ChangeCause::Votes,
-        };
-        let returned = Returned::default();
-        returned.note(&[change(1, Up), change(2, Down), change(3, Degraded), change(1, Up)]);
-        assert_eq!(returned.take(), [1]);
-        assert_eq!(returned.take(), Vec::<ServiceKey>::new());
     }
 }

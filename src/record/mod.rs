@@ -17,7 +17,6 @@ pub mod filling;
 pub mod history_writer;
 pub mod import;
 pub mod recorder;
-pub mod recovery;
 pub mod restore;
 pub mod spool;
 mod sweep;

@@ -9,6 +9,7 @@
 mod abandoned;
 mod assets;
 mod auth;
+mod automatic_incidents;
 mod blocked_database;
 mod check_types;
 mod checks;

@@ -3,6 +3,7 @@
 
 use rstest::rstest;
 use watchkeeper::id::Id;
+use watchkeeper::incidents::recovery::once;
 use watchkeeper::model::access::Organisation;
 use watchkeeper::model::announcement::Author;
 use watchkeeper::model::history::MeasuredStatus::{Down, NoData, Up};
@@ -11,7 +12,6 @@ use watchkeeper::model::incident::{
 };
 use watchkeeper::model::service::{NamedService, Service};
 use watchkeeper::model::translated::Translated;
-use watchkeeper::record::recovery::once;
 use watchkeeper::store::PageWindow;
 use watchkeeper::store::incidents::departure::{Cleanup, Departure, leave_service};
 use watchkeeper::store::incidents::list::{IncidentFilter, page, periods};
@@ -49,6 +49,7 @@ fn made(owner: &Organisation, affected: &[&Service]) -> WholeIncident {
         statuspages: Vec::new(),
         updates: vec![first],
         internal_updates: Vec::new(),
+        automation: None,
     };
     made.affect(affected.iter().copied().map(named), at(110));
     made

@@ -116,7 +116,7 @@ impl Pipeline {
             counters: Arc::clone(&recorded),
             ownership: &Ownership::alone(),
             fenced: &Arc::default(),
-            returned: Arc::default(),
+            news: Arc::default(),
             spool: None,
         });
         let retention = RetentionPolicy::Uniform(Retention::of_days(RETENTION_DAYS));

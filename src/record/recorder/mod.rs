@@ -22,8 +22,8 @@ pub use counters::RecordCounters;
 
 use crate::config::limits::RecordLimits;
 use crate::engine::aggregator::Batch;
+use crate::feed::News;
 use crate::record::recorder::queue::Queue;
-use crate::record::recovery::Returned;
 use crate::record::spool::Spool;
 use crate::supervise::{Beat, Kind, Stop, Supervised};
 
@@ -55,7 +55,7 @@ pub struct Recorder {
     waiters: Vec<oneshot::Sender<()>>,
     limits: RecordLimits,
     counters: Arc<RecordCounters>,
-    returned: Arc<Returned>,
+    news: Arc<News>,
 }
 
 /// A batch that is being written.
@@ -90,14 +90,14 @@ impl Recorder {
             waiters: Vec::new(),
             limits,
             counters,
-            returned: Arc::default(),
+            news: Arc::default(),
         }
     }
 
-    /// The same, which notes here whose status has durably become up.
+    /// The same, which says here that changes of status have become durable.
     #[must_use]
-    pub fn noting(self, returned: Arc<Returned>) -> Self {
-        Self { returned, ..self }
+    pub fn noting(self, news: Arc<News>) -> Self {
+        Self { news, ..self }
     }
 
     /// The same, which has this spool for what memory does not hold.
@@ -233,7 +233,9 @@ impl Recorder {
     }
 
     fn acknowledge(&mut self, flight: &Flight) {
-        self.returned.note(&flight.batch.changes);
+        if !flight.batch.changes.is_empty() {
+            self.news.ring();
+        }
         // What went to the spool meanwhile is counted when it comes from there.
         if flight.is_from_spool || !flight.is_spooled {
             self.counters.acked.fetch_add(flight.batch.checks.len() as u64, Ordering::Relaxed);

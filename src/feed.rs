@@ -1,0 +1,149 @@
+//! The status changes in their order, for whoever reacts to them: each once, also under a kill.
+//!
+//! A reader has a name and a position in every partition of services. It moves in the transaction of what the changes up to
+//! it have caused; a reader that dies in between reads them again, one that has been overtaken is refused.
+
+use std::collections::BTreeMap;
+
+use tokio::sync::Notify;
+
+use crate::model::partition::{Partition, Partitions};
+use crate::store::feed_positions::{self, Positions};
+use crate::store::history::feed::{self, NumberedChange};
+use crate::store::{HistoryError, MainError, Reader as Pool, Transaction};
+
+/// Changes read at a time.
+const AT_ONCE: u64 = 500;
+
+/// Says that changes have become durable.
+#[derive(Debug, Default)]
+pub struct News(Notify);
+
+impl News {
+    /// There are some.
+    pub fn ring(&self) {
+        self.0.notify_one();
+    }
+
+    /// Waits until there are some; those that came since the last wait count.
+    pub async fn wait(&self) {
+        self.0.notified().await;
+    }
+}
+
+/// A reader of the changes.
+#[derive(Debug)]
+pub struct Feed {
+    name: &'static str,
+    /// Positions as they are stored.
+    stored: Positions,
+    /// Where reading goes on: partitions without changes of their own come along, which is not worth a write.
+    read: BTreeMap<Partition, i64>,
+}
+
+/// Changes that have been read and not yet taken in.
+#[derive(Debug)]
+pub struct Changes {
+    /// The changes, in their order.
+    pub changes: Vec<NumberedChange>,
+    /// The number of the last row that was looked at.
+    last: i64,
+}
+
+impl Feed {
+    /// A reader of this name.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, stored: Positions::new(), read: BTreeMap::new() }
+    }
+
+    /// Reads these partitions from now on; those that were never read by this name are given back, and are begun with
+    /// [`Self::begin`].
+    ///
+    /// # Errors
+    /// When the main database fails.
+    pub async fn take(&mut self, main: &Pool, partitions: Partitions) -> Result<Partitions, MainError> {
+        self.stored.retain(|partition, _| partitions.contains(*partition));
+        let missing: Partitions =
+            partitions.iter().filter(|partition| !self.stored.contains_key(partition)).collect();
+        if !missing.is_empty() {
+            self.stored.extend(feed_positions::find(main, self.name, missing).await?);
+        }
+        let (stored, read) = (&self.stored, &mut self.read);
+        read.retain(|partition, _| stored.contains_key(partition));
+        for (partition, position) in stored {
+            read.entry(*partition).or_insert(*position);
+        }
+        Ok(partitions.iter().filter(|partition| !self.stored.contains_key(partition)).collect())
+    }
+
+    /// Begins to read partitions behind this change, in a transaction that has taken in what was before.
+    ///
+    /// # Errors
+    /// When the main database fails.
+    pub async fn begin(
+        &self,
+        transaction: &Transaction,
+        partitions: Partitions,
+        position: i64,
+    ) -> Result<(), MainError> {
+        feed_positions::begin(transaction, self.name, partitions.iter(), position).await
+    }
+
+    /// Reads the next changes; `None` when there are none.
+    ///
+    /// # Errors
+    /// When the history database fails.
+    pub async fn next(&mut self, history: &Pool) -> Result<Option<Changes>, HistoryError> {
+        let partitions: Partitions = self.read.keys().copied().collect();
+        loop {
+            let Some(from) = self.read.values().copied().min() else { return Ok(None) };
+            let mut changes = feed::after(history, from, partitions, AT_ONCE).await?;
+            let Some(last) = changes.last().map(|change| change.number) else { return Ok(None) };
+            changes.retain(|change| self.is_new(change));
+            if !changes.is_empty() {
+                return Ok(Some(Changes { changes, last }));
+            }
+            self.read.values_mut().for_each(|position| *position = (*position).max(last));
+        }
+    }
+
+    /// Moves behind these changes, in the transaction of their effects; `false` when somebody else has read them: then
+    /// nothing of the transaction may be committed, and positions are read anew.
+    ///
+    /// # Errors
+    /// When the main database fails.
+    pub async fn advance(&mut self, transaction: &Transaction, changes: &Changes) -> Result<bool, MainError> {
+        for (partition, to) in last_numbers(changes) {
+            let from = self.stored.get(&partition).copied().unwrap_or_default();
+            if !feed_positions::advance(transaction, self.name, partition, (from, to)).await? {
+                self.stored.clear();
+                self.read.clear();
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The transaction that has moved behind these changes is committed.
+    pub fn note_advanced(&mut self, changes: &Changes) {
+        self.stored.extend(last_numbers(changes));
+        self.read.values_mut().for_each(|position| *position = (*position).max(changes.last));
+    }
+
+    /// What was not committed is read again, from what is stored.
+    pub fn forget(&mut self) {
+        self.stored.clear();
+        self.read.clear();
+    }
+
+    fn is_new(&self, change: &NumberedChange) -> bool {
+        let position = self.read.get(&Partition::of(change.change.service));
+        position.is_some_and(|position| *position < change.number)
+    }
+}
+
+/// The last number of each partition.
+fn last_numbers(changes: &Changes) -> BTreeMap<Partition, i64> {
+    changes.changes.iter().map(|change| (Partition::of(change.change.service), change.number)).collect()
+}

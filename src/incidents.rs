@@ -1,0 +1,162 @@
+//! Incidents that open and close by themselves: the engine's status changes become outages, outages become incidents.
+//!
+//! - [`follow`]: the changes, in their order, each once; what a service's trouble is now
+//! - [`tell`]: an outage becomes an incident, or news for one
+//! - [`settle`]: an incident of which everything works again
+//! - [`recovery`]: what happened before anybody followed
+//!
+//! The engine knows nothing of it: it reads what is durable. Each step is one transaction, and whoever is killed in
+//! between finds the rest to be done. Among several nodes each follows the services that it watches; whoever writes the
+//! incidents of an organisation holds its lock.
+
+pub mod follow;
+mod prose;
+pub mod recovery;
+pub mod settle;
+mod tell;
+mod told;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use crate::announcer::Announcer;
+use crate::clock::{Clock, Timestamp};
+use crate::feed::{Feed, News};
+use crate::model::outage::Outage;
+use crate::model::partition::Partitions;
+use crate::model::service::ServiceKey;
+use crate::store::changes::Scope;
+use crate::store::{MainError, StoreError, Transaction, incident_policies, organisations, outages};
+
+/// The name under which changes are read.
+const READER: &str = "incidents";
+/// Outages looked at in one transaction.
+const AT_ONCE: u64 = 500;
+/// The longest sleep: what people change meanwhile (a maintenance that ends, a clock that is set) is noticed then.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// The parts that automatic incidents need.
+#[derive(Clone, Debug)]
+pub struct Incidents {
+    /// Knows the databases and what this node owns.
+    pub announcer: Announcer,
+    /// Wall time.
+    pub clock: Clock,
+    /// Rings when changes are durable.
+    pub news: Arc<News>,
+}
+
+/// Opens and closes incidents until the future is dropped.
+pub async fn run(incidents: Incidents, retry: Duration) {
+    let mut feed = Feed::new(READER);
+    let mut is_failing = false;
+    loop {
+        match incidents.pass(&mut feed).await {
+            Ok(next) => {
+                if std::mem::take(&mut is_failing) {
+                    tracing::info!("incidents follow the services again");
+                }
+                // Whoever rings or not: it is time to look.
+                let _ = timeout(next, incidents.news.wait()).await;
+            }
+            Err(error) => {
+                feed.forget();
+                if !std::mem::replace(&mut is_failing, true) {
+                    tracing::warn!(%error, "incidents do not follow the services at the moment");
+                }
+                tokio::time::sleep(retry).await;
+            }
+        }
+    }
+}
+
+impl Incidents {
+    /// Does everything that is to be done now; returns the time until there may be more.
+    ///
+    /// # Errors
+    /// When a database fails. What was committed stays, the rest is done the next time.
+    pub async fn pass(&self, feed: &mut Feed) -> Result<Duration, StoreError> {
+        let partitions = self.announcer.ownership.ready();
+        if partitions.is_empty() {
+            return Ok(LONGEST);
+        }
+        follow::all(self, feed, partitions).await?;
+        self.look(partitions).await?;
+        let next = outages::next_look(self.announcer.databases.main.reader(), partitions).await?;
+        Ok(wait(next, self.clock.now()))
+    }
+
+    /// Looks at every outage whose time has come.
+    async fn look(&self, partitions: Partitions) -> Result<(), StoreError> {
+        loop {
+            let main = self.announcer.databases.main.reader();
+            let due = outages::due(main, partitions, self.clock.now(), AT_ONCE).await?;
+            let is_all = (due.len() as u64) < AT_ONCE;
+            let mut by_organisation: BTreeMap<i64, Vec<ServiceKey>> = BTreeMap::new();
+            for outage in &due {
+                by_organisation.entry(outage.organisation).or_default().push(outage.service);
+            }
+            for (organisation, services) in by_organisation {
+                self.look_at(organisation, &services).await?;
+            }
+            if is_all {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Looks at outages of one organisation: all of it in one transaction.
+    async fn look_at(&self, organisation: i64, services: &[ServiceKey]) -> Result<(), MainError> {
+        let transaction = self.announcer.databases.main.begin().await?;
+        organisations::lock(&transaction, organisation).await?;
+        let Some(organisation) = organisations::get(&transaction, organisation).await? else { return Ok(()) };
+        let now = self.clock.now();
+        let found = outages::of_services_for_update(&transaction, services).await?;
+        let is_due = |outage: &Outage| outage.look_at.is_some_and(|at| at <= now);
+        let (untold, told): (Vec<Outage>, Vec<Outage>) =
+            found.into_values().filter(is_due).partition(Outage::is_untold);
+        let policies = incident_policies::list(&transaction, organisation.key).await?;
+        let desk = Desk { transaction: &transaction, organisation: &organisation, policies: &policies, now };
+        let mut written = tell::all(&desk, untold).await?;
+        written += settle::all(&desk, told).await?;
+        transaction.concerns(Scope::Organisation(organisation.key));
+        transaction.commit().await?;
+        if written > 0 {
+            tracing::info!(organisation = %organisation.id, incidents = written, "incidents were written");
+        }
+        Ok(())
+    }
+}
+
+/// What everybody needs who writes the incidents of an organisation: it is locked, and it is now.
+struct Desk<'a> {
+    transaction: &'a Transaction,
+    organisation: &'a crate::model::access::Organisation,
+    policies: &'a [crate::model::incident_policy::IncidentPolicy],
+    now: Timestamp,
+}
+
+fn wait(next: Option<Timestamp>, now: Timestamp) -> Duration {
+    let ms = next.map_or(i64::MAX, |next| next.ms_since(now).max(0));
+    Duration::from_millis(ms.unsigned_abs()).min(LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(None, 1_000)]
+    #[case(Some(10_300), 300)]
+    #[case(Some(99_000), 1_000)]
+    #[case(Some(0), 0)]
+    fn it_sleeps_until_the_next_look_but_never_long(#[case] next: Option<i64>, #[case] ms: u64) {
+        let next = next.map(Timestamp::from_ms);
+        assert_eq!(wait(next, Timestamp::from_ms(10_000)), Duration::from_millis(ms));
+    }
+}

@@ -1,0 +1,106 @@
+//! From status changes to outages: the changes are read in their order, each once, and folded into the trouble that a
+//! service is in. A service that is up again has recovered from its incidents (contract 4.9).
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::feed::{Changes, Feed};
+use crate::incidents::{Incidents, recovery};
+use crate::model::history::MeasuredStatus;
+use crate::model::incident_policy::OutageKind;
+use crate::model::outage::{Followed, Outage};
+use crate::model::partition::Partitions;
+use crate::model::service::ServiceKey;
+use crate::store::history::{changes, feed as history_feed};
+use crate::store::incidents::recovery::mark_service;
+use crate::store::{MainError, StoreError, outages, services};
+
+/// Follows every change of these partitions that has not been followed.
+///
+/// # Errors
+/// When a database fails; what was followed before stays followed.
+pub(super) async fn all(
+    incidents: &Incidents,
+    feed: &mut Feed,
+    partitions: Partitions,
+) -> Result<(), StoreError> {
+    let databases = &incidents.announcer.databases;
+    let missing = feed.take(databases.main.reader(), partitions).await?;
+    if !missing.is_empty() {
+        begin(incidents, feed, missing).await?;
+        feed.take(databases.main.reader(), partitions).await?;
+    }
+    while let Some(next) = feed.next(databases.history.reader()).await? {
+        if !follow(incidents, feed, &next).await? {
+            // Another node has read them: nothing of it was committed, and what is ours is seen the next time.
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Begins with partitions that nobody has followed yet. What is down at that moment is known, but was before: no incident
+/// is opened for it.
+async fn begin(incidents: &Incidents, feed: &Feed, missing: Partitions) -> Result<(), StoreError> {
+    let databases = &incidents.announcer.databases;
+    recovery::once(databases, None).await?;
+    let history = databases.history.reader();
+    // Before the last changes: what comes in between is followed, and folding a change twice does no harm here.
+    let position = history_feed::newest(history).await?;
+    let latest = changes::latest_of(history, missing).await?;
+    let kind = |status| match status {
+        MeasuredStatus::Down => Some(OutageKind::Down),
+        MeasuredStatus::Degraded => Some(OutageKind::Degraded),
+        MeasuredStatus::Up | MeasuredStatus::Unknown | MeasuredStatus::NoData => None,
+    };
+    let in_trouble: Vec<_> =
+        latest.iter().filter_map(|change| Some((change.service, kind(change.to)?, change.at))).collect();
+    let keys: Vec<ServiceKey> = in_trouble.iter().map(|(service, ..)| *service).collect();
+    let transaction = databases.main.begin().await?;
+    let owners: HashMap<ServiceKey, i64> = services::owners(&transaction, &keys).await?.into_iter().collect();
+    let known = in_trouble.iter().filter_map(|(service, kind, at)| {
+        let begun = Outage::begun(*owners.get(service)?, *service, *kind, *at);
+        Some(Outage { told_at: Some(incidents.clock.now()), look_at: None, ..begun })
+    });
+    let known: Vec<Outage> = known.collect();
+    outages::save(&transaction, &known).await?;
+    feed.begin(&transaction, missing, position).await?;
+    transaction.commit().await?;
+    Ok(())
+}
+
+/// Follows these changes in one transaction; `false` when somebody else has.
+async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Result<bool, MainError> {
+    let touched: BTreeSet<ServiceKey> = next.changes.iter().map(|change| change.change.service).collect();
+    let touched: Vec<ServiceKey> = touched.into_iter().collect();
+    let transaction = incidents.announcer.databases.main.begin().await?;
+    let owners: HashMap<ServiceKey, i64> =
+        services::owners(&transaction, &touched).await?.into_iter().collect();
+    let before = outages::of_services_for_update(&transaction, &touched).await?;
+    let mut after = before.clone();
+    let mut recovered = HashMap::new();
+    for change in &next.changes {
+        let change = &change.change;
+        // A service that is deleted has taken its outage along.
+        let Some(organisation) = owners.get(&change.service) else { continue };
+        let known = after.remove(&change.service);
+        let Followed { outage, has_recovered } = Outage::follow(known, *organisation, change);
+        after.extend(outage.map(|outage| (change.service, outage)));
+        if has_recovered {
+            recovered.insert(change.service, change.at);
+        }
+    }
+    let over: Vec<ServiceKey> =
+        before.keys().filter(|service| !after.contains_key(service)).copied().collect();
+    let changed = after.values().filter(|outage| before.get(&outage.service) != Some(outage));
+    outages::save(&transaction, changed).await?;
+    outages::forget(&transaction, &over).await?;
+    for (service, at) in recovered {
+        mark_service(&transaction, service, at).await?;
+    }
+    if !feed.advance(&transaction, next).await? {
+        return Ok(false);
+    }
+    transaction.commit().await?;
+    feed.note_advanced(next);
+    Ok(true)
+}

@@ -1,0 +1,82 @@
+//! Incidents of which everything works again: they are watched for a while, then resolved; those that people have taken
+//! over are left to them.
+
+use std::collections::BTreeSet;
+
+use crate::clock::Timestamp;
+use crate::incidents::{Desk, prose};
+use crate::model::incident::{IncidentStatus, WholeIncident};
+use crate::model::outage::Outage;
+use crate::model::service::ServiceKey;
+use crate::store::{MainError, incidents, outages};
+
+/// Settles the incidents of these outages, which are over or may be; returns how many were written.
+pub(super) async fn all(desk: &Desk<'_>, recovered: Vec<Outage>) -> Result<usize, MainError> {
+    let mut written = 0;
+    let of_incidents: BTreeSet<i64> = recovered.iter().filter_map(|outage| outage.incident).collect();
+    // Whose incident is gone has nothing left to wait for.
+    let alone: Vec<ServiceKey> = recovered
+        .iter()
+        .filter(|outage| outage.incident.is_none() && outage.recovered_at.is_some())
+        .map(|outage| outage.service)
+        .collect();
+    outages::forget(desk.transaction, &alone).await?;
+    for incident in of_incidents {
+        written += usize::from(settle(desk, incident).await?);
+    }
+    Ok(written)
+}
+
+/// Settles one incident, if everything works again; returns true if it was written.
+async fn settle(desk: &Desk<'_>, key: i64) -> Result<bool, MainError> {
+    let of_incident = outages::of_incident(desk.transaction, key).await?;
+    let last = of_incident.iter().map(|outage| outage.recovered_at).collect::<Option<Vec<Timestamp>>>();
+    let Some(recovered_at) = last.and_then(|all| all.into_iter().max()) else {
+        // Whoever recovers last looks again.
+        return postpone(desk, &of_incident, None).await.map(|()| false);
+    };
+    let Some(stored) = incidents::of_key_for_update(desk.transaction, key).await? else { return Ok(false) };
+    let policy = stored.automation.and_then(|automation| automation.policy);
+    let policy = desk.policies.iter().find(|known| Some(known.key) == policy);
+    let resolves_at = policy.and_then(|policy| policy.rules.resolve_after_ms());
+    let resolves_at = resolves_at.map(|ms| recovered_at.plus_ms(ms));
+    let is_ours = stored.follows_outages() && stored.unrecovered() == 0;
+    let mut changed = stored.clone();
+    match resolves_at.filter(|_| is_ours) {
+        Some(at) if at <= desk.now => {
+            let entry = prose::entry(IncidentStatus::Resolved, prose::resolved(desk.organisation), desk.now);
+            changed.resolve(entry, recovered_at.max(changed.incident.started_at));
+            outages::forget(desk.transaction, &keys(&of_incident)).await?;
+        }
+        Some(at) => {
+            watch(desk, &mut changed);
+            postpone(desk, &of_incident, Some(at)).await?;
+        }
+        None => {
+            if is_ours {
+                watch(desk, &mut changed);
+            }
+            outages::forget(desk.transaction, &keys(&of_incident)).await?;
+        }
+    }
+    incidents::save(desk.transaction, &stored, &changed).await?;
+    Ok(changed != stored)
+}
+
+/// Says once that everything works again.
+fn watch(desk: &Desk<'_>, incident: &mut WholeIncident) {
+    if incident.incident.status != IncidentStatus::Monitoring {
+        let message = prose::monitoring(desk.organisation);
+        incident.post(prose::entry(IncidentStatus::Monitoring, message, desk.now));
+    }
+}
+
+async fn postpone(desk: &Desk<'_>, some: &[Outage], look_at: Option<Timestamp>) -> Result<(), MainError> {
+    let later = some.iter().filter(|outage| outage.recovered_at.is_some());
+    let later: Vec<Outage> = later.map(|outage| Outage { look_at, ..*outage }).collect();
+    outages::save(desk.transaction, &later).await
+}
+
+fn keys(some: &[Outage]) -> Vec<ServiceKey> {
+    some.iter().map(|outage| outage.service).collect()
+}

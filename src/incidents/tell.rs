@@ -1,0 +1,145 @@
+//! Outages that are to be told: each becomes an incident, or news for one that is open, or waits.
+//!
+//! Failures that come close together and belong together are one incident: those of services with a common tag, as the
+//! policy says.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::incidents::Desk;
+use crate::incidents::told::{Draft, Drafts};
+use crate::model::incident_news::Told;
+use crate::model::incident_policy::{IncidentPolicy, first_match};
+use crate::model::outage::Outage;
+use crate::model::outage::decision::{Circumstances, Decision};
+use crate::model::service::{NamedService, Service, ServiceKey};
+use crate::store::incidents::automation::open_of_policy;
+use crate::store::maintenances::effect::covered;
+use crate::store::{MainError, outages, services, tags};
+
+/// Tells these outages of one organisation; returns how many became incidents or news.
+pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<usize, MainError> {
+    if untold.is_empty() {
+        return Ok(0);
+    }
+    untold.sort_by_key(|outage| (outage.began_at, outage.service));
+    let keys: Vec<ServiceKey> = untold.iter().map(|outage| outage.service).collect();
+    let mut facts = Facts::read(desk, &keys).await?;
+    let (mut drafts, mut waiting) = (Drafts::default(), Vec::new());
+    for outage in untold {
+        let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
+        let policy = first_match(desk.policies, facts.tags_of(outage.service));
+        let open = match outage.incident {
+            Some(key) => drafts.open(desk, key).await?.filter(|draft| !draft.after.incident.is_resolved()),
+            None => None,
+        };
+        let circumstances = Circumstances {
+            rules: policy.map(|policy| &policy.rules),
+            is_held_back: facts.held_back.contains(&outage.service),
+            has_open_incident: open.is_some(),
+        };
+        let (severity, policy) = match (outage.decide(circumstances, desk.now), policy) {
+            (Decision::Tell(severity), Some(policy)) => (severity, policy),
+            (Decision::Wait(look_at), _) => {
+                waiting.push(Outage { look_at, ..outage });
+                continue;
+            }
+            (Decision::Tell(_), None) => continue,
+        };
+        let Service { key, id, name, .. } = service;
+        let service = NamedService { key, id, name };
+        let told = Told { service, kind: outage.kind, began_at: outage.began_at, severity };
+        if let Some(draft) = open {
+            draft.tell(told, outage);
+        } else {
+            group(desk, &mut facts, &mut drafts, (policy, told, outage)).await?;
+        }
+    }
+    let told = drafts.store(desk).await?;
+    outages::save(desk.transaction, waiting.iter().chain(&told)).await?;
+    Ok(told.len())
+}
+
+/// Tells an incident that the outage belongs to, or makes one for it.
+async fn group(
+    desk: &Desk<'_>,
+    facts: &mut Facts,
+    drafts: &mut Drafts,
+    (policy, told, outage): (&IncidentPolicy, Told, Outage),
+) -> Result<(), MainError> {
+    let since = told.began_at.plus_ms(-policy.rules.group_window_ms());
+    if policy.rules.group_by.looks_at_tags() {
+        for key in open_of_policy(desk.transaction, policy.key, since).await? {
+            // Among those that are being written it stands in their order.
+            drafts.open(desk, key).await?;
+        }
+    }
+    for draft in drafts.iter_mut() {
+        if !is_candidate(draft, policy, since) {
+            continue;
+        }
+        facts.read_tags(desk, &draft.services()).await?;
+        if facts.belong_together(policy, &draft.services(), told.service.key) {
+            draft.tell(told, outage);
+            return Ok(());
+        }
+    }
+    let mut draft = Draft::new(desk, policy, &told);
+    draft.tell(told, outage);
+    drafts.add(draft);
+    Ok(())
+}
+
+/// Returns true for an open incident of the policy that has grown since then.
+fn is_candidate(draft: &Draft, policy: &IncidentPolicy, since: crate::clock::Timestamp) -> bool {
+    let is_of_policy = draft.after.automation.is_some_and(|automation| automation.policy == Some(policy.key));
+    let has_grown = draft.after.services.iter().any(|affected| affected.added_at >= since);
+    is_of_policy && has_grown && !draft.after.incident.is_resolved()
+}
+
+/// What is to be known of the services.
+#[derive(Default)]
+struct Facts {
+    services: HashMap<ServiceKey, Service>,
+    /// Keys of the tags of each; also of those without tags, once read.
+    tags: HashMap<ServiceKey, Vec<i64>>,
+    /// Covered by a maintenance in progress, or under a stated status.
+    held_back: HashSet<ServiceKey>,
+}
+
+impl Facts {
+    async fn read(desk: &Desk<'_>, keys: &[ServiceKey]) -> Result<Self, MainError> {
+        let found = services::by_keys(desk.transaction, keys).await?;
+        let mut held_back = covered(desk.transaction, keys).await?;
+        held_back.extend(found.iter().filter(|one| one.status_override.is_some()).map(|one| one.key));
+        let services = found.into_iter().map(|service| (service.key, service)).collect();
+        let mut facts = Self { services, held_back, ..Self::default() };
+        facts.read_tags(desk, keys).await?;
+        Ok(facts)
+    }
+
+    /// Reads the tags of those of which they are not known.
+    async fn read_tags(&mut self, desk: &Desk<'_>, keys: &[ServiceKey]) -> Result<(), MainError> {
+        let unknown: Vec<ServiceKey> =
+            keys.iter().filter(|key| !self.tags.contains_key(key)).copied().collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let mut found = tags::of_services(desk.transaction, &unknown).await?;
+        for key in unknown {
+            let tags = found.remove(&key).unwrap_or_default();
+            self.tags.insert(key, tags.iter().map(|tag| tag.row).collect());
+        }
+        Ok(())
+    }
+
+    fn tags_of(&self, service: ServiceKey) -> &[i64] {
+        self.tags.get(&service).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns true if the service belongs to the others: it carries a tag that one of them carries.
+    fn belong_together(&self, policy: &IncidentPolicy, others: &[ServiceKey], service: ServiceKey) -> bool {
+        let own = self.tags_of(service);
+        let has_common_tag = |other: &ServiceKey| self.tags_of(*other).iter().any(|tag| own.contains(tag));
+        policy.rules.group_by.looks_at_tags() && others.iter().any(has_common_tag)
+    }
+}

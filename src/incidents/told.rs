@@ -1,0 +1,149 @@
+//! Incidents that are being written: each as it is stored and as it will be, with what it was told.
+
+use std::collections::HashMap;
+
+use crate::id::Id;
+use crate::incidents::Desk;
+use crate::incidents::prose::{self, Heard};
+use crate::model::automation::{Automation, Edited};
+use crate::model::incident::{Incident, IncidentKind, IncidentStatus, WholeIncident};
+use crate::model::incident_news::{News, Told};
+use crate::model::incident_policy::IncidentPolicy;
+use crate::model::outage::Outage;
+use crate::model::service::ServiceKey;
+use crate::store::{MainError, incidents};
+
+/// One incident that is being written.
+pub(super) struct Draft {
+    /// As it is stored; `None` for a new one.
+    before: Option<WholeIncident>,
+    pub(super) after: WholeIncident,
+    heard: Vec<Heard>,
+    /// The outages that it is told of.
+    outages: Vec<Outage>,
+}
+
+impl Draft {
+    /// A new incident about this outage.
+    pub(super) fn new(desk: &Desk<'_>, policy: &IncidentPolicy, told: &Told) -> Self {
+        let incident = Incident {
+            key: 0,
+            id: Id::random(),
+            organisation: desk.organisation.key,
+            // Written when it is known how many services it affects.
+            title: prose::resolved(desk.organisation),
+            kind: IncidentKind::Standard,
+            status: IncidentStatus::Investigating,
+            severity: told.severity,
+            is_published: policy.rules.publish,
+            started_at: told.began_at,
+            resolved_at: None,
+            sla_counts_as_downtime: false,
+            created_by: None,
+            acknowledgement: None,
+            created_at: desk.now,
+            updated_at: desk.now,
+        };
+        let automation = Some(Automation { policy: Some(policy.key), edited: Edited::default() });
+        let after = WholeIncident {
+            incident,
+            services: Vec::new(),
+            statuspages: Vec::new(),
+            updates: Vec::new(),
+            internal_updates: Vec::new(),
+            automation,
+        };
+        Self { before: None, after, heard: Vec::new(), outages: Vec::new() }
+    }
+
+    /// An incident that is stored.
+    pub(super) fn known(stored: WholeIncident) -> Self {
+        Self { before: Some(stored.clone()), after: stored, heard: Vec::new(), outages: Vec::new() }
+    }
+
+    /// Tells it of an outage.
+    pub(super) fn tell(&mut self, told: Told, outage: Outage) {
+        let news = self.after.tell(&told);
+        self.heard.push(Heard { news, kind: told.kind, service: told.service.name });
+        self.outages.push(outage);
+    }
+
+    /// The keys of the services that it affects.
+    pub(super) fn services(&self) -> Vec<ServiceKey> {
+        self.after.services.iter().map(|affected| affected.service).collect()
+    }
+
+    /// Stores it; gives the outages that it was told of, as they go on.
+    pub(super) async fn store(mut self, desk: &Desk<'_>) -> Result<Vec<Outage>, MainError> {
+        self.write(desk);
+        match &self.before {
+            Some(before) => incidents::save(desk.transaction, before, &self.after).await?,
+            None => incidents::insert(desk.transaction, &mut self.after).await?,
+        }
+        let incident = Some(self.after.incident.key);
+        let told = |outage: Outage| Outage { told_at: Some(desk.now), incident, look_at: None, ..outage };
+        Ok(self.outages.into_iter().map(told).collect())
+    }
+
+    /// Writes title and timeline, as far as people have not.
+    fn write(&mut self, desk: &Desk<'_>) {
+        let follows = self.after.follows_outages();
+        let is_title_ours = self.after.automation.is_some_and(|automation| !automation.edited.title);
+        if is_title_ours && self.heard.iter().any(|heard| heard.news != News::Nothing) {
+            let kind = prose::worst_kind(&self.after, &self.heard);
+            self.after.incident.title = prose::title(&self.after, kind, desk.organisation);
+        }
+        let status = match self.after.incident.status {
+            // It is not over after all.
+            IncidentStatus::Monitoring if follows => IncidentStatus::Investigating,
+            status => status,
+        };
+        let messages = match (&self.before, self.heard.first()) {
+            (None, Some(first)) => vec![prose::opened(first, desk.organisation)],
+            _ => prose::entries(&self.heard, desk.organisation),
+        };
+        for message in messages {
+            self.after.post(prose::entry(status, message, desk.now));
+        }
+    }
+}
+
+/// The incidents that are being written, so that each is read and stored once.
+#[derive(Default)]
+pub(super) struct Drafts {
+    drafts: Vec<Draft>,
+    by_key: HashMap<i64, usize>,
+}
+
+impl Drafts {
+    /// The stored incident with this key as it is being written; `None` when it is gone.
+    pub(super) async fn open(&mut self, desk: &Desk<'_>, key: i64) -> Result<Option<&mut Draft>, MainError> {
+        if !self.by_key.contains_key(&key) {
+            let Some(stored) = incidents::of_key_for_update(desk.transaction, key).await? else {
+                return Ok(None);
+            };
+            self.by_key.insert(key, self.drafts.len());
+            self.drafts.push(Draft::known(stored));
+        }
+        Ok(self.by_key.get(&key).and_then(|place| self.drafts.get_mut(*place)))
+    }
+
+    /// Those that are being written.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Draft> {
+        self.drafts.iter_mut()
+    }
+
+    /// Adds a new one.
+    pub(super) fn add(&mut self, draft: Draft) {
+        self.drafts.push(draft);
+    }
+
+    /// Stores those that were told something; gives the outages that they were told of.
+    pub(super) async fn store(self, desk: &Desk<'_>) -> Result<Vec<Outage>, MainError> {
+        let mut told = Vec::new();
+        for draft in self.drafts.into_iter().filter(|draft| !draft.outages.is_empty()) {
+            told.extend(draft.store(desk).await?);
+        }
+        Ok(told)
+    }
+}
