@@ -12,6 +12,7 @@ mod crowd;
 mod dead_actor;
 mod disk_full;
 mod durable_answers;
+mod edges;
 mod ending;
 mod failing_sync;
 mod group_commit;
