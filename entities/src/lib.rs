@@ -36,6 +36,7 @@ pub mod outage;
 pub mod partition_hold;
 pub mod probe_location;
 pub mod service;
+pub mod service_dependency;
 pub mod service_tag;
 pub mod service_window;
 pub mod slug_hold;

@@ -11,6 +11,7 @@ pub mod automation;
 pub mod check;
 pub mod component;
 pub mod css;
+pub mod dependency;
 pub mod domain;
 pub mod domain_names;
 pub mod email;

@@ -14,6 +14,7 @@ pub mod clock_mark;
 pub mod components;
 pub mod custom_domains;
 pub mod database;
+pub mod dependencies;
 mod error;
 pub mod feed_positions;
 pub mod heartbeats;

@@ -18,7 +18,7 @@ use crate::id::Id;
 use crate::model::service::ServiceKey;
 use crate::model::tag::{Tag, TagName, TagSource};
 use crate::model::translated::Translated;
-use crate::store::{MainError, PageWindow, incident_policies};
+use crate::store::{MainError, PageWindow, dependencies, incident_policies};
 
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;
@@ -279,6 +279,8 @@ pub async fn users(
     }
     let policies = incident_policies::names_of_tag(connection, tag).await?;
     names.extend(policies.iter().map(|name| format!("incident policy {name}")));
+    let services = dependencies::names_of_tag(connection, tag).await?;
+    names.extend(services.iter().map(|name| format!("service {name}")));
     Ok(names)
 }
 

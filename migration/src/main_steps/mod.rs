@@ -17,6 +17,7 @@ mod m0014_probe_locations;
 mod m0018_acknowledgements;
 mod m0019_incident_policies;
 mod m0020_automatic_incidents;
+mod m0021_dependencies;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -42,6 +43,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0018_acknowledgements::Step),
         Box::new(m0019_incident_policies::Step),
         Box::new(m0020_automatic_incidents::Step),
+        Box::new(m0021_dependencies::Step),
     ]
 }
 

@@ -76,6 +76,7 @@ pub fn main() -> Vec<Table> {
         Table::of::<entities::tag::Entity>(SMALL_ROWS),
         Table::of::<entities::service_tag::Entity>(SMALL_ROWS),
         Table::of::<entities::incident_policy::Entity>(SMALL_ROWS),
+        Table::of::<entities::service_dependency::Entity>(SMALL_ROWS),
         Table::of::<entities::service_window::Entity>(SMALL_ROWS),
         Table::of::<entities::statuspage::Entity>(LARGE_ROWS),
         Table::of::<entities::asset::Entity>(HUGE_ROWS),

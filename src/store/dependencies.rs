@@ -1,0 +1,198 @@
+//! What services depend on, and who depends on them, tags resolved.
+
+use std::collections::{BTreeSet, HashMap};
+
+use sea_orm::sea_query::{Query, SelectStatement};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
+    QuerySelect,
+};
+use watchkeeper_entities::service_dependency::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::{service, service_tag, tag};
+
+use crate::model::dependency::{Dependency, DependencyGraph};
+use crate::model::service::{NamedService, ServiceKey};
+use crate::model::tag::TagName;
+use crate::store::MainError;
+
+/// Values bound at a time in lists of keys.
+const CHUNK: usize = 1_000;
+
+/// What each of these services depends on, in the order of the client; services that depend on nothing are missing.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_services(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+) -> Result<HashMap<ServiceKey, Vec<Dependency>>, MainError> {
+    let mut rows: Vec<Model> = Vec::new();
+    for some in services.chunks(CHUNK) {
+        let of = Entity::find().filter(Column::ServiceId.is_in(some.iter().copied()));
+        rows.extend(of.order_by_asc(Column::ServiceId).order_by_asc(Column::Position).all(connection).await?);
+    }
+    let parents: BTreeSet<i64> = rows.iter().filter_map(|row| row.parent_id).collect();
+    let tags: BTreeSet<i64> = rows.iter().filter_map(|row| row.tag_id).collect();
+    let (parents, tags) = (named(connection, &parents).await?, labelled(connection, &tags).await?);
+    let mut found: HashMap<ServiceKey, Vec<Dependency>> = HashMap::new();
+    for row in rows {
+        let parent = row.parent_id.and_then(|key| parents.get(&key)).cloned();
+        let dependency = parent.or_else(|| row.tag_id.and_then(|key| tags.get(&key)).cloned());
+        if let Some(dependency) = dependency {
+            found.entry(row.service_id).or_default().push(dependency);
+        }
+    }
+    Ok(found)
+}
+
+async fn named(
+    connection: &impl ConnectionTrait,
+    keys: &BTreeSet<i64>,
+) -> Result<HashMap<i64, Dependency>, MainError> {
+    let mut found = HashMap::new();
+    let keys: Vec<i64> = keys.iter().copied().collect();
+    for some in keys.chunks(CHUNK) {
+        for row in service::Entity::find()
+            .filter(service::Column::Id.is_in(some.iter().copied()))
+            .all(connection)
+            .await?
+        {
+            let id = row.public_id.parse();
+            let id =
+                id.map_err(|_| MainError::corrupt("service", &row.id, &"its id has not the form of one"))?;
+            found.insert(row.id, Dependency::Service(NamedService { key: row.id, id, name: row.name }));
+        }
+    }
+    Ok(found)
+}
+
+async fn labelled(
+    connection: &impl ConnectionTrait,
+    keys: &BTreeSet<i64>,
+) -> Result<HashMap<i64, Dependency>, MainError> {
+    let mut found = HashMap::new();
+    let keys: Vec<i64> = keys.iter().copied().collect();
+    for some in keys.chunks(CHUNK) {
+        for row in
+            tag::Entity::find().filter(tag::Column::Id.is_in(some.iter().copied())).all(connection).await?
+        {
+            let corrupt = || MainError::corrupt("tag", &row.id, &"its name or id cannot be read");
+            let id = row.public_id.parse().map_err(|_| corrupt())?;
+            let label = TagName::new(&row.key, Some(&row.value)).map_err(|_| corrupt())?.label();
+            found.insert(row.id, Dependency::Tag { key: row.id, id, label });
+        }
+    }
+    Ok(found)
+}
+
+/// Lets a service depend on exactly these.
+///
+/// # Errors
+/// When the database fails.
+pub async fn set_of_service(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    dependencies: &[Dependency],
+) -> Result<(), MainError> {
+    Entity::delete_many().filter(Column::ServiceId.eq(service)).exec(connection).await?;
+    let row = |(position, dependency): (i32, &Dependency)| {
+        let (parent, tag) = match dependency {
+            Dependency::Service(parent) => (Some(parent.key), None),
+            Dependency::Tag { key, .. } => (None, Some(*key)),
+        };
+        ActiveModel {
+            service_id: Set(service),
+            position: Set(position),
+            parent_id: Set(parent),
+            tag_id: Set(tag),
+            ..ActiveModel::default()
+        }
+    };
+    let rows: Vec<ActiveModel> = (0..).zip(dependencies).map(row).collect();
+    if !rows.is_empty() {
+        Entity::insert_many(rows).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+/// Who depends on whom in an organisation.
+///
+/// # Errors
+/// When the database fails.
+pub async fn graph(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+) -> Result<DependencyGraph, MainError> {
+    let of_organisation = Query::select()
+        .column(service::Column::Id)
+        .from(service::Entity)
+        .and_where(service::Column::OrganisationId.eq(organisation))
+        .to_owned();
+    let rows = Entity::find().filter(Column::ServiceId.in_subquery(of_organisation)).all(connection).await?;
+    resolved(connection, &rows).await
+}
+
+/// Who of all services depends on these, and on whom these depend, directly.
+///
+/// # Errors
+/// When the database fails.
+pub async fn around(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+) -> Result<DependencyGraph, MainError> {
+    let mut rows: Vec<Model> = Vec::new();
+    for some in services.chunks(CHUNK) {
+        let touching = Condition::any()
+            .add(Column::ServiceId.is_in(some.iter().copied()))
+            .add(Column::ParentId.is_in(some.iter().copied()))
+            .add(Column::TagId.in_subquery(tags_of(some)));
+        rows.extend(Entity::find().filter(touching).all(connection).await?);
+    }
+    resolved(connection, &rows).await
+}
+
+fn tags_of(services: &[ServiceKey]) -> SelectStatement {
+    Query::select()
+        .column(service_tag::Column::TagId)
+        .from(service_tag::Entity)
+        .and_where(service_tag::Column::ServiceId.is_in(services.iter().copied()))
+        .to_owned()
+}
+
+/// The graph of these rows, with the services that carry their tags.
+async fn resolved(connection: &impl ConnectionTrait, rows: &[Model]) -> Result<DependencyGraph, MainError> {
+    let tags: BTreeSet<i64> = rows.iter().filter_map(|row| row.tag_id).collect();
+    let mut carriers: HashMap<i64, Vec<ServiceKey>> = HashMap::new();
+    if !tags.is_empty() {
+        let links = service_tag::Entity::find().filter(service_tag::Column::TagId.is_in(tags));
+        for link in links.all(connection).await? {
+            carriers.entry(link.tag_id).or_default().push(link.service_id);
+        }
+    }
+    let mut graph = DependencyGraph::default();
+    for row in rows {
+        let of_tag = row.tag_id.and_then(|tag| carriers.get(&tag)).into_iter().flatten().copied();
+        for parent in row.parent_id.into_iter().chain(of_tag) {
+            graph.add(row.service_id, parent);
+        }
+    }
+    Ok(graph)
+}
+
+/// Names of the services that depend on a tag.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn names_of_tag(
+    connection: &impl ConnectionTrait,
+    tag: i64,
+) -> Result<Vec<String>, MainError> {
+    let depending =
+        Query::select().column(Column::ServiceId).from(Entity).and_where(Column::TagId.eq(tag)).to_owned();
+    let names = service::Entity::find()
+        .select_only()
+        .column(service::Column::Name)
+        .filter(service::Column::Id.in_subquery(depending))
+        .order_by_asc(service::Column::Id);
+    Ok(names.into_tuple().all(connection).await?)
+}
