@@ -31,6 +31,7 @@ pub mod partition;
 pub mod password;
 pub mod period;
 pub mod plans;
+pub mod recurrence;
 pub mod rollup;
 pub mod schedule;
 pub mod secret;

@@ -1,0 +1,174 @@
+//! Windows that come again: a rule, a time zone, and the first window, as clocks on the wall show it.
+//!
+//! Both ends of a window are wall times: from 02:00 to 04:00 stays so on both sides of a change to daylight saving time, and
+//! lasts an hour less or more in the night of the change. What a rule says is in `rule`, what a wall time means in `zone`.
+
+pub mod rule;
+pub mod zone;
+
+use chrono::{Datelike as _, NaiveDate, NaiveDateTime, TimeDelta};
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::model::recurrence::rule::{Rule, RuleProblem};
+use crate::model::recurrence::zone::Zone;
+
+/// Windows that may begin within [`CROWD_MS`].
+pub const CROWD_MAX: usize = 100;
+/// The period in which at most [`CROWD_MAX`] windows begin.
+pub const CROWD_MS: i64 = 30 * DAY_MS;
+/// The time after the first window for which a rule is judged.
+const JUDGED_MS: i64 = 3 * 366 * DAY_MS;
+/// Occurrences of a rule, counted from its first one: 80 years of the densest rule.
+const OCCURRENCES_MAX: usize = 100_000;
+/// The year with which every rule ends, as the times of the API do.
+const YEAR_END: i32 = 2200;
+
+/// A window that comes again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recurrence {
+    /// The rule.
+    pub rule: Rule,
+    /// The zone of its clocks.
+    pub zone: Zone,
+    first: NaiveDateTime,
+    length: TimeDelta,
+}
+
+/// A window of a series. Its start is its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    /// Planned start.
+    pub start: Timestamp,
+    /// Planned end, later than the start.
+    pub end: Timestamp,
+}
+
+/// The reason for which a rule does not fit its window.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// The window does not end later than it begins, as clocks show it.
+    #[error("This time must be later than scheduled_start, also on the clocks of the time zone.")]
+    Backwards,
+    /// The rule cannot be used from this start.
+    #[error(transparent)]
+    Rule(#[from] RuleProblem),
+    /// The rule names no time at all from this start.
+    #[error("This rule never occurs.")]
+    Never,
+    /// The window of the client is not the first one.
+    #[error("The first occurrence of the rule is {0}; begin there.")]
+    NotFirst(Timestamp),
+    /// Windows of the rule overlap.
+    #[error("A window would begin before the one before it has ended.")]
+    Overlap,
+    /// Too many windows.
+    #[error("At most {CROWD_MAX} windows may begin within 30 days.")]
+    Crowd,
+    /// All windows are over.
+    #[error("This rule has no occurrence to come.")]
+    Over,
+}
+
+impl Recurrence {
+    /// The recurrence of this window.
+    ///
+    /// # Errors
+    /// [`Misfit::Backwards`]; whether the rule fits is told by [`Recurrence::judge`].
+    pub fn new(rule: Rule, zone: Zone, window: Occurrence) -> Result<Self, Misfit> {
+        let walls = zone.wall(window.start).zip(zone.wall(window.end));
+        let (first, last) = walls.ok_or(Misfit::Backwards)?;
+        let length = last - first;
+        if length <= TimeDelta::zero() {
+            return Err(Misfit::Backwards);
+        }
+        Ok(Self { rule, zone, first, length })
+    }
+
+    /// The first window.
+    #[must_use]
+    pub fn window(&self) -> Occurrence {
+        window(self.zone, self.first, self.length)
+    }
+
+    /// The same windows by another rule and by clocks of another zone: from the first time on that the rule names.
+    ///
+    /// # Errors
+    /// [`Misfit::Never`], [`Misfit::Rule`].
+    pub fn following(&self, rule: Rule, zone: Zone) -> Result<Self, Misfit> {
+        let first = rule.walls(self.first, zone)?.next().ok_or(Misfit::Never)?;
+        Ok(Self { rule, zone, first, length: self.length })
+    }
+
+    /// The same windows, beginning with the one at this instant.
+    #[must_use]
+    pub fn from(&self, start: Timestamp) -> Option<Self> {
+        Some(Self { first: self.zone.wall(start)?, ..self.clone() })
+    }
+
+    /// Passes when the first window is one of the rule, some window is not over, and windows are neither too many nor
+    /// overlap. The rule is followed for three years.
+    ///
+    /// # Errors
+    /// [`Misfit`].
+    pub fn judge(&self, now: Timestamp) -> Result<(), Misfit> {
+        let named = self.window();
+        let mut judged: Vec<Occurrence> = Vec::new();
+        for occurrence in self.checked()? {
+            if judged.is_empty() && occurrence.start != named.start {
+                return Err(Misfit::NotFirst(occurrence.start));
+            }
+            if judged.last().is_some_and(|before| occurrence.start < before.end) {
+                return Err(Misfit::Overlap);
+            }
+            judged.push(occurrence);
+            let crowd = judged.len().checked_sub(CROWD_MAX + 1).and_then(|place| judged.get(place));
+            if crowd.is_some_and(|first| occurrence.start.ms_since(first.start) < CROWD_MS) {
+                return Err(Misfit::Crowd);
+            }
+            if occurrence.start.ms_since(named.start) > JUDGED_MS {
+                break;
+            }
+        }
+        if judged.is_empty() {
+            return Err(Misfit::Never);
+        }
+        if self.upcoming(now).next().is_none() { Err(Misfit::Over) } else { Ok(()) }
+    }
+
+    /// The windows that are not over at `now`, in order: also the one that runs.
+    pub fn upcoming(&self, now: Timestamp) -> impl Iterator<Item = Occurrence> + use<> {
+        let all = self.checked().ok().into_iter().flatten();
+        all.skip_while(move |occurrence| occurrence.end <= now)
+    }
+
+    /// The day on which a window begins, as calendars in the zone show it.
+    #[must_use]
+    pub fn day(&self, start: Timestamp) -> Option<NaiveDate> {
+        self.zone.wall(start).map(|wall| wall.date())
+    }
+
+    /// Two wall times may be one instant, when a clock was set ahead over the first of them: that is one window.
+    fn checked(&self) -> Result<impl Iterator<Item = Occurrence> + use<>, RuleProblem> {
+        let (zone, length) = (self.zone, self.length);
+        let walls = self.rule.walls(self.first, zone)?;
+        let mut last = None;
+        Ok(walls
+            .take(OCCURRENCES_MAX)
+            .take_while(|wall| wall.year() < YEAR_END)
+            .map(move |wall| window(zone, wall, length))
+            .filter(move |occurrence| {
+                last.replace(occurrence.start).is_none_or(|last| last < occurrence.start)
+            }))
+    }
+}
+
+/// The window that begins at this wall time. An end that a change of the clocks brings before the start comes after the
+/// window's length instead.
+fn window(zone: Zone, wall: NaiveDateTime, length: TimeDelta) -> Occurrence {
+    let start = zone.instant(wall);
+    let end = wall.checked_add_signed(length).map(|end| zone.instant(end)).filter(|end| *end > start);
+    Occurrence { start, end: end.unwrap_or_else(|| start.plus_ms(length.num_milliseconds())) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,274 @@
+//! The text of a recurrence rule (RFC 5545, 3.3.10), and what of it is accepted.
+//!
+//! The crate `rrule` reads and expands rules. It would read an end without zone in the zone of this machine, and multiply
+//! the lists of hours, minutes and seconds without a bound; so ends are read here, and lists are counted before it sees them.
+
+use std::str::FromStr;
+
+use chrono::{NaiveDate, NaiveDateTime, TimeDelta, TimeZone as _};
+use rrule::{Frequency, RRule, RRuleSet, Tz, Unvalidated};
+
+use crate::clock::Timestamp;
+use crate::model::recurrence::zone::Zone;
+
+/// Characters of a rule.
+pub const RULE_LENGTH_MAX: usize = 500;
+/// Occurrences after which a rule may say that it ends.
+const COUNT_MAX: u32 = 10_000;
+/// Values of a list, and times of a day that the lists make together.
+const VALUES_MAX: usize = 100;
+/// The parts of a rule that are lists.
+const LISTS: [&str; 9] =
+    ["BYSECOND", "BYMINUTE", "BYHOUR", "BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO", "BYMONTH", "BYSETPOS"];
+/// Those that multiply the times of a day.
+const OF_A_DAY: [&str; 3] = ["BYSECOND", "BYMINUTE", "BYHOUR"];
+
+/// A recurrence rule.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    text: String,
+    until: Option<Until>,
+    unended: RRule<Unvalidated>,
+}
+
+/// The last moment at which something may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    At(Timestamp),
+    Wall(NaiveDateTime),
+}
+
+/// The reason for which a text is no rule that can be used. Its `Display` is what clients read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RuleProblem {
+    /// `DTSTART`, `RRULE:` or another line is there.
+    #[error("Send the rule alone, such as FREQ=WEEKLY;BYDAY=SU; it begins at scheduled_start.")]
+    NotAlone,
+    /// Too long.
+    #[error("Use at most {RULE_LENGTH_MAX} characters.")]
+    Length,
+    /// Missing, or a frequency that is too high.
+    #[error("FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY.")]
+    Frequency,
+    /// A part is there twice.
+    #[error("{0} is there twice.")]
+    Twice(String),
+    /// A list is too long.
+    #[error("{0} has too many values.")]
+    Values(String),
+    /// Both ends.
+    #[error("Use COUNT or UNTIL, not both.")]
+    TwoEnds,
+    /// A number of occurrences that is out of range.
+    #[error("COUNT must be between 1 and {COUNT_MAX}.")]
+    Count,
+    /// An interval of zero.
+    #[error("INTERVAL must be at least 1.")]
+    Interval,
+    /// An end that cannot be read.
+    #[error("UNTIL must look like 20261231T235959Z, 20261231T235959 or 20261231.")]
+    Until,
+    /// Whatever else RFC 5545 forbids.
+    #[error("This is not a rule of RFC 5545: {0}.")]
+    Form(String),
+}
+
+/// Rules are the same when their texts are.
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Rule {}
+
+impl FromStr for Rule {
+    type Err = RuleProblem;
+
+    fn from_str(text: &str) -> Result<Self, RuleProblem> {
+        let text = text.trim();
+        if text.len() > RULE_LENGTH_MAX {
+            return Err(RuleProblem::Length);
+        }
+        let upper = text.to_ascii_uppercase();
+        if upper.contains([':', '\n', '\r']) || upper.contains("DTSTART") {
+            return Err(RuleProblem::NotAlone);
+        }
+        let parts = parts(&upper)?;
+        let until = parts.iter().find(|(name, _)| *name == "UNTIL").map(|(_, end)| Until::read(end));
+        let until = until.transpose()?;
+        let rest: Vec<String> = parts
+            .iter()
+            .filter(|(name, _)| *name != "UNTIL")
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let unended: RRule<Unvalidated> = rest.join(";").parse().map_err(form)?;
+        check(&unended, until)?;
+        Ok(Self { text: text.to_owned(), until, unended })
+    }
+}
+
+impl Rule {
+    /// The rule as it was written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The wall times that the rule names, when its first one is not before `start`, in order, with its last moment in this
+    /// zone. Looking for the next one ends after a bounded number of steps.
+    ///
+    /// # Errors
+    /// [`RuleProblem::Form`] for what only shows together with the start.
+    pub fn walls(
+        &self,
+        start: NaiveDateTime,
+        zone: Zone,
+    ) -> Result<impl Iterator<Item = NaiveDateTime> + use<>, RuleProblem> {
+        // Wall times are expanded as if they were UTC: no zone shifts them, and which instant they are is decided afterwards.
+        let start = Tz::UTC.from_utc_datetime(&start);
+        let rule = self.unended.clone().validate(start).map_err(form)?;
+        let set = RRuleSet::new(start).rrule(rule).limit();
+        let until = self.until;
+        let named = set.into_iter().map(|at| at.naive_utc());
+        Ok(named.take_while(move |wall| until.is_none_or(|until| until.allows(*wall, zone))))
+    }
+}
+
+impl Until {
+    fn read(text: &str) -> Result<Self, RuleProblem> {
+        if let Some(utc) = text.strip_suffix('Z') {
+            let at = wall(utc)?.and_utc().timestamp_millis();
+            return Ok(Self::At(Timestamp::from_ms(at)));
+        }
+        if text.contains('T') {
+            return wall(text).map(Self::Wall);
+        }
+        let day = NaiveDate::parse_from_str(text, "%Y%m%d").map_err(|_| RuleProblem::Until)?;
+        let end = day.and_hms_opt(23, 59, 59).ok_or(RuleProblem::Until)?;
+        Ok(Self::Wall(end + TimeDelta::milliseconds(999)))
+    }
+
+    fn allows(self, wall: NaiveDateTime, zone: Zone) -> bool {
+        match self {
+            Self::At(last) => zone.instant(wall) <= last,
+            Self::Wall(last) => wall <= last,
+        }
+    }
+}
+
+fn wall(text: &str) -> Result<NaiveDateTime, RuleProblem> {
+    NaiveDateTime::parse_from_str(text, "%Y%m%dT%H%M%S").map_err(|_| RuleProblem::Until)
+}
+
+/// The parts of a rule by name, each of them once, with lists of a bounded length.
+fn parts(text: &str) -> Result<Vec<(&str, &str)>, RuleProblem> {
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    let mut times = 1;
+    for part in text.split(';') {
+        let (name, value) = part.split_once('=').ok_or_else(|| RuleProblem::Form(format!("{part:?}")))?;
+        if found.iter().any(|(other, _)| *other == name) {
+            return Err(RuleProblem::Twice(name.to_owned()));
+        }
+        let values = value.split(',').count();
+        times *= if OF_A_DAY.contains(&name) { values } else { 1 };
+        if LISTS.contains(&name) && (values > VALUES_MAX || times > VALUES_MAX) {
+            return Err(RuleProblem::Values(name.to_owned()));
+        }
+        found.push((name, value));
+    }
+    if found.iter().any(|(name, _)| *name == "FREQ") { Ok(found) } else { Err(RuleProblem::Frequency) }
+}
+
+fn check(rule: &RRule<Unvalidated>, until: Option<Until>) -> Result<(), RuleProblem> {
+    use Frequency::{Daily, Monthly, Weekly, Yearly};
+    if !matches!(rule.get_freq(), Daily | Weekly | Monthly | Yearly) {
+        return Err(RuleProblem::Frequency);
+    }
+    if rule.get_interval() == 0 {
+        return Err(RuleProblem::Interval);
+    }
+    match rule.get_count() {
+        Some(count) if !(1..=COUNT_MAX).contains(&count) => Err(RuleProblem::Count),
+        Some(_) if until.is_some() => Err(RuleProblem::TwoEnds),
+        _ => Ok(()),
+    }
+}
+
+fn form(error: impl std::fmt::Display) -> RuleProblem {
+    RuleProblem::Form(error.to_string().trim_end_matches('.').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("FREQ=WEEKLY;BYDAY=SU")]
+    #[case("freq=weekly;byday=su")]
+    #[case("FREQ=DAILY;BYHOUR=2,14;COUNT=10")]
+    #[case("FREQ=MONTHLY;BYDAY=2TU;UNTIL=20271231T235959Z")]
+    #[case("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1;UNTIL=20271231")]
+    #[case("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;WKST=SU")]
+    fn rules_are_read(#[case] text: &str) {
+        assert_eq!(text.parse::<Rule>().unwrap().as_str(), text);
+    }
+
+    #[rstest]
+    #[case("", "This is not a rule of RFC 5545: \"\".")]
+    #[case("BYDAY=SU", "FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY.")]
+    #[case("FREQ=HOURLY", "FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY.")]
+    #[case("FREQ=MINUTELY", "FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY.")]
+    #[case("FREQ=SECONDLY;COUNT=3", "FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY.")]
+    #[case(
+        "RRULE:FREQ=DAILY",
+        "Send the rule alone, such as FREQ=WEEKLY;BYDAY=SU; it begins at scheduled_start."
+    )]
+    #[case(
+        "DTSTART=20260101;FREQ=DAILY",
+        "Send the rule alone, such as FREQ=WEEKLY;BYDAY=SU; it begins at scheduled_start."
+    )]
+    #[case(
+        "FREQ=DAILY\nEXRULE",
+        "Send the rule alone, such as FREQ=WEEKLY;BYDAY=SU; it begins at scheduled_start."
+    )]
+    #[case("FREQ=DAILY;FREQ=WEEKLY", "FREQ is there twice.")]
+    #[case("FREQ=DAILY;COUNT=0", "COUNT must be between 1 and 10000.")]
+    #[case("FREQ=DAILY;COUNT=10001", "COUNT must be between 1 and 10000.")]
+    #[case("FREQ=DAILY;INTERVAL=0", "INTERVAL must be at least 1.")]
+    #[case("FREQ=DAILY;COUNT=3;UNTIL=20270101", "Use COUNT or UNTIL, not both.")]
+    #[case("FREQ=DAILY;UNTIL=soon", "UNTIL must look like 20261231T235959Z, 20261231T235959 or 20261231.")]
+    #[case(
+        "FREQ=DAILY;UNTIL=20260230",
+        "UNTIL must look like 20261231T235959Z, 20261231T235959 or 20261231."
+    )]
+    fn what_is_no_rule_is_told(#[case] text: &str, #[case] problem: &str) {
+        assert_eq!(text.parse::<Rule>().unwrap_err().to_string(), problem);
+    }
+
+    #[rstest]
+    #[case("FREQ=DAILY;BYEASTER=0")]
+    #[case("FREQ=DAILY;X=1")]
+    #[case("FREQ=SOMETIMES")]
+    #[case("FREQ=DAILY;INTERVAL=-1")]
+    #[case("FREQ=DAILY;INTERVAL=99999999999999")]
+    #[case("FREQ=WEEKLY;BYDAY=XX")]
+    #[case("FREQ=WEEKLY;BYDAY=")]
+    #[case("FREQ=DAILY;")]
+    fn the_crates_refusals_are_passed_on(#[case] text: &str) {
+        let problem = text.parse::<Rule>().unwrap_err().to_string();
+        assert!(problem.starts_with("This is not a rule of RFC 5545: "), "{problem}");
+    }
+
+    #[test]
+    fn lists_multiply_no_further_than_a_hundred() {
+        let numbers = |n: usize| (0..n).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+        let rule =
+            |hours, minutes| format!("FREQ=DAILY;BYHOUR={};BYMINUTE={}", numbers(hours), numbers(minutes));
+        assert!(rule(10, 10).parse::<Rule>().is_ok());
+        assert_eq!(rule(10, 11).parse::<Rule>().unwrap_err(), RuleProblem::Values("BYMINUTE".into()));
+        assert_eq!(rule(24, 60).parse::<Rule>().unwrap_err(), RuleProblem::Values("BYMINUTE".into()));
+    }
+}
