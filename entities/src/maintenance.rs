@@ -52,6 +52,12 @@ pub struct Model {
     pub created_at: i64,
     /// Time of the last write by a client.
     pub updated_at: i64,
+    /// The series that it belongs to.
+    pub series_id: Option<i64>,
+    /// Its place in the series: the start that the rule gave it.
+    pub occurrence: Option<i64>,
+    /// True if people changed it, so that it no longer follows its series.
+    pub is_adjusted: bool,
 }
 
 /// No relation is followed by the entities; `store` says what it joins.

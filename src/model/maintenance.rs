@@ -3,6 +3,8 @@
 //! What an act changes is decided in `step`, what it says on the timeline in `texts`. Nothing here reads a clock or knows
 //! who is covered: a [`Maintenance`] is one row.
 
+pub mod origin;
+pub mod series;
 pub mod step;
 mod texts;
 
@@ -11,6 +13,7 @@ use std::ops::RangeInclusive;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::announcement::{self, Author};
+use crate::model::maintenance::origin::Origin;
 use crate::model::translated::Translated;
 use crate::model::word::words;
 
@@ -103,6 +106,8 @@ pub struct Maintenance {
     pub created_at: Timestamp,
     /// Time of the last write by a client.
     pub updated_at: Timestamp,
+    /// Its place in a series; `None` for one that stands alone.
+    pub origin: Option<Origin>,
 }
 
 /// An entry of the timeline.
@@ -166,6 +171,13 @@ impl Maintenance {
         }
     }
 
+    /// The same after a change by people: of a series, it no longer follows it.
+    #[must_use]
+    pub fn adjusted(self) -> Self {
+        let origin = self.origin.map(|origin| Origin { is_adjusted: true, ..origin });
+        Self { origin, ..self }
+    }
+
     /// Returns true if the services that it covers are in maintenance.
     #[must_use]
     pub fn is_in_progress(&self) -> bool {
@@ -211,6 +223,7 @@ pub(crate) mod tests {
             created_by: None,
             created_at: at(0),
             updated_at: at(0),
+            origin: None,
         }
     }
 

@@ -6,7 +6,7 @@
 pub mod rule;
 pub mod zone;
 
-use chrono::{Datelike as _, NaiveDate, NaiveDateTime, TimeDelta};
+use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, TimeDelta};
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::recurrence::rule::{Rule, RuleProblem};
@@ -41,6 +41,15 @@ pub struct Occurrence {
     pub start: Timestamp,
     /// Planned end, later than the start.
     pub end: Timestamp,
+}
+
+/// A window as clocks show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WallWindow {
+    /// Its start, in milliseconds as if the clock showed UTC.
+    pub first_ms: i64,
+    /// The difference between what the clock shows at its end and at its start, in milliseconds.
+    pub length_ms: i64,
 }
 
 /// The reason for which a rule does not fit its window.
@@ -84,6 +93,27 @@ impl Recurrence {
         Ok(Self { rule, zone, first, length })
     }
 
+    /// The recurrence with these [`Recurrence::parts`].
+    ///
+    /// # Errors
+    /// [`Misfit::Backwards`].
+    pub fn of(rule: Rule, zone: Zone, parts: WallWindow) -> Result<Self, Misfit> {
+        let first = DateTime::from_timestamp_millis(parts.first_ms).ok_or(Misfit::Backwards)?;
+        let length = TimeDelta::milliseconds(parts.length_ms);
+        if length <= TimeDelta::zero() {
+            return Err(Misfit::Backwards);
+        }
+        Ok(Self { rule, zone, first: first.naive_utc(), length })
+    }
+
+    /// The first window as clocks show it. The instants of [`Recurrence::window`] do not tell all of it: clocks may leave out
+    /// the time at which it should begin or end.
+    #[must_use]
+    pub fn parts(&self) -> WallWindow {
+        let first_ms = self.first.and_utc().timestamp_millis();
+        WallWindow { first_ms, length_ms: self.length.num_milliseconds() }
+    }
+
     /// The first window.
     #[must_use]
     pub fn window(&self) -> Occurrence {
@@ -99,9 +129,9 @@ impl Recurrence {
         Ok(Self { rule, zone, first, length: self.length })
     }
 
-    /// The same windows, beginning with the one at this instant.
+    /// The same rule for another first window, which is as long as this one.
     #[must_use]
-    pub fn from(&self, start: Timestamp) -> Option<Self> {
+    pub fn starting(&self, start: Timestamp) -> Option<Self> {
         Some(Self { first: self.zone.wall(start)?, ..self.clone() })
     }
 

@@ -8,6 +8,7 @@ pub mod due;
 pub mod effect;
 pub mod filter;
 pub mod links;
+pub mod series;
 pub mod timeline;
 
 use sea_orm::{
@@ -19,6 +20,7 @@ use watchkeeper_entities::maintenance::{ActiveModel, Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::announcement::Author;
+use crate::model::maintenance::origin::Origin;
 use crate::model::maintenance::{Maintenance, MaintenanceKey, Notices, Schedule};
 use crate::model::translated::Translated;
 use crate::store::maintenances::filter::Filter;
@@ -135,6 +137,9 @@ fn to_row(maintenance: &Maintenance) -> ActiveModel {
         created_by_name: Set(creator.map(|creator| creator.name.clone())),
         created_at: Set(maintenance.created_at.ms()),
         updated_at: Set(maintenance.updated_at.ms()),
+        series_id: Set(maintenance.origin.map(|origin| origin.series)),
+        occurrence: Set(maintenance.origin.map(|origin| origin.occurrence.ms())),
+        is_adjusted: Set(maintenance.origin.is_some_and(|origin| origin.is_adjusted)),
     }
 }
 
@@ -172,5 +177,11 @@ fn from_row(row: &Model) -> Result<Maintenance, MainError> {
         created_by,
         created_at: Timestamp::from_ms(row.created_at),
         updated_at: Timestamp::from_ms(row.updated_at),
+        origin: origin(row),
     })
+}
+
+fn origin(row: &Model) -> Option<Origin> {
+    let (series, occurrence) = row.series_id.zip(row.occurrence)?;
+    Some(Origin { series, occurrence: Timestamp::from_ms(occurrence), is_adjusted: row.is_adjusted })
 }

@@ -15,6 +15,7 @@ use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::store::MainError;
+use crate::store::maintenances::series::{cleanup as series_cleanup, occurrences};
 
 /// The numbers of maintenances that were cancelled, deleted or detached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,12 +62,14 @@ pub async fn detach(
     now: Timestamp,
 ) -> Result<Detached, MainError> {
     lock_of(connection, service).await?;
+    series_cleanup::detach(connection, service, delete_orphaned).await?;
     let linked = Links::find().filter(Link::ServiceId.eq(service)).count(connection).await?;
     if linked == 0 {
         return Ok(Detached::default());
     }
     let (mut cancelled, mut deleted) = (0, 0);
     if delete_orphaned {
+        remember(connection, service).await?;
         let orphaned = Entity::delete_many()
             .filter(Expr::exists(links_of(Expr::col(Link::ServiceId).eq(service))))
             .filter(Expr::exists(links_of(Expr::col(Link::ServiceId).ne(service))).not());
@@ -81,6 +84,22 @@ pub async fn detach(
     }
     Links::delete_many().filter(Link::ServiceId.eq(service)).exec(connection).await?;
     Ok(Detached { cancelled, deleted, detached: linked - cancelled - deleted })
+}
+
+/// Takes the maintenances that concern the service alone out of their series, so that these do not create them again.
+async fn remember(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
+    let windows: Vec<(i64, i64)> = Entity::find()
+        .select_only()
+        .columns([Column::SeriesId, Column::Occurrence])
+        .filter(Column::SeriesId.is_not_null())
+        .filter(Expr::exists(links_of(Expr::col(Link::ServiceId).eq(service))))
+        .filter(Expr::exists(links_of(Expr::col(Link::ServiceId).ne(service))).not())
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let windows: Vec<_> =
+        windows.into_iter().map(|(series, start)| (series, Timestamp::from_ms(start))).collect();
+    occurrences::skip_all(connection, &windows).await
 }
 
 /// Cancels the maintenances in this state that concern the service alone.

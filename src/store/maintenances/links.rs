@@ -60,13 +60,17 @@ pub async fn services_of(
             services.extend(named.get(&link.service_id).cloned());
         }
     }
-    for services in found.values_mut() {
-        services.sort_by(|a, b| (&a.name, a.id.as_str()).cmp(&(&b.name, b.id.as_str())));
-    }
+    found.values_mut().for_each(|services| sort_by_name(services));
     Ok(found)
 }
 
-async fn named_services(
+/// Brings services into the order in which they are shown.
+pub(super) fn sort_by_name(services: &mut [NamedService]) {
+    services.sort_by(|a, b| (&a.name, a.id.as_str()).cmp(&(&b.name, b.id.as_str())));
+}
+
+/// The services with these keys.
+pub(super) async fn named_services(
     connection: &impl ConnectionTrait,
     keys: BTreeSet<ServiceKey>,
 ) -> Result<HashMap<ServiceKey, NamedService>, MainError> {
@@ -94,8 +98,18 @@ pub async fn statuspages_of(
         .all(connection)
         .await?;
     let keys: Vec<i64> = links.iter().map(|link| link.statuspage_id).collect();
-    let rows =
-        statuspage::Entity::find().filter(statuspage::Column::Id.is_in(keys.clone())).all(connection).await?;
+    named_pages(connection, &keys).await
+}
+
+/// The pages with these keys, in this order.
+pub(super) async fn named_pages(
+    connection: &impl ConnectionTrait,
+    keys: &[i64],
+) -> Result<Vec<NamedPage>, MainError> {
+    let rows = statuspage::Entity::find()
+        .filter(statuspage::Column::Id.is_in(keys.iter().copied()))
+        .all(connection)
+        .await?;
     let rows: HashMap<i64, statuspage::Model> = rows.into_iter().map(|row| (row.id, row)).collect();
     let named = |row: &statuspage::Model| {
         let corrupt = |problem: &str| MainError::corrupt("statuspage", &row.id, &problem);

@@ -34,6 +34,7 @@ pub(crate) fn maintenance(organisation: i64, status: MaintenanceStatus) -> Maint
         created_by: None,
         created_at: at(1_000),
         updated_at: at(2_000),
+        origin: None,
     }
 }
 

@@ -134,6 +134,7 @@ impl Draft<'_> {
             created_by: Some(self.caller.author()),
             created_at: self.now,
             updated_at: self.now,
+            origin: None,
         };
         found.into_result(Creation {
             maintenance,

@@ -1,0 +1,24 @@
+//! A series of maintenances covers a service.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A series of maintenances covers a service.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "maintenance_series_service")]
+pub struct Model {
+    /// The series.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub series_id: i64,
+    /// The service.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub service_id: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

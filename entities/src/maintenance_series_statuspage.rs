@@ -1,0 +1,26 @@
+//! A status page was chosen for a series of maintenances.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A status page was chosen for a series of maintenances.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "maintenance_series_statuspage")]
+pub struct Model {
+    /// The series.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub series_id: i64,
+    /// The page.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub statuspage_id: i64,
+    /// Place in the list of the client.
+    pub position: i32,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,24 @@
+//! An occurrence that people took out of a series.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// An occurrence that people took out of a series.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "maintenance_skip")]
+pub struct Model {
+    /// The series.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub series_id: i64,
+    /// Planned start of the occurrence.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub occurrence: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,197 @@
+//! A series of maintenances: a window that comes again, and what every maintenance of it is made of.
+//!
+//! The maintenances of a series stand as rows of their own, thirty days ahead, and in any case the next one. Which of them are
+//! wanted is said here; what a changed series does to those that stand is in `replan`.
+
+pub mod replan;
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::id::Id;
+use crate::model::announcement::Author;
+use crate::model::maintenance::origin::{Origin, SeriesKey};
+use crate::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, Notices, Schedule};
+use crate::model::recurrence::{Occurrence, Recurrence};
+use crate::model::translated::Translated;
+use crate::model::word::words;
+
+/// The interval between two looks at a series.
+pub const LOOK_EVERY_MS: i64 = DAY_MS;
+/// The time ahead for which maintenances are created at a look, so that thirty days are covered until the next one.
+const AHEAD_MS: i64 = 30 * DAY_MS + LOOK_EVERY_MS;
+/// Maintenances of a series that wait at a time, whatever its rule says.
+const WAITING_MAX: usize = 110;
+
+words! {
+    /// The state of a series.
+    pub enum SeriesStatus {
+        /// Maintenances are created.
+        Active,
+        /// Its rule has nothing to come.
+        Ended,
+        /// It lost its last service.
+        Cancelled,
+    }
+}
+
+/// A series as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// Key of the row.
+    pub key: SeriesKey,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of the organisation that owns it.
+    pub organisation: i64,
+    /// Title of every maintenance, 1..255 characters per language.
+    pub title: Translated,
+    /// The first entry of every timeline; `None` = generated.
+    pub message: Option<Translated>,
+    /// `type` of the API.
+    pub kind: MaintenanceKind,
+    /// Its state.
+    pub status: SeriesStatus,
+    /// The windows.
+    pub recurrence: Recurrence,
+    /// True if its maintenances begin by themselves.
+    pub auto_start: bool,
+    /// True if they end by themselves.
+    pub auto_complete: bool,
+    /// The moments of which subscribers are told.
+    pub notices: Notices,
+    /// The time of the next look.
+    pub next_look_at: Timestamp,
+    /// The token that created it.
+    pub created_by: Option<Author>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last write by a client.
+    pub updated_at: Timestamp,
+}
+
+impl Series {
+    /// The windows that are to stand as maintenances at `now`, in order: those of the coming thirty days, one that runs, and
+    /// in any case the next one. None that is over.
+    #[must_use]
+    pub fn wanted(&self, now: Timestamp) -> Vec<Occurrence> {
+        let horizon = now.plus_ms(AHEAD_MS);
+        let upcoming = self.recurrence.upcoming(now).take(WAITING_MAX).enumerate();
+        let near = upcoming.take_while(|(place, window)| *place == 0 || window.start < horizon);
+        near.map(|(_, window)| window).collect()
+    }
+
+    /// The series after a look at `now` that found these windows.
+    #[must_use]
+    pub fn looked_at(self, now: Timestamp, wanted: &[Occurrence]) -> Self {
+        let status = if wanted.is_empty() { SeriesStatus::Ended } else { SeriesStatus::Active };
+        Self { status, next_look_at: now.plus_ms(LOOK_EVERY_MS), ..self }
+    }
+
+    /// A new maintenance for this window.
+    #[must_use]
+    pub fn maintenance(&self, window: Occurrence, now: Timestamp) -> Maintenance {
+        Maintenance {
+            key: 0,
+            id: Id::random(),
+            organisation: self.organisation,
+            title: self.title.clone(),
+            kind: self.kind,
+            status: MaintenanceStatus::Scheduled,
+            schedule: schedule(window),
+            actual_start: None,
+            actual_end: None,
+            auto_start: self.auto_start,
+            auto_complete: self.auto_complete,
+            notices: self.notices,
+            created_by: self.created_by.clone(),
+            created_at: now,
+            updated_at: now,
+            origin: Some(Origin { series: self.key, occurrence: window.start, is_adjusted: false }),
+        }
+    }
+
+    /// A maintenance of the series as it stands for this window, after the series was changed.
+    #[must_use]
+    pub fn follow(&self, before: &Maintenance, window: Occurrence) -> Maintenance {
+        let new = self.maintenance(window, before.created_at);
+        Maintenance {
+            key: before.key,
+            id: before.id,
+            created_by: before.created_by.clone(),
+            updated_at: before.updated_at,
+            ..new
+        }
+    }
+}
+
+fn schedule(window: Occurrence) -> Schedule {
+    Schedule { start: window.start, end: Some(window.end) }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    pub(super) fn at(text: &str) -> Timestamp {
+        let at = chrono::DateTime::parse_from_rfc3339(text).unwrap();
+        Timestamp::from_ms(at.timestamp_millis())
+    }
+
+    /// A series of this rule in Berlin, whose first window is from 02:00 to 04:00 on 22 November 2026, a Sunday.
+    pub(super) fn series(rule: &str) -> Series {
+        let window =
+            Occurrence { start: at("2026-11-22T02:00:00+01:00"), end: at("2026-11-22T04:00:00+01:00") };
+        Series {
+            key: 7,
+            id: Id::random(),
+            organisation: 1,
+            title: Translated::single("en", "Weekly restart"),
+            message: None,
+            kind: MaintenanceKind::Planned,
+            status: SeriesStatus::Active,
+            recurrence: Recurrence::new(rule.parse().unwrap(), "Europe/Berlin".parse().unwrap(), window)
+                .unwrap(),
+            auto_start: true,
+            auto_complete: true,
+            notices: Notices {
+                announcement: true,
+                day_before: true,
+                hour_before: true,
+                start: true,
+                complete: true,
+            },
+            next_look_at: at("2026-11-20T00:00:00Z"),
+            created_by: None,
+            created_at: at("2026-11-20T00:00:00Z"),
+            updated_at: at("2026-11-20T00:00:00Z"),
+        }
+    }
+
+    /// How many windows stand, and on which days the first and the last begin.
+    #[rstest]
+    #[case::before("FREQ=WEEKLY", "2026-11-20T00:00:00Z", Some((5, "2026-11-22", "2026-12-20")))]
+    #[case::while_one_runs("FREQ=WEEKLY", "2026-11-22T02:59:59Z", Some((5, "2026-11-22", "2026-12-20")))]
+    #[case::when_it_is_over("FREQ=WEEKLY", "2026-11-22T03:00:00Z", Some((4, "2026-11-29", "2026-12-20")))]
+    #[case::after_a_long_stop("FREQ=WEEKLY", "2027-06-01T00:00:00Z", Some((4, "2027-06-06", "2027-06-27")))]
+    #[case::daily("FREQ=DAILY", "2026-12-01T00:00:00Z", Some((31, "2026-12-01", "2026-12-31")))]
+    #[case::far_ahead("FREQ=YEARLY", "2026-12-01T00:00:00Z", Some((1, "2027-11-22", "2027-11-22")))]
+    #[case::no_more_than_fit("FREQ=DAILY;BYHOUR=2,3,4,5,6", "2026-12-01T00:00:00Z", Some((110, "2026-12-01", "2026-12-22")))]
+    #[case::over("FREQ=DAILY;COUNT=3", "2026-12-01T00:00:00Z", None)]
+    fn what_is_wanted_is_thirty_days_ahead(
+        #[case] rule: &str,
+        #[case] now: &str,
+        #[case] expected: Option<(usize, &str, &str)>,
+    ) {
+        let series = series(rule);
+        let wanted = series.wanted(at(now));
+        let day = |window: &Occurrence| window.start.date();
+        let found =
+            wanted.first().zip(wanted.last()).map(|(first, last)| (wanted.len(), day(first), day(last)));
+        let expected = expected.map(|(count, first, last)| (count, first.to_owned(), last.to_owned()));
+        assert_eq!(found, expected);
+        let after = series.looked_at(at(now), &wanted);
+        assert_eq!(after.status, if expected.is_some() { SeriesStatus::Active } else { SeriesStatus::Ended });
+        assert_eq!(after.next_look_at, at(now).plus_ms(DAY_MS));
+    }
+}

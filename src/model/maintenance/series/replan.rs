@@ -1,0 +1,224 @@
+//! A changed series over the maintenances that stand: which follow it, which are new, which go.
+//!
+//! A window of the new rule belongs to whoever stands at exactly its start. A maintenance that moves, and an exception (one
+//! that people changed, or took out), is looked for on the same day in the zone of the series: that is how the Sunday that
+//! somebody skipped stays skipped when the series moves from 02:00 to 03:00. What has begun is never touched.
+
+use std::collections::BTreeMap;
+
+use crate::clock::Timestamp;
+use crate::model::maintenance::MaintenanceKey;
+use crate::model::recurrence::{Occurrence, Recurrence};
+
+/// The part that a maintenance plays when its series changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It waits, and is as the series made it.
+    Follows,
+    /// It waits, and people changed it.
+    Stays,
+    /// It has begun, has ended, or was called off.
+    Past,
+}
+
+/// A maintenance of the series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Its key.
+    pub key: MaintenanceKey,
+    /// The start that the rule gave it.
+    pub occurrence: Timestamp,
+    /// Its part.
+    pub role: Role,
+}
+
+/// What a changed series does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replan {
+    /// Windows for which nothing stands yet.
+    pub created: Vec<Occurrence>,
+    /// Maintenances that take over what the series says, each for this window.
+    pub followed: Vec<(MaintenanceKey, Occurrence)>,
+    /// Maintenances that stay as they are, and stand for the window with this start from now on.
+    pub renamed: Vec<(MaintenanceKey, Timestamp)>,
+    /// Maintenances for which the rule has no window any more.
+    pub removed: Vec<MaintenanceKey>,
+    /// Windows that people took out, and those that are out in their place.
+    pub skipped: Vec<(Timestamp, Timestamp)>,
+}
+
+/// The windows that nobody has taken yet, by their start.
+struct Free<'a> {
+    windows: BTreeMap<i64, Occurrence>,
+    recurrence: &'a Recurrence,
+}
+
+impl Free<'_> {
+    /// Takes the window that starts at exactly this moment.
+    fn take(&mut self, start: Timestamp) -> Option<Occurrence> {
+        self.windows.remove(&start.ms())
+    }
+
+    /// Takes the window of the same day that is nearest.
+    fn take_of_day(&mut self, start: Timestamp) -> Option<Occurrence> {
+        let day = self.recurrence.day(start)?;
+        let of_day = self.windows.values().filter(|window| self.recurrence.day(window.start) == Some(day));
+        let nearest = of_day.min_by_key(|window| window.start.ms_since(start).abs())?.start;
+        self.take(nearest)
+    }
+}
+
+impl Replan {
+    /// Compares what the series wants with what stands, and with the windows that people took out.
+    #[must_use]
+    pub fn of(
+        recurrence: &Recurrence,
+        wanted: &[Occurrence],
+        standing: &[Standing],
+        skips: &[Timestamp],
+    ) -> Self {
+        let windows = wanted.iter().map(|window| (window.start.ms(), *window)).collect();
+        let mut free = Free { windows, recurrence };
+        let mut plan = Self::default();
+        let mut followers = Vec::new();
+        let mut exceptions = Vec::new();
+        for one in standing {
+            match (one.role, free.take(one.occurrence)) {
+                (Role::Follows, Some(window)) => plan.followed.push((one.key, window)),
+                (Role::Follows, None) => followers.push(one),
+                (Role::Stays, None) => exceptions.push(one),
+                (Role::Stays | Role::Past, _) => {}
+            }
+        }
+        // A window that was called off is both a maintenance and a skip.
+        let is_wanted = |start: &Timestamp| wanted.iter().any(|window| window.start == *start);
+        for start in skips {
+            free.take(*start);
+        }
+        for one in exceptions {
+            let window = free.take_of_day(one.occurrence);
+            plan.renamed.extend(window.map(|window| (one.key, window.start)));
+        }
+        for start in skips.iter().filter(|start| !is_wanted(start)) {
+            plan.skipped.extend(free.take_of_day(*start).map(|window| (*start, window.start)));
+        }
+        for one in followers {
+            match free.take_of_day(one.occurrence) {
+                Some(window) => plan.followed.push((one.key, window)),
+                None => plan.removed.push(one.key),
+            }
+        }
+        plan.created = free.windows.into_values().collect();
+        plan
+    }
+}
+
+/// The windows for which nothing stands and which nobody took out: what a look at an unchanged series creates.
+#[must_use]
+pub fn missing(wanted: &[Occurrence], standing: &[Standing], skips: &[Timestamp]) -> Vec<Occurrence> {
+    let stands = |start| standing.iter().any(|one| one.occurrence == start) || skips.contains(&start);
+    wanted.iter().copied().filter(|window| !stands(window.start)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::model::maintenance::series::tests::{at, series};
+
+    use Role::{Follows, Past, Stays};
+
+    const NOW: &str = "2026-11-20T00:00:00Z";
+
+    /// A window of the test, in November 2026 in Berlin: day and hour.
+    type Moment = (u32, u32);
+
+    fn moment((day, hour): Moment) -> Timestamp {
+        at(&format!("2026-11-{day:02}T{hour:02}:00:00+01:00"))
+    }
+
+    fn back(at: Timestamp) -> Moment {
+        let ms = at.ms_since(moment((1, 0)));
+        let hours = u32::try_from(ms / 3_600_000).unwrap();
+        (1 + hours / 24, hours % 24)
+    }
+
+    /// (created, followed, renamed, removed, skipped)
+    type Plan = (Vec<Moment>, Vec<(i64, Moment)>, Vec<(i64, Moment)>, Vec<i64>, Vec<(Moment, Moment)>);
+
+    fn plan(wanted: &[Moment], standing: &[(Moment, Role)], skips: &[Moment]) -> Plan {
+        let recurrence = series("FREQ=DAILY").recurrence;
+        let window = |start| Occurrence { start, end: start.plus_ms(3_600_000) };
+        let wanted: Vec<Occurrence> = wanted.iter().map(|start| window(moment(*start))).collect();
+        let standing: Vec<Standing> = (1..)
+            .zip(standing)
+            .map(|(key, (start, role))| Standing { key, occurrence: moment(*start), role: *role })
+            .collect();
+        let skips: Vec<Timestamp> = skips.iter().map(|start| moment(*start)).collect();
+        let plan = Replan::of(&recurrence, &wanted, &standing, &skips);
+        (
+            plan.created.iter().map(|window| back(window.start)).collect(),
+            plan.followed.iter().map(|(key, window)| (*key, back(window.start))).collect(),
+            plan.renamed.iter().map(|(key, start)| (*key, back(*start))).collect(),
+            plan.removed,
+            plan.skipped.iter().map(|(from, to)| (back(*from), back(*to))).collect(),
+        )
+    }
+
+    #[rstest]
+    #[case::nothing_stands(&[(22, 2), (29, 2)], &[], &[],
+        (vec![(22, 2), (29, 2)], vec![], vec![], vec![], vec![]))]
+    #[case::nothing_moves(&[(22, 2), (29, 2)], &[((22, 2), Follows), ((29, 2), Follows)], &[],
+        (vec![], vec![(1, (22, 2)), (2, (29, 2))], vec![], vec![], vec![]))]
+    #[case::an_hour_later(&[(22, 3), (29, 3)], &[((22, 2), Follows), ((29, 2), Follows)], &[],
+        (vec![], vec![(1, (22, 3)), (2, (29, 3))], vec![], vec![], vec![]))]
+    #[case::another_day(&[(24, 2)], &[((22, 2), Follows)], &[],
+        (vec![(24, 2)], vec![], vec![], vec![1], vec![]))]
+    #[case::one_that_people_changed(&[(22, 3), (29, 3)], &[((22, 2), Stays), ((29, 2), Follows)], &[],
+        (vec![], vec![(2, (29, 3))], vec![(1, (22, 3))], vec![], vec![]))]
+    #[case::one_that_people_changed_without_a_place(&[(24, 2)], &[((22, 2), Stays)], &[],
+        (vec![(24, 2)], vec![], vec![], vec![], vec![]))]
+    #[case::one_that_people_took_out(&[(22, 3), (29, 3)], &[((29, 2), Follows)], &[(22, 2)],
+        (vec![], vec![(1, (29, 3))], vec![], vec![], vec![((22, 2), (22, 3))]))]
+    #[case::one_that_was_called_off(&[(22, 2), (29, 2)], &[((22, 2), Past)], &[(22, 2)],
+        (vec![(29, 2)], vec![], vec![], vec![], vec![]))]
+    #[case::one_that_was_called_off_moves(&[(22, 3), (29, 3)], &[((22, 2), Past)], &[(22, 2)],
+        (vec![(29, 3)], vec![], vec![], vec![], vec![((22, 2), (22, 3))]))]
+    #[case::one_that_has_begun_takes_no_other_place(&[(22, 22)], &[((22, 2), Past)], &[],
+        (vec![(22, 22)], vec![], vec![], vec![], vec![]))]
+    #[case::twice_a_day(&[(22, 3), (22, 15)], &[((22, 2), Follows), ((22, 14), Follows)], &[],
+        (vec![], vec![(1, (22, 3)), (2, (22, 15))], vec![], vec![], vec![]))]
+    #[case::onto_the_place_of_another(&[(22, 14), (22, 15)], &[((22, 13), Follows), ((22, 14), Follows)], &[],
+        (vec![], vec![(2, (22, 14)), (1, (22, 15))], vec![], vec![], vec![]))]
+    fn a_changed_series_meets_what_stands(
+        #[case] wanted: &[Moment],
+        #[case] standing: &[(Moment, Role)],
+        #[case] skips: &[Moment],
+        #[case] expected: Plan,
+    ) {
+        assert_eq!(plan(wanted, standing, skips), expected);
+    }
+
+    /// No two get the same window, nobody gets one that another row has, and doing it again changes nothing.
+    #[test]
+    fn windows_are_given_once() {
+        let (wanted, standing) = (
+            [(22, 2), (22, 14), (23, 2)],
+            [((22, 13), Follows), ((22, 14), Past), ((22, 1), Stays), ((24, 0), Follows)],
+        );
+        let (created, followed, renamed, removed, skipped) = plan(&wanted, &standing, &[(23, 1)]);
+        assert_eq!((created, followed, renamed), (vec![], vec![], vec![(3, (22, 2))]));
+        assert_eq!((removed, skipped), (vec![1, 4], vec![((23, 1), (23, 2))]));
+        let again = plan(&wanted, &[((22, 14), Past), ((22, 2), Stays)], &[(23, 2)]);
+        assert_eq!(again, Plan::default());
+    }
+
+    #[test]
+    fn a_look_creates_what_is_missing() {
+        let series = series("FREQ=WEEKLY");
+        let wanted = series.wanted(at(NOW));
+        let one = Standing { key: 1, occurrence: wanted[1].start, role: Past };
+        assert_eq!(missing(&wanted, &[one], &[wanted[0].start]), wanted[2..]);
+    }
+}

@@ -1,0 +1,268 @@
+//! Series of maintenances. Every finder is scoped by organisation, except those of the clock ([`due`], [`claim`]).
+//!
+//! This file keeps the rows. Who is covered and where it is shown is in `links`, which maintenances stand and which were taken
+//! out in `occurrences`, how they are made in `planning`, what a deleted service leaves behind in `cleanup`.
+
+pub mod cleanup;
+pub mod links;
+pub mod occurrences;
+pub mod planning;
+
+use std::collections::HashMap;
+
+use sea_orm::sea_query::LockType;
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait,
+    EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
+use watchkeeper_entities::maintenance_series::{ActiveModel, Column, Entity, Model};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::announcement::Author;
+use crate::model::maintenance::Notices;
+use crate::model::maintenance::origin::SeriesKey;
+use crate::model::maintenance::series::{LOOK_EVERY_MS, Series, SeriesStatus};
+use crate::model::recurrence::{Recurrence, WallWindow};
+use crate::model::translated::Translated;
+use crate::store::{MainError, PageWindow};
+
+/// Series looked up in one statement.
+const AT_ONCE: usize = 1_000;
+
+/// What a maintenance shows of its series.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesName {
+    /// The id of the series.
+    pub id: Id,
+    /// Its rule.
+    pub rrule: String,
+    /// The name of its time zone.
+    pub time_zone: String,
+}
+
+fn of_organisation(organisation: i64) -> Select<Entity> {
+    Entity::find().filter(Column::OrganisationId.eq(organisation))
+}
+
+/// The series of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<Option<Series>, MainError> {
+    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str()));
+    query.one(connection).await?.as_ref().map(from_row).transpose()
+}
+
+/// Like [`find`], and keeps others from changing the series until the transaction ends. Rows that only refer to it may
+/// still be written, so that whoever holds a maintenance can take it out of its series.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find_for_update(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    id: Id,
+) -> Result<Option<Series>, MainError> {
+    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str()));
+    query.lock(LockType::NoKeyUpdate).one(connection).await?.as_ref().map(from_row).transpose()
+}
+
+/// The series of this page, the oldest first, and how many there are in all.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    window: PageWindow,
+) -> Result<(Vec<Series>, u64), MainError> {
+    let wanted = of_organisation(organisation);
+    let total = wanted.clone().count(connection).await?;
+    let rows = wanted
+        .order_by_asc(Column::CreatedAt)
+        .order_by_asc(Column::PublicId)
+        .offset(window.offset)
+        .limit(window.limit)
+        .all(connection)
+        .await?;
+    Ok((rows.iter().map(from_row).collect::<Result<_, _>>()?, total))
+}
+
+/// What maintenances show of these series.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn names(
+    connection: &impl ConnectionTrait,
+    keys: &[SeriesKey],
+) -> Result<HashMap<SeriesKey, SeriesName>, MainError> {
+    let mut found = HashMap::new();
+    for keys in keys.chunks(AT_ONCE) {
+        let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?;
+        for row in rows {
+            let id = public_id(&row)?;
+            found.insert(row.id, SeriesName { id, rrule: row.rrule, time_zone: row.time_zone });
+        }
+    }
+    Ok(found)
+}
+
+/// Up to `limit` series that have to be looked at at `now`, by key, after `after`; also those whose look was arranged by a
+/// clock that was ahead.
+///
+/// # Errors
+/// When the database fails.
+pub async fn due(
+    connection: &impl ConnectionTrait,
+    now: Timestamp,
+    (after, limit): (SeriesKey, u64),
+) -> Result<Vec<SeriesKey>, MainError> {
+    let furthest = now.plus_ms(2 * LOOK_EVERY_MS);
+    let moment =
+        Condition::any().add(Column::NextLookAt.lte(now.ms())).add(Column::NextLookAt.gt(furthest.ms()));
+    let keys = Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::Status.eq(SeriesStatus::Active.as_str()))
+        .filter(moment)
+        .filter(Column::Id.gt(after))
+        .order_by_asc(Column::Id)
+        .limit(limit);
+    Ok(keys.into_tuple().all(connection).await?)
+}
+
+/// The organisation of a series.
+///
+/// # Errors
+/// When the database fails.
+pub async fn organisation_of(
+    connection: &impl ConnectionTrait,
+    key: SeriesKey,
+) -> Result<Option<i64>, MainError> {
+    let owner = Entity::find_by_id(key).select_only().column(Column::OrganisationId);
+    Ok(owner.into_tuple().one(connection).await?)
+}
+
+/// The series with this key, kept from others until the transaction ends.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn claim(connection: &impl ConnectionTrait, key: SeriesKey) -> Result<Option<Series>, MainError> {
+    let query = Entity::find_by_id(key).lock(LockType::NoKeyUpdate);
+    query.one(connection).await?.as_ref().map(from_row).transpose()
+}
+
+/// Stores a new series; its `key` is given by the database and returned in the result.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(connection: &impl ConnectionTrait, series: Series) -> Result<Series, MainError> {
+    let row = ActiveModel { id: NotSet, ..to_row(&series) };
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(Series { key, ..series })
+}
+
+/// Stores all fields of the series.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, series: &Series) -> Result<(), MainError> {
+    to_row(series).update(connection).await?;
+    Ok(())
+}
+
+/// Deletes the series with its links; maintenances of it that still stand, stand alone from now on.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, key: SeriesKey) -> Result<(), MainError> {
+    occurrences::release(connection, key).await?;
+    Entity::delete_by_id(key).exec(connection).await?;
+    Ok(())
+}
+
+fn to_row(series: &Series) -> ActiveModel {
+    let (creator, window) = (series.created_by.as_ref(), series.recurrence.parts());
+    ActiveModel {
+        id: Set(series.key),
+        public_id: Set(series.id.to_string()),
+        organisation_id: Set(series.organisation),
+        title: Set(series.title.to_json().to_string()),
+        message: Set(series.message.as_ref().map(|message| message.to_json().to_string())),
+        kind: Set(series.kind.as_str().into()),
+        status: Set(series.status.as_str().into()),
+        rrule: Set(series.recurrence.rule.as_str().into()),
+        time_zone: Set(series.recurrence.zone.name().into()),
+        first_wall_ms: Set(window.first_ms),
+        length_ms: Set(window.length_ms),
+        auto_start: Set(series.auto_start),
+        auto_complete: Set(series.auto_complete),
+        notify_announcement: Set(series.notices.announcement),
+        notify_24h: Set(series.notices.day_before),
+        notify_1h: Set(series.notices.hour_before),
+        notify_start: Set(series.notices.start),
+        notify_complete: Set(series.notices.complete),
+        next_look_at: Set(series.next_look_at.ms()),
+        created_by_id: Set(creator.map(|creator| creator.id.to_string())),
+        created_by_name: Set(creator.map(|creator| creator.name.clone())),
+        created_at: Set(series.created_at.ms()),
+        updated_at: Set(series.updated_at.ms()),
+    }
+}
+
+fn from_row(row: &Model) -> Result<Series, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("maintenance_series", &row.id, &problem);
+    let message = row.message.as_deref().map(Translated::from_stored).transpose();
+    Ok(Series {
+        key: row.id,
+        id: public_id(row)?,
+        organisation: row.organisation_id,
+        title: Translated::from_stored(&row.title).map_err(|_| corrupt("unreadable title"))?,
+        message: message.map_err(|_| corrupt("unreadable message"))?,
+        kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,
+        status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
+        recurrence: recurrence(row)?,
+        auto_start: row.auto_start,
+        auto_complete: row.auto_complete,
+        notices: Notices {
+            announcement: row.notify_announcement,
+            day_before: row.notify_24h,
+            hour_before: row.notify_1h,
+            start: row.notify_start,
+            complete: row.notify_complete,
+        },
+        next_look_at: Timestamp::from_ms(row.next_look_at),
+        created_by: created_by(row)?,
+        created_at: Timestamp::from_ms(row.created_at),
+        updated_at: Timestamp::from_ms(row.updated_at),
+    })
+}
+
+fn public_id(row: &Model) -> Result<Id, MainError> {
+    let problem = "its id has not the form of one";
+    row.public_id.parse().map_err(|_| MainError::corrupt("maintenance_series", &row.id, &problem))
+}
+
+fn recurrence(row: &Model) -> Result<Recurrence, MainError> {
+    let corrupt = |problem: &dyn ToString| {
+        MainError::corrupt("maintenance_series", &row.id, &problem.to_string().as_str())
+    };
+    let rule = row.rrule.parse().map_err(|problem| corrupt(&problem))?;
+    let zone = row.time_zone.parse().map_err(|problem| corrupt(&problem))?;
+    let window = WallWindow { first_ms: row.first_wall_ms, length_ms: row.length_ms };
+    Recurrence::of(rule, zone, window).map_err(|problem| corrupt(&problem))
+}
+
+fn created_by(row: &Model) -> Result<Option<Author>, MainError> {
+    let Some((id, name)) = row.created_by_id.as_ref().zip(row.created_by_name.clone()) else {
+        return Ok(None);
+    };
+    let problem = "the id of its creator has not the form of one";
+    let id = id.parse().map_err(|_| MainError::corrupt("maintenance_series", &row.id, &problem))?;
+    Ok(Some(Author { id, name }))
+}

@@ -1,0 +1,123 @@
+//! Links of series: the services that their maintenances cover, and the status pages chosen for them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
+};
+use watchkeeper_entities::{maintenance_series_service, maintenance_series_statuspage};
+
+use crate::model::maintenance::origin::SeriesKey;
+use crate::model::service::{NamedService, ServiceKey};
+use crate::store::MainError;
+use crate::store::maintenances::links::{NamedPage, named_pages, named_services, sort_by_name};
+
+/// Series looked at in one statement.
+const AT_ONCE: usize = 1_000;
+
+/// What the maintenances of a series are linked with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeriesLinks {
+    /// The services that they cover.
+    pub services: Vec<ServiceKey>,
+    /// The pages chosen for them, in the order of the client.
+    pub statuspages: Vec<i64>,
+}
+
+/// The links of the series.
+///
+/// # Errors
+/// When the database fails.
+pub async fn of(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<SeriesLinks, MainError> {
+    use maintenance_series_service::{Column as Service, Entity as Services};
+    use maintenance_series_statuspage::{Column as Page, Entity as Pages};
+    let services = Services::find()
+        .select_only()
+        .column(Service::ServiceId)
+        .filter(Service::SeriesId.eq(series))
+        .order_by_asc(Service::ServiceId);
+    let pages = Pages::find()
+        .select_only()
+        .column(Page::StatuspageId)
+        .filter(Page::SeriesId.eq(series))
+        .order_by_asc(Page::Position);
+    Ok(SeriesLinks {
+        services: services.into_tuple().all(connection).await?,
+        statuspages: pages.into_tuple().all(connection).await?,
+    })
+}
+
+/// The services of each of these series, by name.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn services_of(
+    connection: &impl ConnectionTrait,
+    series: &[SeriesKey],
+) -> Result<HashMap<SeriesKey, Vec<NamedService>>, MainError> {
+    use maintenance_series_service::{Column, Entity};
+    let mut found: HashMap<SeriesKey, Vec<NamedService>> = HashMap::new();
+    for keys in series.chunks(AT_ONCE) {
+        let of_these = Column::SeriesId.is_in(keys.iter().copied());
+        let links = Entity::find().filter(of_these).all(connection).await?;
+        let services: BTreeSet<ServiceKey> = links.iter().map(|link| link.service_id).collect();
+        let named = named_services(connection, services).await?;
+        for link in links {
+            found.entry(link.series_id).or_default().extend(named.get(&link.service_id).cloned());
+        }
+    }
+    found.values_mut().for_each(|services| sort_by_name(services));
+    Ok(found)
+}
+
+/// The pages chosen for the series, in the order of the client.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn statuspages_of(
+    connection: &impl ConnectionTrait,
+    series: SeriesKey,
+) -> Result<Vec<NamedPage>, MainError> {
+    named_pages(connection, &of(connection, series).await?.statuspages).await
+}
+
+/// Makes the series cover exactly these services.
+///
+/// # Errors
+/// When the database fails.
+pub async fn cover(
+    connection: &impl ConnectionTrait,
+    series: SeriesKey,
+    services: &[ServiceKey],
+) -> Result<(), MainError> {
+    use maintenance_series_service::{ActiveModel, Column, Entity};
+    Entity::delete_many().filter(Column::SeriesId.eq(series)).exec(connection).await?;
+    let row = |service: &ServiceKey| ActiveModel { series_id: Set(series), service_id: Set(*service) };
+    if !services.is_empty() {
+        Entity::insert_many(services.iter().map(row)).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+/// Chooses exactly these pages for the series, in this order.
+///
+/// # Errors
+/// When the database fails.
+pub async fn show_on(
+    connection: &impl ConnectionTrait,
+    series: SeriesKey,
+    statuspages: &[i64],
+) -> Result<(), MainError> {
+    use maintenance_series_statuspage::{ActiveModel, Column, Entity};
+    Entity::delete_many().filter(Column::SeriesId.eq(series)).exec(connection).await?;
+    let row = |(position, page): (i32, &i64)| ActiveModel {
+        series_id: Set(series),
+        statuspage_id: Set(*page),
+        position: Set(position),
+    };
+    if !statuspages.is_empty() {
+        let rows = (0..).zip(statuspages).map(row);
+        Entity::insert_many(rows).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! The occurrences of series: which maintenances stand for them, and which windows people took out.
+
+use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
+    QuerySelect,
+};
+use watchkeeper_entities::{maintenance, maintenance_skip};
+
+use crate::clock::Timestamp;
+use crate::model::maintenance::origin::{Origin, SeriesKey};
+use crate::model::maintenance::series::replan::{Role, Standing};
+use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
+use crate::store::MainError;
+use crate::store::maintenances::from_row;
+
+const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();
+
+/// The maintenances of the series that wait, and all those whose window begins at `from` or later, by key. They are kept from
+/// others until the transaction ends.
+///
+/// # Errors
+/// When the database fails.
+pub async fn standing(
+    connection: &impl ConnectionTrait,
+    series: SeriesKey,
+    from: Option<Timestamp>,
+) -> Result<Vec<Standing>, MainError> {
+    use maintenance::{Column, Entity};
+    let waiting = Condition::any().add(Column::Status.eq(SCHEDULED));
+    let rows: Vec<(i64, i64, String, bool)> = Entity::find()
+        .select_only()
+        .columns([Column::Id, Column::Occurrence, Column::Status, Column::IsAdjusted])
+        .filter(Column::SeriesId.eq(series))
+        .filter(waiting.add_option(from.map(|from| Column::Occurrence.gte(from.ms()))))
+        .order_by_asc(Column::Id)
+        .lock_exclusive()
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let standing = |(key, occurrence, status, is_adjusted): (i64, i64, String, bool)| {
+        let role = match (status == SCHEDULED, is_adjusted) {
+            (true, false) => Role::Follows,
+            (true, true) => Role::Stays,
+            (false, _) => Role::Past,
+        };
+        Standing { key, occurrence: Timestamp::from_ms(occurrence), role }
+    };
+    Ok(rows.into_iter().map(standing).collect())
+}
+
+/// The maintenances that stand for windows of the series from `from` on, by their start, and those that wait.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of(
+    connection: &impl ConnectionTrait,
+    series: SeriesKey,
+    from: Option<Timestamp>,
+) -> Result<Vec<Maintenance>, MainError> {
+    use maintenance::{Column, Entity};
+    let waiting = Condition::any().add(Column::Status.eq(SCHEDULED));
+    let rows = Entity::find()
+        .filter(Column::SeriesId.eq(series))
+        .filter(waiting.add_option(from.map(|from| Column::Occurrence.gte(from.ms()))))
+        .order_by_asc(Column::Occurrence)
+        .all(connection)
+        .await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// Deletes the maintenances of the series that wait. They have no effect yet that would have to end.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete_waiting(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<(), MainError> {
+    use maintenance::{Column, Entity};
+    let mine = Entity::delete_many().filter(Column::SeriesId.eq(series)).filter(Column::Status.eq(SCHEDULED));
+    mine.exec(connection).await?;
+    Ok(())
+}
+
+/// Lets a maintenance stand for another window of its series.
+///
+/// # Errors
+/// When the database fails.
+pub async fn rename(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+    occurrence: Timestamp,
+) -> Result<(), MainError> {
+    use maintenance::{Column, Entity};
+    let rename = Entity::update_many().col_expr(Column::Occurrence, Expr::value(occurrence.ms()));
+    rename.filter(Column::Id.eq(maintenance)).exec(connection).await?;
+    Ok(())
+}
+
+/// Lets the maintenances of the series stand alone.
+///
+/// # Errors
+/// When the database fails.
+pub async fn release(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<(), MainError> {
+    use maintenance::{Column, Entity};
+    Entity::update_many()
+        .col_expr(Column::SeriesId, Expr::value(None::<i64>))
+        .col_expr(Column::Occurrence, Expr::value(None::<i64>))
+        .col_expr(Column::IsAdjusted, Expr::value(false))
+        .filter(Column::SeriesId.eq(series))
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// Takes the window of this maintenance out of its series, if it has one: it is not created again.
+///
+/// # Errors
+/// When the database fails.
+pub async fn skip(connection: &impl ConnectionTrait, maintenance: &Maintenance) -> Result<(), MainError> {
+    match maintenance.origin {
+        Some(Origin { series, occurrence, .. }) => skip_all(connection, &[(series, occurrence)]).await,
+        None => Ok(()),
+    }
+}
+
+/// Takes windows out of their series.
+///
+/// # Errors
+/// When the database fails.
+pub async fn skip_all(
+    connection: &impl ConnectionTrait,
+    windows: &[(SeriesKey, Timestamp)],
+) -> Result<(), MainError> {
+    use maintenance_skip::{ActiveModel, Column, Entity};
+    let row = |(series, occurrence): &(SeriesKey, Timestamp)| ActiveModel {
+        series_id: Set(*series),
+        occurrence: Set(occurrence.ms()),
+    };
+    if windows.is_empty() {
+        return Ok(());
+    }
+    let known = OnConflict::columns([Column::SeriesId, Column::Occurrence]).do_nothing().to_owned();
+    let rows = Entity::insert_many(windows.iter().map(row)).on_conflict(known);
+    rows.exec_without_returning(connection).await?;
+    Ok(())
+}
+
+/// The windows that people took out of the series, in order.
+///
+/// # Errors
+/// When the database fails.
+pub async fn skips(
+    connection: &impl ConnectionTrait,
+    series: SeriesKey,
+) -> Result<Vec<Timestamp>, MainError> {
+    use maintenance_skip::{Column, Entity};
+    let skips = Entity::find()
+        .select_only()
+        .column(Column::Occurrence)
+        .filter(Column::SeriesId.eq(series))
+        .order_by_asc(Column::Occurrence);
+    let skips: Vec<i64> = skips.into_tuple().all(connection).await?;
+    Ok(skips.into_iter().map(Timestamp::from_ms).collect())
+}
+
+/// Forgets windows that were taken out.
+///
+/// # Errors
+/// When the database fails.
+pub async fn forget_skips(
+    connection: &impl ConnectionTrait,
+    series: SeriesKey,
+    windows: &[Timestamp],
+) -> Result<(), MainError> {
+    use maintenance_skip::{Column, Entity};
+    let moments = windows.iter().map(|window| window.ms());
+    let mine = Entity::delete_many().filter(Column::SeriesId.eq(series));
+    mine.filter(Column::Occurrence.is_in(moments)).exec(connection).await?;
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Brings the maintenances of a series in line with it, in one transaction: what is missing is created once, however often
+//! and by however many this is done. The organisation and the series must be locked, in this order.
+//!
+//! Gives the services of which the engine must be told once this is committed: a window that runs already begins at once.
+
+use crate::clock::Timestamp;
+use crate::model::maintenance::series::Series;
+use crate::model::maintenance::series::replan::{Replan, missing};
+use crate::model::maintenance::step::{Announcement, Stamp, Step};
+use crate::model::maintenance::{Maintenance, MaintenanceKey};
+use crate::model::recurrence::Occurrence;
+use crate::model::service::Service;
+use crate::store::maintenances::series::links::{self as series_links, SeriesLinks};
+use crate::store::maintenances::series::{occurrences, update};
+use crate::store::maintenances::{self, due, effect, links};
+use crate::store::{Connection, MainError};
+
+/// Windows that are over and that people took out are remembered for this long, in milliseconds.
+const SKIPS_KEPT_MS: i64 = 7 * crate::clock::DAY_MS;
+
+/// The outcome of a look at a series.
+#[derive(Debug)]
+pub struct Planned {
+    /// The maintenances that were created, in the order of their windows.
+    pub created: Vec<Maintenance>,
+    /// The services of which the engine must be told.
+    pub touched: Vec<Service>,
+}
+
+/// Creates the maintenances of the series that are missing at the moment of the stamp, and arranges the next look.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn look(
+    connection: &impl Connection,
+    series: Series,
+    stamp: Stamp<'_>,
+) -> Result<Planned, MainError> {
+    let wanted = series.wanted(stamp.at);
+    let first = wanted.first().map(|window| window.start);
+    let standing = occurrences::standing(connection, series.key, first).await?;
+    let skips = occurrences::skips(connection, series.key).await?;
+    let over = skips.iter().copied().filter(|skip| stamp.at.ms_since(*skip) > SKIPS_KEPT_MS);
+    let over: Vec<Timestamp> = over.filter(|skip| first.is_none_or(|first| *skip < first)).collect();
+    if !over.is_empty() {
+        occurrences::forget_skips(connection, series.key, &over).await?;
+    }
+    let missing = missing(&wanted, &standing, &skips);
+    let planned = create(connection, &series, &missing, stamp).await?;
+    update(connection, &series.looked_at(stamp.at, &wanted)).await?;
+    Ok(planned)
+}
+
+/// Brings what has not begun in line with the changed series: maintenances move, come and go. The series is stored.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn replan(
+    connection: &impl Connection,
+    series: &Series,
+    announcement: Announcement,
+    stamp: Stamp<'_>,
+) -> Result<(Series, Vec<Service>), MainError> {
+    let wanted = series.wanted(stamp.at);
+    let first = wanted.first().map(|window| window.start);
+    let standing = occurrences::standing(connection, series.key, first).await?;
+    let skips = occurrences::skips(connection, series.key).await?;
+    let plan = Replan::of(&series.recurrence, &wanted, &standing, &skips);
+    for key in &plan.removed {
+        maintenances::delete(connection, *key).await?;
+    }
+    let (old, new): (Vec<Timestamp>, Vec<Timestamp>) = plan.skipped.iter().copied().unzip();
+    occurrences::forget_skips(connection, series.key, &old).await?;
+    let new: Vec<_> = new.into_iter().map(|window| (series.key, window)).collect();
+    occurrences::skip_all(connection, &new).await?;
+    for (key, occurrence) in &plan.renamed {
+        occurrences::rename(connection, *key, *occurrence).await?;
+    }
+    let links = series_links::of(connection, series.key).await?;
+    let mut touched = Vec::new();
+    for (key, window) in &plan.followed {
+        let of = Following { series, links: &links, announcement };
+        touched.extend(of.follow(connection, (*key, *window), stamp).await?);
+    }
+    touched.extend(create(connection, series, &plan.created, stamp).await?.touched);
+    let series = series.clone().looked_at(stamp.at, &wanted);
+    update(connection, &series).await?;
+    Ok((series, touched))
+}
+
+/// A changed series, as a maintenance of it follows it.
+struct Following<'a> {
+    series: &'a Series,
+    links: &'a SeriesLinks,
+    announcement: Announcement,
+}
+
+impl Following<'_> {
+    async fn follow(
+        &self,
+        connection: &impl Connection,
+        (key, window): (MaintenanceKey, Occurrence),
+        stamp: Stamp<'_>,
+    ) -> Result<Vec<Service>, MainError> {
+        let Some(before) = due::claim(connection, key).await? else { return Ok(Vec::new()) };
+        links::cover(connection, key, &self.links.services).await?;
+        links::show_on(connection, key, &self.links.statuspages).await?;
+        let after = self.series.follow(&before, window);
+        let step =
+            Step::revise(&before, Maintenance { updated_at: stamp.at, ..after }, self.announcement, stamp);
+        effect::carry_out(connection, &step, stamp.at).await
+    }
+}
+
+async fn create(
+    connection: &impl Connection,
+    series: &Series,
+    windows: &[Occurrence],
+    stamp: Stamp<'_>,
+) -> Result<Planned, MainError> {
+    let mut planned = Planned { created: Vec::new(), touched: Vec::new() };
+    if windows.is_empty() {
+        return Ok(planned);
+    }
+    let with = series_links::of(connection, series.key).await?;
+    for window in windows {
+        let new = maintenances::insert(connection, series.maintenance(*window, stamp.at)).await?;
+        links::cover(connection, new.key, &with.services).await?;
+        links::show_on(connection, new.key, &with.statuspages).await?;
+        let step = Step::announce(new, series.message.clone(), stamp);
+        planned.touched.extend(effect::carry_out(connection, &step, stamp.at).await?);
+        planned.created.push(step.after);
+    }
+    Ok(planned)
+}
