@@ -20,6 +20,7 @@ use crate::record::restore::Restored;
 use crate::record::upkeep;
 use crate::supervise::{Handle, Kind, Placement, Stop, Supervisor};
 use crate::timetable::domains::{DomainClock, DomainWatch};
+use crate::timetable::maintenance_series::SeriesPlanner;
 use crate::timetable::maintenances::{MaintenanceClock, Transitions};
 use crate::timetable::wall_clock;
 
@@ -97,10 +98,12 @@ impl Background {
         let wall_clock =
             supervisor.spawn(WALL_CLOCK, move || wall_clock::run(marked.clone(), Arc::clone(&clock_guard)));
         let placement = Placement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
+        let planner = SeriesPlanner { announcer: announcer.clone(), guard: Arc::clone(guard) };
         let transitions = Transitions { announcer: announcer.clone(), clock: clock.clone() };
         Self {
             tasks: vec![figures, preparation, incidents, reconciliation, upkeep, wall_clock],
-            maintenances: supervisor.start(&placement, move || MaintenanceClock::new(transitions.clone())),
+            maintenances: supervisor
+                .start(&placement, move || MaintenanceClock::new(planner.clone(), transitions.clone())),
             domains: supervisor.start(&placement, move || DomainClock::new(domains.clone())),
         }
     }

@@ -1,4 +1,4 @@
-//! Starts and completes maintenances when they are due (contract 4.11.2).
+//! Starts and completes maintenances when they are due (contract 4.11.2), after those of series have been created.
 //!
 //! It sleeps until the next due moment, but never long, so that windows written meanwhile, clocks that are set and databases
 //! that come back are noticed. After a stop it makes up for what was missed, each transition once, at the present moment.
@@ -19,6 +19,7 @@ use crate::model::maintenance::step::{Stamp, Step};
 use crate::store::maintenances::{due, effect};
 use crate::store::{MainError, organisations};
 use crate::supervise::{Beat, Kind, Stop, Supervised};
+use crate::timetable::maintenance_series::SeriesPlanner;
 
 /// The longest sleep; also the wait after a failure.
 const LONGEST_MS: i64 = 1_000;
@@ -98,15 +99,16 @@ fn wait(next: Option<Timestamp>, now: Timestamp) -> Duration {
 /// The actor that looks when something is due.
 #[derive(Debug)]
 pub struct MaintenanceClock {
+    planner: SeriesPlanner,
     transitions: Transitions,
     is_failing: bool,
 }
 
 impl MaintenanceClock {
-    /// A clock that makes these.
+    /// A clock that plans with this planner and makes these transitions.
     #[must_use]
-    pub const fn new(transitions: Transitions) -> Self {
-        Self { transitions, is_failing: false }
+    pub const fn new(planner: SeriesPlanner, transitions: Transitions) -> Self {
+        Self { planner, transitions, is_failing: false }
     }
 
     /// Says so when the database goes away and when it comes back, not in between.
@@ -157,10 +159,13 @@ impl Handler<Tick> for MaintenanceClock {
     type Result = ResponseActFuture<Self, ()>;
 
     fn handle(&mut self, _: Tick, _: &mut Context<Self>) -> Self::Result {
-        let transitions = self.transitions.clone();
+        let (planner, transitions) = (self.planner.clone(), self.transitions.clone());
         let round = async move {
             if transitions.announcer.ownership.leads() {
+                // A series that cannot be planned keeps no maintenance from its start.
+                let planned = planner.run_due().await;
                 transitions.run_due().await?;
+                planned?;
             }
             transitions.pause().await
         };

@@ -4,5 +4,6 @@
 //! same timetable, and each transition is made once.
 
 pub mod domains;
+pub mod maintenance_series;
 pub mod maintenances;
 pub mod wall_clock;
