@@ -111,6 +111,9 @@ pub enum Conflict {
     /// The maintenance's window is fixed in its state.
     #[error("The window of a maintenance in state '{0}' cannot be changed here.")]
     WindowLocked(&'static str),
+    /// The series lost its last service.
+    #[error("The series is cancelled; create a new one.")]
+    SeriesCancelled,
 }
 
 fn quoted(states: &[&str]) -> String {

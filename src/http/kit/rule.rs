@@ -201,6 +201,9 @@ pub enum FieldRule {
     /// Automatic completion of a maintenance without end.
     #[error("Automatic completion needs a planned end.")]
     AutoCompleteEnd,
+    /// A rule or a time zone of a window that comes again, in words of its own.
+    #[error("{0}")]
+    Recurrence(String),
     /// A slug against its pattern.
     #[error("Use lower-case letters and digits, separated by single hyphens.")]
     SlugForm,

@@ -29,14 +29,14 @@ use crate::store::{Connection, linked};
 
 /// The ids in a body that exist in the organisation.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(in crate::http::v1) struct Known {
     services: HashMap<Id, ServiceKey>,
     statuspages: HashMap<Id, i64>,
 }
 
 impl Known {
     /// Looks up everything in the body that has the form of an id.
-    pub(super) async fn read(
+    pub(in crate::http::v1) async fn read(
         connection: &impl Connection,
         caller: &Caller,
         body: &Map<String, Value>,
@@ -73,13 +73,13 @@ pub(super) fn wanted_schedule(body: &Map<String, Value>, stored: Schedule) -> Sc
 }
 
 /// The context in which a maintenance is written.
-pub(super) struct Draft<'a> {
+pub(in crate::http::v1) struct Draft<'a> {
     /// The caller who asks.
-    pub(super) caller: &'a Caller,
+    pub(in crate::http::v1) caller: &'a Caller,
     /// The ids that exist.
-    pub(super) known: &'a Known,
+    pub(in crate::http::v1) known: &'a Known,
     /// Now.
-    pub(super) now: Timestamp,
+    pub(in crate::http::v1) now: Timestamp,
 }
 
 /// The contents of a create request.
@@ -204,7 +204,11 @@ impl Draft<'_> {
         sent
     }
 
-    fn read_services(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<ServiceKey>> {
+    pub(in crate::http::v1) fn read_services(
+        &self,
+        body: &Map<String, Value>,
+        errors: &Errors,
+    ) -> Option<Vec<ServiceKey>> {
         let list = Errors::default();
         let sent = Fields::new(body, "", &list).optional("service_ids");
         let ids = sent.and_then(|sent| LinkedIds::read(&sent, SERVICES_MAX, NullEntries::Refused));
@@ -213,7 +217,11 @@ impl Draft<'_> {
         found
     }
 
-    fn read_statuspages(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<i64>> {
+    pub(in crate::http::v1) fn read_statuspages(
+        &self,
+        body: &Map<String, Value>,
+        errors: &Errors,
+    ) -> Option<Vec<i64>> {
         let list = Errors::default();
         let sent = Fields::new(body, "", &list).optional("statuspage_ids");
         let ids = sent.and_then(|sent| LinkedIds::read(&sent, STATUSPAGES_MAX, NullEntries::Ignored));
@@ -227,17 +235,17 @@ impl Draft<'_> {
 const ALL_NOTICES: Notices =
     Notices { announcement: true, day_before: true, hour_before: true, start: true, complete: true };
 
-fn read_kind(fields: &Fields<'_>) -> Option<MaintenanceKind> {
+pub(in crate::http::v1) fn read_kind(fields: &Fields<'_>) -> Option<MaintenanceKind> {
     fields.optional("type")?.word(MaintenanceKind::WORDS)?.parse().ok()
 }
 
 /// A boolean that may be left out, but not be null.
-fn flag(fields: &Fields<'_>, name: &str, unless_sent: bool) -> bool {
+pub(in crate::http::v1) fn flag(fields: &Fields<'_>, name: &str, unless_sent: bool) -> bool {
     fields.optional(name).and_then(|field| field.boolean()).unwrap_or(unless_sent)
 }
 
 /// Reads the notices from 24 hours before the start on; the announcement has been made, or is read elsewhere.
-fn read_notices(fields: &Fields<'_>, stored: &Notices) -> Notices {
+pub(in crate::http::v1) fn read_notices(fields: &Fields<'_>, stored: &Notices) -> Notices {
     Notices {
         announcement: stored.announcement,
         day_before: flag(fields, "notify_24h", stored.day_before),

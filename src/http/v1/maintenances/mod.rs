@@ -1,14 +1,17 @@
 //! `/v1/maintenances` and the maintenances of a service (contract 4.11, 4.9): list, read, create, change, delete.
 //!
 //! A write is: body, begin, store, render, commit, engine. What is done to a maintenance by name (start, complete, cancel,
-//! extend) is in `operations`; reading bodies in `draft` and `extension`, filters in `filter`, the object in `view`.
+//! extend) is in `operations`; reading bodies in `draft`, `recurrence` and `extension`, filters in `filter`, the object in
+//! `view`. A maintenance that comes again is made by `recurring`.
 
-mod draft;
+pub(super) mod draft;
 mod extension;
 mod filter;
 pub(in crate::http) mod openapi;
 pub(super) mod operations;
-mod view;
+pub(super) mod recurrence;
+mod recurring;
+pub(super) mod view;
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
@@ -18,11 +21,12 @@ use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
 use crate::http::v1::in_path;
-use crate::http::v1::maintenances::draft::{Draft, Known, wanted_schedule};
+use crate::http::v1::maintenances::draft::{Creation, Draft, Known, wanted_schedule};
 use crate::http::v1::state::AppState;
 use crate::model::maintenance::Maintenance;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::service::{Service, ServiceKey};
+use crate::store::maintenances::series::occurrences;
 use crate::store::maintenances::{self, effect as effects, links};
 use crate::store::{Connection, organisations, services};
 
@@ -59,22 +63,40 @@ pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
+    let recurrence = recurrence::read(&body, state.now());
     let write = effect.begin(&state.databases.main).await?;
     // One that begins at once changes services that others may be linking.
     organisations::lock(&*write, caller.organisation.key).await?;
     let known = Known::read(&*write, &caller, &body).await?;
     let now = state.now();
-    let new = Draft { caller: &caller, known: &known, now }.create(&body).map_err(ApiError::Fields)?;
-    let stored = maintenances::insert(&*write, new.maintenance).await?;
-    links::cover(&*write, stored.key, &new.services).await?;
-    links::show_on(&*write, stored.key, &new.statuspages).await?;
-    let step = Step::announce(stored, new.message, stamp(&caller, now));
-    let touched = effects::carry_out(&*write, &step, now).await?;
-    let location = format!("{}/v1/maintenances/{}", state.base_url, step.after.id);
-    let reply = Reply::created(view::one(&*write, &step.after, &languages).await?, &location);
+    let new = Draft { caller: &caller, known: &known, now }.create(&body);
+    let (new, recurrence) = recurrence::both(new, recurrence).map_err(ApiError::Fields)?;
+    let (first, touched) = match recurrence {
+        Some(recurrence) => {
+            let new = recurring::Recurring::of(new, recurrence, &body);
+            new.store(&*write, stamp(&caller, now)).await?
+        }
+        None => store(&*write, new, stamp(&caller, now)).await?,
+    };
+    let location = format!("{}/v1/maintenances/{}", state.base_url, first.id);
+    let reply = Reply::created(view::one(&*write, &first, &languages).await?, &location);
     let reply = write.commit(reply.in_language(&languages)).await?;
     tell_engine(&state, &caller, &touched).await;
     Ok(reply)
+}
+
+/// Stores a maintenance that stands alone. Gives it as it is then, and the services of which the engine must be told.
+async fn store(
+    connection: &impl Connection,
+    new: Creation,
+    stamp: Stamp<'_>,
+) -> Result<(Maintenance, Vec<Service>), ApiError> {
+    let stored = maintenances::insert(connection, new.maintenance).await?;
+    links::cover(connection, stored.key, &new.services).await?;
+    links::show_on(connection, stored.key, &new.statuspages).await?;
+    let step = Step::announce(stored, new.message, stamp);
+    let touched = effects::carry_out(connection, &step, stamp.at).await?;
+    Ok((step.after, touched))
 }
 
 pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
@@ -104,7 +126,8 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
     if let Some(statuspages) = &revision.statuspages {
         links::show_on(&*write, stored.key, statuspages).await?;
     }
-    let step = Step { after: Maintenance { updated_at: now, ..step.after }, entries: step.entries };
+    let after = Maintenance { updated_at: now, ..step.after.adjusted() };
+    let step = Step { after, entries: step.entries };
     let touched = effects::carry_out(&*write, &step, now).await?;
     let reply = shown(&*write, &step.after, &languages).await?;
     let reply = write.commit(reply).await?;
@@ -118,6 +141,7 @@ pub(super) async fn delete_maintenance(call: Call<AppState>) -> Result<Committed
     let write = effect.begin(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
     let touched = effects::end(&*write, stored.key, state.now()).await?;
+    occurrences::skip(&*write, &stored).await?;
     maintenances::delete(&*write, stored.key).await?;
     let reply = write.commit(Reply::deleted(id)).await?;
     tell_engine(&state, &caller, &touched).await;
@@ -133,12 +157,12 @@ async fn shown(
     Ok(Reply::data(view::one(connection, maintenance, languages).await?).in_language(languages))
 }
 
-fn stamp(caller: &Caller, at: crate::clock::Timestamp) -> Stamp<'_> {
+pub(in crate::http::v1) fn stamp(caller: &Caller, at: crate::clock::Timestamp) -> Stamp<'_> {
     Stamp { at, locale: &caller.organisation.default_locale }
 }
 
 /// Tells the engine that the time of these services counts differently from now on.
-async fn tell_engine(state: &AppState, caller: &Caller, touched: &[Service]) {
+pub(in crate::http::v1) async fn tell_engine(state: &AppState, caller: &Caller, touched: &[Service]) {
     for service in touched {
         state.tell_engine(service, caller.organisation.id).await;
     }

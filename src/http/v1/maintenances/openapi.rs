@@ -5,11 +5,16 @@ use serde_json::{Value, json};
 use crate::http::gate::route::Verb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
-use crate::http::openapi::shape::{Shape, boolean, instant, list_of, object, translatable, view};
+use crate::http::openapi::shape::{
+    Shape, boolean, instant, list_of, object, string, text, translatable, view,
+};
 use crate::http::v1::announcement::EntryView;
 use crate::http::v1::incidents::openapi::{service_ids, statuspage_ids};
-use crate::http::v1::maintenances::view::{MaintenanceRowView, MaintenanceView, kind, status};
+use crate::http::v1::maintenances::view::{
+    MaintenanceRowView, MaintenanceView, RecurrenceView, kind, status,
+};
 use crate::model::maintenance::{MESSAGE_LENGTH, TITLE_LENGTH};
+use crate::model::recurrence::rule::RULE_LENGTH_MAX;
 
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/maintenances/{id}";
@@ -19,6 +24,7 @@ pub(in crate::http) fn chapter() -> Chapter {
     let schemas = vec![
         ("Maintenance", view::<MaintenanceView<'_>>()),
         ("MaintenanceRow", view::<MaintenanceRowView<'_>>()),
+        ("MaintenanceRecurrence", view::<RecurrenceView<'_>>()),
         ("MaintenanceUpdate", view::<EntryView<'_>>().narrowed("status", status())),
         ("CreateMaintenance", create()),
         ("UpdateMaintenance", change()),
@@ -42,7 +48,10 @@ fn collection() -> Vec<Operation> {
             .lists("Maintenances, the latest start first.", "MaintenanceRow", &row)
             .translated(),
         Operation::new(Verb::Post, "/v1/maintenances", "create_maintenance", "Announce a maintenance")
-            .says("A start that has been reached begins it at once, unless `auto_start` is false.")
+            .says(
+                "A start that has been reached begins it at once, unless `auto_start` is false. With `recurrence` the answer is \
+                 the first maintenance of a series.",
+            )
             .takes("CreateMaintenance", Some(sent))
             .creates("The new maintenance.", "Maintenance", &maintenance)
             .translated(),
@@ -94,7 +103,7 @@ fn row_example() -> Value {
 }
 
 /// Members that create and update share.
-fn write() -> Shape {
+pub(in crate::http::v1) fn write() -> Shape {
     object()
         .may_have("title", translatable(&TITLE_LENGTH))
         .may_have("type", kind())
@@ -109,10 +118,23 @@ fn write() -> Shape {
 
 fn create() -> Shape {
     let message = translatable(&MESSAGE_LENGTH).nullable();
+    let recurs = "Makes it come again: `scheduled_start` is the first of a series, and `scheduled_end` is required. Both are \
+                  wall times of the time zone. `auto_complete` is true then unless it is sent.";
+    let repeated = recurrence().needs(&["rrule", "time_zone"]).nullable().says(recurs);
     write()
+        .may_have("recurrence", repeated)
         .may_have("message", message.says("The first timeline entry; generated when left out."))
         .may_have("notify_announcement", boolean().default_value(true).says("Tell subscribers now."))
         .needs(&["title", "scheduled_start"])
+}
+
+/// A rule and a time zone, as they are sent.
+pub(in crate::http::v1) fn recurrence() -> Shape {
+    let rule = "A rule of RFC 5545 without DTSTART; daily at most often.";
+    object()
+        .may_have("rrule", text(1, RULE_LENGTH_MAX).says(rule).example("FREQ=WEEKLY;BYDAY=SU"))
+        .may_have("time_zone", string().says("A name of the IANA database.").example("Europe/Berlin"))
+        .closed()
 }
 
 fn change() -> Shape {

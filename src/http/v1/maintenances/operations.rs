@@ -11,9 +11,10 @@ use crate::http::v1::in_path;
 use crate::http::v1::maintenances::{extension, shown, stamp, tell_engine};
 use crate::http::v1::state::AppState;
 use crate::model::maintenance::step::{Stamp, Step};
-use crate::model::maintenance::{Maintenance, Operation, WrongState};
+use crate::model::maintenance::{Maintenance, MaintenanceStatus, Operation, WrongState};
 use crate::store::maintenances;
 use crate::store::maintenances::effect as effects;
+use crate::store::maintenances::series::occurrences;
 
 pub(in crate::http) async fn start_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
     operate(call, Step::start).await
@@ -38,6 +39,7 @@ pub(in crate::http) async fn extend_maintenance(call: Call<AppState>) -> Result<
     let now = state.now();
     let extension = extension::read(&body, stored.schedule, (&caller.organisation, now))?;
     let step = Step::extend(&stored, extension, stamp(&caller, now))?;
+    let step = Step { after: step.after.adjusted(), entries: step.entries };
     finish((&state, &caller), write, step, &languages).await
 }
 
@@ -64,6 +66,10 @@ async fn finish(
     let now = state.now();
     let after = Maintenance { updated_at: now, ..step.after };
     let step = Step { after, entries: step.entries };
+    if step.after.status == MaintenanceStatus::Cancelled {
+        // Of a series, it is not created again.
+        occurrences::skip(&*write, &step.after).await?;
+    }
     let touched = effects::carry_out(&*write, &step, now).await?;
     let reply = shown(&*write, &step.after, languages).await?;
     let reply = write.commit(reply).await?;

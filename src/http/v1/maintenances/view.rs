@@ -2,6 +2,8 @@
 //!
 //! Lists leave out pages and timeline; whatever they hold, they make one query for the services of all rows.
 
+use std::collections::{BTreeSet, HashMap};
+
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -16,11 +18,15 @@ use crate::http::openapi::shape::{
 use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
-use crate::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, TimelineEntry};
+use crate::model::maintenance::origin::{Origin, SeriesKey};
+use crate::model::maintenance::{
+    Maintenance, MaintenanceKey, MaintenanceKind, MaintenanceStatus, TimelineEntry,
+};
 use crate::model::service::NamedService;
 use crate::model::translated::Translated;
 use crate::store::Connection;
 use crate::store::maintenances::links::{self, NamedPage};
+use crate::store::maintenances::series::{self, SeriesName};
 use crate::store::maintenances::timeline;
 
 /// A maintenance by itself.
@@ -28,16 +34,43 @@ use crate::store::maintenances::timeline;
 pub(super) struct MaintenanceView<'a> {
     #[serde(flatten)]
     #[schema(inline)]
-    row: MaintenanceRowView<'a>,
+    body: BodyView<'a>,
     /// The pages that were chosen explicitly.
     statuspages: Vec<NamedView<'a>>,
     #[schema(schema_with = updates)]
     updates: Vec<EntryView<'a>>,
+    #[schema(schema_with = recurrence, required)]
+    recurrence: Option<RecurrenceView<'a>>,
 }
 
 /// A maintenance in a list.
 #[derive(Serialize, ToSchema)]
 pub(super) struct MaintenanceRowView<'a> {
+    #[serde(flatten)]
+    #[schema(inline)]
+    body: BodyView<'a>,
+    #[schema(schema_with = recurrence, required)]
+    recurrence: Option<RecurrenceView<'a>>,
+}
+
+/// The place of a maintenance in a series.
+#[derive(Serialize, ToSchema)]
+#[schema(as = MaintenanceRecurrence)]
+pub(super) struct RecurrenceView<'a> {
+    #[schema(schema_with = id)]
+    series_id: Id,
+    /// The rule of RFC 5545.
+    rrule: &'a str,
+    /// The time zone of its clocks.
+    time_zone: &'a str,
+    /// The start that the rule gave it; stays when it is moved.
+    #[schema(schema_with = timestamp)]
+    occurrence: Timestamp,
+}
+
+/// What lists show of a maintenance, too.
+#[derive(Serialize, ToSchema)]
+struct BodyView<'a> {
     #[schema(schema_with = id)]
     id: Id,
     title: &'a str,
@@ -69,16 +102,25 @@ pub(super) struct MaintenanceRowView<'a> {
     attachments: Vec<AttachmentView>,
 }
 
-impl<'a> MaintenanceView<'a> {
-    /// The view of a maintenance with its pages and its timeline.
-    fn of(
-        row: MaintenanceRowView<'a>,
+impl<'a> MaintenanceRowView<'a> {
+    /// The view of a maintenance in a list.
+    fn of(maintenance: &'a Maintenance, beside: &'a Beside, languages: &Languages) -> Self {
+        let services = beside.services.get(&maintenance.key).map(Vec::as_slice).unwrap_or_default();
+        Self {
+            body: BodyView::of(maintenance, services, languages),
+            recurrence: maintenance.origin.and_then(|origin| RecurrenceView::of(origin, &beside.series)),
+        }
+    }
+
+    /// The view of a maintenance by itself, with its pages and its timeline.
+    fn with(
+        self,
         pages: &'a [NamedPage],
         entries: &'a [TimelineEntry],
         languages: &Languages,
-    ) -> Self {
-        Self {
-            row,
+    ) -> MaintenanceView<'a> {
+        MaintenanceView {
+            body: self.body,
             statuspages: pages
                 .iter()
                 .map(|page| NamedView::new(page.id, languages.text(&page.name)))
@@ -87,11 +129,38 @@ impl<'a> MaintenanceView<'a> {
                 .iter()
                 .map(|entry| EntryView::of(entry, MaintenanceStatus::as_str, languages))
                 .collect(),
+            recurrence: self.recurrence,
         }
     }
 }
 
-impl<'a> MaintenanceRowView<'a> {
+impl<'a> RecurrenceView<'a> {
+    fn of(origin: Origin, series: &'a HashMap<SeriesKey, SeriesName>) -> Option<Self> {
+        let SeriesName { id, rrule, time_zone } = series.get(&origin.series)?;
+        Some(Self { series_id: *id, rrule, time_zone, occurrence: origin.occurrence })
+    }
+}
+
+/// The data shown of maintenances beside their rows.
+struct Beside {
+    services: HashMap<MaintenanceKey, Vec<NamedService>>,
+    series: HashMap<SeriesKey, SeriesName>,
+}
+
+impl Beside {
+    async fn read(connection: &impl Connection, maintenances: &[Maintenance]) -> Result<Self, ApiError> {
+        let keys: Vec<_> = maintenances.iter().map(|maintenance| maintenance.key).collect();
+        let series: BTreeSet<_> =
+            maintenances.iter().filter_map(|maintenance| Some(maintenance.origin?.series)).collect();
+        let series: Vec<_> = series.into_iter().collect();
+        Ok(Self {
+            services: links::services_of(connection, &keys).await?,
+            series: series::names(connection, &series).await?,
+        })
+    }
+}
+
+impl<'a> BodyView<'a> {
     /// The view of a maintenance that covers these services.
     fn of(maintenance: &'a Maintenance, services: &'a [NamedService], languages: &Languages) -> Self {
         let Maintenance { schedule, notices, .. } = maintenance;
@@ -126,12 +195,8 @@ pub(super) async fn rows(
     maintenances: &[Maintenance],
     languages: &Languages,
 ) -> Result<Vec<Value>, ApiError> {
-    let keys: Vec<_> = maintenances.iter().map(|maintenance| maintenance.key).collect();
-    let services = links::services_of(connection, &keys).await?;
-    let row = |maintenance: &Maintenance| {
-        let services = services.get(&maintenance.key).map(Vec::as_slice).unwrap_or_default();
-        to_json(&MaintenanceRowView::of(maintenance, services, languages))
-    };
+    let beside = Beside::read(connection, maintenances).await?;
+    let row = |maintenance| to_json(&MaintenanceRowView::of(maintenance, &beside, languages));
     Ok(maintenances.iter().map(row).collect())
 }
 
@@ -141,34 +206,37 @@ pub(super) async fn one(
     maintenance: &Maintenance,
     languages: &Languages,
 ) -> Result<Value, ApiError> {
-    let services = links::services_of(connection, &[maintenance.key]).await?;
-    let services = services.get(&maintenance.key).map(Vec::as_slice).unwrap_or_default();
+    let beside = Beside::read(connection, std::slice::from_ref(maintenance)).await?;
     let pages = links::statuspages_of(connection, maintenance.key).await?;
     let entries = timeline::of(connection, maintenance.key).await?;
-    let row = MaintenanceRowView::of(maintenance, services, languages);
-    Ok(to_json(&MaintenanceView::of(row, &pages, &entries, languages)))
+    let row = MaintenanceRowView::of(maintenance, &beside, languages);
+    Ok(to_json(&row.with(&pages, &entries, languages)))
 }
 
 /// The states of a maintenance.
-pub(super) fn status() -> Shape {
+pub(in crate::http::v1) fn status() -> Shape {
     one_of(&MaintenanceStatus::ALL.map(MaintenanceStatus::as_str))
 }
 
 /// Returns the schema of the kind of a maintenance.
-pub(super) fn kind() -> Shape {
+pub(in crate::http::v1) fn kind() -> Shape {
     one_of(&MaintenanceKind::ALL.map(MaintenanceKind::as_str))
 }
 
-fn shown_kind() -> Shape {
+pub(in crate::http::v1) fn shown_kind() -> Shape {
     kind().says("`planned` is left out of uptime, `emergency` is not.")
 }
 
-fn created_by() -> Shape {
+pub(in crate::http::v1) fn created_by() -> Shape {
     named("Author").nullable().says("Null: made by the server.")
 }
 
 fn scheduled_end() -> Shape {
     timestamp_or_null().says("Null: open end.")
+}
+
+fn recurrence() -> Shape {
+    named("MaintenanceRecurrence").nullable().says("Null: it belongs to no series.")
 }
 
 fn updates() -> Shape {

@@ -59,7 +59,7 @@ proptest! {
     ) {
         let first = NaiveDate::from_ymd_opt(2024, 1, 1).unwrap() + Days::new(begin);
         let time = NaiveTime::from_hms_opt(minute / 60, minute % 60, 0).unwrap();
-        let days = days(first, |day| (day - first).num_days().unsigned_abs() % interval == 0);
+        let days = days(first, |day| (day - first).num_days().unsigned_abs().is_multiple_of(interval));
         check(&format!("FREQ=DAILY;INTERVAL={interval}"), zone, (&days, time));
     }
 

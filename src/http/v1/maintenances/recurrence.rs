@@ -1,0 +1,156 @@
+//! `recurrence` in a body: a rule of RFC 5545 and a time zone, over the window that stands beside it.
+//!
+//! Following a rule may take some milliseconds, so this is done before the transaction begins; nothing here is looked up.
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::kit::field::Field;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::rule::FieldRule;
+use crate::model::recurrence::rule::Rule;
+use crate::model::recurrence::zone::Zone;
+use crate::model::recurrence::{Misfit, Occurrence, Recurrence};
+
+const MEMBERS: [&str; 2] = ["rrule", "time_zone"];
+
+/// The recurrence of a create request; none if it asks for none. The window itself is judged as that of any maintenance is.
+pub(super) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Option<Recurrence>, FieldErrors> {
+    let errors = Errors::default();
+    let fields = Fields::new(body, "", &errors);
+    let Some(field) = fields.skippable("recurrence") else { return Ok(None) };
+    if fields.skippable("scheduled_end").is_none() {
+        fields.refuse("scheduled_end", FieldRule::Required);
+    }
+    let parts = field.object().and_then(|members| {
+        members.refuse_unknown(&MEMBERS);
+        let rule = members.required("rrule").and_then(|field| read_rule(&field));
+        let zone = members.required("time_zone").and_then(|field| read_zone(&field));
+        rule.zip(zone)
+    });
+    let found = errors.into_inner();
+    let (Some((rule, zone)), Some(window)) = (parts, sound_window(body, now)) else {
+        return found.into_result(None);
+    };
+    let recurrence = Recurrence::new(rule, zone, window).and_then(|recurrence| {
+        recurrence.judge(now)?;
+        Ok(recurrence)
+    });
+    match recurrence {
+        Ok(recurrence) => found.into_result(Some(recurrence)),
+        Err(misfit) => Err(with(found, &misfit)),
+    }
+}
+
+/// The recurrence that an update makes of the stored one. Without a new start, a new rule begins with the first time that it
+/// names from the stored start on, and a new zone keeps what the clock shows; without a new end, windows stay as long as they
+/// are. A start that stays may lie in the past.
+pub(in crate::http::v1) fn revise(
+    body: &Map<String, Value>,
+    stored: &Recurrence,
+    now: Timestamp,
+) -> Result<Recurrence, FieldErrors> {
+    let errors = Errors::default();
+    let fields = Fields::new(body, "", &errors);
+    let (rule, zone) = read_changes(&fields, stored);
+    let is_new_rule = rule != stored.rule || zone != stored.zone;
+    let window = stored.window();
+    let news = |name, stored| {
+        let sent = fields.optional(name).and_then(|field| field.timestamp());
+        sent.filter(|at| is_new_rule || *at != stored)
+    };
+    let (start, end) = (news("scheduled_start", window.start), news("scheduled_end", window.end));
+    errors.into_inner().into_result(())?;
+    if !is_new_rule && start.is_none() && end.is_none() {
+        return Ok(stored.clone());
+    }
+    let moved = move_to(stored, (rule, zone), (start, end)).and_then(|moved| {
+        moved.judge(now)?;
+        Ok(moved)
+    });
+    let moved = moved.map_err(|misfit| with(FieldErrors::default(), &misfit))?;
+    if start.is_some_and(|start| start != window.start) && moved.window().end <= now {
+        return Err(FieldErrors::of("scheduled_start", FieldRule::NotPast));
+    }
+    Ok(moved)
+}
+
+fn move_to(
+    stored: &Recurrence,
+    (rule, zone): (Rule, Zone),
+    (start, end): (Option<Timestamp>, Option<Timestamp>),
+) -> Result<Recurrence, Misfit> {
+    let moved = match start {
+        Some(start) => stored.starting(rule.clone(), zone, start)?,
+        None => stored.following(rule.clone(), zone)?,
+    };
+    match end {
+        Some(end) => Recurrence::new(rule, zone, Occurrence { start: moved.window().start, end }),
+        None => Ok(moved),
+    }
+}
+
+/// Rule and zone of an update; what is not sent stays.
+fn read_changes(fields: &Fields<'_>, stored: &Recurrence) -> (Rule, Zone) {
+    let field = fields.optional("recurrence");
+    let members = field.as_ref().and_then(Field::object);
+    if let Some(members) = &members {
+        members.refuse_unknown(&MEMBERS);
+    }
+    let sent = |name| members.as_ref().and_then(|members| members.optional(name));
+    let rule = sent("rrule").and_then(|field| read_rule(&field));
+    let zone = sent("time_zone").and_then(|field| read_zone(&field));
+    (rule.unwrap_or_else(|| stored.rule.clone()), zone.unwrap_or(stored.zone))
+}
+
+fn read_rule(field: &Field<'_>) -> Option<Rule> {
+    let text = field.string()?;
+    text.parse().map_or_else(|problem| refuse(field, &problem), Some)
+}
+
+fn read_zone(field: &Field<'_>) -> Option<Zone> {
+    let name = field.string()?;
+    name.trim().parse().map_or_else(|problem| refuse(field, &problem), Some)
+}
+
+fn refuse<T>(field: &Field<'_>, problem: &dyn ToString) -> Option<T> {
+    field.refuse(FieldRule::Recurrence(problem.to_string()))
+}
+
+/// The window of a create request, unless it is wrong by itself.
+fn sound_window(body: &Map<String, Value>, now: Timestamp) -> Option<Occurrence> {
+    let ignored = Errors::default();
+    let fields = Fields::new(body, "", &ignored);
+    let moment = |name| fields.optional(name)?.timestamp();
+    let window = Occurrence { start: moment("scheduled_start")?, end: moment("scheduled_end")? };
+    (window.start < window.end && window.end > now).then_some(window)
+}
+
+fn with(mut errors: FieldErrors, misfit: &Misfit) -> FieldErrors {
+    let path = match misfit {
+        Misfit::Backwards => "scheduled_end",
+        Misfit::NotFirst(_) => "scheduled_start",
+        _ => "recurrence.rrule",
+    };
+    errors.add(path, FieldRule::Recurrence(misfit.to_string()));
+    errors
+}
+
+/// Both results, or the errors of both.
+pub(in crate::http::v1) fn both<A, B>(
+    one: Result<A, FieldErrors>,
+    other: Result<B, FieldErrors>,
+) -> Result<(A, B), FieldErrors> {
+    match (one, other) {
+        (Ok(one), Ok(other)) => Ok((one, other)),
+        (Err(mut errors), Err(others)) => {
+            errors.extend(others);
+            Err(errors)
+        }
+        (Err(errors), Ok(_)) | (Ok(_), Err(errors)) => Err(errors),
+    }
+}
+
+#[cfg(test)]
+mod tests;

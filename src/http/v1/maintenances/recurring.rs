@@ -1,0 +1,66 @@
+//! Creates a maintenance that comes again: a series, and the maintenances of it that already stand thirty days ahead.
+
+use serde_json::{Map, Value};
+
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::maintenances::draft::Creation;
+use crate::id::Id;
+use crate::model::maintenance::Maintenance;
+use crate::model::maintenance::series::{Series, SeriesStatus};
+use crate::model::maintenance::step::Stamp;
+use crate::model::recurrence::{Misfit, Recurrence};
+use crate::model::service::Service;
+use crate::store::Connection;
+use crate::store::maintenances::series::links::SeriesLinks;
+use crate::store::maintenances::series::{self, links, planning};
+
+/// A series that is not stored yet.
+pub(super) struct Recurring {
+    series: Series,
+    links: SeriesLinks,
+}
+
+impl Recurring {
+    /// The series of which the body's maintenance is the first one. Unlike a single window, one that comes again ends by
+    /// itself unless the body says otherwise: otherwise nobody would end them all.
+    pub(super) fn of(new: Creation, recurrence: Recurrence, body: &Map<String, Value>) -> Self {
+        let Creation { maintenance, message, services, statuspages } = new;
+        let series = Series {
+            key: 0,
+            id: Id::random(),
+            organisation: maintenance.organisation,
+            title: maintenance.title,
+            message,
+            kind: maintenance.kind,
+            status: SeriesStatus::Active,
+            recurrence,
+            auto_start: maintenance.auto_start,
+            auto_complete: maintenance.auto_complete || !body.contains_key("auto_complete"),
+            notices: maintenance.notices,
+            next_look_at: maintenance.created_at,
+            created_by: maintenance.created_by,
+            created_at: maintenance.created_at,
+            updated_at: maintenance.updated_at,
+        };
+        Self { series, links: SeriesLinks { services, statuspages } }
+    }
+
+    /// Stores the series with its first maintenances. Gives the first of them, and the services of which the engine must be
+    /// told.
+    pub(super) async fn store(
+        self,
+        connection: &impl Connection,
+        stamp: Stamp<'_>,
+    ) -> Result<(Maintenance, Vec<Service>), ApiError> {
+        let stored = series::insert(connection, self.series).await?;
+        links::cover(connection, stored.key, &self.links.services).await?;
+        links::show_on(connection, stored.key, &self.links.statuspages).await?;
+        let planned = planning::look(connection, stored, stamp).await?;
+        // The last window may have ended since it was judged.
+        let over = || FieldErrors::of("recurrence.rrule", FieldRule::Recurrence(Misfit::Over.to_string()));
+        let first = planned.created.into_iter().next().ok_or_else(over)?;
+        Ok((first, planned.touched))
+    }
+}
