@@ -129,10 +129,13 @@ impl Recurrence {
         Ok(Self { rule, zone, first, length: self.length })
     }
 
-    /// The same rule for another first window, which is as long as this one.
-    #[must_use]
-    pub fn starting(&self, start: Timestamp) -> Option<Self> {
-        Some(Self { first: self.zone.wall(start)?, ..self.clone() })
+    /// Windows of the same length by another rule and by clocks of another zone, beginning at this instant.
+    ///
+    /// # Errors
+    /// [`Misfit::Never`] for an instant beyond the calendar.
+    pub fn starting(&self, rule: Rule, zone: Zone, start: Timestamp) -> Result<Self, Misfit> {
+        let first = zone.wall(start).ok_or(Misfit::Never)?;
+        Ok(Self { rule, zone, first, length: self.length })
     }
 
     /// Passes when the first window is one of the rule, some window is not over, and windows are neither too many nor

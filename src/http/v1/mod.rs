@@ -15,6 +15,7 @@ pub(super) mod history;
 mod in_path;
 pub(super) mod incident_policies;
 pub(super) mod incidents;
+pub(super) mod maintenance_series;
 pub(super) mod maintenances;
 mod me;
 mod named;

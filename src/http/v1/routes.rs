@@ -15,8 +15,8 @@ use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::PasswordHasher;
 use crate::http::v1::statuspages::publishing;
 use crate::http::v1::{
-    assets, check_types, components, custom_domains, engine, incident_policies, incidents, maintenances, me,
-    probes, services, statuspages, tags,
+    assets, check_types, components, custom_domains, engine, incident_policies, incidents,
+    maintenance_series, maintenances, me, probes, services, statuspages, tags,
 };
 use crate::model::access::Permission as May;
 
@@ -33,6 +33,7 @@ pub fn routes() -> Result<Routes<AppState>, RouteTableError> {
         of_incidents(),
         of_incident_policies(),
         of_maintenances(),
+        of_maintenance_series(),
         of_statuspages(),
         of_components(),
         of_custom_domains(),
@@ -155,6 +156,18 @@ fn of_maintenances() -> Vec<Route<AppState>> {
         Route::post("/v1/maintenances/{id}/complete", edit, operations::complete_maintenance),
         Route::post("/v1/maintenances/{id}/extend", edit, operations::extend_maintenance),
         Route::post("/v1/maintenances/{id}/cancel", edit, operations::cancel_maintenance),
+    ]
+}
+
+fn of_maintenance_series() -> Vec<Route<AppState>> {
+    let view = Access::needs(&[May::MaintenancesView]);
+    let edit = Access::needs(&[May::MaintenancesEdit]);
+    let delete = Access::needs(&[May::MaintenancesDelete]);
+    vec![
+        Route::get("/v1/maintenance-series", view, maintenance_series::list_maintenance_series),
+        Route::get("/v1/maintenance-series/{id}", view, maintenance_series::show_maintenance_series),
+        Route::update("/v1/maintenance-series/{id}", edit, maintenance_series::update_maintenance_series),
+        Route::delete("/v1/maintenance-series/{id}", delete, maintenance_series::delete_maintenance_series),
     ]
 }
 

@@ -57,7 +57,7 @@ pub async fn look(
 /// When the database fails or a row cannot be read.
 pub async fn replan(
     connection: &impl Connection,
-    series: &Series,
+    series: Series,
     announcement: Announcement,
     stamp: Stamp<'_>,
 ) -> Result<(Series, Vec<Service>), MainError> {
@@ -79,11 +79,11 @@ pub async fn replan(
     let links = series_links::of(connection, series.key).await?;
     let mut touched = Vec::new();
     for (key, window) in &plan.followed {
-        let of = Following { series, links: &links, announcement };
+        let of = Following { series: &series, links: &links, announcement };
         touched.extend(of.follow(connection, (*key, *window), stamp).await?);
     }
-    touched.extend(create(connection, series, &plan.created, stamp).await?.touched);
-    let series = series.clone().looked_at(stamp.at, &wanted);
+    touched.extend(create(connection, &series, &plan.created, stamp).await?.touched);
+    let series = series.looked_at(stamp.at, &wanted);
     update(connection, &series).await?;
     Ok((series, touched))
 }

@@ -1,0 +1,57 @@
+//! From a body to a changed series: what maintenances of it are made of. Its window and its rule are read elsewhere
+//! (`maintenances::recurrence`), before the transaction begins.
+
+use serde_json::{Map, Value};
+
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::translated::{read_nullable_translated, read_translated};
+use crate::http::v1::maintenances::draft::{Draft, flag, read_kind, read_notices};
+use crate::model::maintenance::series::Series;
+use crate::model::maintenance::step::Announcement;
+use crate::model::maintenance::{MESSAGE_LENGTH, Notices, TITLE_LENGTH};
+use crate::model::service::ServiceKey;
+
+/// The contents of an update request; lists that are not there stay as they are.
+pub(super) struct Revision {
+    pub(super) series: Series,
+    pub(super) services: Option<Vec<ServiceKey>>,
+    pub(super) statuspages: Option<Vec<i64>>,
+    pub(super) announcement: Announcement,
+}
+
+impl Revision {
+    /// The stored series with the changes of an update request. The ids in it are looked up in the draft.
+    pub(super) fn read(
+        draft: &Draft<'_>,
+        body: &Map<String, Value>,
+        stored: &Series,
+    ) -> Result<Self, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let organisation = &draft.caller.organisation;
+        let title =
+            fields.optional("title").and_then(|field| read_translated(&field, TITLE_LENGTH, organisation));
+        let message = read_nullable_translated(fields.nullable("message"), MESSAGE_LENGTH, organisation);
+        let kind = read_kind(&fields);
+        let auto_start = flag(&fields, "auto_start", stored.auto_start);
+        let auto_complete = flag(&fields, "auto_complete", stored.auto_complete);
+        let services = draft.read_services(body, &errors);
+        let statuspages = draft.read_statuspages(body, &errors);
+        let announcement = flag(&fields, "notify_announcement", stored.notices.announcement);
+        let notices = Notices { announcement, ..read_notices(&fields, &stored.notices) };
+        let is_posted = flag(&fields, "post_update", true);
+        let notifies = flag(&fields, "notify_subscribers", false);
+        let series = Series {
+            title: title.unwrap_or_else(|| stored.title.clone()),
+            message: message.or_stored(stored.message.clone()),
+            kind: kind.unwrap_or(stored.kind),
+            auto_start,
+            auto_complete,
+            notices,
+            ..stored.clone()
+        };
+        let announcement = Announcement { is_posted, notifies };
+        errors.into_inner().into_result(Self { series, services, statuspages, announcement })
+    }
+}

@@ -1,0 +1,247 @@
+//! Series as clients see them. Lists leave out pages, the next occurrences and the skipped ones, which take a look at the
+//! calendar of each series.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::languages::Languages;
+use crate::http::kit::view::to_json;
+use crate::http::openapi::shape::{
+    Shape, id, list_of, one_of, string_or_null, timestamp, timestamp_or_null, translations,
+};
+use crate::http::v1::announcement::AuthorView;
+use crate::http::v1::maintenances::view::{created_by, shown_kind, status as maintenance_status};
+use crate::http::v1::named::NamedView;
+use crate::id::Id;
+use crate::model::maintenance::Maintenance;
+use crate::model::maintenance::series::{Series, SeriesStatus};
+use crate::model::recurrence::Occurrence;
+use crate::model::service::NamedService;
+use crate::model::translated::Translated;
+use crate::store::Connection;
+use crate::store::maintenances::links::NamedPage;
+use crate::store::maintenances::series::{links, occurrences};
+
+/// Occurrences that are shown of a series.
+const SHOWN: usize = 10;
+
+/// A series by itself.
+#[derive(Serialize, ToSchema)]
+pub(super) struct SeriesView<'a> {
+    #[serde(flatten)]
+    #[schema(inline)]
+    row: SeriesRowView<'a>,
+    /// The pages that were chosen explicitly.
+    statuspages: Vec<NamedView<'a>>,
+    /// The next ten that were not skipped; maintenances stand for those of the coming thirty days, and for the next one.
+    next_occurrences: Vec<OccurrenceView>,
+    /// The starts, by the rule, of those to come that were cancelled or deleted.
+    #[schema(schema_with = timestamps)]
+    skipped: Vec<Timestamp>,
+}
+
+/// A series in a list.
+#[derive(Serialize, ToSchema)]
+pub(super) struct SeriesRowView<'a> {
+    #[schema(schema_with = id)]
+    id: Id,
+    title: &'a str,
+    #[schema(schema_with = translations)]
+    title_translations: &'a Translated,
+    #[schema(schema_with = message, required)]
+    message: Option<&'a str>,
+    #[schema(schema_with = translations_or_null, required)]
+    message_translations: Option<&'a Translated>,
+    #[schema(schema_with = shown_kind)]
+    r#type: &'static str,
+    #[schema(schema_with = status)]
+    status: &'static str,
+    recurrence: RuleView<'a>,
+    /// Start of the first window.
+    #[schema(schema_with = timestamp)]
+    scheduled_start: Timestamp,
+    /// End of the first window.
+    #[schema(schema_with = timestamp)]
+    scheduled_end: Timestamp,
+    auto_start: bool,
+    auto_complete: bool,
+    notify_announcement: bool,
+    notify_24h: bool,
+    notify_1h: bool,
+    notify_start: bool,
+    notify_complete: bool,
+    #[schema(schema_with = timestamp)]
+    created_at: Timestamp,
+    #[schema(schema_with = created_by, required)]
+    created_by: Option<AuthorView<'a>>,
+    services: Vec<NamedView<'a>>,
+}
+
+/// A rule and the time zone of its clocks.
+#[derive(Serialize, ToSchema)]
+#[schema(as = RecurrenceRule)]
+pub(super) struct RuleView<'a> {
+    /// The rule of RFC 5545, as it was sent.
+    rrule: &'a str,
+    /// A name of the IANA database.
+    time_zone: &'static str,
+}
+
+/// An occurrence to come, or one that is running.
+#[derive(Serialize, ToSchema)]
+#[schema(as = MaintenanceOccurrence)]
+pub(super) struct OccurrenceView {
+    /// The start that the rule gives it.
+    #[schema(schema_with = timestamp)]
+    occurrence: Timestamp,
+    #[schema(schema_with = timestamp)]
+    scheduled_start: Timestamp,
+    #[schema(schema_with = timestamp_or_null, required)]
+    scheduled_end: Option<Timestamp>,
+    #[schema(schema_with = maintenance_id, required)]
+    maintenance_id: Option<Id>,
+    #[schema(schema_with = occurrence_status, required)]
+    status: Option<&'static str>,
+}
+
+impl<'a> SeriesRowView<'a> {
+    fn of(series: &'a Series, services: &'a [NamedService], languages: &Languages) -> Self {
+        let (window, notices) = (series.recurrence.window(), series.notices);
+        Self {
+            id: series.id,
+            title: languages.text(&series.title),
+            title_translations: &series.title,
+            message: series.message.as_ref().map(|message| languages.text(message)),
+            message_translations: series.message.as_ref(),
+            r#type: series.kind.as_str(),
+            status: series.status.as_str(),
+            recurrence: RuleView {
+                rrule: series.recurrence.rule.as_str(),
+                time_zone: series.recurrence.zone.name(),
+            },
+            scheduled_start: window.start,
+            scheduled_end: window.end,
+            auto_start: series.auto_start,
+            auto_complete: series.auto_complete,
+            notify_announcement: notices.announcement,
+            notify_24h: notices.day_before,
+            notify_1h: notices.hour_before,
+            notify_start: notices.start,
+            notify_complete: notices.complete,
+            created_at: series.created_at,
+            created_by: series.created_by.as_ref().map(AuthorView::from),
+            services: services.iter().map(|service| NamedView::new(service.id, &service.name)).collect(),
+        }
+    }
+
+    fn with(self, pages: &'a [NamedPage], ahead: Ahead, languages: &Languages) -> SeriesView<'a> {
+        let page = |page: &'a NamedPage| NamedView::new(page.id, languages.text(&page.name));
+        SeriesView {
+            row: self,
+            statuspages: pages.iter().map(page).collect(),
+            next_occurrences: ahead.next,
+            skipped: ahead.skipped,
+        }
+    }
+}
+
+impl OccurrenceView {
+    /// The window of the rule, or what people made of it.
+    fn of(window: Occurrence, standing: Option<&Maintenance>) -> Self {
+        Self {
+            occurrence: window.start,
+            scheduled_start: standing.map_or(window.start, |standing| standing.schedule.start),
+            scheduled_end: standing.map_or(Some(window.end), |standing| standing.schedule.end),
+            maintenance_id: standing.map(|standing| standing.id),
+            status: standing.map(|standing| standing.status.as_str()),
+        }
+    }
+}
+
+/// The calendar of a series from now on.
+#[derive(Default)]
+struct Ahead {
+    next: Vec<OccurrenceView>,
+    skipped: Vec<Timestamp>,
+}
+
+impl Ahead {
+    async fn read(connection: &impl Connection, series: &Series, now: Timestamp) -> Result<Self, ApiError> {
+        let skips = occurrences::skips(connection, series.key).await?;
+        if series.status == SeriesStatus::Cancelled {
+            return Ok(Self::default());
+        }
+        let upcoming = series.recurrence.upcoming(now).filter(|window| !skips.contains(&window.start));
+        let upcoming: Vec<Occurrence> = upcoming.take(SHOWN).collect();
+        let from = upcoming.first().map(|window| window.start);
+        let standing = occurrences::of(connection, series.key, from).await?;
+        let standing: BTreeMap<i64, &Maintenance> = standing
+            .iter()
+            .filter_map(|maintenance| Some((maintenance.origin?.occurrence.ms(), maintenance)))
+            .collect();
+        let view = |window: Occurrence| OccurrenceView::of(window, standing.get(&window.start.ms()).copied());
+        Ok(Self {
+            next: upcoming.into_iter().map(view).collect(),
+            skipped: skips.into_iter().filter(|skip| *skip > now).collect(),
+        })
+    }
+}
+
+/// The rows of a list.
+pub(super) async fn rows(
+    connection: &impl Connection,
+    series: &[Series],
+    languages: &Languages,
+) -> Result<Vec<Value>, ApiError> {
+    let keys: Vec<_> = series.iter().map(|series| series.key).collect();
+    let services = links::services_of(connection, &keys).await?;
+    let row = |series: &Series| {
+        let services = services.get(&series.key).map(Vec::as_slice).unwrap_or_default();
+        to_json(&SeriesRowView::of(series, services, languages))
+    };
+    Ok(series.iter().map(row).collect())
+}
+
+/// One series with its pages and its calendar.
+pub(super) async fn one(
+    connection: &impl Connection,
+    series: &Series,
+    (languages, now): (&Languages, Timestamp),
+) -> Result<Value, ApiError> {
+    let services = links::services_of(connection, &[series.key]).await?;
+    let services = services.get(&series.key).map(Vec::as_slice).unwrap_or_default();
+    let pages = links::statuspages_of(connection, series.key).await?;
+    let ahead = Ahead::read(connection, series, now).await?;
+    let row = SeriesRowView::of(series, services, languages);
+    Ok(to_json(&row.with(&pages, ahead, languages)))
+}
+
+fn status() -> Shape {
+    let words = "`ended`: its rule has nothing to come. `cancelled`: its last service was deleted.";
+    one_of(&SeriesStatus::ALL.map(SeriesStatus::as_str)).says(words)
+}
+
+fn message() -> Shape {
+    string_or_null().says("The first timeline entry of each maintenance. Null: generated.")
+}
+
+fn translations_or_null() -> Shape {
+    translations().nullable()
+}
+
+fn maintenance_id() -> Shape {
+    id().nullable().says("Null: not created yet.")
+}
+
+fn occurrence_status() -> Shape {
+    maintenance_status().nullable().says("The status of the maintenance.")
+}
+
+fn timestamps() -> Shape {
+    list_of(timestamp())
+}
