@@ -51,6 +51,7 @@ struct Belongings {
     tag: String,
     incident: String,
     maintenance: String,
+    series: String,
     page: String,
     group: String,
     component: String,
@@ -96,12 +97,31 @@ impl Belongings {
         let incident = id(&made(client, "/v1/incidents", &titled(json!({"is_published": true}))));
         let window = titled(json!({"scheduled_start": "2196-01-01"}));
         let maintenance = id(&made(client, "/v1/maintenances", &window));
+        let again = json!({
+            "scheduled_start": "2196-01-01", "scheduled_end": "2196-01-02",
+            "recurrence": {"rrule": "FREQ=YEARLY", "time_zone": "UTC"},
+        });
+        let series = made(client, "/v1/maintenances", &titled(again));
+        let series = series["recurrence"]["series_id"].as_str().unwrap().to_owned();
         let components = format!("/v1/statuspages/{page}/components");
         let group = id(&made(client, &components, &named(json!({"is_group": true, "sync_tag_id": tag}))));
         let component = id(&made(client, &components, &named(json!({"service_id": service}))));
         let domain = json!({"hostname": format!("{word}.example.org")});
         let domain = id(&made(client, &format!("/v1/statuspages/{page}/custom-domains"), &domain));
-        Self { service, heartbeat, tag, incident, maintenance, page, group, component, domain, label, slug }
+        Self {
+            service,
+            heartbeat,
+            tag,
+            incident,
+            maintenance,
+            series,
+            page,
+            group,
+            component,
+            domain,
+            label,
+            slug,
+        }
     }
 
     /// What nobody has.
@@ -113,6 +133,7 @@ impl Belongings {
             tag: id(),
             incident: id(),
             maintenance: id(),
+            series: id(),
             page: id(),
             group: id(),
             component: id(),
@@ -124,7 +145,7 @@ impl Belongings {
 
     /// Everything of the organisation, as its owner sees it.
     fn shown(&self, client: &Client) -> Vec<Value> {
-        let paths = ["services", "tags", "incidents", "maintenances", "statuspages"];
+        let paths = ["services", "tags", "incidents", "maintenances", "maintenance-series", "statuspages"];
         let lists = paths.map(|name| format!("/v1/{name}"));
         let page = format!("/v1/statuspages/{}", self.page);
         let inside = ["", "/components", "/custom-domains"].map(|rest| format!("{page}{rest}"));
@@ -204,7 +225,7 @@ const BODIES: [&str; 12] = [
 type Verb = (&'static str, &'static [&'static str]);
 
 /// The path of something that an organisation has, with blanks.
-const PLACES: [(&str, &[Verb]); 6] = [
+const PLACES: [(&str, &[Verb]); 7] = [
     ("/v1/services/{service}", &VERBS),
     ("/v1/tags/{tag}", &[("GET", &[""]), ("PATCH", &[""]), ("DELETE", &[""])]),
     (
@@ -220,6 +241,7 @@ const PLACES: [(&str, &[Verb]); 6] = [
             ("POST", &["/start", "/complete", "/cancel", "/extend"]),
         ],
     ),
+    ("/v1/maintenance-series/{series}", &[("GET", &[""]), ("PATCH", &[""]), ("DELETE", &[""])]),
     (
         "/v1/statuspages/{page}",
         &[
@@ -302,10 +324,12 @@ impl Blank {
             for (name, value) in &somebody.ids {
                 text = text.replace(&format!("{{{name}}}"), value);
             }
-            let Belongings { incident, maintenance, page, group, heartbeat, label, slug, .. } = somebody.has;
+            let Belongings { incident, maintenance, series, page, group, heartbeat, label, slug, .. } =
+                somebody.has;
             for (name, value) in [
                 ("incident", incident),
                 ("maintenance", maintenance),
+                ("series", series),
                 ("page", page),
                 ("group", group),
                 ("heartbeat", heartbeat),
@@ -347,6 +371,7 @@ impl Somebody<'_> {
             tag,
             incident,
             maintenance,
+            series,
             page,
             group,
             component,
@@ -361,6 +386,7 @@ impl Somebody<'_> {
             tag,
             incident,
             maintenance,
+            series,
             page,
             group,
             component,

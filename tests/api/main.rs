@@ -42,6 +42,7 @@ mod main_away;
 mod maintenance_access;
 mod maintenance_effects;
 mod maintenance_filters;
+mod maintenance_series;
 mod maintenance_states;
 mod maintenances;
 mod me;

@@ -38,6 +38,7 @@ fn a_maintenance_is_created_with_its_defaults() {
         "services": [], "attachments": [], "statuspages": [],
         "updates": [{"id": update["id"], "status": "scheduled", "message": text, "message_translations": {"en": text},
             "notify_subscribers": true, "created_at": created_at}],
+        "recurrence": null,
     });
     assert_eq!(made.to_string(), expected.to_string());
     assert_eq!(client.get(&maintenance(id.as_str().unwrap())).expect(200).data(), made);

@@ -60,6 +60,10 @@ const NEEDED: &str = "
     POST /v1/maintenances/{id}/complete maintenances.edit
     POST /v1/maintenances/{id}/extend maintenances.edit
     POST /v1/maintenances/{id}/cancel maintenances.edit
+    GET /v1/maintenance-series maintenances.view
+    GET /v1/maintenance-series/{id} maintenances.view
+    PUT /v1/maintenance-series/{id} maintenances.edit
+    DELETE /v1/maintenance-series/{id} maintenances.delete
     GET /v1/statuspages statuspages.view
     GET /v1/statuspages/{id} statuspages.view
     POST /v1/statuspages statuspages.create

@@ -19,6 +19,7 @@ mod import;
 mod incidents;
 mod installation;
 mod linked;
+mod maintenance_series;
 mod maintenances;
 mod merge;
 mod migrations;

@@ -60,7 +60,7 @@ impl Handler<Batch> for Deaf {
 }
 
 /// A process that looks at this store with this clock.
-fn transitions(store: &Store, clock: &Clock) -> Transitions {
+pub(crate) fn transitions(store: &Store, clock: &Clock) -> Transitions {
     let here =
         Location { code: code("here"), name: "here".into(), place: String::new(), country_code: "ZZ".into() };
     let roster = Arc::new(Roster::new(vec![here]));
