@@ -425,3 +425,22 @@ fn announcements_of_other_pages_push_none_out() {
     assert!(shown.contains("Ours is the oldest") && shown.contains("Ours is the last"), "{shown}");
     assert!(!shown.contains("Theirs"));
 }
+
+/// Thirty nights of the same work are told of one at a time.
+#[test]
+fn a_page_tells_of_the_next_window_of_a_series() {
+    let client = Server::shared_client();
+    let (page, host) = create_page(&client, &json!({"name": "Nightly"}));
+    let page = page.rsplit('/').next().unwrap().to_owned();
+    let start = crate::support::moments::in_ms(86_400_000);
+    let start = start.plus_ms(-start.ms().rem_euclid(1_000));
+    let body = json!({
+        "title": "Every night", "statuspage_ids": [page], "scheduled_start": start.to_string(),
+        "scheduled_end": start.plus_ms(60_000).to_string(),
+        "recurrence": {"rrule": "FREQ=DAILY", "time_zone": "UTC"},
+    });
+    client.post("/v1/maintenances", &body).expect(201);
+    let shown = get(&client, &host, "/").expect(200).body;
+    assert_eq!(shown.matches("Every night").count(), 1, "{shown}");
+    assert!(shown.contains(&start.to_string()), "{shown}");
+}

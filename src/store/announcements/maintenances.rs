@@ -1,6 +1,6 @@
 //! Running and coming maintenances as announcements.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
@@ -25,6 +25,17 @@ fn coming(organisation: i64) -> Select<maintenance::Entity> {
         .filter(maintenance::Column::Status.is_in(ANNOUNCED.map(MaintenanceStatus::as_str)))
 }
 
+/// Keys of maintenances in their order, without those of a series that come after its next one: thirty nights of the same work
+/// would leave no place for anything else.
+fn next_of_each_series(rows: Vec<(i64, Option<i64>, String)>) -> Vec<i64> {
+    let mut told = HashSet::new();
+    let mut is_told = |series: Option<i64>, status: &str| {
+        let waits = status == MaintenanceStatus::Scheduled.as_str();
+        !waits || series.is_none_or(|series| told.insert(series))
+    };
+    rows.into_iter().filter(|(_, series, status)| is_told(*series, status)).map(|(key, ..)| key).collect()
+}
+
 impl Kind for Maintenances {
     type Status = MaintenanceStatus;
 
@@ -32,12 +43,14 @@ impl Kind for Maintenances {
         connection: &impl ConnectionTrait,
         organisation: i64,
     ) -> Result<Candidates, MainError> {
-        let keys = coming(organisation)
+        let rows: Vec<(i64, Option<i64>, String)> = coming(organisation)
+            .columns([maintenance::Column::SeriesId, maintenance::Column::Status])
             .order_by_asc(maintenance::Column::ScheduledStart)
             .order_by_asc(maintenance::Column::PublicId)
             .into_tuple()
             .all(connection)
             .await?;
+        let keys = next_of_each_series(rows);
         let chosen = maintenance_statuspage::Entity::find().filter(
             maintenance_statuspage::Column::MaintenanceId.in_subquery(coming(organisation).into_query()),
         );
