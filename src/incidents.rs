@@ -2,6 +2,7 @@
 //!
 //! - [`follow`]: the changes, in their order, each once; what a service's trouble is now
 //! - [`tell`]: an outage becomes an incident, or news for one
+//! - [`parents`]: services that others depend on
 //! - [`settle`]: an incident of which everything works again
 //! - [`recovery`]: what happened before anybody followed
 //!
@@ -10,13 +11,14 @@
 //! incidents of an organisation holds its lock.
 
 pub mod follow;
+mod parents;
 mod prose;
 pub mod recovery;
 pub mod settle;
 mod tell;
 mod told;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +27,7 @@ use tokio::time::timeout;
 use crate::announcer::Announcer;
 use crate::clock::{Clock, Timestamp};
 use crate::feed::{Feed, News};
+use crate::incidents::tell::Told;
 use crate::model::outage::Outage;
 use crate::model::partition::Partitions;
 use crate::model::service::ServiceKey;
@@ -110,6 +113,7 @@ impl Incidents {
 
     /// Looks at outages of one organisation: all of it in one transaction.
     async fn look_at(&self, organisation: i64, services: &[ServiceKey]) -> Result<(), MainError> {
+        let cleared = parents::cleared(self, services).await?;
         let transaction = self.announcer.databases.main.begin().await?;
         organisations::lock(&transaction, organisation).await?;
         let Some(organisation) = organisations::get(&transaction, organisation).await? else { return Ok(()) };
@@ -119,11 +123,19 @@ impl Incidents {
         let (untold, told): (Vec<Outage>, Vec<Outage>) =
             found.into_values().filter(is_due).partition(Outage::is_untold);
         let policies = incident_policies::list(&transaction, organisation.key).await?;
-        let desk = Desk { transaction: &transaction, organisation: &organisation, policies: &policies, now };
-        let mut written = tell::all(&desk, untold).await?;
+        let desk = Desk {
+            transaction: &transaction,
+            organisation: &organisation,
+            policies: &policies,
+            cleared: &cleared,
+            now,
+        };
+        let Told { mut written, asked, reachable } = tell::all(&desk, untold).await?;
         written += settle::all(&desk, told).await?;
         transaction.concerns(Scope::Organisation(organisation.key));
         transaction.commit().await?;
+        asked.look(self).await;
+        reachable.into_iter().for_each(|service| self.announcer.engine.past_changed(service));
         if written > 0 {
             tracing::info!(organisation = %organisation.id, incidents = written, "incidents were written");
         }
@@ -136,6 +148,8 @@ struct Desk<'a> {
     transaction: &'a Transaction,
     organisation: &'a crate::model::access::Organisation,
     policies: &'a [crate::model::incident_policy::IncidentPolicy],
+    /// Services that need not wait any longer for those that they depend on.
+    cleared: &'a HashSet<ServiceKey>,
     now: Timestamp,
 }
 

@@ -4,6 +4,7 @@
 //! applies what differs; applying the same definition twice changes nothing.
 
 mod closing;
+mod looks;
 mod memory;
 mod partitions;
 mod sweep;
@@ -20,6 +21,7 @@ use tokio::sync::oneshot;
 
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
+pub use crate::engine::fleet::looks::LookAt;
 use crate::engine::fleet::memory::{known_status, remember};
 use crate::engine::retired::Retired;
 use crate::engine::service::{End, Pinged, Redefine, ServiceActor};

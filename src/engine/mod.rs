@@ -33,7 +33,8 @@ use crate::engine::aggregator::{Batch, Flush, Lateness, LatenessReport, Snapshot
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
 use crate::engine::fleet::{
-    Apply, AreYouThere, Fleet, Permit, Release, Retire, RetireAll, TakePing, WatchedService, WatchedServices,
+    Apply, AreYouThere, Fleet, LookAt, Permit, Release, Retire, RetireAll, TakePing, WatchedService,
+    WatchedServices,
 };
 use crate::engine::location::Prober;
 use crate::engine::roster::Roster;
@@ -146,6 +147,14 @@ impl Engine {
     /// [`EngineStopped`].
     pub async fn ping(&self, id: Id, ping: Ping) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(TakePing { id, ping }).await?)
+    }
+
+    /// Lets these services be looked at now, as far as they are watched here.
+    ///
+    /// # Errors
+    /// [`EngineStopped`].
+    pub async fn look_at(&self, services: Vec<Id>) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(LookAt(services)).await?)
     }
 
     /// Forgets the service, whose last revision this was: results that are still under way are dropped, and so is a

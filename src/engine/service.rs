@@ -4,6 +4,7 @@
 //! definition raises the sequence number, and answers with an older number are dropped: that one rule removes
 //! most races.
 
+mod looking;
 mod pings;
 mod succession;
 mod timer;
@@ -18,6 +19,7 @@ use crate::clock::{STEP_MS, Timestamp};
 use crate::engine::counters::Ticket;
 use crate::engine::definition::{Definition, Task};
 use crate::engine::location::{Reply, RunCheck};
+pub use crate::engine::service::looking::LookNow;
 pub use crate::engine::service::pings::Pinged;
 use crate::engine::service::succession::{carried_over, is_same_watch};
 use crate::engine::service::watching::Watching;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::feed::{Changes, Feed};
-use crate::incidents::{Incidents, recovery};
+use crate::incidents::{Incidents, parents, recovery};
 use crate::model::history::MeasuredStatus;
 use crate::model::incident_policy::OutageKind;
 use crate::model::outage::{Followed, Outage};
@@ -12,7 +12,7 @@ use crate::model::partition::Partitions;
 use crate::model::service::ServiceKey;
 use crate::store::history::{changes, feed as history_feed};
 use crate::store::incidents::recovery::mark_service;
-use crate::store::{MainError, StoreError, outages, services};
+use crate::store::{MainError, StoreError, outages, services, windows};
 
 /// Follows every change of these partitions that has not been followed.
 ///
@@ -89,6 +89,15 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
             recovered.insert(change.service, change.at);
         }
     }
+    for (service, outage) in &before {
+        let is_unreachable = after.get(service).is_some_and(|after| after.unreachable_since.is_some());
+        if let (Some(_), false, Some(at)) = (outage.unreachable_since, is_unreachable, recovered.get(service))
+        {
+            windows::close_unreachable(&transaction, *service, *at).await?;
+        }
+    }
+    let now = incidents.clock.now();
+    let asked = parents::note_changes(&transaction, &mut after, (&touched, now)).await?;
     let over: Vec<ServiceKey> =
         before.keys().filter(|service| !after.contains_key(service)).copied().collect();
     let changed = after.values().filter(|outage| before.get(&outage.service) != Some(outage));
@@ -102,5 +111,6 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
     }
     transaction.commit().await?;
     feed.note_advanced(next);
+    asked.look(incidents).await;
     Ok(true)
 }

@@ -6,20 +6,33 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::incidents::Desk;
+use crate::incidents::parents::{Asked, HAVE_THEY_LOOKED_MS, Parents, begin_unreachable, end_unreachable};
 use crate::incidents::told::{Draft, Drafts};
-use crate::model::incident_news::Told;
-use crate::model::incident_policy::{IncidentPolicy, first_match};
+use crate::model::incident_news::Told as News;
+use crate::model::incident_policy::{GroupBy, IncidentPolicy, first_match};
 use crate::model::outage::Outage;
 use crate::model::outage::decision::{Circumstances, Decision};
-use crate::model::service::{NamedService, Service, ServiceKey};
+use crate::model::service::{NamedService, Service, ServiceAddress, ServiceKey};
 use crate::store::incidents::automation::open_of_policy;
 use crate::store::maintenances::effect::covered;
 use crate::store::{MainError, outages, services, tags};
 
-/// Tells these outages of one organisation; returns how many became incidents or news.
-pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<usize, MainError> {
+/// What came of outages that were to be told.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// Those that became incidents or news.
+    pub(super) written: usize,
+    /// Services that are to look at once.
+    pub(super) asked: Asked,
+    /// Services that can be reached again: their figures are computed anew.
+    pub(super) reachable: Vec<ServiceAddress>,
+}
+
+/// Tells these outages of one organisation.
+pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told, MainError> {
+    let mut result = Told::default();
     if untold.is_empty() {
-        return Ok(0);
+        return Ok(result);
     }
     untold.sort_by_key(|outage| (outage.began_at, outage.service));
     let keys: Vec<ServiceKey> = untold.iter().map(|outage| outage.service).collect();
@@ -27,6 +40,24 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<usiz
     let (mut drafts, mut waiting) = (Drafts::default(), Vec::new());
     for outage in untold {
         let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
+        if outage.is_measured && facts.parents.is_unreachable(outage.service) {
+            if outage.unreachable_since.is_none() {
+                waiting.push(begin_unreachable(desk, outage).await?);
+            } else {
+                waiting.push(Outage { look_at: None, ..outage });
+            }
+            continue;
+        }
+        if outage.unreachable_since.is_some() {
+            waiting.push(end_unreachable(desk, outage, &service).await?);
+            result.asked.add([service.address()]);
+            result.reachable.push(service.address());
+            continue;
+        }
+        let outage = match outage.held_until {
+            Some(_) if desk.cleared.contains(&outage.service) => Outage { held_until: None, ..outage },
+            _ => outage,
+        };
         let policy = first_match(desk.policies, facts.tags_of(outage.service));
         let open = match outage.incident {
             Some(key) => drafts.open(desk, key).await?.filter(|draft| !draft.after.incident.is_resolved()),
@@ -40,6 +71,8 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<usiz
         let (severity, policy) = match (outage.decide(circumstances, desk.now), policy) {
             (Decision::Tell(severity), Some(policy)) => (severity, policy),
             (Decision::Wait(look_at), _) => {
+                let soon = outage.held_until.map(|_| desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
+                let look_at = look_at.map(|at| soon.map_or(at, |soon| at.min(soon)));
                 waiting.push(Outage { look_at, ..outage });
                 continue;
             }
@@ -47,7 +80,7 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<usiz
         };
         let Service { key, id, name, .. } = service;
         let service = NamedService { key, id, name };
-        let told = Told { service, kind: outage.kind, began_at: outage.began_at, severity };
+        let told = News { service, kind: outage.kind, began_at: outage.began_at, severity };
         if let Some(draft) = open {
             draft.tell(told, outage);
         } else {
@@ -56,7 +89,8 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<usiz
     }
     let told = drafts.store(desk).await?;
     outages::save(desk.transaction, waiting.iter().chain(&told)).await?;
-    Ok(told.len())
+    result.written = told.len();
+    Ok(result)
 }
 
 /// Tells an incident that the outage belongs to, or makes one for it.
@@ -64,10 +98,10 @@ async fn group(
     desk: &Desk<'_>,
     facts: &mut Facts,
     drafts: &mut Drafts,
-    (policy, told, outage): (&IncidentPolicy, Told, Outage),
+    (policy, told, outage): (&IncidentPolicy, News, Outage),
 ) -> Result<(), MainError> {
     let since = told.began_at.plus_ms(-policy.rules.group_window_ms());
-    if policy.rules.group_by.looks_at_tags() {
+    if policy.rules.group_by != GroupBy::None {
         for key in open_of_policy(desk.transaction, policy.key, since).await? {
             // Among those that are being written it stands in their order.
             drafts.open(desk, key).await?;
@@ -104,6 +138,8 @@ struct Facts {
     tags: HashMap<ServiceKey, Vec<i64>>,
     /// Covered by a maintenance in progress, or under a stated status.
     held_back: HashSet<ServiceKey>,
+    /// What they depend on.
+    parents: Parents,
 }
 
 impl Facts {
@@ -112,7 +148,8 @@ impl Facts {
         let mut held_back = covered(desk.transaction, keys).await?;
         held_back.extend(found.iter().filter(|one| one.status_override.is_some()).map(|one| one.key));
         let services = found.into_iter().map(|service| (service.key, service)).collect();
-        let mut facts = Self { services, held_back, ..Self::default() };
+        let parents = Parents::read(desk.transaction, keys).await?;
+        let mut facts = Self { services, held_back, parents, tags: HashMap::new() };
         facts.read_tags(desk, keys).await?;
         Ok(facts)
     }
@@ -140,6 +177,9 @@ impl Facts {
     fn belong_together(&self, policy: &IncidentPolicy, others: &[ServiceKey], service: ServiceKey) -> bool {
         let own = self.tags_of(service);
         let has_common_tag = |other: &ServiceKey| self.tags_of(*other).iter().any(|tag| own.contains(tag));
-        policy.rules.group_by.looks_at_tags() && others.iter().any(has_common_tag)
+        let is_related = |other: &ServiceKey| self.parents.are_related(*other, service);
+        let by = policy.rules.group_by;
+        by.looks_at_tags() && others.iter().any(has_common_tag)
+            || by.looks_at_parents() && others.iter().any(is_related)
     }
 }

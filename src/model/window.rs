@@ -12,6 +12,8 @@ pub enum WindowKind {
     Override(OverrideStatus),
     /// Planned maintenance that covers it was in progress. Several may be open at a time, one for each maintenance.
     Maintenance,
+    /// A service that it depends on was down: whether it works by itself nobody could know.
+    Unreachable,
 }
 
 impl WindowKind {
@@ -22,6 +24,7 @@ impl WindowKind {
             Self::Pause => "pause",
             Self::Override(_) => "override",
             Self::Maintenance => "maintenance",
+            Self::Unreachable => "unreachable",
         }
     }
 }

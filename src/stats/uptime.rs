@@ -167,7 +167,9 @@ pub fn covers(decided: &[Window], until: Timestamp) -> Vec<Span> {
     let (mut left_out, mut stated) = (Vec::new(), Vec::new());
     for window in decided {
         match window.kind {
-            WindowKind::Pause | WindowKind::Maintenance => left_out.push(span(window, Counts::Nothing)),
+            WindowKind::Pause | WindowKind::Maintenance | WindowKind::Unreachable => {
+                left_out.push(span(window, Counts::Nothing));
+            }
             WindowKind::Override(status) => stated.push(span(window, Counts::from(status))),
         }
     }
@@ -311,6 +313,7 @@ mod tests {
         prop_oneof![
             Just(WindowKind::Maintenance),
             Just(WindowKind::Pause),
+            Just(WindowKind::Unreachable),
             prop::sample::select(stated.to_vec()).prop_map(WindowKind::Override),
         ]
     }
@@ -321,7 +324,7 @@ mod tests {
         let holds = |window: &&Window| window.from <= moment && window.to.is_none_or(|to| moment < to);
         let stated = decided.iter().rev().filter(holds).find_map(|window| match window.kind {
             WindowKind::Override(status) => Some(status),
-            WindowKind::Pause | WindowKind::Maintenance => None,
+            WindowKind::Pause | WindowKind::Maintenance | WindowKind::Unreachable => None,
         });
         match (stated, decided.iter().find(holds)) {
             (Some(OverrideStatus::Up | OverrideStatus::Degraded), _) => Counts::Up,

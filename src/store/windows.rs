@@ -26,7 +26,7 @@ pub async fn open(
 ) -> Result<(), MainError> {
     close(connection, service, kind.word(), at).await?;
     let status = match kind {
-        WindowKind::Pause | WindowKind::Maintenance => None,
+        WindowKind::Pause | WindowKind::Maintenance | WindowKind::Unreachable => None,
         WindowKind::Override(status) => Some(status.as_str().to_owned()),
     };
     let row = ActiveModel {
@@ -52,6 +52,18 @@ pub async fn close_pause(
     at: Timestamp,
 ) -> Result<(), MainError> {
     close(connection, service, "pause", at).await
+}
+
+/// Closes the open time in which the service could not be reached, if there is one.
+///
+/// # Errors
+/// When the database fails.
+pub async fn close_unreachable(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    at: Timestamp,
+) -> Result<(), MainError> {
+    close(connection, service, "unreachable", at).await
 }
 
 /// Closes the open override, if there is one.
@@ -107,6 +119,7 @@ fn from_row(row: &Model) -> Result<Window, MainError> {
     let kind = match (row.kind.as_str(), row.status.as_deref()) {
         ("pause", _) => WindowKind::Pause,
         ("maintenance", _) => WindowKind::Maintenance,
+        ("unreachable", _) => WindowKind::Unreachable,
         ("override", Some(status)) => {
             WindowKind::Override(status.parse().map_err(|_| corrupt("unknown status"))?)
         }

@@ -193,6 +193,19 @@ impl Watch {
         }
     }
 
+    /// Lets every location look at once, as far as no check is going on there.
+    pub fn look_now(&mut self, now: Timestamp) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let hurry_until = self.told_hurry_until;
+        for (slot, round) in self.rounds.iter_mut().enumerate() {
+            match round {
+                Some(round) => round.look_now(now),
+                None => effects.push(Effect::Urge(Urge { slot, look_now: true, hurry_until })),
+            }
+        }
+        effects
+    }
+
     /// Lets the votes of a location count or not; see `model::suspicion`.
     pub fn set_aside(&mut self, slot: usize, is_set_aside: bool) {
         self.consensus.set_aside(slot, is_set_aside);

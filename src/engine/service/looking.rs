@@ -1,0 +1,23 @@
+//! A look that somebody asks for: every location looks now instead of waiting for its turn.
+
+use actix::{Context, Handler, Message};
+
+use crate::engine::service::ServiceActor;
+use crate::engine::service::watching::Watching;
+
+/// Look now.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct LookNow;
+
+impl Handler<LookNow> for ServiceActor {
+    type Result = ();
+
+    fn handle(&mut self, _: LookNow, ctx: &mut Context<Self>) {
+        let now = self.now();
+        if let Watching::Checked(watch) = &mut self.watching {
+            let effects = watch.look_now(now);
+            self.apply(effects, ctx);
+        }
+    }
+}

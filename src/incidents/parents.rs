@@ -1,0 +1,187 @@
+//! Services that others depend on: while one is down, those that depend on it and fail are unreachable, and have no incident
+//! of their own.
+//!
+//! Failures arrive in any order. So a service that fails asks those that it depends on to look at once, and waits until they
+//! have: its incident is held back as long as that may take, and no longer.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use crate::clock::Timestamp;
+use crate::incidents::{Desk, Incidents};
+use crate::model::dependency::DependencyGraph;
+use crate::model::incident_policy::OutageKind;
+use crate::model::outage::Outage;
+use crate::model::service::{Service, ServiceAddress, ServiceKey};
+use crate::model::verdict::Verdict;
+use crate::model::window::WindowKind;
+use crate::store::{MainError, Transaction, dependencies, outages, services, windows};
+
+/// Milliseconds that one attempt may take beside its timeout: its back-off, and its way.
+const BESIDE_TIMEOUT_MS: i64 = 2_000;
+/// The longest that an incident is held back for the looks of others.
+const PATIENCE_MAX_MS: i64 = 30_000;
+/// Milliseconds between two looks whether they have looked.
+pub(super) const HAVE_THEY_LOOKED_MS: i64 = 300;
+
+/// The dependencies around some services, and which of those that they depend on are down.
+#[derive(Debug, Default)]
+pub(super) struct Parents {
+    graph: DependencyGraph,
+    down: HashSet<ServiceKey>,
+}
+
+impl Parents {
+    pub(super) async fn read(transaction: &Transaction, of: &[ServiceKey]) -> Result<Self, MainError> {
+        let graph = dependencies::around(transaction, of).await?;
+        if graph.is_empty() {
+            return Ok(Self::default());
+        }
+        let parents: BTreeSet<ServiceKey> = of.iter().flat_map(|child| graph.parents_of(*child)).collect();
+        let parents: Vec<ServiceKey> = parents.into_iter().collect();
+        let outages = outages::of_services(transaction, &parents).await?;
+        let down = outages.iter().filter(|outage| is_down(outage)).map(|outage| outage.service).collect();
+        Ok(Self { graph, down })
+    }
+
+    /// Returns true if a service that this one depends on is down.
+    pub(super) fn is_unreachable(&self, child: ServiceKey) -> bool {
+        self.graph.parents_of(child).any(|parent| self.down.contains(&parent))
+    }
+
+    /// Returns true if both depend on the same service, or one on the other.
+    pub(super) fn are_related(&self, one: ServiceKey, other: ServiceKey) -> bool {
+        let parents: BTreeSet<ServiceKey> = self.graph.parents_of(one).chain([one]).collect();
+        self.graph.parents_of(other).chain([other]).any(|parent| parents.contains(&parent))
+    }
+}
+
+fn is_down(outage: &Outage) -> bool {
+    outage.kind == OutageKind::Down && outage.is_measured && outage.recovered_at.is_none()
+}
+
+/// Services that are to look at once when what is being written is committed.
+#[derive(Debug, Default)]
+pub(super) struct Asked(Vec<ServiceAddress>);
+
+impl Asked {
+    pub(super) fn add(&mut self, some: impl IntoIterator<Item = ServiceAddress>) {
+        self.0.extend(some);
+    }
+
+    /// Asks those that are watched here.
+    pub(super) async fn look(self, incidents: &Incidents) {
+        if !self.0.is_empty() {
+            let ids = self.0.iter().map(|service| service.id).collect();
+            // An engine that has stopped looks at nothing.
+            let _ = incidents.announcer.engine.look_at(ids).await;
+        }
+    }
+}
+
+/// Notes what changes of these services mean for others, in the transaction that follows the changes: who has just failed
+/// waits for those that it depends on, and they are asked; who depends on one of these is looked at again.
+pub(super) async fn note_changes(
+    transaction: &Transaction,
+    after: &mut HashMap<ServiceKey, Outage>,
+    (touched, now): (&[ServiceKey], Timestamp),
+) -> Result<Asked, MainError> {
+    let mut asked = Asked::default();
+    let graph = dependencies::around(transaction, touched).await?;
+    if graph.is_empty() {
+        return Ok(asked);
+    }
+    for child in touched {
+        let Some(outage) = after.get_mut(child).filter(|outage| waits_for_others(outage)) else { continue };
+        let parents: Vec<ServiceKey> = graph.parents_of(*child).collect();
+        if parents.is_empty() {
+            continue;
+        }
+        let parents = services::by_keys(transaction, &parents).await?;
+        outage.held_until = Some(now.plus_ms(patience_ms(&parents)));
+        asked.add(parents.iter().map(Service::address));
+    }
+    let children: BTreeSet<ServiceKey> = touched
+        .iter()
+        .flat_map(|parent| graph.children_of(*parent))
+        .filter(|child| !after.contains_key(child))
+        .collect();
+    let children: Vec<ServiceKey> = children.into_iter().collect();
+    let waiting = outages::of_services_for_update(transaction, &children).await?;
+    for (child, outage) in waiting.into_iter().filter(|(_, outage)| outage.is_untold()) {
+        after.insert(child, Outage { look_at: Some(now), ..outage });
+    }
+    Ok(asked)
+}
+
+/// Returns true for trouble that nobody was told of, and for which nobody has been asked.
+const fn waits_for_others(outage: &Outage) -> bool {
+    outage.is_untold()
+        && outage.is_measured
+        && outage.held_until.is_none()
+        && outage.unreachable_since.is_none()
+}
+
+/// The longest that a look at one of these takes, all attempts together.
+fn patience_ms(parents: &[Service]) -> i64 {
+    let takes = |service: &Service| {
+        let settings = service.settings.as_ref()?;
+        let attempts = i64::from(settings.retries) + 1;
+        Some(attempts * (i64::from(settings.timeout_seconds) * 1_000 + BESIDE_TIMEOUT_MS))
+    };
+    parents.iter().filter_map(takes).max().unwrap_or_default().min(PATIENCE_MAX_MS)
+}
+
+/// Those of these services whose wait is over before its time: everything that they depend on has looked since, and is up.
+/// Nothing is locked meanwhile.
+pub(super) async fn cleared(
+    incidents: &Incidents,
+    services: &[ServiceKey],
+) -> Result<HashSet<ServiceKey>, MainError> {
+    let main = incidents.announcer.databases.main.reader();
+    let now = incidents.clock.now();
+    let mut held = outages::of_services(main, services).await?;
+    held.retain(|outage| outage.held_until.is_some_and(|until| now < until));
+    if held.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let keys: Vec<ServiceKey> = held.iter().map(|outage| outage.service).collect();
+    let graph = dependencies::around(main, &keys).await?;
+    let parents: BTreeSet<ServiceKey> = keys.iter().flat_map(|child| graph.parents_of(*child)).collect();
+    let parents = services::by_keys(main, &parents.into_iter().collect::<Vec<_>>()).await?;
+    let addresses: Vec<ServiceAddress> = parents.iter().map(Service::address).collect();
+    let snapshots = incidents.announcer.snapshots_at_once(&addresses).await;
+    let seen: HashMap<ServiceKey, _> = addresses.iter().map(|address| address.key).zip(snapshots).collect();
+    let is_fine = |parent: ServiceKey, since: Timestamp| {
+        let snapshot = seen.get(&parent).and_then(Option::as_ref);
+        snapshot.is_some_and(|seen| {
+            seen.verdict == Verdict::Up && seen.last_check_at.is_some_and(|looked| looked > since)
+        })
+    };
+    let is_cleared =
+        |outage: &&Outage| graph.parents_of(outage.service).all(|parent| is_fine(parent, outage.began_at));
+    Ok(held.iter().filter(is_cleared).map(|outage| outage.service).collect())
+}
+
+/// A service cannot be reached because of another one: its time counts for nothing from the start of its trouble.
+pub(super) async fn begin_unreachable(desk: &Desk<'_>, outage: Outage) -> Result<Outage, MainError> {
+    windows::open(desk.transaction, outage.service, WindowKind::Unreachable, outage.began_at).await?;
+    let since = Some(outage.began_at);
+    Ok(Outage { unreachable_since: since, held_until: None, look_at: None, ..outage })
+}
+
+/// What it depends on is back: from now on its trouble is its own, unless a look shows that it is back as well.
+pub(super) async fn end_unreachable(
+    desk: &Desk<'_>,
+    outage: Outage,
+    own: &Service,
+) -> Result<Outage, MainError> {
+    windows::close_unreachable(desk.transaction, outage.service, desk.now).await?;
+    let held_until = desk.now.plus_ms(patience_ms(std::slice::from_ref(own)));
+    Ok(Outage {
+        began_at: desk.now,
+        unreachable_since: None,
+        held_until: Some(held_until),
+        look_at: Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS)),
+        ..outage
+    })
+}
