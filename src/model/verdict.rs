@@ -1,10 +1,13 @@
 //! From the results of several locations to one verdict (contract 4.3.7).
 //!
 //! A location votes with its newest final result while that is fresh; a location without fresh data has no
-//! vote. The rule is a pure function of the votes, so the engine, the tests and a reader see the same thing.
+//! vote. The rule is a pure function of the votes ([`quorum`]), so the engine, the tests and a reader see the same thing.
+
+pub mod quorum;
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
+use crate::model::verdict::quorum::Quorum;
 use crate::model::word::words;
 
 /// Results younger than this always count as fresh.
@@ -19,11 +22,11 @@ words! {
         /// No fresh result at all.
         #[default]
         Unknown,
-        /// Most locations see it up.
+        /// Enough locations see it up: by default most.
         Up,
-        /// At least half of the locations see trouble.
+        /// Enough locations see trouble: by default at least half.
         Degraded,
-        /// More than half of the locations see it down.
+        /// Enough locations see it down: by default more than half.
         Down,
     }
 }
@@ -68,22 +71,7 @@ impl Vote {
 /// d+g > 0; else `up`. No votes: `unknown`.
 #[must_use]
 pub fn majority(votes: impl IntoIterator<Item = CheckStatus>) -> Verdict {
-    let (mut all, mut down, mut degraded) = (0_u32, 0_u32, 0_u32);
-    for vote in votes {
-        all += 1;
-        match vote {
-            CheckStatus::Up => {}
-            CheckStatus::Degraded => degraded += 1,
-            CheckStatus::Down => down += 1,
-        }
-    }
-    let troubled = down + degraded;
-    match () {
-        () if all == 0 => Verdict::Unknown,
-        () if 2 * down > all => Verdict::Down,
-        () if troubled > 0 && 2 * troubled >= all => Verdict::Degraded,
-        () => Verdict::Up,
-    }
+    Quorum::Majority.judge(votes)
 }
 
 #[cfg(test)]
