@@ -34,6 +34,14 @@ pub struct Model {
     pub probe_roles: Option<String>,
     /// JSON object; secret leaves are sealed.
     pub config: Option<String>,
+    /// The quorum of its verdicts: `any`, `majority`, `all` or a number; null = the default.
+    pub confirmation: Option<String>,
+    /// Good results in a row that end an outage; null = the default.
+    pub recovery_checks: Option<i16>,
+    /// Turns before it counts as flapping, 0 = never; null = the default.
+    pub flapping_changes: Option<i16>,
+    /// Minutes in which they are counted; null = the default.
+    pub flapping_minutes: Option<i16>,
     /// Time of the first settings.
     pub configured_at: Option<i64>,
     /// Set exactly while paused.

@@ -26,6 +26,7 @@ use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
 use crate::id::Id;
 use crate::model::check::{CheckStatus, Trouble};
+use crate::model::rules::Rules;
 use crate::model::secret::{KEY_LENGTH, Sealer};
 use crate::model::service::{Service, ServiceKey, Settings};
 use crate::record::recorder::{Drain, RecordCounters, Recorder};
@@ -195,6 +196,7 @@ fn service(key: ServiceKey, kind: Kind, target: &str, plan: &Plan) -> Service {
             assigned_probes: None,
             probe_roles: None,
             config: kind.config(plan.targets.is_empty()),
+            rules: Rules::default(),
         }),
         configured_at: Some(now),
         pause: None,

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::check::CheckType;
+use crate::model::rules::Rules;
 use crate::model::verdict::Verdict;
 use crate::model::word::words;
 
@@ -100,6 +101,8 @@ pub struct Settings {
     pub probe_roles: Option<Vec<(String, ProbeRole)>>,
     /// The type's own configuration with all defaults. Secret leaves hold sealed text (`model::secret`).
     pub config: Map<String, Value>,
+    /// How its status is decided (addition).
+    pub rules: Rules,
 }
 
 impl Settings {

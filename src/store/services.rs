@@ -1,5 +1,7 @@
 //! Services. Every finder is scoped by organisation, except the engine's own loader [`definitions`].
 
+mod settings;
+
 use std::collections::BTreeSet;
 
 use sea_orm::sea_query::{Expr, ExprTrait as _};
@@ -7,14 +9,13 @@ use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
     PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
 };
-use serde_json::{Map, Value};
 use watchkeeper_entities::service::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::{history_erasure, service_tag};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::partition::{PARTITIONS, Partitions};
-use crate::model::service::{Pause, ProbeRole, Service, ServiceKey, Settings, StatusOverride};
+use crate::model::service::{Pause, Service, ServiceKey, StatusOverride};
 use crate::store::{MainError, PageWindow, organisations};
 
 /// Keys in one statement: a statement takes a limited number of values.
@@ -267,7 +268,6 @@ pub async fn finish_erasure(connection: &impl ConnectionTrait, service: ServiceK
 }
 
 fn to_row(service: &Service) -> ActiveModel {
-    let settings = service.settings.as_ref();
     let pause = service.pause.as_ref();
     let stated = service.status_override.as_ref();
     ActiveModel {
@@ -277,14 +277,6 @@ fn to_row(service: &Service) -> ActiveModel {
         name: Set(service.name.clone()),
         check_type: Set(service.check_type.to_string()),
         target: Set(service.target.clone()),
-        interval_seconds: Set(settings.and_then(|settings| i32::try_from(settings.interval_seconds).ok())),
-        timeout_seconds: Set(settings.map(|settings| settings.timeout_seconds.into())),
-        retries: Set(settings.map(|settings| settings.retries.into())),
-        assigned_probes: Set(settings
-            .and_then(|settings| settings.assigned_probes.clone())
-            .map(|codes| Value::from(codes).to_string())),
-        probe_roles: Set(settings.and_then(|settings| settings.probe_roles.as_deref()).map(roles_to_text)),
-        config: Set(settings.map(|settings| Value::Object(settings.config.clone()).to_string())),
         configured_at: Set(service.configured_at.map(Timestamp::ms)),
         paused_reason: Set(pause.map(|pause| pause.reason.as_str().into())),
         paused_at: Set(pause.map(|pause| pause.at.ms())),
@@ -297,13 +289,8 @@ fn to_row(service: &Service) -> ActiveModel {
         revision: Set(service.revision),
         // Whoever writes a service leaves it to the maintenances.
         in_planned_maintenance: NotSet,
+        ..settings::to_columns(service.settings.as_ref())
     }
-}
-
-fn roles_to_text(roles: &[(String, ProbeRole)]) -> String {
-    let object: Map<String, Value> =
-        roles.iter().map(|(code, role)| (code.clone(), Value::from(role.as_str()))).collect();
-    Value::Object(object).to_string()
 }
 
 pub(super) fn from_row(row: Model) -> Result<Service, MainError> {
@@ -331,7 +318,7 @@ pub(super) fn from_row(row: Model) -> Result<Service, MainError> {
         updated_at: Timestamp::from_ms(row.updated_at),
         revision: row.revision,
         in_planned_maintenance: row.in_planned_maintenance,
-        settings: settings_from(&row).map_err(corrupt)?,
+        settings: settings::from_columns(&row).map_err(corrupt)?,
         name: row.name,
         target: row.target,
     })
@@ -347,36 +334,4 @@ fn override_from(row: &Model) -> Result<Option<StatusOverride>, String> {
         at: Timestamp::from_ms(at),
         by: row.override_by.clone().unwrap_or_default(),
     }))
-}
-
-fn settings_from(row: &Model) -> Result<Option<Settings>, String> {
-    let (Some(interval), Some(timeout), Some(retries), Some(config)) =
-        (row.interval_seconds, row.timeout_seconds, row.retries, &row.config)
-    else {
-        return Ok(None);
-    };
-    let unreadable = |error: serde_json::Error| error.to_string();
-    let roles: Option<Map<String, Value>> =
-        row.probe_roles.as_deref().map(serde_json::from_str).transpose().map_err(unreadable)?;
-    Ok(Some(Settings {
-        interval_seconds: u32::try_from(interval).map_err(|_| "negative interval")?,
-        timeout_seconds: u8::try_from(timeout).map_err(|_| "timeout out of range")?,
-        retries: u8::try_from(retries).map_err(|_| "retries out of range")?,
-        assigned_probes: row
-            .assigned_probes
-            .as_deref()
-            .map(serde_json::from_str)
-            .transpose()
-            .map_err(unreadable)?,
-        probe_roles: roles.map(roles_from).transpose()?,
-        config: serde_json::from_str(config).map_err(unreadable)?,
-    }))
-}
-
-fn roles_from(object: Map<String, Value>) -> Result<Vec<(String, ProbeRole)>, String> {
-    let role = |(code, value): (String, Value)| {
-        let parsed = value.as_str().and_then(|word| word.parse().ok());
-        parsed.map(|role| (code, role)).ok_or_else(|| format!("unknown role {value}"))
-    };
-    object.into_iter().map(role).collect()
 }

@@ -4,10 +4,13 @@ use rstest::rstest;
 use serde_json::{Map, json};
 use watchkeeper::id::Id;
 use watchkeeper::model::check::CheckType;
+use watchkeeper::model::flapping::FlappingRule;
 use watchkeeper::model::partition::Partitions;
+use watchkeeper::model::rules::Rules;
 use watchkeeper::model::service::{
     OverrideStatus, Pause, PauseReason, ProbeRole, Service, ServiceKey, Settings, StatusOverride,
 };
+use watchkeeper::model::verdict::quorum::Quorum;
 use watchkeeper::store::PageWindow;
 use watchkeeper::store::services::{self, OwnedService};
 
@@ -33,6 +36,11 @@ fn full(organisation: i64) -> Service {
             assigned_probes: Some(vec!["fra".into(), "ams".into()]),
             probe_roles: Some(vec![role("fra", ProbeRole::Reachability), role("ams", ProbeRole::Full)]),
             config: config.as_object().cloned().unwrap(),
+            rules: Rules {
+                quorum: Quorum::AtLeast(50),
+                recovery_checks: 10,
+                flapping: FlappingRule { changes: 0, minutes: 1_440 },
+            },
         }),
         configured_at: Some(at(1_700_000_000_001)),
         pause: Some(Pause { reason: PauseReason::PlanLimit, at: at(1_700_000_000_002) }),

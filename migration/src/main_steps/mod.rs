@@ -14,6 +14,7 @@ mod m0011_page_appearance;
 mod m0012_idempotency_nodes;
 mod m0013_clock_mark;
 mod m0014_probe_locations;
+mod m0015_verdict_rules;
 mod m0016_maintenance_series;
 mod m0018_acknowledgements;
 mod m0019_incident_policies;
@@ -41,6 +42,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0012_idempotency_nodes::Step),
         Box::new(m0013_clock_mark::Step),
         Box::new(m0014_probe_locations::Step),
+        Box::new(m0015_verdict_rules::Step),
         Box::new(m0016_maintenance_series::Step),
         Box::new(m0018_acknowledgements::Step),
         Box::new(m0019_incident_policies::Step),

@@ -9,6 +9,7 @@ use watchkeeper::model::access::{Organisation, Permissions, Plan, Token};
 use watchkeeper::model::check::{CheckStatus, CheckType, ErrorCode, Failure, Measurement, Timings};
 use watchkeeper::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use watchkeeper::model::location::LocationCode;
+use watchkeeper::model::rules::Rules;
 use watchkeeper::model::service::{ProbeRole, Service, ServiceKey, Settings};
 use watchkeeper::store::history::locations::LocationNumbers;
 use watchkeeper::store::history::{History, append};
@@ -69,6 +70,7 @@ pub(crate) fn service(organisation: i64, name: &str) -> Service {
             assigned_probes: None,
             probe_roles: None,
             config: Map::new(),
+            rules: Rules::default(),
         }),
         configured_at: Some(at(3_000)),
         pause: None,

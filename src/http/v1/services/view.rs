@@ -194,6 +194,7 @@ mod tests {
 
     use super::*;
     use crate::http::kit::view::to_json;
+    use crate::model::rules::Rules;
     use crate::model::service::{Pause, PauseReason, Settings, StatusOverride};
     use crate::model::tag::TagSource;
 
@@ -232,6 +233,7 @@ mod tests {
             assigned_probes: Some(vec!["fra".into(), "hel".into()]),
             probe_roles: None,
             config: config.as_object().unwrap().clone(),
+            rules: Rules::default(),
         }
     }
 
@@ -276,7 +278,8 @@ mod tests {
                     "body": "", "follow_redirects": true, "verify_ssl": true, "ip_version": "auto",
                     "smart_dualstack": false,
                     "conditions": [{"field": "status_code", "operator": "gte", "value": 400, "status": "down"}]
-                }
+                },
+                "confirmation": "majority", "recovery_checks": 1, "flapping_changes": 6, "flapping_minutes": 30
             },
             "heartbeat": null, "created_at": "2026-11-01T08:00:00.000Z", "updated_at": "2026-11-01T08:00:00.000Z"
         }"##,

@@ -17,6 +17,10 @@ pub(super) const KEEP: &str = "__SERVICE_KEEP_UNCHANGED__";
 
 pub(super) const ALL_DEFAULTS: &str = r#"{"method":"GET","headers":{},"auth":{"type":"none"},"body":"","follow_redirects":true,"verify_ssl":true,"ip_version":"auto","smart_dualstack":false,"conditions":[{"field":"status_code","operator":"gte","value":400,"status":"down"}]}"#;
 
+/// The rules of a service that was sent none, as members of its settings.
+pub(super) const DEFAULT_RULES: &str =
+    r#""confirmation":"majority","recovery_checks":1,"flapping_changes":6,"flapping_minutes":30"#;
+
 pub(super) struct Fixture {
     check_type: CheckType,
     pub(super) active: Vec<String>,

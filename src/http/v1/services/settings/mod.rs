@@ -7,6 +7,7 @@ pub mod assignment;
 pub mod check_config;
 pub mod conditions;
 pub(super) mod openapi;
+mod rules;
 pub mod secrets;
 pub mod target;
 pub mod view;
@@ -21,6 +22,7 @@ use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::services::settings::assignment::Assignment;
 use crate::http::v1::services::settings::check_config::ConfigReader;
+use crate::http::v1::services::settings::rules::read_rules;
 use crate::model::check::CheckType;
 use crate::model::service::Settings;
 use crate::model::vault::Vault;
@@ -82,6 +84,7 @@ impl SettingsContext<'_> {
             errors,
         };
         let config = reader.read(members.skippable("config").as_ref());
+        let rules = read_rules(&members, stored.map(|stored| stored.rules).unwrap_or_default());
         let Assignment { probes, roles } = assignment?;
         Some(Settings {
             interval_seconds: interval_seconds?,
@@ -90,6 +93,7 @@ impl SettingsContext<'_> {
             assigned_probes: probes,
             probe_roles: roles,
             config,
+            rules,
         })
     }
 
@@ -112,10 +116,14 @@ impl SettingsContext<'_> {
     }
 }
 
-fn read_small(members: &Fields<'_>, name: &str, bounds: &RangeInclusive<u8>, kept: u8) -> u8 {
-    let bounds = i64::from(*bounds.start())..=i64::from(*bounds.end());
+/// A whole number that has been given or is stored; one that is wrong is noted.
+fn read_small<T>(members: &Fields<'_>, name: &str, bounds: &RangeInclusive<T>, kept: T) -> T
+where
+    T: Copy + Into<i64> + TryFrom<i64>,
+{
+    let bounds = (*bounds.start()).into()..=(*bounds.end()).into();
     let sent = members.optional(name).and_then(|field| field.integer(bounds));
-    sent.and_then(|number| u8::try_from(number).ok()).unwrap_or(kept)
+    sent.and_then(|number| T::try_from(number).ok()).unwrap_or(kept)
 }
 
 #[cfg(test)]

@@ -11,6 +11,9 @@ use crate::http::v1::services::settings::secrets::HEADER_VALUE_LENGTH;
 use crate::http::v1::services::settings::{
     DEFAULT_RETRIES, DEFAULT_TIMEOUT_SECONDS, INTERVAL_SECONDS, RETRIES, TIMEOUT_SECONDS,
 };
+use crate::model::flapping::{CHANGES, MINUTES};
+use crate::model::rules::{RECOVERY_CHECKS, Rules};
+use crate::model::verdict::quorum::{LOCATIONS, Quorum};
 use crate::probe::header::{HEADERS_MAX, NAME_MAX_LENGTH, PROXY, RESERVED};
 
 const INTERVAL_WORDS: &str = "Seconds between checks; the plan and the check type can set closer bounds.";
@@ -21,11 +24,15 @@ const CONFIG_WORDS: &str = "What is checked in detail; see `GET /v1/meta/check-t
 const SECRET_WORDS: &str =
     "Secret: read back as `__SERVICE_KEEP_UNCHANGED__`; sending that keeps the stored value.";
 const HEADERS_WORDS: &str = "Request headers; at most 50. Sending them replaces all of them.";
+const CONFIRMATION_WORDS: &str =
+    "Locations that must agree before the service is down: `any`, `majority`, `all`, or a number of them.";
+const RECOVERY_WORDS: &str = "Good results in a row, of all locations together, that end an outage.";
 const OPERATORS: [&str; 10] =
     ["eq", "neq", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "not_contains"];
 
 /// As a client sends them.
 pub(in crate::http::v1) fn sent(needed: &[&str]) -> Shape {
+    let rules = Rules::default();
     let probes = list_of(string()).items(1, MAX_PROBES).nullable();
     let settings = object()
         .may_have("interval_seconds", interval())
@@ -34,6 +41,10 @@ pub(in crate::http::v1) fn sent(needed: &[&str]) -> Shape {
         .may_have("assigned_probes", probes.says(PROBES_WORDS))
         .may_have("probe_roles", or_empty_list(roles()).nullable().says(ROLES_WORDS))
         .may_have("config", or_empty_list(config("Sent")).nullable().says(CONFIG_WORDS))
+        .may_have("confirmation", confirmation().default_value("majority"))
+        .may_have("recovery_checks", recovery_checks().default_value(rules.recovery_checks))
+        .may_have("flapping_changes", flapping_changes().default_value(rules.flapping.changes))
+        .may_have("flapping_minutes", flapping_minutes().default_value(rules.flapping.minutes))
         .needs(needed);
     // Where something is needed, nothing that is empty will do.
     let settings = if needed.is_empty() { or_empty_list(settings) } else { settings };
@@ -71,6 +82,27 @@ pub(super) fn retries() -> Shape {
     integer()
         .range((*RETRIES.start()).into(), (*RETRIES.end()).into())
         .says("Further attempts before a bad result counts.")
+}
+
+pub(super) fn confirmation() -> Shape {
+    let number = integer().range((*LOCATIONS.start()).into(), (*LOCATIONS.end()).into());
+    any_of([one_of(Quorum::WORDS), number]).says(CONFIRMATION_WORDS)
+}
+
+pub(super) fn recovery_checks() -> Shape {
+    integer().range((*RECOVERY_CHECKS.start()).into(), (*RECOVERY_CHECKS.end()).into()).says(RECOVERY_WORDS)
+}
+
+pub(super) fn flapping_changes() -> Shape {
+    integer()
+        .range((*CHANGES.start()).into(), (*CHANGES.end()).into())
+        .says("More changes between up and not up within `flapping_minutes` are flapping; 0: never.")
+}
+
+pub(super) fn flapping_minutes() -> Shape {
+    integer()
+        .range((*MINUTES.start()).into(), (*MINUTES.end()).into())
+        .says("Minutes in which changes are counted.")
 }
 
 pub(super) fn probes() -> Shape {

@@ -4,8 +4,9 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
-use crate::http::v1::services::settings::fixture::{ALL_DEFAULTS, Fixture, texts};
+use crate::http::v1::services::settings::fixture::{ALL_DEFAULTS, DEFAULT_RULES, Fixture, texts};
 
+mod rules_tests;
 mod secret_tests;
 
 /// Contract 4.3.4: what is stored when only the interval is sent, by type.
@@ -33,7 +34,7 @@ fn every_default_is_stored(#[case] check_type: CheckType, #[case] config: &str) 
     ] {
         let settings = fixture.create(&sent);
         let expected = format!(
-            r#"{{"interval_seconds":3600,"timeout_seconds":10,"retries":2,"assigned_probes":null,"probe_roles":null,"config":{config}}}"#
+            r#"{{"interval_seconds":3600,"timeout_seconds":10,"retries":2,"assigned_probes":null,"probe_roles":null,"config":{config},{DEFAULT_RULES}}}"#
         );
         assert_eq!(fixture.shown(&settings).to_string(), expected);
     }
@@ -215,7 +216,8 @@ fn other_values_are_read_back_as_they_were_written() {
             "body": " {\"a\": 1}\n", "follow_redirects": true, "verify_ssl": true, "ip_version": "auto",
             "smart_dualstack": false,
             "conditions": [{"field": "body", "operator": "contains", "value": "ok", "status": "down"}]
-        }
+        },
+        "confirmation": "majority", "recovery_checks": 1, "flapping_changes": 6, "flapping_minutes": 30
     });
     assert_eq!(fixture.shown(&settings).to_string(), expected.to_string());
 }

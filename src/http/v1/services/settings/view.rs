@@ -8,6 +8,7 @@ use crate::http::openapi::shape::Shape;
 use crate::http::v1::services::settings::openapi;
 use crate::http::v1::services::settings::secrets::masked;
 use crate::model::service::Settings;
+use crate::model::verdict::quorum::Quorum;
 
 /// The settings, all keys of them.
 #[derive(Serialize, ToSchema)]
@@ -25,6 +26,14 @@ pub struct SettingsView<'a> {
     probe_roles: Option<Map<String, Value>>,
     #[schema(schema_with = config)]
     config: Map<String, Value>,
+    #[schema(schema_with = openapi::confirmation)]
+    confirmation: Value,
+    #[schema(schema_with = openapi::recovery_checks)]
+    recovery_checks: u8,
+    #[schema(schema_with = openapi::flapping_changes)]
+    flapping_changes: u8,
+    #[schema(schema_with = openapi::flapping_minutes)]
+    flapping_minutes: u16,
 }
 
 impl<'a> SettingsView<'a> {
@@ -41,6 +50,13 @@ impl<'a> SettingsView<'a> {
             assigned_probes: settings.assigned_probes.as_deref(),
             probe_roles: roles,
             config: masked(settings.config.clone(), keep),
+            confirmation: match settings.rules.quorum {
+                Quorum::AtLeast(number) => number.into(),
+                word => word.to_string().into(),
+            },
+            recovery_checks: settings.rules.recovery_checks,
+            flapping_changes: settings.rules.flapping.changes,
+            flapping_minutes: settings.rules.flapping.minutes,
         }
     }
 }

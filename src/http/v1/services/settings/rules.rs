@@ -1,0 +1,41 @@
+//! The rules by which the status of a service is decided (addition): `confirmation`, `recovery_checks`, `flapping_changes` and
+//! `flapping_minutes` of its settings, read over what is stored.
+
+use serde_json::Value;
+
+use crate::http::kit::field::Field;
+use crate::http::kit::fields::Fields;
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::services::settings::read_small;
+use crate::model::flapping::{CHANGES, FlappingRule, MINUTES};
+use crate::model::rules::{RECOVERY_CHECKS, Rules};
+use crate::model::verdict::quorum::{LOCATIONS, Quorum};
+
+/// The rules after a write; one that is wrong is noted.
+pub(super) fn read_rules(members: &Fields<'_>, stored: Rules) -> Rules {
+    let quorum = members.optional("confirmation").and_then(|field| read_quorum(&field));
+    let FlappingRule { changes, minutes } = stored.flapping;
+    Rules {
+        quorum: quorum.unwrap_or(stored.quorum),
+        recovery_checks: read_small(members, "recovery_checks", &RECOVERY_CHECKS, stored.recovery_checks),
+        flapping: FlappingRule {
+            changes: read_small(members, "flapping_changes", &CHANGES, changes),
+            minutes: read_small(members, "flapping_minutes", &MINUTES, minutes),
+        },
+    }
+}
+
+/// A word or a number.
+fn read_quorum(field: &Field<'_>) -> Option<Quorum> {
+    match field.value() {
+        Value::Number(_) => {
+            let number = field.integer((*LOCATIONS.start()).into()..=(*LOCATIONS.end()).into())?;
+            u8::try_from(number).ok().map(Quorum::AtLeast)
+        }
+        Value::String(word) if Quorum::WORDS.contains(&word.as_str()) => word.parse().ok(),
+        _ => {
+            let number = format!("{} to {}", LOCATIONS.start(), LOCATIONS.end());
+            field.refuse(FieldRule::unknown_word(&[Quorum::WORDS, &[&number]].concat()))
+        }
+    }
+}

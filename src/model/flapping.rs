@@ -1,0 +1,180 @@
+//! Flapping: a service that goes up and down again and again is unstable, which is a state of its own.
+//!
+//! It counts the turns of the status line, from up to degraded or down and back; gaps, unknown time and pauses are none. More
+//! than so many turns within so many minutes begin it; it ends when at most half as many are left. The status line goes on as
+//! measured beside it.
+
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+
+use crate::clock::Timestamp;
+use crate::model::history::MeasuredStatus;
+
+/// Turns that a service may make before it counts as flapping; 0 = it never does.
+pub const CHANGES: RangeInclusive<u8> = 0..=100;
+/// Minutes in which turns are counted.
+pub const MINUTES: RangeInclusive<u16> = 1..=1_440;
+
+/// When a service counts as flapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FlappingRule {
+    /// More turns than these begin it, at most half as many end it; 0 = it never begins. Within [`CHANGES`].
+    pub changes: u8,
+    /// Minutes in which turns are counted; within [`MINUTES`].
+    pub minutes: u16,
+}
+
+impl Default for FlappingRule {
+    fn default() -> Self {
+        Self { changes: 6, minutes: 30 }
+    }
+}
+
+/// The turns of a service, as far as they decide, and whether it flaps. Oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flapping {
+    turns: VecDeque<Timestamp>,
+    is_flapping: bool,
+}
+
+/// Returns true if this change of the status is a turn.
+#[must_use]
+pub const fn is_turn(from: MeasuredStatus, to: MeasuredStatus) -> bool {
+    const fn is_bad(status: MeasuredStatus) -> bool {
+        matches!(status, MeasuredStatus::Degraded | MeasuredStatus::Down)
+    }
+    matches!(from, MeasuredStatus::Up) && is_bad(to) || is_bad(from) && matches!(to, MeasuredStatus::Up)
+}
+
+impl FlappingRule {
+    const fn window_ms(self) -> i64 {
+        self.minutes as i64 * 60_000
+    }
+}
+
+impl Flapping {
+    /// What is remembered from before: the turns, oldest first, and whether they had made it flap.
+    #[must_use]
+    pub fn resumed(turns: impl IntoIterator<Item = Timestamp>, is_flapping: bool) -> Self {
+        Self { turns: turns.into_iter().collect(), is_flapping }
+    }
+
+    /// True while the service flaps.
+    #[must_use]
+    pub const fn is_flapping(&self) -> bool {
+        self.is_flapping
+    }
+
+    /// Takes in a turn, none older than those before; returns true if the service flaps from then on.
+    pub fn turn(&mut self, rule: FlappingRule, at: Timestamp) -> bool {
+        self.turns.push_back(at);
+        // The newest so many and one more decide.
+        let needless = self.turns.len().saturating_sub(usize::from(rule.changes) + 1);
+        self.turns.drain(..needless);
+        let in_window = self.turns.iter().filter(|turn| at.ms_since(**turn) < rule.window_ms()).count();
+        let begins = !self.is_flapping && rule.changes > 0 && in_window > usize::from(rule.changes);
+        self.is_flapping |= begins;
+        begins
+    }
+
+    /// Notices that it is over; returns the moment at which it was.
+    pub fn settle(&mut self, rule: FlappingRule, now: Timestamp) -> Option<Timestamp> {
+        if !self.is_flapping {
+            return None;
+        }
+        // It goes on while one more than half as many lie in the window: so long as this one does.
+        let last = self.turns.len().checked_sub(usize::from(rule.changes / 2) + 1);
+        let until = last.and_then(|last| self.turns.get(last)).map(|turn| turn.plus_ms(rule.window_ms()));
+        let until = until.filter(|_| rule.changes > 0).unwrap_or(now);
+        self.is_flapping = until > now;
+        (!self.is_flapping).then_some(until)
+    }
+
+    /// Forgets everything; returns true if it flapped.
+    pub fn end(&mut self) -> bool {
+        std::mem::take(self).is_flapping
+    }
+
+    /// True if nothing need be remembered at `now`.
+    #[must_use]
+    pub fn is_idle(&self, rule: FlappingRule, now: Timestamp) -> bool {
+        let newest = self.turns.back();
+        !self.is_flapping && newest.is_none_or(|turn| now.ms_since(*turn) >= rule.window_ms())
+    }
+
+    /// The wall clock was set back, and the times of what was seen with it.
+    pub fn shift(&mut self, jump_ms: i64) {
+        self.turns.iter_mut().for_each(|turn| *turn = turn.plus_ms(jump_ms));
+    }
+
+    /// The same without turns after `until`, which were recorded under a clock that was wrong.
+    #[must_use]
+    pub fn until(mut self, until: Timestamp) -> Self {
+        self.turns.retain(|turn| *turn <= until);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Counts all turns that there ever were, each time anew.
+    fn naive(rule: FlappingRule, turns: &[i64], was_flapping: bool, now: i64) -> bool {
+        let window = i64::from(rule.minutes) * 60_000;
+        let count = turns.iter().filter(|turn| **turn <= now && now - **turn < window).count();
+        match was_flapping {
+            _ if rule.changes == 0 => false,
+            true => count > usize::from(rule.changes) / 2,
+            false => count > usize::from(rule.changes),
+        }
+    }
+
+    proptest! {
+        /// Turns, and looks at the clock in between, in any order of short and long waits.
+        #[test]
+        fn it_flaps_when_counting_all_turns_says_so(
+            changes in 0_u8..8, minutes in 1_u16..4,
+            steps in prop::collection::vec((0_i64..60_000, prop::bool::weighted(0.8)), 1..200),
+        ) {
+            let rule = FlappingRule { changes, minutes };
+            let (mut flapping, mut turns, mut expected, mut now) = (Flapping::default(), Vec::new(), false, 0);
+            for (wait_ms, is_turn) in steps {
+                let before = now;
+                now += wait_ms + 1;
+                // The moment at which it ends lies between two looks.
+                let ended = (before..=now).find(|at| expected && !naive(rule, &turns, true, *at));
+                expected &= ended.is_none();
+                prop_assert_eq!(flapping.settle(rule, Timestamp::from_ms(now)).map(Timestamp::ms), ended);
+                if is_turn {
+                    turns.push(now);
+                    let begins = !expected && naive(rule, &turns, false, now);
+                    expected |= begins;
+                    prop_assert_eq!(flapping.turn(rule, Timestamp::from_ms(now)), begins);
+                }
+                prop_assert_eq!(flapping.is_flapping(), expected);
+                if flapping.is_idle(rule, Timestamp::from_ms(now)) {
+                    flapping = Flapping::default();
+                }
+                // A process that starts again knows the turns of the window.
+                let window = Timestamp::from_ms(now - i64::from(minutes) * 60_000);
+                let known = turns.iter().map(|turn| Timestamp::from_ms(*turn)).filter(|turn| *turn > window);
+                flapping = Flapping::resumed(known, flapping.is_flapping());
+            }
+        }
+    }
+
+    #[test]
+    fn gaps_and_pauses_are_no_turns() {
+        use MeasuredStatus::{Degraded, Down, NoData, Unknown, Up};
+        let turns = [(Up, Down), (Up, Degraded), (Down, Up), (Degraded, Up)];
+        for from in MeasuredStatus::ALL {
+            for to in MeasuredStatus::ALL {
+                assert_eq!(is_turn(from, to), turns.contains(&(from, to)), "{from} to {to}");
+            }
+        }
+        assert!(!is_turn(Up, NoData) && !is_turn(Unknown, Down));
+    }
+}
