@@ -73,8 +73,13 @@ pub struct EngineLimits {
     pub retry_backoff_ms: u64,
     /// Longest wait before a further attempt.
     pub retry_backoff_max_ms: u64,
-    /// Shortest time between two checks of a location while the state is uncertain.
+    /// Time between two checks of a location while the state is uncertain, in milliseconds.
     pub uncertain_interval_ms: i64,
+    /// Checks a second that may come early because the state is uncertain, per location and shard; beyond, they come five
+    /// times as often as usual.
+    pub hasty_checks_per_second: u32,
+    /// The same towards one host.
+    pub hasty_checks_per_host_and_second: u32,
     /// Results that wait in an aggregator before they are handed to the recorder.
     pub batch_results: usize,
     /// The time for which results wait in an aggregator, in milliseconds.
@@ -94,6 +99,8 @@ impl Default for EngineLimits {
             retry_backoff_ms: 200,
             retry_backoff_max_ms: 1_000,
             uncertain_interval_ms: 1_000,
+            hasty_checks_per_second: 200,
+            hasty_checks_per_host_and_second: 20,
             batch_results: 1_024,
             batch_ms: 100,
             failures_at_once: false,

@@ -15,6 +15,7 @@ use hdrhistogram::Histogram;
 use crate::clock::Timestamp;
 pub use crate::engine::aggregator::figures::Figures;
 pub use crate::engine::aggregator::live::{LastKnownState, Snapshot};
+use crate::model::flapping::Flapping;
 use crate::model::history::{CheckRecord, MeasuredStatus, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Verdict;
@@ -45,7 +46,7 @@ impl Batch {
 }
 
 /// The status with which a watch goes on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct KnownStatus {
     /// The measured status.
     pub status: MeasuredStatus,
@@ -53,6 +54,8 @@ pub struct KnownStatus {
     pub verdict: Verdict,
     /// The time at which the newest result was measured.
     pub last_result_at: Option<Timestamp>,
+    /// Its turns of late, and whether it flaps.
+    pub flapping: Flapping,
 }
 
 /// Asks for the present snapshots of these services.

@@ -76,6 +76,8 @@ pub struct Counters {
     pub unrecorded: Count,
     /// Service actors that panicked and were started again.
     pub restarts: Count,
+    /// Times that a service began to flap.
+    pub flapping: Count,
     unmeasured: [Count; Trouble::ALL.len()],
     lateness: [Count; LATENESS_BOUNDS_MS.len() + 1],
     late_sum_us: Count,
@@ -147,6 +149,8 @@ impl Collect for Counters {
             .value(self.unrecorded.get());
         out.counter("restarts_total", "Service actors started again after a panic.")
             .value(self.restarts.get());
+        out.counter("flapping_total", "Times that a service began to go up and down again and again.")
+            .value(self.flapping.get());
         self.collect_lateness(out);
     }
 }

@@ -191,6 +191,7 @@ impl Definer {
             backoff_ms: ms(self.limits.retry_backoff_ms),
             backoff_max_ms: ms(self.limits.retry_backoff_max_ms),
             uncertain_interval_ms: self.limits.uncertain_interval_ms,
+            rules: settings.rules,
             locations,
         }
     }

@@ -108,8 +108,8 @@ impl Handler<Heed> for ServiceActor {
     fn handle(&mut self, Heed { look_now, hurry_ms, .. }: Heed, ctx: &mut Context<Self>) {
         let now = self.now();
         if let Watching::Checked(watch) = &mut self.watching {
-            watch.heed(look_now, hurry_ms, now);
-            self.apply(Vec::new(), ctx);
+            let effects = watch.heed(look_now, hurry_ms, now);
+            self.apply(effects, ctx);
         }
     }
 }

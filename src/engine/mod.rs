@@ -14,6 +14,7 @@ pub mod definition;
 pub mod elsewhere;
 mod first_look;
 pub mod fleet;
+mod haste;
 pub mod lane;
 pub mod location;
 mod retired;

@@ -153,7 +153,7 @@ impl ServiceActor {
     }
 
     /// [`Self::set_timer`] follows.
-    pub(super) fn carry_out(&self, effects: Vec<Effect>) {
+    pub(super) fn carry_out(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
                 Effect::Run(attempt) => self.run(attempt),
@@ -162,7 +162,19 @@ impl ServiceActor {
                 Effect::Missed(runs) => self.shard.counters.missed.add(runs),
                 Effect::Opinion(opinion) => self.note(opinion),
                 Effect::Urge(urge) => self.urge(urge, self.shard.clock.now()),
+                Effect::Hasten(slot) => self.hasten(slot),
             }
+        }
+    }
+
+    /// Without room the location keeps to the rhythm of a hurry.
+    fn hasten(&mut self, slot: usize) {
+        let Some(task) = &self.definition.task else { return };
+        let Some(key) = task.locations.get(slot) else { return };
+        if self.shard.takes_haste(*key, task.host_key)
+            && let Watching::Checked(watch) = &mut self.watching
+        {
+            watch.hasten(slot, self.shard.clock.now());
         }
     }
 
@@ -235,6 +247,10 @@ impl ServiceActor {
         let Change { at, from, to, cause } = change;
         let verdict = self.watching.verdict();
         let change = StatusChange { service: self.definition.key, at, from, to, cause };
+        if cause.is_about_flapping() {
+            self.report_flapping(change);
+            return self.shard.figures.take_change(change, verdict);
+        }
         tracing::info!(
             service = %self.definition.id,
             name = %self.definition.name,
@@ -245,6 +261,16 @@ impl ServiceActor {
             "status changed"
         );
         self.shard.figures.take_change(change, verdict);
+    }
+
+    fn report_flapping(&self, StatusChange { at, cause, .. }: StatusChange) {
+        let (service, name) = (&self.definition.id, &self.definition.name);
+        if cause == ChangeCause::Flapping {
+            self.shard.counters.flapping.add(1);
+            tracing::warn!(%service, %name, %at, "the service is flapping: it goes up and down again and again");
+        } else {
+            tracing::info!(%service, %name, %at, "the service does not flap any more");
+        }
     }
 
     fn log_trouble(&self, attempt: u8, outcome: &Outcome) {

@@ -12,6 +12,7 @@ use crate::engine::EngineParts;
 use crate::engine::aggregator::{Aggregator, Figures};
 use crate::engine::counters::Counters;
 use crate::engine::first_look::FirstLooks;
+use crate::engine::haste::Haste;
 use crate::engine::lane::LaneLimits;
 use crate::engine::location::{LocationActor, LocationLane, Prober};
 use crate::engine::roster::Roster;
@@ -49,6 +50,8 @@ pub struct Shard {
     pub counters: Arc<Counters>,
     /// Only its own thread plans.
     first_looks: Mutex<FirstLooks>,
+    /// The room for haste of each lane.
+    haste: Box<[Mutex<Haste>]>,
     started: Instant,
     /// Other nodes watch services as well, and take those of a node that stands still.
     is_among_others: AtomicBool,
@@ -67,10 +70,21 @@ impl Shard {
 
     /// Plans the first look of a service that is checked every `interval_ms`; returns how long it waits, in milliseconds.
     pub(super) fn plan_first_look(&self, interval_ms: i64) -> i64 {
-        let now_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let now_ms = self.running_ms();
         let mut looks = self.first_looks.lock().unwrap_or_else(PoisonError::into_inner);
         let wait_ms = looks.plan(now_ms, interval_ms.unsigned_abs());
         i64::try_from(wait_ms).unwrap_or_default()
+    }
+
+    /// Takes the room for one early check of a location towards a host, if there is some.
+    pub(super) fn takes_haste(&self, key: LocationKey, host_key: u64) -> bool {
+        let haste = self.haste.get(key.index());
+        let now_ms = self.running_ms();
+        haste.is_some_and(|haste| haste.lock().unwrap_or_else(PoisonError::into_inner).take(host_key, now_ms))
+    }
+
+    fn running_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Returns the lane of a location; `None` of one that is in another process.
@@ -132,6 +146,7 @@ fn start(parts: &EngineParts, index: usize, thread: ArbiterHandle, counters: Arc
         clock: clock.clone(),
         counters,
         first_looks: Mutex::default(),
+        haste: parts.probers.iter().map(|_| Mutex::new(Haste::new(limits))).collect(),
         is_among_others: AtomicBool::new(false),
         started: Instant::now(),
     }

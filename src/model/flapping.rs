@@ -35,6 +35,8 @@ impl Default for FlappingRule {
 pub struct Flapping {
     turns: VecDeque<Timestamp>,
     is_flapping: bool,
+    /// The last beginning or end that was told; they are told in the order of their times.
+    told_at: Option<Timestamp>,
 }
 
 /// Returns true if this change of the status is a turn.
@@ -56,7 +58,7 @@ impl Flapping {
     /// What is remembered from before: the turns, oldest first, and whether they had made it flap.
     #[must_use]
     pub fn resumed(turns: impl IntoIterator<Item = Timestamp>, is_flapping: bool) -> Self {
-        Self { turns: turns.into_iter().collect(), is_flapping }
+        Self { turns: turns.into_iter().collect(), is_flapping, told_at: None }
     }
 
     /// True while the service flaps.
@@ -65,8 +67,8 @@ impl Flapping {
         self.is_flapping
     }
 
-    /// Takes in a turn, none older than those before; returns true if the service flaps from then on.
-    pub fn turn(&mut self, rule: FlappingRule, at: Timestamp) -> bool {
+    /// Takes in a turn, none older than those before; returns the moment from which on the service flaps, if it begins to.
+    pub fn turn(&mut self, rule: FlappingRule, at: Timestamp) -> Option<Timestamp> {
         self.turns.push_back(at);
         // The newest so many and one more decide.
         let needless = self.turns.len().saturating_sub(usize::from(rule.changes) + 1);
@@ -74,20 +76,40 @@ impl Flapping {
         let in_window = self.turns.iter().filter(|turn| at.ms_since(**turn) < rule.window_ms()).count();
         let begins = !self.is_flapping && rule.changes > 0 && in_window > usize::from(rule.changes);
         self.is_flapping |= begins;
-        begins
+        begins.then(|| self.told(at))
     }
 
-    /// Notices that it is over; returns the moment at which it was.
+    /// Forgets turns that are too old at `now`, and notices that it is over; returns the moment at which it was.
     pub fn settle(&mut self, rule: FlappingRule, now: Timestamp) -> Option<Timestamp> {
-        if !self.is_flapping {
-            return None;
-        }
         // It goes on while one more than half as many lie in the window: so long as this one does.
         let last = self.turns.len().checked_sub(usize::from(rule.changes / 2) + 1);
         let until = last.and_then(|last| self.turns.get(last)).map(|turn| turn.plus_ms(rule.window_ms()));
         let until = until.filter(|_| rule.changes > 0).unwrap_or(now);
-        self.is_flapping = until > now;
-        (!self.is_flapping).then_some(until)
+        self.turns.retain(|turn| now.ms_since(*turn) < rule.window_ms());
+        let is_over = self.is_flapping && until <= now;
+        self.is_flapping &= !is_over;
+        is_over.then(|| self.told(until))
+    }
+
+    fn told(&mut self, at: Timestamp) -> Timestamp {
+        let at = self.told_at.map_or(at, |before| at.max(before.plus_ms(1)));
+        self.told_at = Some(at);
+        at
+    }
+
+    /// Takes in a turn without a rule to judge it by.
+    pub fn remember(&mut self, at: Timestamp) {
+        self.turns.push_back(at);
+        let window = FlappingRule { changes: *CHANGES.end(), minutes: *MINUTES.end() }.window_ms();
+        let most = usize::from(*CHANGES.end()) + 1;
+        while self.turns.len() > most || self.turns.front().is_some_and(|turn| at.ms_since(*turn) >= window) {
+            self.turns.pop_front();
+        }
+    }
+
+    /// Takes in that somebody else has seen it begin, or end.
+    pub const fn set(&mut self, is_flapping: bool) {
+        self.is_flapping = is_flapping;
     }
 
     /// Forgets everything; returns true if it flapped.
@@ -98,13 +120,13 @@ impl Flapping {
     /// True if nothing need be remembered at `now`.
     #[must_use]
     pub fn is_idle(&self, rule: FlappingRule, now: Timestamp) -> bool {
-        let newest = self.turns.back();
-        !self.is_flapping && newest.is_none_or(|turn| now.ms_since(*turn) >= rule.window_ms())
+        let newest = self.turns.back().copied().max(self.told_at);
+        !self.is_flapping && newest.is_none_or(|at| now.ms_since(at) >= rule.window_ms())
     }
 
     /// The wall clock was set back, and the times of what was seen with it.
     pub fn shift(&mut self, jump_ms: i64) {
-        self.turns.iter_mut().for_each(|turn| *turn = turn.plus_ms(jump_ms));
+        self.turns.iter_mut().chain(&mut self.told_at).for_each(|at| *at = at.plus_ms(jump_ms));
     }
 
     /// The same without turns after `until`, which were recorded under a clock that was wrong.
@@ -144,22 +166,25 @@ mod tests {
             for (wait_ms, is_turn) in steps {
                 let before = now;
                 now += wait_ms + 1;
-                // The moment at which it ends lies between two looks.
-                let ended = (before..=now).find(|at| expected && !naive(rule, &turns, true, *at));
+                // The moment at which it ends lies between two looks: there a turn leaves the window.
+                let window_ms = i64::from(minutes) * 60_000;
+                let ends = turns.iter().map(|turn| turn + window_ms).filter(|end| (before..=now).contains(end));
+                let ended = ends.filter(|at| expected && !naive(rule, &turns, true, *at)).min();
                 expected &= ended.is_none();
                 prop_assert_eq!(flapping.settle(rule, Timestamp::from_ms(now)).map(Timestamp::ms), ended);
                 if is_turn {
                     turns.push(now);
                     let begins = !expected && naive(rule, &turns, false, now);
                     expected |= begins;
-                    prop_assert_eq!(flapping.turn(rule, Timestamp::from_ms(now)), begins);
+                    let began_at = flapping.turn(rule, Timestamp::from_ms(now)).map(Timestamp::ms);
+                    prop_assert_eq!(began_at, begins.then_some(now));
                 }
                 prop_assert_eq!(flapping.is_flapping(), expected);
                 if flapping.is_idle(rule, Timestamp::from_ms(now)) {
                     flapping = Flapping::default();
                 }
                 // A process that starts again knows the turns of the window.
-                let window = Timestamp::from_ms(now - i64::from(minutes) * 60_000);
+                let window = Timestamp::from_ms(now - window_ms);
                 let known = turns.iter().map(|turn| Timestamp::from_ms(*turn)).filter(|turn| *turn > window);
                 flapping = Flapping::resumed(known, flapping.is_flapping());
             }

@@ -6,9 +6,11 @@
 
 use crate::clock::{STEP_MS, Timestamp};
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};
+use crate::model::course::Course;
+use crate::model::flapping::FlappingRule;
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::service::Settings;
-use crate::model::status_line::{Change, StatusLine};
+use crate::model::status_line::Change;
 use crate::model::verdict::Verdict;
 use crate::model::watch::{Attempt, Effect, Finished, Memory, Resumed};
 
@@ -53,6 +55,8 @@ pub struct HeartbeatPlan {
     pub grace_ms: i64,
     /// The pings that were stored when the plan was made.
     pub stored: StoredPings,
+    /// When the service counts as flapping.
+    pub flapping: FlappingRule,
 }
 
 impl HeartbeatPlan {
@@ -66,6 +70,7 @@ impl HeartbeatPlan {
             interval_ms: i64::from(settings.interval_seconds) * 1_000,
             grace_ms: grace * 1_000,
             stored: StoredPings::default(),
+            flapping: settings.rules.flapping,
         }
     }
 
@@ -85,8 +90,9 @@ impl HeartbeatPlan {
     /// True if both expect the same, whatever came meanwhile.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
-        (self.interval_ms, self.grace_ms, self.stored.counts_from)
-            == (other.interval_ms, other.grace_ms, other.stored.counts_from)
+        let expected =
+            |plan: &Self| (plan.interval_ms, plan.grace_ms, plan.stored.counts_from, plan.flapping);
+        expected(self) == expected(other)
     }
 }
 
@@ -104,7 +110,7 @@ pub struct Heartbeat {
     deadline: Option<Timestamp>,
     /// The time of the newest entry of the history.
     last_entry_at: Option<Timestamp>,
-    line: StatusLine,
+    course: Course,
 }
 
 impl Heartbeat {
@@ -112,7 +118,7 @@ impl Heartbeat {
     /// deadline that passed meanwhile.
     #[must_use]
     pub fn begin(mut plan: HeartbeatPlan, memory: Memory, now: Timestamp) -> (Self, Vec<Effect>) {
-        let Resumed { votes, line, changes, .. } = memory.resume(now);
+        let Resumed { votes, line, changes, flapping, .. } = memory.resume(None, now);
         let newest = votes.into_iter().map(|(_, vote)| vote).max_by_key(|vote| vote.checked_at);
         // An actor that starts again after a panic has an old view of the store.
         let told = newest.filter(|vote| vote.status == CheckStatus::Up);
@@ -121,7 +127,8 @@ impl Heartbeat {
         plan.stored = stored.until(now);
         plan.stored.last = newer(plan.stored.last, told);
         let last_entry_at = newest.map(|vote| vote.checked_at);
-        let mut heartbeat = Self { deadline: plan.deadline(), last_entry_at, line, plan };
+        let course = Course::new(line, flapping, plan.flapping);
+        let mut heartbeat = Self { deadline: plan.deadline(), last_entry_at, course, plan };
         let mut effects: Vec<Effect> = changes.into_iter().map(Effect::Change).collect();
         let StoredPings { last, counts_from } = plan.stored;
         // A ping of the future has been recorded there.
@@ -142,6 +149,7 @@ impl Heartbeat {
         let last = newer(self.plan.stored.last, stored.last);
         let mut effects = self.wake(now);
         self.plan = HeartbeatPlan { stored: StoredPings { last, ..stored }, ..plan };
+        self.course.judge_by(self.plan.flapping);
         self.deadline = self.plan.deadline();
         effects.extend(self.wake(now));
         effects
@@ -161,20 +169,21 @@ impl Heartbeat {
 
     /// Notices a deadline that has passed. However many have, one entry tells.
     pub fn wake(&mut self, now: Timestamp) -> Vec<Effect> {
-        let mut effects = Vec::new();
+        let mut effects: Vec<Effect> = self.course.settle(now).map(Effect::Change).into_iter().collect();
         let Some(deadline) = self.deadline.filter(|deadline| *deadline <= now) else { return effects };
         let is_late = now.ms_since(deadline) > SLACK_MS;
         let at = if is_late { now } else { deadline };
-        if is_late && self.line.status().verdict() != Verdict::Unknown {
+        if is_late && self.course.status().verdict() != Verdict::Unknown {
             effects.extend(
-                self.line.change_to(MeasuredStatus::NoData, ChangeCause::Gap, deadline).map(Effect::Change),
+                self.course.change_to(MeasuredStatus::NoData, ChangeCause::Gap, deadline).map(Effect::Change),
             );
         }
         let periods = now.ms_since(deadline) / self.plan.interval_ms + 1;
         self.deadline = Some(deadline.plus_ms(periods * self.plan.interval_ms));
         let failure = Failure::new(ErrorCode::HeartbeatMissed, "No ping came in time.");
         self.record(Entry { due_at: deadline, made_at: at, failure: Some(failure) }, &mut effects);
-        effects.extend(self.line.change_to(MeasuredStatus::Down, ChangeCause::Votes, at).map(Effect::Change));
+        effects
+            .extend(self.course.change_to(MeasuredStatus::Down, ChangeCause::Votes, at).map(Effect::Change));
         effects
     }
 
@@ -182,7 +191,7 @@ impl Heartbeat {
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<Effect> {
         let mut effects = self.wake(now);
         self.deadline = None;
-        effects.extend(self.line.change_to(MeasuredStatus::Unknown, cause, now).map(Effect::Change));
+        effects.extend(self.course.end(cause, now).map(Effect::Change));
         effects
     }
 
@@ -204,16 +213,16 @@ impl Heartbeat {
             ping.at = ping.at.plus_ms(jump_ms);
         }
         let before = now.plus_ms(-jump_ms);
-        let status = self.line.status();
+        let status = self.course.status();
         if jump_ms < 0 {
-            return self.line.set_back(before, now);
+            return self.course.set_back(jump_ms, now);
         }
         if status.verdict() == Verdict::Unknown {
             return Vec::new();
         }
         // Nobody could report in the time that was skipped.
-        let gap = self.line.change_to(MeasuredStatus::NoData, ChangeCause::Gap, before);
-        gap.into_iter().chain(self.line.change_to(status, ChangeCause::Votes, now)).collect()
+        let gap = self.course.change_to(MeasuredStatus::NoData, ChangeCause::Gap, before);
+        gap.chain(self.course.change_to(status, ChangeCause::Votes, now)).collect()
     }
 
     /// Returns the time of the next call of [`Self::wake`].
@@ -231,7 +240,7 @@ impl Heartbeat {
     /// Returns the verdict of the pings.
     #[must_use]
     pub const fn verdict(&self) -> Verdict {
-        self.line.status().verdict()
+        self.course.status().verdict()
     }
 
     fn record_ping(&mut self, ping: Ping, effects: &mut Vec<Effect>) {
@@ -247,7 +256,7 @@ impl Heartbeat {
         );
         if is_newest {
             let verdict = if ping.has_failed { MeasuredStatus::Down } else { MeasuredStatus::Up };
-            effects.extend(self.line.change_to(verdict, ChangeCause::Votes, ping.at).map(Effect::Change));
+            effects.extend(self.course.change_to(verdict, ChangeCause::Votes, ping.at).map(Effect::Change));
         }
     }
 

@@ -130,14 +130,20 @@ words! {
         Clock = 6,
         /// Results came late, and this is what they say of a time of which nothing was known.
         Filled = 7,
-        /// The status changes too often: from now on it is unstable. No change of status: from and to are the same.
+        /// The service began to flap. The status stays as it is: this is no change of it.
         Flapping = 8,
-        /// It is stable again. No change of status either.
+        /// It does not flap any more. The status stays as it is: this is no change of it.
         Settled = 9,
     }
 }
 
 impl ChangeCause {
+    /// True if it tells of flapping, and not of a change of the status.
+    #[must_use]
+    pub const fn is_about_flapping(self) -> bool {
+        matches!(self, Self::Flapping | Self::Settled)
+    }
+
     /// The number that stands for it in the database.
     #[must_use]
     pub const fn code(self) -> i16 {

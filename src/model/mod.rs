@@ -10,6 +10,7 @@ pub mod asset;
 pub mod automation;
 pub mod check;
 pub mod component;
+pub mod course;
 pub mod css;
 pub mod dependency;
 pub mod domain;

@@ -15,6 +15,7 @@ use crate::announcer::Announcer;
 use crate::clock::{STEP_MS, Timestamp};
 use crate::engine::definition::{Definer, Definition};
 use crate::id::Id;
+use crate::model::flapping::{self, Flapping};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::location::{LocationCode, LocationKey};
 use crate::model::partition::Partitions;
@@ -50,6 +51,8 @@ struct Past {
     /// The span in which `votes` knows all rows.
     looked: Within,
     statuses: HashMap<ServiceKey, StatusChange>,
+    /// Of services that went up and down of late.
+    flapping: HashMap<ServiceKey, Flapping>,
 }
 
 /// The services that begin to be watched, and when.
@@ -173,7 +176,9 @@ async fn read_past(announcer: &Announcer, beginning: Beginning) -> Result<Past, 
     let votes = recent::within(reader, partitions, looked).await?;
     let latest = changes::latest_of(reader, partitions).await?;
     let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
-    Ok(Past { is_known: true, locations, numbers, absent, votes, looked, statuses })
+    let turns_since = now.plus_ms(-i64::from(*flapping::MINUTES.end()) * 60_000);
+    let flapping = changes::flapping(reader, partitions, turns_since).await?;
+    Ok(Past { is_known: true, locations, numbers, absent, votes, looked, statuses, flapping })
 }
 
 /// Returns the locations elsewhere that are in use, and that the engine does not know yet. One that is gone has no vote.
@@ -262,6 +267,7 @@ fn memory(definition: &Definition, definer: &Definer, past: &Past, votes: &HashM
     let mut memory = Memory {
         status: last.map(|change| change.to).unwrap_or_default(),
         status_since: last.map(|change| change.at),
+        flapping: past.flapping.get(&definition.key).cloned().unwrap_or_default(),
         ..Memory::default()
     };
     if definition.heartbeat.is_some() {

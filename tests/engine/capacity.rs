@@ -13,6 +13,7 @@ use watchkeeper::clock::Timestamp;
 use watchkeeper::model::check::{CheckStatus, Outcome};
 use watchkeeper::model::history::MeasuredStatus;
 use watchkeeper::model::partition::{PARTITIONS, Partition};
+use watchkeeper::model::rules::Rules;
 use watchkeeper::model::schedule::Schedule;
 use watchkeeper::model::service::ProbeRole;
 use watchkeeper::model::verdict::Vote;
@@ -84,6 +85,7 @@ fn plan(hash: u64) -> WatchPlan {
         backoff_ms: 200,
         backoff_max_ms: 1_000,
         uncertain_interval_ms: 1_000,
+        rules: Rules::default(),
         locations: [elsewhere; LOCATIONS].into(),
     }
 }

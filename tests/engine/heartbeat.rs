@@ -8,6 +8,7 @@ use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::definition::Definition;
 use watchkeeper::model::check::CheckType;
+use watchkeeper::model::flapping::FlappingRule;
 use watchkeeper::model::heartbeat::{HeartbeatPlan, Ping, StoredPings};
 use watchkeeper::model::verdict::Vote;
 use watchkeeper::model::watch::Memory;
@@ -47,7 +48,9 @@ impl Stage {
     }
 
     fn definition(&self, is_paused: bool) -> Arc<Definition> {
-        let plan = HeartbeatPlan { interval_ms: self.interval_ms, grace_ms: 10_000, stored: self.stored };
+        let flapping = FlappingRule::default();
+        let plan =
+            HeartbeatPlan { interval_ms: self.interval_ms, grace_ms: 10_000, stored: self.stored, flapping };
         Arc::new(Definition {
             check_type: CheckType::Heartbeat,
             heartbeat: (!is_paused).then_some(plan),

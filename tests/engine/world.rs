@@ -20,6 +20,7 @@ use watchkeeper::engine::{Engine, EngineParts};
 use watchkeeper::id::Id;
 use watchkeeper::model::check::{CheckType, Trouble};
 use watchkeeper::model::location::{Location, LocationKey};
+use watchkeeper::model::rules::Rules;
 use watchkeeper::model::service::{ProbeRole, ServiceAddress};
 use watchkeeper::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
 use watchkeeper::probe::spec::CheckSpec;
@@ -114,11 +115,13 @@ pub(crate) struct Watching {
     pub(crate) target: u64,
     /// Decides the phase.
     pub(crate) hash: u64,
+    /// How its status is decided.
+    pub(crate) rules: Rules,
 }
 
 impl Default for Watching {
     fn default() -> Self {
-        Self { every_ms: 60_000, retries: 0, at: "a".into(), target: 1, hash: 0 }
+        Self { every_ms: 60_000, retries: 0, at: "a".into(), target: 1, hash: 0, rules: Rules::default() }
     }
 }
 
@@ -153,6 +156,7 @@ fn task(watching: &Watching) -> Task {
             backoff_ms: ms(limits.retry_backoff_ms),
             backoff_max_ms: ms(limits.retry_backoff_max_ms),
             uncertain_interval_ms: limits.uncertain_interval_ms,
+            rules: watching.rules,
             locations: watching.at.chars().map(|_| HERE).collect(),
         },
         spec: Arc::new(spec.expect("the target can be compiled")),

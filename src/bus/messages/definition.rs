@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::bus::sealing::{SealingKey, SealingProblem};
 use crate::id::Id;
 use crate::model::check::CheckType;
+use crate::model::rules::Rules;
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
 
@@ -83,6 +84,8 @@ impl Rhythm {
             backoff_ms: self.backoff_ms,
             backoff_max_ms: self.backoff_max_ms,
             uncertain_interval_ms: self.uncertain_interval_ms,
+            // A location measures; what is believed is decided elsewhere.
+            rules: Rules::default(),
             locations: [alone].into(),
         })
     }

@@ -68,6 +68,9 @@ pub enum AnswerText {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotText {
     verdict: String,
+    /// Nodes of before do not say.
+    #[serde(default)]
+    is_flapping: bool,
     last_check_at_ms: Option<i64>,
     measured_until_ms: Option<i64>,
     uptime_30d: Option<f64>,
@@ -161,9 +164,11 @@ impl TryFrom<AnswerText> for Answer {
 
 impl From<Snapshot> for SnapshotText {
     fn from(snapshot: Snapshot) -> Self {
-        let Snapshot { verdict, last_check_at, measured_until, uptime_30d, avg_response_ms } = snapshot;
+        let Snapshot { verdict, is_flapping, last_check_at, measured_until, uptime_30d, avg_response_ms } =
+            snapshot;
         Self {
             verdict: verdict.as_str().into(),
+            is_flapping,
             last_check_at_ms: last_check_at.map(Timestamp::ms),
             measured_until_ms: measured_until.map(Timestamp::ms),
             uptime_30d,
@@ -184,6 +189,7 @@ impl TryFrom<SnapshotText> for Snapshot {
         let verdict: Verdict = text.verdict.parse().map_err(|_| UnknownVerdict(text.verdict.clone()))?;
         Ok(Self {
             verdict,
+            is_flapping: text.is_flapping,
             last_check_at: text.last_check_at_ms.map(Timestamp::from_ms),
             measured_until: text.measured_until_ms.map(Timestamp::from_ms),
             uptime_30d: text.uptime_30d,
@@ -212,6 +218,7 @@ mod tests {
         }
         let snapshot = Snapshot {
             verdict: Verdict::Degraded,
+            is_flapping: true,
             last_check_at: Some(Timestamp::from_ms(9)),
             uptime_30d: Some(99.987),
             ..Snapshot::default()

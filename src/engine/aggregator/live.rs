@@ -4,6 +4,8 @@
 //! results back it.
 
 use crate::clock::{DAY_MS, Timestamp};
+use crate::engine::aggregator::KnownStatus;
+use crate::model::flapping::{Flapping, is_turn};
 use crate::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use crate::model::location::LocationCode;
 use crate::model::service::{OverrideStatus, ProbeRole};
@@ -35,6 +37,8 @@ pub(super) struct Live {
     /// For an actor that loses its own memory: the newest result of each location, and the last change.
     votes: Vec<(LocationCode, Vote)>,
     changed_at: Option<Timestamp>,
+    /// The turns of late and whether it flaps; `None` of nearly all services.
+    flapping: Option<Box<Flapping>>,
     /// Set while figures of the past are to be computed anew: the clock was set back, or late results have filled a gap.
     anew: Option<Box<Anew>>,
 }
@@ -55,6 +59,8 @@ pub struct LastKnownState {
     pub status_since: Option<Timestamp>,
     /// The newest result of each location.
     pub votes: Vec<(LocationCode, Vote)>,
+    /// Its turns of late, and whether it flaps.
+    pub flapping: Flapping,
 }
 
 /// The present state and figures of a service.
@@ -62,6 +68,8 @@ pub struct LastKnownState {
 pub struct Snapshot {
     /// The verdict of the votes.
     pub verdict: Verdict,
+    /// True while it goes up and down again and again.
+    pub is_flapping: bool,
     /// Start of the newest finished check.
     pub last_check_at: Option<Timestamp>,
     /// The time until which results back the present status, if no other comes.
@@ -85,24 +93,26 @@ impl Live {
             window: Window::default(),
             votes: Vec::new(),
             changed_at: None,
+            flapping: None,
             anew: None,
         }
     }
 
     pub(super) fn last_known(&self) -> LastKnownState {
-        LastKnownState { status: self.status, status_since: self.changed_at, votes: self.votes.clone() }
+        LastKnownState {
+            status: self.status,
+            status_since: self.changed_at,
+            votes: self.votes.clone(),
+            flapping: self.flapping.as_deref().cloned().unwrap_or_default(),
+        }
     }
 
     /// Goes on where an earlier process stopped.
-    pub(super) fn resume(
-        &mut self,
-        status: MeasuredStatus,
-        verdict: Verdict,
-        last_result_at: Option<Timestamp>,
-    ) {
+    pub(super) fn resume(&mut self, KnownStatus { status, verdict, last_result_at, flapping }: KnownStatus) {
         self.status = status;
         self.verdict = verdict;
         self.last_result_at = last_result_at;
+        self.flapping = (flapping != Flapping::default()).then(|| Box::new(flapping));
     }
 
     /// The status that goes on is backed until `deadline`, if nothing else comes.
@@ -140,6 +150,13 @@ impl Live {
     }
 
     pub(super) fn take_change(&mut self, change: &StatusChange, verdict: Verdict) {
+        if change.cause.is_about_flapping() {
+            let flapping = self.flapping.get_or_insert_default();
+            return flapping.set(change.cause == ChangeCause::Flapping);
+        }
+        if is_turn(change.from, change.to) {
+            self.flapping.get_or_insert_default().remember(change.at);
+        }
         // The stretch has been closed where the clock was set back.
         if change.cause != ChangeCause::Clock {
             self.close_stretch(change.at);
@@ -176,6 +193,9 @@ impl Live {
         self.measured_until = self.measured_until.plus_ms(jump_ms);
         self.last_result_at = self.last_result_at.map(|at| at.plus_ms(jump_ms));
         self.changed_at = self.changed_at.map(|at| at.min(now));
+        if let Some(flapping) = &mut self.flapping {
+            flapping.shift(jump_ms);
+        }
         for (_, vote) in &mut self.votes {
             vote.checked_at = vote.checked_at.plus_ms(jump_ms);
         }
@@ -211,6 +231,7 @@ impl Live {
         }
         Snapshot {
             verdict: self.verdict,
+            is_flapping: self.flapping.as_ref().is_some_and(|flapping| flapping.is_flapping()),
             last_check_at: self.last_result_at,
             measured_until: self.last_result_at.map(|at| at.max(self.measured_until)),
             uptime_30d: figures.availability.percent(),

@@ -9,12 +9,13 @@ use crate::model::watch::Memory;
 
 /// Returns the known status of a service that was watched before this process started.
 pub(super) fn known_status(definition: &Definition, memory: &Memory, now: Timestamp) -> KnownStatus {
-    let voted = definition.task.as_ref().map(|task| memory.verdict(task.plan.interval_ms, now));
+    let voted = definition.task.as_ref().map(|task| memory.verdict(&task.plan, now));
     let reported = definition.heartbeat.map(|_| memory.status.verdict());
     KnownStatus {
         status: memory.status,
         verdict: voted.or(reported).unwrap_or_default(),
         last_result_at: memory.last_result_at(now),
+        flapping: memory.flapping.clone(),
     }
 }
 
@@ -33,6 +34,7 @@ pub(super) fn remember(definition: &Definition, roster: &Roster, known: LastKnow
         votes: votes.collect(),
         status: known.status,
         status_since: known.status_since,
+        flapping: known.flapping,
         ..Memory::default()
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::clock::Timestamp;
 use crate::engine::definition::Definition;
+use crate::model::course::Course;
+use crate::model::flapping::FlappingRule;
 use crate::model::heartbeat::Heartbeat;
-use crate::model::history::{ChangeCause, MeasuredStatus};
+use crate::model::history::ChangeCause;
 use crate::model::status_line::{Change, StatusLine};
 use crate::model::verdict::Verdict;
 use crate::model::watch::{Effect, Memory, Watch};
@@ -34,9 +36,9 @@ impl Watching {
             }
             (None, None) => {
                 // Whatever was measured before holds no longer.
-                let mut line = StatusLine::new(memory.status, memory.status_since);
-                let ended = line.change_to(MeasuredStatus::Unknown, ChangeCause::Paused, now);
-                (Self::Idle, ended.map(Effect::Change).into_iter().collect())
+                let line = StatusLine::new(memory.status, memory.status_since);
+                let mut course = Course::new(line, memory.flapping, FlappingRule::default());
+                (Self::Idle, course.end(ChangeCause::Paused, now).map(Effect::Change).collect())
             }
         }
     }

@@ -19,7 +19,12 @@ fn seconds(moment: Timestamp) -> i64 {
 fn plan(last: Option<(i64, bool)>, counts_from: Option<i64>) -> HeartbeatPlan {
     let last = last.map(|(seconds, has_failed)| Ping { at: at(seconds), has_failed });
     let stored = StoredPings { last, counts_from: counts_from.map(at) };
-    HeartbeatPlan { interval_ms: INTERVAL * 1_000, grace_ms: GRACE * 1_000, stored }
+    HeartbeatPlan {
+        interval_ms: INTERVAL * 1_000,
+        grace_ms: GRACE * 1_000,
+        stored,
+        flapping: FlappingRule::default(),
+    }
 }
 
 /// `up@5` is an entry of the history, `>up@5` a change of the status.

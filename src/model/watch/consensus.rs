@@ -1,16 +1,20 @@
 //! What all locations together say of one service: their votes, the verdict, and the status line that follows.
 //!
 //! It knows no schedule: results come from wherever a location is, and the clock alone can only age them. It holds the
-//! rules of confirmation by the other locations, of suspects, and of gaps.
+//! rules of confirmation by the other locations, of suspects, of gaps, and of how an outage ends ([`Recovery`]).
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
+use crate::model::course::Course;
 use crate::model::history::{ChangeCause, MeasuredStatus};
-use crate::model::status_line::{Change, StatusLine};
+use crate::model::rules::Rules;
+use crate::model::status_line::Change;
 use crate::model::verdict::{Verdict, Vote, majority};
 use crate::model::watch::effect::{Effect, Opinion};
 use crate::model::watch::memory::{AbsentVote, Memory, Resumed};
 use crate::model::watch::plan::WatchPlan;
+use crate::model::watch::recovery::Recovery;
+use crate::model::watch::unrest::{Run, Unrest, beginning};
 
 /// Intervals for which locations look more often after the last change of a vote.
 pub(super) const HURRY_INTERVALS: i64 = 2;
@@ -21,12 +25,15 @@ pub struct Consensus {
     voices: Box<[Voice]>,
     /// Of locations that are not known yet.
     absent: Box<[AbsentVote]>,
-    line: StatusLine,
+    course: Course,
     verdict: Verdict,
     last_result_at: Option<Timestamp>,
     uncertain_until: Timestamp,
+    /// `None` while nothing is wrong.
+    unrest: Option<Box<Unrest>>,
     interval_ms: i64,
     coverage_ms: i64,
+    rules: Rules,
 }
 
 /// What one location says.
@@ -50,19 +57,25 @@ impl Consensus {
     /// Goes on with the votes and the status of before, as far as they hold now.
     #[must_use]
     pub(super) fn begin(plan: &WatchPlan, resumed: Resumed, now: Timestamp) -> (Self, Vec<Effect>) {
-        let Resumed { votes, absent, line, changes } = resumed;
+        let Resumed { votes, absent, line, changes, flapping, recovery } = resumed;
         let known = votes.iter().map(|(_, vote)| vote.checked_at);
         let last_result_at = known.chain(absent.iter().map(|absent| absent.vote.checked_at)).max();
         let mut consensus = Self {
             voices: vec![Voice::default(); plan.locations.len()].into(),
             absent: absent.into(),
-            line,
+            course: Course::new(line, flapping, plan.rules.flapping),
             verdict: Verdict::Unknown,
             last_result_at,
             uncertain_until: now,
+            unrest: None,
             interval_ms: plan.interval_ms,
             coverage_ms: plan.coverage_ms(),
+            rules: plan.rules,
         };
+        if let Some(recovery) = recovery {
+            consensus.verdict = Verdict::Down;
+            consensus.unrest().recovery = recovery;
+        }
         for (place, vote) in votes {
             if let Some(voice) = consensus.voices.get_mut(place) {
                 voice.vote = Some(vote);
@@ -91,11 +104,20 @@ impl Consensus {
         self.voices.get(slot).and_then(|voice| voice.vote).is_some_and(|vote| vote.checked_at >= since)
     }
 
-    /// Returns the time until which locations look more often: as long as votes disagree, for two intervals after the
-    /// last change of a vote. A time that is over when there is no need.
+    /// Returns the time until which locations look more often: as long as votes disagree or a recovery is counted, for two
+    /// intervals after the last change of a vote. A time that is over when there is no need.
     #[must_use]
     pub fn hurry_until(&self, now: Timestamp) -> Timestamp {
-        if self.is_unanimous(now) { now } else { self.uncertain_until }
+        if self.is_recovering() || !self.is_unanimous(now) { self.uncertain_until } else { now }
+    }
+
+    /// Takes in an attempt that was bad and is tried again; returns true if that is news: its location and the verdict said
+    /// better until now.
+    pub fn doubt(&mut self, place: usize, status: CheckStatus, at: Timestamp) -> bool {
+        let Some(vote) = self.voices.get(place).map(|voice| voice.vote) else { return false };
+        let is_first = self.note_look(place, status, at);
+        let is_better_believed = self.verdict.as_check().is_some_and(|believed| believed < status);
+        is_first && is_better_believed && vote.is_none_or(|vote| vote.status < status)
     }
 
     /// Takes in the vote of a location. [`Self::judge_vote`] follows.
@@ -108,8 +130,12 @@ impl Consensus {
     ) -> Confirmation {
         self.note_gap(vote.checked_at, effects);
         self.note_opinion(place, vote.status, now, effects);
+        self.note_look(place, vote.status, vote.checked_at);
         let before = self.voices[place].vote.replace(vote).map(|before| before.status);
         self.last_result_at = self.last_result_at.max(Some(vote.checked_at));
+        if self.verdict == Verdict::Down {
+            self.count_recovery(place, vote, before, now);
+        }
         let contradicts = self.verdict.as_check().is_some_and(|believed| believed != vote.status);
         let is_news = before != Some(vote.status);
         if is_news && (before.is_some() || contradicts) {
@@ -135,15 +161,18 @@ impl Consensus {
         }
         self.last_result_at = self.last_result_at.map(|at| at.plus_ms(seen_ms));
         self.uncertain_until = self.uncertain_until.plus_ms(jump_ms);
-        if jump_ms < 0 { self.line.set_back(now.plus_ms(-jump_ms), now) } else { Vec::new() }
+        if let Some(unrest) = &mut self.unrest {
+            unrest.shift(seen_ms);
+        }
+        if jump_ms < 0 { self.course.set_back(jump_ms, now) } else { Vec::new() }
     }
 
     /// Ends the watch: what was measured holds no longer.
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.note_gap(now, &mut effects);
-        self.verdict = Verdict::Unknown;
-        effects.extend(self.line.change_to(MeasuredStatus::Unknown, cause, now).map(Effect::Change));
+        (self.verdict, self.unrest) = (Verdict::Unknown, None);
+        effects.extend(self.course.end(cause, now).map(Effect::Change));
         effects
     }
 
@@ -152,34 +181,118 @@ impl Consensus {
     pub fn memory(&self) -> Memory {
         let votes =
             self.voices.iter().enumerate().filter_map(|(place, voice)| voice.vote.map(|vote| (place, vote)));
+        let line = self.course.line();
+        let unrest = self.unrest.as_ref().filter(|_| self.verdict == Verdict::Down);
         Memory {
             votes: votes.collect(),
             absent: self.absent.to_vec(),
-            status: self.line.status(),
-            status_since: self.line.since(),
+            status: line.status(),
+            status_since: line.since(),
+            flapping: self.course.flapping(),
+            recovery: unrest.map(|unrest| unrest.recovery),
             is_handed_over: false,
         }
     }
 
-    /// Without a result the clock alone can change the status: first to a gap, then to unknown.
+    /// Without a result the clock alone can change the status: first to a gap, then to unknown. And it ends flapping.
     pub fn judge(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         if self.last_result_at.is_some_and(|at| now.ms_since(at) > self.coverage_ms) {
             self.note_gap(now, effects);
-            self.verdict = majority(self.fresh_votes(now));
+            self.decide(now, now);
             if self.verdict == Verdict::Unknown {
-                effects.extend(
-                    self.line.change_to(MeasuredStatus::Unknown, ChangeCause::Stale, now).map(Effect::Change),
-                );
+                let stale = self.course.change_to(MeasuredStatus::Unknown, ChangeCause::Stale, now);
+                effects.extend(stale.map(Effect::Change));
             }
-            return;
+        } else {
+            self.judge_vote(now, now, effects);
         }
-        self.judge_vote(now, now, effects);
+        effects.extend(self.course.settle(now).map(Effect::Change));
     }
 
     /// Draws the conclusion from a vote that was cast at `at`.
     pub fn judge_vote(&mut self, at: Timestamp, now: Timestamp, effects: &mut Vec<Effect>) {
-        self.verdict = majority(self.fresh_votes(now));
-        effects.extend(self.line.change_to(self.verdict.into(), ChangeCause::Votes, at).map(Effect::Change));
+        let before = self.verdict;
+        let recovered_at = self.decide(at, now);
+        if self.verdict == before && self.course.status() == before.into() {
+            return;
+        }
+        let to = MeasuredStatus::from(self.verdict);
+        let at = if self.is_worse(to) { self.worsened_at(at, now) } else { recovered_at.unwrap_or(at) };
+        effects.extend(self.course.change_to(to, ChangeCause::Votes, at).map(Effect::Change));
+    }
+
+    /// Comes to a verdict after something that happened at `at`; returns the end of the outage that this ends.
+    fn decide(&mut self, at: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        let before = self.verdict;
+        self.verdict = self.rules.quorum.judge(self.fresh_votes(now));
+        if before == Verdict::Down && self.verdict != Verdict::Down {
+            let recovery = self.unrest.as_ref().map(|unrest| unrest.recovery).unwrap_or_default();
+            self.verdict = recovery.verdict(self.verdict, self.rules.recovery_checks);
+            self.calm_down();
+            return recovery.since().filter(|_| self.verdict.as_check().is_some()).map(|since| since.min(at));
+        } else if self.verdict == Verdict::Down && before != Verdict::Down {
+            self.unrest().recovery = Recovery::after(at);
+        }
+        None
+    }
+
+    /// Counts a result towards the end of the outage; that of a suspect counts for nothing.
+    fn count_recovery(&mut self, place: usize, vote: Vote, before: Option<CheckStatus>, now: Timestamp) {
+        if self.voices[place].is_set_aside && self.has_others(now) {
+            return;
+        }
+        if vote.status == CheckStatus::Down {
+            let was_better = before.is_some_and(|before| before != CheckStatus::Down);
+            let counts = was_better || self.rules.quorum.judge(self.fresh_votes(now)) == Verdict::Down;
+            self.unrest().recovery.take_bad(vote.checked_at, counts);
+        } else {
+            self.unrest().recovery.take_good(vote.checked_at);
+        }
+    }
+
+    fn is_recovering(&self) -> bool {
+        let unrest = self.unrest.as_ref().filter(|_| self.verdict == Verdict::Down);
+        unrest.is_some_and(|unrest| unrest.recovery.has_begun())
+    }
+
+    /// Notes since when a location sees trouble; returns true if that begins with this look.
+    fn note_look(&mut self, place: usize, status: CheckStatus, at: Timestamp) -> bool {
+        if status == CheckStatus::Up && self.unrest.is_none() {
+            return false;
+        }
+        let before = self.voices[place].vote;
+        let begins = self.unrest().note(place, status, at, before);
+        self.calm_down();
+        begins
+    }
+
+    fn unrest(&mut self) -> &mut Unrest {
+        let locations = self.voices.len();
+        self.unrest.get_or_insert_with(|| Box::new(Unrest::new(locations)))
+    }
+
+    fn calm_down(&mut self) {
+        self.unrest.take_if(|unrest| self.verdict != Verdict::Down && unrest.is_over());
+    }
+
+    /// True if the present status is better than this one, or none.
+    fn is_worse(&self, to: MeasuredStatus) -> bool {
+        let present = self.course.status().verdict().as_check();
+        to.verdict()
+            .as_check()
+            .is_some_and(|to| to != CheckStatus::Up && present.is_none_or(|from| from < to))
+    }
+
+    /// Returns the beginning of the trouble of which a vote that was cast at `at` has convinced us.
+    fn worsened_at(&self, at: Timestamp, now: Timestamp) -> Timestamp {
+        let Some(level) = self.verdict.as_check() else { return at };
+        let says_so = |voice: &&Voice| voice.vote.is_some_and(|vote| vote.status >= level);
+        let voices = self.counting(now).filter(move |(_, voice)| says_so(voice));
+        let runs = voices.filter_map(|(place, voice)| {
+            let known = self.unrest.as_ref().and_then(|unrest| unrest.run(place, level));
+            known.or_else(|| voice.vote.map(|vote| Run::at(vote.checked_at)))
+        });
+        beginning(runs).map_or(at, |since| since.min(at))
     }
 
     fn note_opinion(&self, place: usize, status: CheckStatus, now: Timestamp, effects: &mut Vec<Effect>) {
@@ -200,30 +313,47 @@ impl Consensus {
         votes.all(|vote| Some(vote) == first)
     }
 
-    /// The votes that count: fresh ones, without those that are set aside as long as another location has one.
+    /// The votes that count.
     fn fresh_votes(&self, now: Timestamp) -> impl Iterator<Item = CheckStatus> {
+        let known = self.counting(now).filter_map(|(_, voice)| voice.vote);
+        known.chain(self.fresh_absent(now)).map(|vote| vote.status)
+    }
+
+    fn fresh_absent(&self, now: Timestamp) -> impl Iterator<Item = Vote> {
         let interval_ms = self.interval_ms;
-        let is_fresh = move |vote: &Vote| vote.is_fresh(now, interval_ms);
-        let absent = self.absent.iter().map(|absent| absent.vote).filter(is_fresh);
-        let fresh = self.voices.iter().filter(move |voice| voice.vote.is_some_and(|vote| is_fresh(&vote)));
-        let has_others = absent.clone().next().is_some() || fresh.clone().any(|voice| !voice.is_set_aside);
-        let counting = fresh.filter(move |voice| !(has_others && voice.is_set_aside));
-        counting.filter_map(|voice| voice.vote).chain(absent).map(|vote| vote.status)
+        self.absent.iter().map(|absent| absent.vote).filter(move |vote| vote.is_fresh(now, interval_ms))
+    }
+
+    /// The locations whose votes count: fresh ones, without those that are set aside as long as another one has a vote.
+    fn counting(&self, now: Timestamp) -> impl Iterator<Item = (usize, &Voice)> + Clone {
+        let interval_ms = self.interval_ms;
+        let fresh = self.voices.iter().enumerate();
+        let fresh =
+            fresh.filter(move |(_, voice)| voice.vote.is_some_and(|vote| vote.is_fresh(now, interval_ms)));
+        let has_others = self.voices.iter().any(|voice| voice.is_set_aside) && self.has_others(now);
+        fresh.filter(move |(_, voice)| !(has_others && voice.is_set_aside))
+    }
+
+    /// True if anybody who is not set aside has a vote.
+    fn has_others(&self, now: Timestamp) -> bool {
+        let is_fresh = |voice: &Voice| voice.vote.is_some_and(|vote| vote.is_fresh(now, self.interval_ms));
+        let known = self.voices.iter().any(|voice| !voice.is_set_aside && is_fresh(voice));
+        known || self.fresh_absent(now).next().is_some()
     }
 
     /// If no result came for longer than one may take, the time since the first one that was due is a gap.
     fn note_gap(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
-        let is_measured = self.line.status().verdict() != Verdict::Unknown;
+        let is_measured = self.course.status().verdict() != Verdict::Unknown;
         let Some(last) = self.last_result_at.filter(|_| is_measured) else {
             return;
         };
         if now.ms_since(last) > self.coverage_ms {
             let blind_since = last.plus_ms(self.interval_ms);
-            effects.extend(
-                self.line
-                    .change_to(MeasuredStatus::NoData, ChangeCause::Gap, blind_since)
-                    .map(Effect::Change),
-            );
+            if let Some(unrest) = &mut self.unrest {
+                unrest.forget_before(blind_since);
+            }
+            let gap = self.course.change_to(MeasuredStatus::NoData, ChangeCause::Gap, blind_since);
+            effects.extend(gap.map(Effect::Change));
         }
     }
 }

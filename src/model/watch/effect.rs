@@ -19,6 +19,8 @@ pub enum Effect {
     Opinion(Opinion),
     /// A location that keeps its own schedule is to look now, or more often.
     Urge(Urge),
+    /// The location at this place would look sooner, if there is room for haste (`Watch::hasten`).
+    Hasten(usize),
 }
 
 /// An attempt to be made.

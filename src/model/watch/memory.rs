@@ -1,10 +1,13 @@
 //! The past of a service as it is known from before: by an earlier process, or by an actor that has panicked.
 
 use crate::clock::{STEP_MS, Timestamp};
+use crate::model::flapping::Flapping;
 use crate::model::history::MeasuredStatus;
 use crate::model::location::LocationCode;
 use crate::model::status_line::{Change, StatusLine};
-use crate::model::verdict::{Verdict, Vote, majority};
+use crate::model::verdict::{Verdict, Vote};
+use crate::model::watch::plan::WatchPlan;
+use crate::model::watch::recovery::Recovery;
 
 /// The past of a service, as the history tells it.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +20,10 @@ pub struct Memory {
     pub status: MeasuredStatus,
     /// The time of its beginning.
     pub status_since: Option<Timestamp>,
+    /// Its turns of late, and whether it flaps.
+    pub flapping: Flapping,
+    /// Set while the verdict is down, by whoever knows how far the recovery has come.
+    pub recovery: Option<Recovery>,
     /// Another process looked until a moment ago: what was due since is looked at at once.
     pub is_handed_over: bool,
 }
@@ -42,14 +49,31 @@ pub(in crate::model) struct Resumed {
     pub(in crate::model) line: StatusLine,
     /// The changes with which it goes on.
     pub(in crate::model) changes: Vec<Change>,
+    /// Its turns of late, and whether it flaps.
+    pub(in crate::model) flapping: Flapping,
+    /// Set while the verdict is down.
+    pub(in crate::model) recovery: Option<Recovery>,
 }
 
 impl Memory {
     /// Returns the verdict of those votes that are still fresh at `now`.
     #[must_use]
-    pub fn verdict(&self, interval_ms: i64, now: Timestamp) -> Verdict {
-        let known = self.all_votes().filter(|vote| !is_future(vote.checked_at, now));
-        majority(known.filter(|vote| vote.is_fresh(now, interval_ms)).map(|vote| vote.status))
+    pub fn verdict(&self, plan: &WatchPlan, now: Timestamp) -> Verdict {
+        let fresh = self.fresh_votes(plan, now).map(|vote| vote.status);
+        let votes = plan.rules.quorum.judge(fresh);
+        self.recovery(plan, now).map_or(votes, |recovery| recovery.verdict(votes, plan.rules.recovery_checks))
+    }
+
+    /// Returns how far the recovery of a service that is down has come: at least as far as its votes show.
+    fn recovery(&self, plan: &WatchPlan, now: Timestamp) -> Option<Recovery> {
+        let is_down = self.status == MeasuredStatus::Down;
+        self.recovery.or_else(|| is_down.then(|| Recovery::of_votes(self.fresh_votes(plan, now))))
+    }
+
+    fn fresh_votes(&self, plan: &WatchPlan, now: Timestamp) -> impl Iterator<Item = Vote> + Clone {
+        let interval_ms = plan.interval_ms;
+        self.all_votes()
+            .filter(move |vote| !is_future(vote.checked_at, now) && vote.is_fresh(now, interval_ms))
     }
 
     /// Returns the time of the newest result that is not of the future.
@@ -70,23 +94,25 @@ impl Memory {
         Self { status: self.status, status_since: self.status_since, ..Self::default() }
     }
 
-    fn all_votes(&self) -> impl Iterator<Item = Vote> {
+    fn all_votes(&self) -> impl Iterator<Item = Vote> + Clone {
         self.votes.iter().map(|(_, vote)| *vote).chain(self.absent.iter().map(|absent| absent.vote))
     }
 
     /// Returns the part that holds at `now`. Results of the future were recorded under a clock that was wrong: nobody
     /// knows how old they are. A status of the future goes on from now.
-    pub(in crate::model) fn resume(self, now: Timestamp) -> Resumed {
+    pub(in crate::model) fn resume(self, plan: Option<&WatchPlan>, now: Timestamp) -> Resumed {
+        let recovery = plan.and_then(|plan| self.recovery(plan, now));
         let newest = self.all_votes().map(|vote| vote.checked_at).max();
         let mut line = StatusLine::new(self.status, self.status_since);
         let changes = match self.status_since.filter(|since| is_future(*since, now)) {
             Some(since) => line.set_back(newest.map_or(since, |newest| newest.max(since)), now),
             None => Vec::new(),
         };
-        let Self { mut votes, mut absent, .. } = self;
+        let Self { mut votes, mut absent, flapping, .. } = self;
         votes.retain(|(_, vote)| !is_future(vote.checked_at, now));
         absent.retain(|absent| !is_future(absent.vote.checked_at, now));
-        Resumed { votes, absent, line, changes }
+        let flapping = flapping.until(now.plus_ms(STEP_MS));
+        Resumed { votes, absent, line, changes, flapping, recovery }
     }
 }
 

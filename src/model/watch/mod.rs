@@ -9,9 +9,11 @@ mod consensus;
 mod effect;
 mod memory;
 mod plan;
+mod recovery;
 mod round;
 #[cfg(test)]
 mod tests;
+mod unrest;
 
 use crate::clock::{STEP_MS, Timestamp};
 use crate::model::check::Outcome;
@@ -25,7 +27,13 @@ pub use crate::model::watch::effect::{Attempt, Effect, Finished, Heard, Opinion,
 pub(super) use crate::model::watch::memory::Resumed;
 pub use crate::model::watch::memory::{AbsentVote, Memory};
 pub use crate::model::watch::plan::{PlannedLocation, RoundKeeper, WatchPlan};
+pub use crate::model::watch::recovery::Recovery;
 pub use crate::model::watch::round::{Ended, Round, Start};
+
+/// Haste lasts so long, in milliseconds; then an uncertain state is looked at five times as often as usual.
+const HASTE_MS: i64 = 120_000;
+/// The time from one haste to the next while locations never agree in between.
+const HASTE_AGAIN_MS: i64 = 600_000;
 
 /// The state of the watch over one service.
 #[derive(Clone, Debug)]
@@ -40,6 +48,8 @@ pub struct Watch {
     next_judgement: Option<Timestamp>,
     /// The hurry that they were told of last.
     told_hurry_until: Timestamp,
+    /// The beginning of the last haste.
+    haste_since: Timestamp,
 }
 
 impl Watch {
@@ -48,7 +58,7 @@ impl Watch {
     #[must_use]
     pub fn begin(plan: WatchPlan, memory: Memory, now: Timestamp) -> (Self, Vec<Effect>) {
         let is_handed_over = memory.is_handed_over;
-        let resumed = memory.resume(now);
+        let resumed = memory.resume(Some(&plan), now);
         let is_new = resumed.votes.is_empty();
         let last_look = |slot| {
             let vote = resumed.votes.iter().find(|(place, _)| *place == slot);
@@ -68,7 +78,10 @@ impl Watch {
         let arrivals = arrivals.map(|slot| Arrivals::after(last_look(slot))).collect();
         let next_judgement = is_kept_elsewhere.then(|| now.plus_ms(plan.interval_ms));
         let (consensus, effects) = Consensus::begin(&plan, resumed, now);
-        (Self { plan, rounds, arrivals, consensus, next_judgement, told_hurry_until: now }, effects)
+        let haste_since = now.plus_ms(-HASTE_AGAIN_MS);
+        let told_hurry_until = now;
+        let watch = Self { plan, rounds, arrivals, consensus, next_judgement, told_hurry_until, haste_since };
+        (watch, effects)
     }
 
     /// Puts the first look off: many services began at once. For a watch that has just begun without votes.
@@ -134,26 +147,29 @@ impl Watch {
         now: Timestamp,
     ) -> Vec<Effect> {
         let mut effects = Vec::new();
-        let is_among_others = self.rounds.len() > 1;
-        let Some(Some(round)) = self.rounds.get_mut(attempt.slot) else {
+        let slot = attempt.slot;
+        let Some(Some(round)) = self.rounds.get_mut(slot) else {
             return effects;
         };
         match round.finish(&self.plan, attempt, outcome, now) {
-            Ended::TriesAgain => {}
-            Ended::Unmeasured => {
-                if is_among_others {
-                    round.hurry_until(self.consensus.hurry_until(now));
+            Ended::TriesAgain(status) => {
+                if self.consensus.doubt(slot, status, checked_at) {
+                    self.ask_others_here(slot, checked_at, now);
                 }
-                push_missed(round.plan_next(&self.plan, attempt, now), &mut effects);
+            }
+            Ended::Unmeasured => {
+                if self.rounds.len() > 1 {
+                    let hurry_until = self.consensus.hurry_until(now);
+                    self.rounds[slot].iter_mut().for_each(|round| round.hurry_until(hurry_until));
+                }
+                self.plan_next(attempt, now, &mut effects);
             }
             Ended::Measured(measurement) => {
                 let vote = Vote { status: measurement.status, checked_at };
                 effects.push(Effect::Record(Finished { attempt, checked_at, measurement }));
-                self.take_vote(attempt.slot, vote, now, &mut effects);
-                if let Some(round) = &mut self.rounds[attempt.slot] {
-                    push_missed(round.plan_next(&self.plan, attempt, now), &mut effects);
-                }
-                self.consensus.judge_vote(checked_at, now, &mut effects);
+                self.take_vote(slot, vote, now, &mut effects);
+                self.plan_next(attempt, now, &mut effects);
+                self.ask_for_haste(slot, now, &mut effects);
             }
         }
         effects
@@ -176,20 +192,32 @@ impl Watch {
         }
         let mut effects = Vec::new();
         self.take_vote(slot, vote, now, &mut effects);
-        self.consensus.judge_vote(checked_at, now, &mut effects);
         Heard::Vote(effects)
     }
 
     /// Does what an engine elsewhere asks of this location, which is the only one of its plan: looks at once, and more
     /// often for `hurry_ms`, which is two intervals at most.
-    pub fn heed(&mut self, look_now: bool, hurry_ms: i64, now: Timestamp) {
+    pub fn heed(&mut self, look_now: bool, hurry_ms: i64, now: Timestamp) -> Vec<Effect> {
         let hurry_ms = hurry_ms.clamp(0, HURRY_INTERVALS * self.plan.interval_ms);
-        if let Some(Some(round)) = self.rounds.first_mut() {
-            round.hurry_until(now.plus_ms(hurry_ms));
-            round.hurry_now(&self.plan, now);
-            if look_now {
-                round.look_now(now);
-            }
+        let mut effects = Vec::new();
+        let Some(Some(round)) = self.rounds.first_mut() else { return effects };
+        let was_calm = !round.is_hurried(now);
+        round.hurry_until(now.plus_ms(hurry_ms));
+        round.hurry_now(&self.plan, now);
+        if look_now {
+            round.look_now(now);
+        }
+        if hurry_ms > 0 {
+            self.begin_haste(was_calm, now);
+            self.ask_for_haste(0, now, &mut effects);
+        }
+        effects
+    }
+
+    /// Looks from there as soon as an uncertain state asks for: there is room for it (see [`Effect::Hasten`]).
+    pub fn hasten(&mut self, slot: usize, now: Timestamp) {
+        if let Some(Some(round)) = self.rounds.get_mut(slot) {
+            round.hasten(&self.plan, now);
         }
     }
 
@@ -220,6 +248,7 @@ impl Watch {
         self.arrivals.iter_mut().for_each(|arrivals| arrivals.shift(jump_ms.min(0)));
         self.next_judgement = self.next_judgement.map(|at| at.plus_ms(jump_ms));
         self.told_hurry_until = self.told_hurry_until.plus_ms(jump_ms);
+        self.haste_since = self.haste_since.plus_ms(jump_ms);
         self.consensus.shift(jump_ms, now)
     }
 
@@ -234,15 +263,20 @@ impl Watch {
         self.consensus.memory()
     }
 
-    /// Takes in a vote, and lets the rounds know what it means for them. A single location has nobody to disagree with; if
-    /// it is told to hurry, then by an engine elsewhere.
+    /// Takes in a vote, draws the conclusion, and lets the rounds know what it means for them.
     fn take_vote(&mut self, place: usize, vote: Vote, now: Timestamp, effects: &mut Vec<Effect>) {
+        let was_calm = self.consensus.hurry_until(now) <= now;
         let confirmation = self.consensus.take_vote(place, vote, now, effects);
-        if self.rounds.len() == 1 {
+        self.consensus.judge_vote(vote.checked_at, now, effects);
+        // A single location has nobody to disagree with; if it is told to hurry, then by an engine elsewhere.
+        if self.rounds.len() == 1 && self.plan.rules.recovery_checks == 1 {
             return;
         }
         let hurry_until = self.consensus.hurry_until(now);
         let is_hurry_news = hurry_until.max(now) != self.told_hurry_until.max(now);
+        if is_hurry_news && now < hurry_until {
+            self.begin_haste(was_calm, now);
+        }
         for (slot, round) in self.rounds.iter_mut().enumerate() {
             let is_asked = confirmation == Confirmation::AskOthers && slot != place;
             let look_now = is_asked && !self.consensus.has_looked_since(slot, vote.checked_at);
@@ -260,6 +294,39 @@ impl Watch {
             }
         }
         self.told_hurry_until = hurry_until;
+    }
+
+    /// The other locations of this process look at once, so that the time-outs of one do not add to theirs. Those elsewhere hear of
+    /// finished checks only.
+    fn ask_others_here(&mut self, place: usize, since: Timestamp, now: Timestamp) {
+        for (slot, round) in self.rounds.iter_mut().enumerate() {
+            let has_looked = self.consensus.has_looked_since(slot, since);
+            if let Some(round) = round.as_mut().filter(|_| slot != place && !has_looked) {
+                round.look_now(now);
+            }
+        }
+    }
+
+    fn plan_next(&mut self, done: Attempt, now: Timestamp, effects: &mut Vec<Effect>) {
+        if let Some(Some(round)) = self.rounds.get_mut(done.slot) {
+            push_missed(round.plan_next(&self.plan, done, now), effects);
+        }
+    }
+
+    /// A new haste begins when the state was certain before, and otherwise not too soon after the last one.
+    fn begin_haste(&mut self, was_calm: bool, now: Timestamp) {
+        if was_calm || now.ms_since(self.haste_since) >= HASTE_AGAIN_MS {
+            self.haste_since = now;
+        }
+    }
+
+    /// Asks for room to look every second, while that is not too old a story.
+    fn ask_for_haste(&self, slot: usize, now: Timestamp, effects: &mut Vec<Effect>) {
+        let Some(Some(round)) = self.rounds.get(slot) else { return };
+        let is_hasty = round.is_hurried(now) && now.ms_since(self.haste_since) < HASTE_MS;
+        if is_hasty && round.can_hasten(&self.plan, now) {
+            effects.push(Effect::Hasten(slot));
+        }
     }
 }
 

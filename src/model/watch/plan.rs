@@ -3,6 +3,7 @@
 //! Made from the settings of a service and the limits of the installation. It knows no time of day and no result.
 
 use crate::clock::{STEP_MS, Timestamp};
+use crate::model::rules::Rules;
 use crate::model::schedule::Schedule;
 use crate::model::service::ProbeRole;
 
@@ -26,8 +27,10 @@ pub struct WatchPlan {
     pub backoff_ms: i64,
     /// Longest wait before a further attempt.
     pub backoff_max_ms: i64,
-    /// Shortest time between two checks of one location while votes disagree.
+    /// Time between two checks of one location while the state is uncertain and there is room for haste.
     pub uncertain_interval_ms: i64,
+    /// How the status is decided.
+    pub rules: Rules,
     /// The locations that check, in their order. While none of them is known nobody looks, and what was seen before ages.
     pub locations: Box<[PlannedLocation]>,
 }
@@ -74,7 +77,9 @@ impl WatchPlan {
         let role = self.locations.get(slot)?.role;
         let schedule = Schedule::new(self.hash, self.interval_ms, slot, self.locations.len());
         let alone = PlannedLocation { role, round: RoundKeeper::Watch };
-        Some(Self { hash: schedule.phase_ms().unsigned_abs(), locations: [alone].into(), ..self.clone() })
+        let hash = schedule.phase_ms().unsigned_abs();
+        // It measures; what is believed is decided elsewhere.
+        Some(Self { hash, rules: Rules::default(), locations: [alone].into(), ..self.clone() })
     }
 
     /// Returns true if a result that was measured at `checked_at` came in time to say something of the present. One that

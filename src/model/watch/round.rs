@@ -11,7 +11,7 @@ use crate::model::watch::plan::WatchPlan;
 
 /// A check that is due within this time needs no catch-up after a restart, and catch-ups are spread over it.
 const CATCH_UP_SPREAD_MS: i64 = 60_000;
-/// In a hurry a location looks this many times as often.
+/// In a hurry a location looks this many times as often, and more often only where there is room for it.
 const HURRY_SPEED: i64 = 5;
 /// A run that was due longer ago is missed.
 const MADE_UP_MS: i64 = 15_000;
@@ -54,8 +54,8 @@ pub struct Start {
 /// The end of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It was bad, and another attempt decides.
-    TriesAgain,
+    /// It was bad, as this says, and another attempt decides.
+    TriesAgain(CheckStatus),
     /// Trouble of our own: it says nothing about the target.
     Unmeasured,
     /// The check is finished.
@@ -134,7 +134,7 @@ impl Round {
         if measurement.status != CheckStatus::Up && attempt.attempt < plan.attempts {
             let at = now.plus_ms(plan.backoff_after_ms(attempt.attempt));
             self.next = Next { at, scheduled_at: attempt.scheduled_at, attempt: attempt.attempt + 1 };
-            return Ended::TriesAgain;
+            return Ended::TriesAgain(measurement.status);
         }
         Ended::Measured(measurement)
     }
@@ -157,6 +157,27 @@ impl Round {
     /// Looks more often until then; a time that is over ends the hurry. The run that is planned already stays.
     pub const fn hurry_until(&mut self, until: Timestamp) {
         self.hurry_until = until;
+    }
+
+    /// True while it looks more often.
+    #[must_use]
+    pub fn is_hurried(&self, now: Timestamp) -> bool {
+        now < self.hurry_until
+    }
+
+    /// True if it would look sooner with more haste than a hurry has.
+    #[must_use]
+    pub fn can_hasten(&self, plan: &WatchPlan, now: Timestamp) -> bool {
+        self.running.is_none()
+            && self.next.attempt == 1
+            && now.plus_ms(plan.uncertain_interval_ms) < self.next.at
+    }
+
+    /// Brings the run that is planned as far forward as may be.
+    pub fn hasten(&mut self, plan: &WatchPlan, now: Timestamp) {
+        if self.can_hasten(plan, now) {
+            self.next = Next::run(now.plus_ms(plan.uncertain_interval_ms));
+        }
     }
 
     /// Brings the run that is planned forward, if there is a hurry and no check is going on.

@@ -3,13 +3,19 @@
 //! Rows are numbered in the order in which they were recorded, and their times rise with the numbers, except where results of
 //! another tool were imported, and where the wall clock was set back: such services have rows with the cause `clock`, which
 //! an index of their own finds.
+//!
+//! Rows that tell of flapping (causes 8 and 9) change no status: they are read by [`flapping`] alone.
 
+use std::collections::HashMap;
+
+use sea_orm::sea_query::SimpleExpr;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, Statement};
 use watchkeeper_entities::status_change::{Column, Entity, Model};
 
 use crate::clock::Timestamp;
+use crate::model::flapping::{Flapping, is_turn};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
-use crate::model::partition::{PARTITIONS, Partitions};
+use crate::model::partition::{PARTITIONS, Partition, Partitions};
 use crate::model::service::ServiceKey;
 use crate::model::status_line::in_time_order;
 use crate::model::time_range::TimeRange;
@@ -33,6 +39,7 @@ pub async fn since(
     let before = Entity::find()
         .filter(Column::ServiceId.eq(service))
         .filter(Column::At.lt(from.ms()))
+        .filter(of_status())
         .order_by_desc(Column::At)
         .order_by_desc(Column::Id)
         .one(connection)
@@ -40,6 +47,11 @@ pub async fn since(
     let mut found: Vec<StatusChange> = before.iter().map(from_row).collect::<Result<_, _>>()?;
     found.extend(later);
     Ok(found)
+}
+
+/// Leaves out what tells of flapping. Its causes have the highest numbers.
+fn of_status() -> SimpleExpr {
+    Column::Cause.lt(ChangeCause::Flapping.code())
 }
 
 /// Returns true if the wall clock was ever set back in the past of the service.
@@ -55,7 +67,8 @@ async fn recorded(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
 ) -> Result<Vec<StatusChange>, HistoryError> {
-    let rows = Entity::find().filter(Column::ServiceId.eq(service)).order_by_asc(Column::Id);
+    let rows =
+        Entity::find().filter(Column::ServiceId.eq(service)).filter(of_status()).order_by_asc(Column::Id);
     rows.all(connection).await?.iter().map(from_row).collect()
 }
 
@@ -69,7 +82,7 @@ async fn not_before(
     // The number of the cause is written out, or its index would not be used.
     let text = "SELECT STRING_AGG(at || ' ' || from_status || ' ' || to_status || ' ' || cause, ',' ORDER BY at, id), \
         CASE WHEN EXISTS (SELECT 1 FROM status_change WHERE cause = 6 AND service_id = $1) THEN 1 ELSE 0 END \
-        FROM status_change WHERE service_id = $1 AND at >= $2";
+        FROM status_change WHERE service_id = $1 AND at >= $2 AND cause < 8";
     let values = [service.into(), from.ms().into()];
     let statement = Statement::from_sql_and_values(connection.get_database_backend(), text, values);
     let Some(row) = connection.query_one_raw(statement).await? else { return Ok(Some(Vec::new())) };
@@ -106,12 +119,12 @@ pub async fn latest_of(
     let among = match partitions {
         Partitions::NONE => return Ok(Vec::new()),
         Partitions::ALL => String::new(),
-        _ => format!("WHERE service_id % {PARTITIONS} IN ({})", numbers.join(", ")),
+        _ => format!("AND service_id % {PARTITIONS} IN ({})", numbers.join(", ")),
     };
     let text = format!(
         "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
-        (SELECT service_id, MAX(at) AS at FROM status_change {among} GROUP BY service_id) n \
-        ON c.service_id = n.service_id AND c.at = n.at ORDER BY c.service_id, c.id DESC"
+        (SELECT service_id, MAX(at) AS at FROM status_change WHERE cause < 8 {among} GROUP BY service_id) n \
+        ON c.service_id = n.service_id AND c.at = n.at AND c.cause < 8 ORDER BY c.service_id, c.id DESC"
     );
     let statement = Statement::from_string(connection.get_database_backend(), text);
     let mut rows = Entity::find().from_raw_sql(statement).all(connection).await?;
@@ -124,10 +137,42 @@ pub async fn latest_of(
     rows.iter().map(from_row).collect()
 }
 
+/// The turns since `from` of every service of these partitions, and whether it flaps; of most there is neither. One statement,
+/// however many services there are.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn flapping(
+    connection: &impl ConnectionTrait,
+    partitions: Partitions,
+    from: Timestamp,
+) -> Result<HashMap<ServiceKey, Flapping>, HistoryError> {
+    // Status 1 is up, 2 and 3 are degraded and down.
+    let text = "SELECT id, service_id, at, from_status, to_status, cause FROM status_change WHERE cause >= 8 OR (at >= $1 \
+        AND cause <> 5 AND cause <> 7 AND ((from_status = 1 AND to_status IN (2, 3)) OR (to_status = 1 AND from_status IN (2, 3)))) \
+        ORDER BY service_id, at, id";
+    let backend = connection.get_database_backend();
+    let statement = Statement::from_sql_and_values(backend, text, [from.ms().into()]);
+    let rows = Entity::find().from_raw_sql(statement).all(connection).await?;
+    let mut found = HashMap::new();
+    for rows in rows.chunk_by(|row, next| row.service_id == next.service_id) {
+        let service = rows[0].service_id;
+        if !partitions.contains(Partition::of(service)) {
+            continue;
+        }
+        let changes = rows.iter().map(from_row).collect::<Result<Vec<_>, _>>()?;
+        let told = changes.iter().rfind(|change| change.cause.is_about_flapping());
+        let is_flapping = told.is_some_and(|told| told.cause == ChangeCause::Flapping);
+        let turns = changes.iter().filter(|change| is_turn(change.from, change.to));
+        found.insert(service, Flapping::resumed(turns.map(|turn| turn.at), is_flapping));
+    }
+    Ok(found)
+}
+
 /// The last recorded change of every service in whose past the wall clock was set back.
 async fn last_recorded(connection: &impl ConnectionTrait) -> Result<Vec<Model>, HistoryError> {
     let text = "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
-        (SELECT MAX(id) AS id FROM status_change WHERE cause <> 5 AND service_id IN \
+        (SELECT MAX(id) AS id FROM status_change WHERE cause <> 5 AND cause < 8 AND service_id IN \
         (SELECT service_id FROM status_change WHERE cause = 6) GROUP BY service_id) n ON c.id = n.id";
     let statement = Statement::from_string(connection.get_database_backend(), text);
     Ok(Entity::find().from_raw_sql(statement).all(connection).await?)
@@ -144,6 +189,7 @@ pub async fn first_own(
     let row = Entity::find()
         .filter(Column::ServiceId.eq(service))
         .filter(Column::Cause.ne(ChangeCause::Imported.code()))
+        .filter(of_status())
         .order_by_asc(Column::At)
         .one(connection)
         .await?;
@@ -186,7 +232,7 @@ pub async fn latest(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
 ) -> Result<Option<StatusChange>, HistoryError> {
-    let of_service = Entity::find().filter(Column::ServiceId.eq(service));
+    let of_service = Entity::find().filter(Column::ServiceId.eq(service)).filter(of_status());
     if was_set_back(connection, service).await? {
         let own = of_service.filter(Column::Cause.ne(ChangeCause::Imported.code()));
         let row = own.order_by_desc(Column::Id).one(connection).await?;
@@ -206,7 +252,7 @@ pub async fn superseded_before(
     before: Timestamp,
 ) -> Result<Vec<i64>, HistoryError> {
     let text = "SELECT old.id FROM status_change AS old WHERE old.at < $1 AND old.cause <> 6 AND EXISTS (SELECT 1 FROM status_change AS newer \
-        WHERE newer.service_id = old.service_id AND newer.at > old.at AND newer.at <= $1 AND (newer.id > old.id OR old.cause = 5))";
+        WHERE newer.service_id = old.service_id AND newer.at > old.at AND newer.at <= $1 AND newer.cause < 8 AND (newer.id > old.id OR old.cause = 5))";
     let backend = connection.get_database_backend();
     let rows =
         connection.query_all_raw(Statement::from_sql_and_values(backend, text, [before.ms().into()])).await?;

@@ -85,6 +85,7 @@ impl Viewer<'_> {
         let StoredService { service, tags, in_maintenance, heartbeat } = stored;
         let live = LiveFigures {
             verdict: snapshot.verdict,
+            is_flapping: snapshot.is_flapping,
             last_check_at: snapshot.last_check_at,
             uptime_30d: snapshot.uptime_30d,
             avg_response_ms: snapshot.avg_response_ms,

@@ -37,6 +37,8 @@ pub(super) struct ServiceView<'a> {
     status: &'static str,
     #[schema(schema_with = effective_status)]
     effective_status: &'static str,
+    /// True while it goes up and down again and again; `settings.flapping_changes` says when that is.
+    is_flapping: bool,
     #[schema(schema_with = stated_status, required)]
     status_override: Option<&'static str>,
     #[schema(schema_with = string_or_null, required)]
@@ -88,6 +90,8 @@ pub(super) struct HeartbeatView {
 pub(super) struct LiveFigures {
     /// The verdict of its locations.
     pub(super) verdict: Verdict,
+    /// True while it goes up and down again and again.
+    pub(super) is_flapping: bool,
     /// Time of the newest stored result.
     pub(super) last_check_at: Option<Timestamp>,
     /// Availability over 30 days in percent.
@@ -124,6 +128,7 @@ impl<'a> ServiceView<'a> {
             target: service.target.as_deref(),
             status: ServiceStatus::measured(service, live.verdict).as_str(),
             effective_status: ServiceStatus::effective(service, live.verdict, live.in_maintenance).as_str(),
+            is_flapping: live.is_flapping && service.pause.is_none(),
             status_override: stated.map(|stated| stated.status.as_str()),
             status_override_reason: stated.map(|stated| stated.reason.as_str()),
             status_override_at: stated.map(|stated| stated.at),
@@ -253,6 +258,7 @@ mod tests {
         };
         let live = LiveFigures {
             verdict: Verdict::Up,
+            is_flapping: false,
             last_check_at: Some(Timestamp::from_ms(1_795_193_431_120)),
             uptime_30d: Some(99.982),
             avg_response_ms: Some(142.5),
@@ -261,7 +267,7 @@ mod tests {
         let expected: Value = serde_json::from_str(
             r##"{
             "id": "rNSJxMbDTX2uHc08AiCqo", "name": "Shop front", "check_type": "http", "check_type_label": "HTTP",
-            "target": "https://shop.example.com/health", "status": "up", "effective_status": "up",
+            "target": "https://shop.example.com/health", "status": "up", "effective_status": "up", "is_flapping": false,
             "status_override": null, "status_override_reason": null, "status_override_at": null,
             "status_override_by": null,
             "is_paused": false, "paused_reason": null, "paused_at": null,

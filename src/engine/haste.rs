@@ -1,0 +1,139 @@
+//! The room for haste: how many checks a second may come early because the state of their services is uncertain.
+//!
+//! A pure structure, one a location and shard. One service whose locations disagree is looked at every second. When a large host
+//! goes away with thousands of services, all of them are uncertain at once; then so many looks a second come early for
+//! each host and in all, and the others keep to the rhythm of a hurry, as they would without any haste.
+
+use std::collections::HashMap;
+
+use crate::config::limits::EngineLimits;
+
+/// Hosts that are remembered before those are looked for that need not be.
+const HOSTS: usize = 1_024;
+
+/// The room for haste of one location on one shard.
+#[derive(Debug)]
+pub(super) struct Haste {
+    per_second: u64,
+    per_host_and_second: u64,
+    all: Allowance,
+    /// By host key; a host that is not here has not hurried of late.
+    hosts: HashMap<u64, Allowance>,
+}
+
+/// So many a second, of which those of one second may come at once. It counts thousandths.
+#[derive(Clone, Copy, Debug)]
+struct Allowance {
+    left: u64,
+    at_ms: u64,
+}
+
+impl Allowance {
+    const fn full(per_second: u64) -> Self {
+        Self { left: per_second * 1_000, at_ms: 0 }
+    }
+
+    fn refill(&mut self, per_second: u64, now_ms: u64) {
+        let passed_ms = now_ms.saturating_sub(self.at_ms);
+        self.left = passed_ms.saturating_mul(per_second).saturating_add(self.left).min(per_second * 1_000);
+        self.at_ms = now_ms;
+    }
+
+    const fn has_room(self) -> bool {
+        self.left >= 1_000
+    }
+}
+
+impl Haste {
+    /// All room is there.
+    pub(super) fn new(limits: &EngineLimits) -> Self {
+        let per_second = limits.hasty_checks_per_second.into();
+        Self {
+            per_second,
+            per_host_and_second: limits.hasty_checks_per_host_and_second.into(),
+            all: Allowance::full(per_second),
+            hosts: HashMap::new(),
+        }
+    }
+
+    /// Takes the room for one check towards a host, if there is some. `now_ms` never goes back.
+    pub(super) fn take(&mut self, host_key: u64, now_ms: u64) -> bool {
+        self.all.refill(self.per_second, now_ms);
+        if !self.all.has_room() {
+            return false;
+        }
+        self.forget_calm_hosts(now_ms);
+        let of_host = self.hosts.entry(host_key).or_insert(Allowance::full(self.per_host_and_second));
+        of_host.refill(self.per_host_and_second, now_ms);
+        if !of_host.has_room() {
+            return false;
+        }
+        of_host.left -= 1_000;
+        self.all.left -= 1_000;
+        true
+    }
+
+    /// A host of which nobody has asked for a second has all its room again.
+    fn forget_calm_hosts(&mut self, now_ms: u64) {
+        if self.hosts.len() >= HOSTS {
+            self.hosts.retain(|_, host| now_ms.saturating_sub(host.at_ms) < 1_000);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn haste() -> Haste {
+        Haste::new(&EngineLimits {
+            hasty_checks_per_second: 20,
+            hasty_checks_per_host_and_second: 5,
+            ..EngineLimits::default()
+        })
+    }
+
+    #[test]
+    fn one_service_may_hurry_every_second_for_ever() {
+        let mut haste = haste();
+        assert!((0..1_000).all(|second| haste.take(7, second * 1_000)));
+    }
+
+    #[test]
+    fn a_host_that_goes_away_leaves_room_for_others() {
+        let mut haste = haste();
+        assert_eq!((0..1_000).filter(|_| haste.take(7, 0)).count(), 5);
+        assert!(haste.take(8, 0));
+        assert_eq!((0..1_000).filter(|_| haste.take(7, 1_000)).count(), 5, "a second later");
+        assert_eq!((0..1_000).filter(|host| haste.take(100 + host, 1_000)).count(), 15, "and all together");
+    }
+
+    #[test]
+    fn calm_hosts_are_forgotten() {
+        let mut haste = Haste::new(&EngineLimits::default());
+        for host in 0..100_000 {
+            haste.take(host, host * 20);
+        }
+        assert!(haste.hosts.len() <= HOSTS, "{} hosts", haste.hosts.len());
+    }
+
+    proptest! {
+        #[test]
+        fn no_second_sees_more_than_two_allowances(asked in prop::collection::vec((0_u64..200, 0_u64..6), 1..400)) {
+            let (mut haste, mut now_ms, mut taken) = (haste(), 0, Vec::new());
+            for (wait_ms, host) in asked {
+                now_ms += wait_ms;
+                if haste.take(host, now_ms) {
+                    taken.push((now_ms, host));
+                }
+            }
+            for (at, host) in &taken {
+                let second: Vec<_> = taken.iter().filter(|(other, _)| (*at..*at + 1_000).contains(other)).collect();
+                prop_assert!(second.len() <= 40);
+                prop_assert!(second.iter().filter(|(_, other)| other == host).count() <= 10);
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! `depends_on` of a service write: services and tags that it depends on, found among those of the organisation.
+//!
+//! An entry is the id of a service, or a tag by its id or name. All entries are resolved before anything is stored; a circle
+//! is found when everything stands in the transaction, with the tags of that moment, and names the services in it.
+
+use serde_json::{Map, Value};
+
+use crate::http::gate::auth::Caller;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::rule::FieldRule;
+use crate::id::Id;
+use crate::model::dependency::{DEPENDENCIES_MAX, Dependency};
+use crate::model::service::{NamedService, Service, ServiceKey};
+use crate::model::tag::TagName;
+use crate::store::{Transaction, dependencies, linked, services, tags};
+
+/// What a body says of the services that this one depends on.
+pub(super) struct Depending {
+    /// The errors in it.
+    pub(super) errors: FieldErrors,
+    /// `None` when the body says nothing of it.
+    choice: Option<Vec<Dependency>>,
+}
+
+impl Depending {
+    /// Reads the body of a write to a service, and looks up what it names.
+    pub(super) async fn read(
+        body: &Map<String, Value>,
+        transaction: &Transaction,
+        caller: &Caller,
+    ) -> Result<Self, ApiError> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let entries = fields.optional("depends_on").and_then(|field| field.list(DEPENDENCIES_MAX));
+        let Some(entries) = entries else { return Ok(Self { errors: errors.into_inner(), choice: None }) };
+        let texts: Vec<Option<&str>> =
+            entries.iter().map(|entry| entry.string().map(str::trim)).collect();
+        let ids: Vec<Id> = texts.iter().flatten().filter_map(|text| text.parse().ok()).collect();
+        let names: Vec<TagName> = texts.iter().flatten().filter_map(|text| text.parse().ok()).collect();
+        let organisation = caller.organisation.key;
+        let services = linked::services_to_link(transaction, organisation, &ids).await?;
+        let tags = tags::find_all(transaction, organisation, &ids, &names).await?;
+        let mut choice: Vec<Dependency> = Vec::new();
+        for (entry, text) in entries.iter().zip(texts) {
+            let Some(text) = text else { continue };
+            let id: Option<Id> = text.parse().ok();
+            let service = id.and_then(|id| services.get(&id)).cloned().map(Dependency::Service);
+            let name: Option<TagName> = text.parse().ok();
+            let is_meant = |tag: &&crate::model::tag::Tag| Some(tag.id) == id || Some(&tag.name) == name.as_ref();
+            let tag = tags.iter().find(is_meant);
+            let tag = tag.map(|tag| Dependency::Tag { key: tag.row, id: tag.id, label: tag.name.label() });
+            match service.or(tag) {
+                Some(found) if choice.contains(&found) => {}
+                Some(found) => choice.push(found),
+                None => {
+                    let _ = entry.refuse::<()>(FieldRule::DependencyUnknown(text.to_owned()));
+                }
+            }
+        }
+        Ok(Self { errors: errors.into_inner(), choice: Some(choice) })
+    }
+
+    /// Returns true if the service will depend on something else than before.
+    pub(super) async fn is_change(
+        &self,
+        transaction: &Transaction,
+        service: ServiceKey,
+    ) -> Result<bool, ApiError> {
+        let Some(choice) = &self.choice else { return Ok(false) };
+        let stored = dependencies::of_services(transaction, &[service]).await?.remove(&service);
+        Ok(stored.unwrap_or_default() != *choice)
+    }
+
+    /// Stores it.
+    pub(super) async fn store(
+        &self,
+        transaction: &Transaction,
+        service: ServiceKey,
+    ) -> Result<(), ApiError> {
+        let Some(choice) = &self.choice else { return Ok(()) };
+        Ok(dependencies::set_of_service(transaction, service, choice).await?)
+    }
+}
+
+/// Passes when nobody in the organisation depends on itself, also by way of others. The write is complete but for its
+/// commit; `field` is what it has changed.
+pub(super) async fn refuse_circles(
+    transaction: &Transaction,
+    service: &Service,
+    field: &'static str,
+) -> Result<(), ApiError> {
+    let graph = dependencies::graph(transaction, service.organisation).await?;
+    let Some(circle) = graph.cycle() else { return Ok(()) };
+    let known = services::by_keys(transaction, &circle).await?;
+    let name = |key: &ServiceKey| {
+        known.iter().find(|service| service.key == *key).map_or("?", |service| service.name.as_str())
+    };
+    let names: Vec<&str> = circle.iter().map(name).collect();
+    Err(ApiError::Fields(FieldErrors::of(field, FieldRule::DependencyCircle(names.join(" → ")))))
+}
+
+/// The id and name of a service that another one depends on.
+pub(super) const fn named(service: &NamedService) -> (Id, &str) {
+    (service.id, service.name.as_str())
+}

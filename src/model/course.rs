@@ -1,0 +1,94 @@
+//! The course of a service: its status line as it is drawn now, and whether it flaps.
+//!
+//! Whoever measures, checks or pings, draws it. The beginning and the end of flapping are told as changes from the present
+//! status to itself: they change no status, and whoever reads a status line leaves them out.
+
+use crate::clock::Timestamp;
+use crate::model::flapping::{Flapping, FlappingRule, is_turn};
+use crate::model::history::{ChangeCause, MeasuredStatus};
+use crate::model::status_line::{Change, StatusLine};
+
+/// The end of a status line, and the turns that lead up to it.
+#[derive(Clone, Debug, Default)]
+pub struct Course {
+    line: StatusLine,
+    /// `None` while there are no turns: of nearly all services nearly always.
+    flapping: Option<Box<Flapping>>,
+    rule: FlappingRule,
+}
+
+impl Course {
+    /// Goes on with a line and its turns.
+    #[must_use]
+    pub fn new(line: StatusLine, flapping: Flapping, rule: FlappingRule) -> Self {
+        let flapping = (flapping != Flapping::default()).then(|| Box::new(flapping));
+        Self { line, flapping, rule }
+    }
+
+    /// The line.
+    #[must_use]
+    pub const fn line(&self) -> StatusLine {
+        self.line
+    }
+
+    /// The present status.
+    #[must_use]
+    pub const fn status(&self) -> MeasuredStatus {
+        self.line.status()
+    }
+
+    /// The turns that lead up to it.
+    #[must_use]
+    pub fn flapping(&self) -> Flapping {
+        self.flapping.as_deref().cloned().unwrap_or_default()
+    }
+
+    /// Another rule says from now on when it flaps.
+    pub const fn judge_by(&mut self, rule: FlappingRule) {
+        self.rule = rule;
+    }
+
+    /// Goes on with another status from `at` on: nothing when it is the present one, and a second change when that makes
+    /// it flap.
+    pub fn change_to(
+        &mut self,
+        to: MeasuredStatus,
+        cause: ChangeCause,
+        at: Timestamp,
+    ) -> impl Iterator<Item = Change> + use<> {
+        let change = self.line.change_to(to, cause, at);
+        let turn = change.filter(|change| self.rule.changes > 0 && is_turn(change.from, change.to));
+        let begun = turn.and_then(|turn| self.flapping.get_or_insert_default().turn(self.rule, turn.at));
+        [change, begun.map(|at| self.told(ChangeCause::Flapping, at))].into_iter().flatten()
+    }
+
+    /// Notices that it does not flap any more.
+    pub fn settle(&mut self, now: Timestamp) -> Option<Change> {
+        let flapping = self.flapping.as_mut()?;
+        let settled = flapping.settle(self.rule, now);
+        if flapping.is_idle(self.rule, now) {
+            self.flapping = None;
+        }
+        settled.map(|at| self.told(ChangeCause::Settled, at))
+    }
+
+    /// Nobody watches any more: the status is unknown from `at` on, and nothing flaps.
+    pub fn end(&mut self, cause: ChangeCause, at: Timestamp) -> impl Iterator<Item = Change> + use<> {
+        let ended = self.line.change_to(MeasuredStatus::Unknown, cause, at);
+        let flapped = self.flapping.take().is_some_and(|mut flapping| flapping.end());
+        [ended, flapped.then(|| self.told(ChangeCause::Settled, at))].into_iter().flatten()
+    }
+
+    /// The wall clock was set back by `-jump_ms` to `now`; see [`StatusLine::set_back`]. What was seen moves back with it.
+    pub fn set_back(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
+        if let Some(flapping) = &mut self.flapping {
+            flapping.shift(jump_ms);
+        }
+        self.line.set_back(now.plus_ms(-jump_ms), now)
+    }
+
+    const fn told(&self, cause: ChangeCause, at: Timestamp) -> Change {
+        let status = self.line.status();
+        Change { at, from: status, to: status, cause }
+    }
+}

@@ -1,0 +1,282 @@
+//! What a watch has to believe, worked out anew from everything that ever happened: slow, and without any state in between.
+//!
+//! It knows the same rules in other words. Looks, votes and moments of judgement go in; the changes that must have been told
+//! come out.
+
+use super::*;
+use crate::model::flapping::is_turn;
+use crate::model::verdict::quorum::Quorum;
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) now: Timestamp,
+    pub(super) what: What,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// An attempt was bad, and is tried again.
+    Attempt(Seen),
+    /// A location votes.
+    Vote(Seen),
+    /// Nothing but that time has passed.
+    Judgement,
+}
+
+/// A look that began at `at`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) slot: usize,
+    pub(super) at: Timestamp,
+    pub(super) status: CheckStatus,
+}
+
+/// Everything that happened, and what followed.
+pub(super) struct Replay<'a> {
+    plan: &'a WatchPlan,
+    entries: &'a [Entry],
+    verdict: Verdict,
+    /// The entry at which the verdict became down, and the look that decided it.
+    outage: (usize, Timestamp),
+    /// The entries at which a gap was noticed, and the beginning of it.
+    gaps: Vec<(usize, Timestamp)>,
+    told: Vec<Change>,
+    /// The last time somebody looked at the clock.
+    judged_at: Timestamp,
+}
+
+/// Returns the changes that a watch by this plan must have told.
+pub(super) fn replay(plan: &WatchPlan, entries: &[Entry]) -> Vec<Change> {
+    let begin = Timestamp::from_ms(0);
+    let mut replay = Replay {
+        plan,
+        entries,
+        verdict: Verdict::Unknown,
+        outage: (0, begin),
+        gaps: Vec::new(),
+        told: Vec::new(),
+        judged_at: begin,
+    };
+    for place in 0..entries.len() {
+        replay.pass(place);
+    }
+    replay.told
+}
+
+impl Replay<'_> {
+    fn pass(&mut self, place: usize) {
+        let Entry { now, what } = self.entries[place];
+        match what {
+            What::Attempt(_) => {}
+            What::Vote(seen) => {
+                self.note_gap(place, place, seen.at);
+                let recovered_at = self.decide(place, seen.at);
+                self.tell_verdict(place, seen.at, recovered_at);
+            }
+            What::Judgement => {
+                let is_silent = self.last_result(place).is_some_and(|last| self.is_gap(last, now));
+                self.note_gap(place, place, now);
+                let recovered_at = self.decide(place, now);
+                if !is_silent {
+                    self.tell_verdict(place, now, recovered_at);
+                } else if self.verdict == Verdict::Unknown {
+                    self.tell(MeasuredStatus::Unknown, ChangeCause::Stale, now);
+                }
+                self.settle(now);
+            }
+        }
+    }
+
+    fn status(&self) -> MeasuredStatus {
+        let changes = self.told.iter().filter(|change| !change.cause.is_about_flapping());
+        changes.last().map(|change| change.to).unwrap_or_default()
+    }
+
+    fn votes(&self, until: usize) -> impl DoubleEndedIterator<Item = (usize, Seen)> + Clone {
+        let entries = self.entries[..until].iter().enumerate();
+        entries.filter_map(|(place, entry)| match entry.what {
+            What::Vote(seen) => Some((place, seen)),
+            _ => None,
+        })
+    }
+
+    fn last_result(&self, until: usize) -> Option<Timestamp> {
+        self.votes(until).map(|(_, seen)| seen.at).max()
+    }
+
+    fn is_gap(&self, last: Timestamp, now: Timestamp) -> bool {
+        self.plan.backed_until(last, now) < now
+    }
+
+    fn note_gap(&mut self, place: usize, until: usize, now: Timestamp) {
+        let Some(last) = self.last_result(until).filter(|last| self.is_gap(*last, now)) else { return };
+        if self.status().verdict() != Verdict::Unknown {
+            let blind_since = last.plus_ms(self.plan.interval_ms);
+            self.gaps.push((place, blind_since));
+            self.tell(MeasuredStatus::NoData, ChangeCause::Gap, blind_since);
+        }
+    }
+
+    /// The newest vote of each location after this entry, if it is fresh then.
+    fn fresh(&self, place: usize) -> Vec<Seen> {
+        let now = self.entries[place].now;
+        let newest = |slot| self.votes(place + 1).rev().map(|(_, seen)| seen).find(|seen| seen.slot == slot);
+        let fresh = |seen: &Seen| {
+            Vote { status: seen.status, checked_at: seen.at }.is_fresh(now, self.plan.interval_ms)
+        };
+        (0..self.plan.locations.len()).filter_map(newest).filter(fresh).collect()
+    }
+
+    fn vote(&self, place: usize) -> Verdict {
+        let fresh = self.fresh(place);
+        let with = |level| fresh.iter().filter(|seen| seen.status >= level).count();
+        let (all, down, bad) = (fresh.len(), with(CheckStatus::Down), with(CheckStatus::Degraded));
+        let is_enough = |count: usize, is_down: bool| match self.plan.rules.quorum {
+            Quorum::Any => count > 0,
+            Quorum::All => count == all,
+            Quorum::AtLeast(needed) => count >= all.min(needed.into()),
+            Quorum::Majority if is_down => count > all - count,
+            Quorum::Majority => count > 0 && count >= all - count,
+        };
+        match (all, is_enough(down, true), is_enough(bad, false)) {
+            (0, ..) => Verdict::Unknown,
+            (_, true, _) => Verdict::Down,
+            (_, false, true) => Verdict::Degraded,
+            (_, false, false) => Verdict::Up,
+        }
+    }
+
+    /// Comes to the verdict; returns the first good look when an outage is over.
+    fn decide(&mut self, place: usize, at: Timestamp) -> Option<Timestamp> {
+        let votes = self.vote(place);
+        let (good, since) = if self.verdict == Verdict::Down { self.row(place) } else { (0, None) };
+        let needed = usize::from(self.plan.rules.recovery_checks);
+        let is_better = matches!(votes, Verdict::Up | Verdict::Degraded);
+        if self.verdict == Verdict::Down && is_better && needed > 1 && good < needed {
+            return None;
+        }
+        let is_over = self.verdict == Verdict::Down && is_better;
+        if votes == Verdict::Down && self.verdict != Verdict::Down {
+            self.outage = (place, at);
+        }
+        self.verdict = votes;
+        since.filter(|_| is_over).map(|since| since.min(at))
+    }
+
+    /// The good results in a row since the outage began, and the first of them.
+    fn row(&self, until: usize) -> (usize, Option<Timestamp>) {
+        let (begin, mut broken_at) = self.outage;
+        let (mut good, mut since) = (0, None::<Timestamp>);
+        for place in begin + 1..=until {
+            if let Some((_, blind_since)) = self.gaps.iter().find(|(noticed, _)| *noticed == place) {
+                since = since.filter(|since| since > blind_since);
+            }
+            let What::Vote(seen) = self.entries[place].what else { continue };
+            if seen.status != CheckStatus::Down {
+                if seen.at > broken_at {
+                    good += 1;
+                    since = Some(since.map_or(seen.at, |since| since.min(seen.at)));
+                }
+                continue;
+            }
+            let before = self.votes(place).rev().find(|(_, vote)| vote.slot == seen.slot);
+            let was_better = before.is_some_and(|(_, vote)| vote.status != CheckStatus::Down);
+            let says_down = was_better || self.vote(place) == Verdict::Down;
+            if says_down && since.is_none_or(|since| since <= seen.at) {
+                (good, since, broken_at) = (0, None, broken_at.max(seen.at));
+            }
+        }
+        (good, since)
+    }
+
+    fn tell_verdict(&mut self, place: usize, at: Timestamp, recovered_at: Option<Timestamp>) {
+        let (from, to) = (self.status(), MeasuredStatus::from(self.verdict));
+        let rank = |status: MeasuredStatus| status.verdict().as_check().map(|status| status as u8);
+        let is_worse = rank(to) > Some(0) && rank(from) < rank(to);
+        let at = if is_worse { self.worse_since(place, at) } else { recovered_at.unwrap_or(at) };
+        self.tell(to, ChangeCause::Votes, at);
+    }
+
+    /// The first look at what all who say so now have seen since then.
+    fn worse_since(&self, place: usize, at: Timestamp) -> Timestamp {
+        let Some(level) = self.verdict.as_check() else { return at };
+        let says_so = self.fresh(place).into_iter().filter(|seen| seen.status >= level);
+        let runs: Vec<_> = says_so.map(|seen| self.run(place, seen, level)).collect();
+        let better_at = runs.iter().filter_map(|(_, better_at)| *better_at).max();
+        let counts = |since: &Timestamp| better_at.is_none_or(|better| since.ms_since(better) > -2_000);
+        runs.iter().map(|(since, _)| *since).filter(counts).min().map_or(at, |since| since.min(at))
+    }
+
+    /// Since when a location has said so without a break, and the last vote before that said better. A gap is a break for what
+    /// began before it.
+    fn run(&self, until: usize, newest: Seen, level: CheckStatus) -> (Timestamp, Option<Timestamp>) {
+        let mut run: Vec<(usize, Seen)> = Vec::new();
+        for (place, entry) in self.entries[..=until].iter().enumerate() {
+            if let Some((_, blind_since)) = self.gaps.iter().find(|(noticed, _)| *noticed == place)
+                && run.first().is_some_and(|(_, first)| first.at <= *blind_since)
+            {
+                run.clear();
+            }
+            match entry.what {
+                What::Attempt(seen) | What::Vote(seen) if seen.slot == newest.slot => {
+                    if seen.status >= level { run.push((place, seen)) } else { run.clear() }
+                }
+                _ => {}
+            }
+        }
+        let Some((first, seen)) = run.first() else { return (newest.at, None) };
+        let before = self.votes(*first).rev().map(|(_, seen)| seen).find(|vote| vote.slot == seen.slot);
+        (seen.at, before.filter(|vote| vote.status < level).map(|vote| vote.at))
+    }
+
+    fn tell(&mut self, to: MeasuredStatus, cause: ChangeCause, at: Timestamp) {
+        let from = self.status();
+        if from == to {
+            return;
+        }
+        let before = self.told.iter().rev().find(|change| !change.cause.is_about_flapping());
+        let at = before.map_or(at, |before| at.max(before.at.plus_ms(1)));
+        let was_flapping = self.is_flapping();
+        self.told.push(Change { at, from, to, cause });
+        let limit = usize::from(self.plan.rules.flapping.changes);
+        // What was too old when somebody looked is forgotten, also for a turn that is noticed later.
+        let seen = self.turns(at).min(self.turns(at.max(self.judged_at)));
+        if is_turn(from, to) && limit > 0 && !was_flapping && seen > limit {
+            self.tell_about_flapping(ChangeCause::Flapping, at);
+        }
+    }
+
+    fn tell_about_flapping(&mut self, cause: ChangeCause, at: Timestamp) {
+        let status = self.status();
+        let before = self.told.iter().rfind(|change| change.cause.is_about_flapping());
+        let at = before.map_or(at, |before| at.max(before.at.plus_ms(1)));
+        self.told.push(Change { at, from: status, to: status, cause });
+    }
+
+    fn is_flapping(&self) -> bool {
+        let about = self.told.iter().rfind(|change| change.cause.is_about_flapping());
+        about.is_some_and(|change| change.cause == ChangeCause::Flapping)
+    }
+
+    /// The turns in the window that ends at a moment.
+    fn turns(&self, at: Timestamp) -> usize {
+        let window_ms = i64::from(self.plan.rules.flapping.minutes) * 60_000;
+        let turns = self.told.iter().filter(|change| is_turn(change.from, change.to));
+        turns.filter(|change| at.ms_since(change.at) < window_ms).count()
+    }
+
+    fn settle(&mut self, now: Timestamp) {
+        self.judged_at = now;
+        let limit = usize::from(self.plan.rules.flapping.changes);
+        if !self.is_flapping() || self.turns(now) > limit / 2 {
+            return;
+        }
+        // The moment at which one turn too few was left: that at which one of them left the window.
+        let window_ms = i64::from(self.plan.rules.flapping.minutes) * 60_000;
+        let turns = self.told.iter().filter(|change| is_turn(change.from, change.to));
+        let ends = turns.map(|change| change.at.plus_ms(window_ms));
+        let at = ends.filter(|end| self.turns(*end) <= limit / 2).min().expect("it flapped after turns");
+        self.tell_about_flapping(ChangeCause::Settled, at);
+    }
+}

@@ -1,0 +1,127 @@
+//! What is remembered of a service only while something is wrong with it: since when each location sees that, and how far
+//! a recovery has come.
+//!
+//! An outage begins with the first bad attempt that led to it, also with one that was retried. A location that sees trouble all
+//! the time while the others do not must not drag that beginning back, so looks count only if they began after the last look
+//! at which a location that now says the same still said better.
+
+use crate::clock::Timestamp;
+use crate::model::check::CheckStatus;
+use crate::model::verdict::Vote;
+use crate::model::watch::recovery::Recovery;
+
+/// A bad look that began up to so long before the last better one of another location belongs to the same outage: the target
+/// went away while both looked.
+const TOGETHER_MS: i64 = 2_000;
+
+/// The memory of a service that is not simply up.
+#[derive(Clone, Debug)]
+pub(super) struct Unrest {
+    /// Of each location in the plan.
+    streaks: Box<[Streak]>,
+    /// Used while the verdict is down.
+    pub(super) recovery: Recovery,
+}
+
+/// What a location has seen of late.
+#[derive(Clone, Copy, Debug, Default)]
+struct Streak {
+    /// Since when it is not up.
+    troubled: Option<Run>,
+    /// Since when it is down.
+    down: Option<Run>,
+}
+
+/// Bad looks without a better one in between.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    /// The start of the last better look before.
+    better_at: Option<Timestamp>,
+    /// The start of the first bad attempt.
+    since: Timestamp,
+}
+
+impl Run {
+    /// A run of which nothing but the newest look is known.
+    pub(super) const fn at(since: Timestamp) -> Self {
+        Self { better_at: None, since }
+    }
+}
+
+impl Unrest {
+    /// Nothing is remembered of any location.
+    pub(super) fn new(locations: usize) -> Self {
+        Self { streaks: vec![Streak::default(); locations].into(), recovery: Recovery::default() }
+    }
+
+    /// Takes in an attempt that began at `at`; `before` is the vote of its location until now. Returns true if it is the first
+    /// of its kind.
+    pub(super) fn note(
+        &mut self,
+        place: usize,
+        status: CheckStatus,
+        at: Timestamp,
+        before: Option<Vote>,
+    ) -> bool {
+        let Some(streak) = self.streaks.get_mut(place) else { return false };
+        let troubled = extended(&mut streak.troubled, CheckStatus::Degraded, status, (at, before));
+        let down = extended(&mut streak.down, CheckStatus::Down, status, (at, before));
+        troubled || down
+    }
+
+    /// Returns the run of a location that says at least `level`.
+    pub(super) fn run(&self, place: usize, level: CheckStatus) -> Option<Run> {
+        let streak = self.streaks.get(place)?;
+        if level == CheckStatus::Down { streak.down } else { streak.troubled }
+    }
+
+    /// Nobody looked from `blind_since` on: what was seen before says nothing of the time after it.
+    pub(super) fn forget_before(&mut self, blind_since: Timestamp) {
+        for streak in &mut self.streaks {
+            for run in [&mut streak.troubled, &mut streak.down] {
+                *run = run.filter(|run| run.since > blind_since);
+            }
+        }
+        self.recovery.begin_after_gap(blind_since);
+    }
+
+    /// The wall clock was set back, and the times of what was seen with it.
+    pub(super) fn shift(&mut self, jump_ms: i64) {
+        let runs = self.streaks.iter_mut().flat_map(|streak| [&mut streak.troubled, &mut streak.down]);
+        for run in runs.flatten() {
+            run.since = run.since.plus_ms(jump_ms);
+            run.better_at = run.better_at.map(|at| at.plus_ms(jump_ms));
+        }
+        self.recovery.shift(jump_ms);
+    }
+
+    /// True if no location sees anything wrong.
+    pub(super) fn is_over(&self) -> bool {
+        self.streaks.iter().all(|streak| streak.troubled.is_none() && streak.down.is_none())
+    }
+}
+
+/// Goes on with a run, begins one, or ends it; true if one begins.
+fn extended(
+    run: &mut Option<Run>,
+    level: CheckStatus,
+    status: CheckStatus,
+    (at, before): (Timestamp, Option<Vote>),
+) -> bool {
+    if status < level {
+        *run = None;
+        return false;
+    }
+    let begins = run.is_none();
+    let better_at = before.filter(|vote| vote.status < level).map(|vote| vote.checked_at);
+    run.get_or_insert(Run { better_at, since: at });
+    begins
+}
+
+/// Returns the beginning of the trouble that these runs of locations are about; `None` without any.
+pub(super) fn beginning(runs: impl Iterator<Item = Run> + Clone) -> Option<Timestamp> {
+    let better_at = runs.clone().filter_map(|run| run.better_at).max();
+    let earliest = better_at.map(|at| at.plus_ms(-TOGETHER_MS));
+    let since = runs.map(|run| run.since);
+    since.filter(|since| earliest.is_none_or(|earliest| earliest < *since)).min()
+}
