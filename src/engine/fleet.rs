@@ -215,7 +215,7 @@ impl Fleet {
         let generation = self.launched;
         let shard = Arc::clone(self.shard(definition.id));
         let fleet = Arc::clone(self.address.get_or_insert_with(|| Arc::new(ctx.address())));
-        let id = definition.id;
+        let (id, memory) = (definition.id, memory.map(Box::new));
         #[expect(
             clippy::disallowed_methods,
             reason = "one for each life, and lost it would leave the service dead"

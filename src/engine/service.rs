@@ -37,7 +37,8 @@ pub struct ServiceActor {
     pub(super) definition: Arc<Definition>,
     pub(super) shard: Arc<Shard>,
     pub(super) watching: Watching,
-    memory: Option<Memory>,
+    /// Until it starts; boxed, for it stays away after that.
+    memory: Option<Box<Memory>>,
     sequence: u32,
     timer: Option<SpawnHandle>,
     /// The moment for which the timer was set.
@@ -79,7 +80,7 @@ impl ServiceActor {
     pub(super) fn new(
         definition: Arc<Definition>,
         shard: Arc<Shard>,
-        memory: Option<Memory>,
+        memory: Option<Box<Memory>>,
         address: Arc<Addr<Self>>,
     ) -> Self {
         let anchor = (shard.clock.now(), Instant::now());
@@ -309,7 +310,7 @@ impl Actor for ServiceActor {
 
     fn started(&mut self, ctx: &mut Context<Self>) {
         let memory = self.memory.take().unwrap_or_default();
-        self.begin(memory, ctx);
+        self.begin(*memory, ctx);
     }
 }
 

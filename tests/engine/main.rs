@@ -8,6 +8,7 @@ mod capacity;
 mod closing;
 mod day;
 mod definition;
+mod detection;
 mod elsewhere;
 mod facts;
 mod first_look;

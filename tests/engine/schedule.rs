@@ -26,7 +26,7 @@ use crate::play::play;
 #[case::a_bad_result_is_tried_again_after_a_growing_wait(
     "a: 0 down",
     "0 watch retries=3; 30 end",
-    "1.400 a down due 0 try 4 | 1.400 unknown>down votes"
+    "1.400 a down due 0 try 4 | 0 unknown>down votes"
 )]
 #[case::a_retry_that_succeeds_counts_as_up(
     "a: 0 up, 60 down, 60.1 up",

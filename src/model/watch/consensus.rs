@@ -204,20 +204,25 @@ impl Consensus {
                 effects.extend(stale.map(Effect::Change));
             }
         } else {
-            self.judge_vote(now, now, effects);
+            self.decide(now, now);
+            self.tell_verdict(now, now, effects);
         }
         effects.extend(self.course.settle(now).map(Effect::Change));
     }
 
     /// Draws the conclusion from a vote that was cast at `at`.
     pub fn judge_vote(&mut self, at: Timestamp, now: Timestamp, effects: &mut Vec<Effect>) {
-        let before = self.verdict;
         let recovered_at = self.decide(at, now);
-        if self.verdict == before && self.course.status() == before.into() {
+        self.tell_verdict(recovered_at.unwrap_or(at), now, effects);
+    }
+
+    /// Tells the verdict, if it is another one than before. What makes it worse has begun before anybody was convinced.
+    fn tell_verdict(&mut self, at: Timestamp, now: Timestamp, effects: &mut Vec<Effect>) {
+        let to = MeasuredStatus::from(self.verdict);
+        if to == self.course.status() {
             return;
         }
-        let to = MeasuredStatus::from(self.verdict);
-        let at = if self.is_worse(to) { self.worsened_at(at, now) } else { recovered_at.unwrap_or(at) };
+        let at = if self.is_worse(to) { self.worsened_at(at, now) } else { at };
         effects.extend(self.course.change_to(to, ChangeCause::Votes, at).map(Effect::Change));
     }
 

@@ -77,9 +77,9 @@ impl Replay<'_> {
             What::Judgement => {
                 let is_silent = self.last_result(place).is_some_and(|last| self.is_gap(last, now));
                 self.note_gap(place, place, now);
-                let recovered_at = self.decide(place, now);
+                self.decide(place, now);
                 if !is_silent {
-                    self.tell_verdict(place, now, recovered_at);
+                    self.tell_verdict(place, now, None);
                 } else if self.verdict == Verdict::Unknown {
                     self.tell(MeasuredStatus::Unknown, ChangeCause::Stale, now);
                 }
