@@ -9,6 +9,7 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use watchkeeper::clock::Timestamp;
 use watchkeeper::model::check::{CheckStatus, Measurement, Outcome, Timings};
+use watchkeeper::model::rules::Rules;
 use watchkeeper::model::service::ProbeRole;
 use watchkeeper::model::verdict::{Verdict, majority};
 use watchkeeper::model::watch::{Attempt, Effect, Memory, PlannedLocation, RoundKeeper, Watch, WatchPlan};
@@ -56,6 +57,7 @@ fn plan() -> WatchPlan {
         backoff_ms: 200,
         backoff_max_ms: 1_000,
         uncertain_interval_ms: 1_000,
+        rules: Rules::default(),
         locations: [PlannedLocation { role: ProbeRole::Full, round: RoundKeeper::Watch }; 3].into(),
     }
 }

@@ -70,7 +70,8 @@ fn without_settings_a_heartbeat_has_the_defaults() {
         assert_eq!(shown[key], value, "{key}");
     }
     let expected = json!({"interval_seconds": 300, "timeout_seconds": 10, "retries": 2, "assigned_probes": null,
-        "probe_roles": null, "config": {"grace_seconds": 60, "conditions": []}});
+        "probe_roles": null, "config": {"grace_seconds": 60, "conditions": []},
+        "confirmation": "majority", "recovery_checks": 1, "flapping_changes": 6, "flapping_minutes": 30});
     assert_eq!(shown["settings"], expected);
     assert_eq!(shown["heartbeat"]["last_ping_at"], Value::Null);
     let secret = address(&shown).strip_prefix("/ping/").unwrap().to_owned();

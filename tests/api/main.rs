@@ -17,6 +17,7 @@ mod clients;
 mod component_tree;
 mod components;
 mod custom_domains;
+mod edges;
 mod effective_status;
 mod empty_lists;
 mod engine_view;

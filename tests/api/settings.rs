@@ -46,7 +46,8 @@ fn every_default_is_stored_and_read_back(
     let body = json!({"name": "x", "check_type": check_type, "target": target, "settings": {"interval_seconds": 604_800}});
     let id = create(&client, &body);
     let expected = json!({"interval_seconds": 604_800, "timeout_seconds": 10, "retries": 2, "assigned_probes": null,
-        "probe_roles": null, "config": config});
+        "probe_roles": null, "config": config,
+        "confirmation": "majority", "recovery_checks": 1, "flapping_changes": 6, "flapping_minutes": 30});
     assert_eq!(settings_of(&client, &id), expected);
 }
 
@@ -208,4 +209,47 @@ fn the_shortest_interval_is_that_of_plan_and_type(
         }
         None => assert_eq!(answer.status, 201, "{}", answer.body),
     }
+}
+
+/// The rules of a status (addition): written, kept, changed one by one, also of a service that reports itself.
+#[rstest]
+#[case("tcp", "any", 1, 0, 1)]
+#[case("tcp", "all", 10, 100, 1_440)]
+#[case("tcp", 2, 3, 6, 30)]
+#[case("heartbeat", 50, 2, 4, 10)]
+fn the_rules_of_a_status_are_settings(
+    #[case] check_type: &str,
+    #[case] confirmation: impl Into<Value>,
+    #[case] recovery_checks: u8,
+    #[case] flapping_changes: u8,
+    #[case] flapping_minutes: u16,
+) {
+    let client = Server::shared_client();
+    let rules = json!({"confirmation": confirmation.into(), "recovery_checks": recovery_checks,
+        "flapping_changes": flapping_changes, "flapping_minutes": flapping_minutes});
+    let mut body = json!({"name": "x", "check_type": check_type, "target": "127.0.0.1:9", "settings": rules});
+    body["settings"]["interval_seconds"] = json!(604_800);
+    let id = create(&client, &body);
+    let shown = |settings: &Value| {
+        rules.as_object().unwrap().keys().map(|key| (key.clone(), settings[key].clone())).collect::<Value>()
+    };
+    assert_eq!(shown(&settings_of(&client, &id)), rules);
+    client.patch(&service(&id), &json!({"settings": {"retries": 1}})).expect(200);
+    assert_eq!(shown(&settings_of(&client, &id)), rules);
+    client.patch(&service(&id), &json!({"settings": {"confirmation": "majority"}})).expect(200);
+    assert_eq!(settings_of(&client, &id)["confirmation"], "majority");
+    assert_eq!(settings_of(&client, &id)["recovery_checks"], rules["recovery_checks"]);
+    assert_eq!(client.get(&service(&id)).expect(200).data()["is_flapping"], false);
+}
+
+#[test]
+fn rules_that_are_wrong_are_refused_together() {
+    let settings = json!({"interval_seconds": 604_800, "confirmation": "most", "recovery_checks": 11,
+        "flapping_changes": -1, "flapping_minutes": 1_441});
+    let found = post_http(&settings).expect(422).errors();
+    let keys: Vec<&str> = found.iter().map(|(key, _)| key.as_str()).collect();
+    let expected = ["confirmation", "recovery_checks", "flapping_changes", "flapping_minutes"]
+        .map(|key| format!("settings.{key}"));
+    assert_eq!(keys, expected);
+    assert_eq!(found[0].1, "Unknown value. Allowed: any, majority, all, 1 to 50.");
 }

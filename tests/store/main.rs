@@ -12,6 +12,7 @@ mod compaction;
 mod domains;
 mod erase;
 mod figures;
+mod flapping;
 mod heartbeats;
 mod holds;
 mod idempotency_keys;

@@ -89,8 +89,8 @@ impl Replay<'_> {
     }
 
     fn status(&self) -> MeasuredStatus {
-        let changes = self.told.iter().filter(|change| !change.cause.is_about_flapping());
-        changes.last().map(|change| change.to).unwrap_or_default()
+        let last = self.told.iter().rfind(|change| !change.cause.is_about_flapping());
+        last.map(|change| change.to).unwrap_or_default()
     }
 
     fn votes(&self, until: usize) -> impl DoubleEndedIterator<Item = (usize, Seen)> + Clone {
@@ -235,7 +235,7 @@ impl Replay<'_> {
         if from == to {
             return;
         }
-        let before = self.told.iter().rev().find(|change| !change.cause.is_about_flapping());
+        let before = self.told.iter().rfind(|change| !change.cause.is_about_flapping());
         let at = before.map_or(at, |before| at.max(before.at.plus_ms(1)));
         let was_flapping = self.is_flapping();
         self.told.push(Change { at, from, to, cause });
