@@ -175,6 +175,25 @@ impl ErrorCode {
     pub fn from_code(code: i16) -> Option<Self> {
         u8::try_from(code).ok().and_then(Self::from_repr)
     }
+
+    /// Returns true if a dead network of our own looks like this as well: silence, no way to the target, a connection that
+    /// breaks. The others say that somebody answered.
+    #[must_use]
+    pub const fn may_be_the_network(self) -> bool {
+        matches!(
+            self,
+            Self::DnsServfail
+                | Self::DnsTimeout
+                | Self::ConnectTimeout
+                | Self::ConnectReset
+                | Self::ConnectUnreachable
+                | Self::TlsHandshake
+                | Self::HttpTimeout
+                | Self::HttpProtocol
+                | Self::IcmpNoReply
+                | Self::DualstackPartial
+        )
+    }
 }
 
 /// The reason why a check is not `up`, for machines and for people.
@@ -249,6 +268,8 @@ words! {
         Panicked,
         /// The location's queue was full.
         QueueFull,
+        /// The location has lost its own network: none of its reference targets answers.
+        LocationImpaired,
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) mod facts;
 pub mod flapping;
 pub mod heartbeat;
 pub mod history;
+pub mod impairment;
 pub mod incident;
 pub mod incident_news;
 pub mod incident_policy;

@@ -1,0 +1,331 @@
+//! The rule by which a location knows that it has lost its own network.
+//!
+//! A location asks its reference targets, hosts that have nothing to do with any service. One that has answered in the last
+//! hours is proven; when no proven one answers any more, the location is impaired: its failing checks are no data, until
+//! one answers again. A reference that has never answered proves nothing, so a gateway that ignores pings blinds nobody.
+//!
+//! Times are milliseconds of a steady clock since any moment. Nothing is asked here, and nobody is waited for.
+
+/// A reference is proven for so long after its last answer.
+pub const PROOF_MS: u64 = 6 * 3_600_000;
+/// Knowledge of this age tells whether to believe a failure that was an answer, such as a refusal.
+pub const FRESH_MS: u64 = 1_000;
+
+/// The reference targets of one location, and what they say about it.
+#[derive(Clone, Debug)]
+pub struct Impairment<K> {
+    references: Vec<Reference<K>>,
+    /// When the newest look began.
+    looked_ms: Option<u64>,
+    standing: Standing,
+    /// When the location was last found to be well after it had been impaired.
+    recovered_ms: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Reference<K> {
+    key: K,
+    answered_ms: Option<u64>,
+    /// It is one of those that are asked by now; another one is remembered because it was proven.
+    is_current: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Well,
+    Impaired {
+        /// Meanwhile a check of another machine was up: the references may be wrong.
+        is_doubted: bool,
+    },
+}
+
+/// The result of the question to one reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It answered.
+    Answered,
+    /// It did not answer in time, or there is no way to it.
+    Silent,
+    /// We could not ask, for want of something that has nothing to do with the network.
+    Unasked,
+}
+
+/// A look has changed how the location is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// No proven reference answers any more.
+    Impaired,
+    /// One answers again, or the references have been wrong.
+    Recovered,
+}
+
+/// An attempt that was not up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedAttempt {
+    /// When it started.
+    pub started_ms: u64,
+    /// When it had failed.
+    pub failed_ms: u64,
+    /// A dead network looks like this too: silence, no way, a broken connection.
+    pub may_be_the_network: bool,
+}
+
+/// The answer to the question whether a check failed because of its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Belief {
+    /// Yes.
+    Believed,
+    /// No: the location was impaired at some time while it looked.
+    Impaired,
+    /// That is known after another look, which begins after the failure.
+    LookFirst,
+}
+
+impl<K: Clone + PartialEq> Default for Impairment<K> {
+    fn default() -> Self {
+        Self { references: Vec::new(), looked_ms: None, standing: Standing::Well, recovered_ms: None }
+    }
+}
+
+impl<K: Clone + PartialEq> Impairment<K> {
+    /// Asks these from now on. One that is no longer among them is still asked if it is proven, until one of these answers:
+    /// a machine that has lost its cable has lost its gateway as well.
+    pub fn ask_these(&mut self, current: &[K], now_ms: u64) {
+        self.references.retain_mut(|known| {
+            known.is_current = current.contains(&known.key);
+            known.is_current || known.is_proven(now_ms)
+        });
+        for key in current {
+            if self.references.iter().all(|known| known.key != *key) {
+                self.references.push(Reference { key: key.clone(), answered_ms: None, is_current: true });
+            }
+        }
+    }
+
+    /// Returns those to ask.
+    #[must_use]
+    pub fn asked(&self) -> Vec<K> {
+        self.references.iter().map(|known| known.key.clone()).collect()
+    }
+
+    /// Returns true if the location has lost its network.
+    #[must_use]
+    pub const fn is_impaired(&self) -> bool {
+        matches!(self.standing, Standing::Impaired { .. })
+    }
+
+    /// Returns true if a reference has answered in the last hours.
+    #[must_use]
+    pub fn has_proof(&self, now_ms: u64) -> bool {
+        self.references.iter().any(|known| known.is_proven(now_ms))
+    }
+
+    /// Returns when the newest look began.
+    #[must_use]
+    pub const fn looked_ms(&self) -> Option<u64> {
+        self.looked_ms
+    }
+
+    /// Takes in a look: one answer suffices, and references that are missing in `answers` were not waited for.
+    pub fn note_look(&mut self, began_ms: u64, now_ms: u64, answers: &[(K, Answer)]) -> Option<Turn> {
+        self.looked_ms = self.looked_ms.max(Some(began_ms));
+        let is_answered = self.note_answers(now_ms, answers);
+        let is_lost = !is_answered && self.is_silent(now_ms, answers);
+        match self.standing {
+            Standing::Well if is_lost => {
+                self.standing = Standing::Impaired { is_doubted: false };
+                Some(Turn::Impaired)
+            }
+            Standing::Impaired { is_doubted } if is_answered || (is_doubted && !self.has_proof(now_ms)) => {
+                self.standing = Standing::Well;
+                self.recovered_ms = Some(now_ms);
+                Some(Turn::Recovered)
+            }
+            _ => None,
+        }
+    }
+
+    /// A check of another machine was up. While the location is impaired this is a doubt about the references, which counts
+    /// when their proof has run out.
+    pub const fn note_up(&mut self) {
+        if self.is_impaired() {
+            self.standing = Standing::Impaired { is_doubted: true };
+        }
+    }
+
+    /// Returns whether a failure is believed.
+    #[must_use]
+    pub fn judge(&self, failed: FailedAttempt) -> Belief {
+        let FailedAttempt { started_ms, failed_ms, may_be_the_network } = failed;
+        if self.is_impaired() || self.recovered_ms.is_some_and(|at| at >= started_ms) {
+            return Belief::Impaired;
+        }
+        let since_ms = if may_be_the_network { failed_ms } else { failed_ms.saturating_sub(FRESH_MS) };
+        if !self.has_proof(failed_ms) || self.looked_ms.is_some_and(|at| at >= since_ms) {
+            return Belief::Believed;
+        }
+        Belief::LookFirst
+    }
+
+    /// Notes who answered; whether anybody did.
+    fn note_answers(&mut self, now_ms: u64, answers: &[(K, Answer)]) -> bool {
+        let has_answered = |key: &K| answers.contains(&(key.clone(), Answer::Answered));
+        let (mut is_answered, mut by_current) = (false, false);
+        for known in self.references.iter_mut().filter(|known| has_answered(&known.key)) {
+            known.answered_ms = Some(now_ms);
+            is_answered = true;
+            by_current |= known.is_current;
+        }
+        if by_current {
+            self.references.retain(|known| known.is_current);
+        }
+        is_answered
+    }
+
+    /// Returns true if every proven reference was asked in vain, and there is one.
+    fn is_silent(&self, now_ms: u64, answers: &[(K, Answer)]) -> bool {
+        let is_silent = |known: &Reference<K>| answers.contains(&(known.key.clone(), Answer::Silent));
+        self.has_proof(now_ms)
+            && self.references.iter().filter(|known| known.is_proven(now_ms)).all(is_silent)
+    }
+}
+
+impl<K> Reference<K> {
+    fn is_proven(&self, now_ms: u64) -> bool {
+        self.answered_ms.is_some_and(|at| now_ms.saturating_sub(at) <= PROOF_MS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::Answer::{Answered, Silent, Unasked};
+    use super::*;
+
+    /// A location with the references a and b, of which `proven` have answered at second 0.
+    fn location(proven: &[&'static str]) -> Impairment<&'static str> {
+        let mut location = Impairment::default();
+        location.ask_these(&["a", "b"], 0);
+        let answers: Vec<_> = proven.iter().map(|key| (*key, Answered)).collect();
+        assert_eq!(location.note_look(0, 0, &answers), None);
+        location
+    }
+
+    /// Those that have answered before, what they say a minute later, and whether that impairs the location.
+    #[rstest]
+    #[case::nobody_ever_answered(&[], Silent, Silent, false)]
+    #[case::the_only_proven_one_is_silent(&["a"], Silent, Silent, true)]
+    #[case::one_that_never_answered_answers_now(&["a"], Silent, Answered, false)]
+    #[case::one_that_never_answered_is_silent(&["a"], Answered, Silent, false)]
+    #[case::one_of_two_is_silent(&["a", "b"], Silent, Answered, false)]
+    #[case::both_are_silent(&["a", "b"], Silent, Silent, true)]
+    #[case::one_of_two_could_not_be_asked(&["a", "b"], Silent, Unasked, false)]
+    #[case::an_unproven_one_could_not_be_asked(&["a"], Silent, Unasked, true)]
+    #[case::nobody_could_be_asked(&["a", "b"], Unasked, Unasked, false)]
+    fn a_location_is_impaired_when_no_proven_reference_answers(
+        #[case] proven: &[&'static str],
+        #[case] a: Answer,
+        #[case] b: Answer,
+        #[case] is_impaired: bool,
+    ) {
+        let mut location = location(proven);
+        let turn = location.note_look(60_000, 61_000, &[("a", a), ("b", b)]);
+        assert_eq!((turn, location.is_impaired()), (is_impaired.then_some(Turn::Impaired), is_impaired));
+    }
+
+    /// What is said to an impaired location, and whether it is well then.
+    #[rstest]
+    #[case::the_proven_one(Answered, Silent, true)]
+    #[case::the_other_one(Silent, Answered, true)]
+    #[case::nobody(Silent, Silent, false)]
+    #[case::nobody_could_be_asked(Unasked, Unasked, false)]
+    fn one_answer_ends_it(#[case] a: Answer, #[case] b: Answer, #[case] is_well: bool) {
+        let mut location = location(&["a"]);
+        location.note_look(60_000, 61_000, &[("a", Silent), ("b", Silent)]);
+        let turn = location.note_look(62_000, 62_500, &[("a", a), ("b", b)]);
+        assert_eq!(turn, is_well.then_some(Turn::Recovered));
+        assert_eq!(location.is_impaired(), !is_well);
+    }
+
+    /// The look that is known began at second 100 and was answered. An attempt that started and failed at these
+    /// milliseconds.
+    #[rstest]
+    #[case::silence_before_the_look(90_000, 100_000, true, Belief::Believed)]
+    #[case::silence_after_the_look(99_000, 100_001, true, Belief::LookFirst)]
+    #[case::an_answer_shortly_after_the_look(100_500, 101_000, false, Belief::Believed)]
+    #[case::an_answer_longer_after_the_look(100_500, 101_001, false, Belief::LookFirst)]
+    fn a_failure_is_believed_by_newer_knowledge(
+        #[case] started_ms: u64,
+        #[case] failed_ms: u64,
+        #[case] may_be_the_network: bool,
+        #[case] belief: Belief,
+    ) {
+        let mut location = location(&["a"]);
+        location.note_look(100_000, 100_001, &[("a", Answered)]);
+        assert_eq!(location.judge(FailedAttempt { started_ms, failed_ms, may_be_the_network }), belief);
+    }
+
+    /// Impaired from second 60 on, well at second 70.
+    #[rstest]
+    #[case::while_it_was(61_000, 62_000, Belief::Impaired)]
+    #[case::until_after_it(69_000, 70_500, Belief::Impaired)]
+    #[case::across_it(10_000, 70_500, Belief::Impaired)]
+    #[case::after_it(70_001, 70_002, Belief::LookFirst)]
+    fn a_failure_of_a_time_without_network_is_never_believed(
+        #[case] started_ms: u64,
+        #[case] failed_ms: u64,
+        #[case] belief: Belief,
+    ) {
+        let mut location = location(&["a"]);
+        location.note_look(60_000, 61_000, &[("a", Silent), ("b", Silent)]);
+        let failed = FailedAttempt { started_ms: 1, failed_ms: 61_000, may_be_the_network: false };
+        assert_eq!(location.judge(failed), Belief::Impaired);
+        location.note_look(69_999, 70_000, &[("a", Answered)]);
+        assert_eq!(location.judge(FailedAttempt { started_ms, failed_ms, may_be_the_network: true }), belief);
+    }
+
+    #[test]
+    fn without_proof_every_failure_is_believed_at_once() {
+        let mut location = location(&[]);
+        location.note_look(1_000, 2_000, &[("a", Silent), ("b", Silent)]);
+        let failed = FailedAttempt { started_ms: 90_000, failed_ms: 91_000, may_be_the_network: true };
+        assert_eq!(location.judge(failed), Belief::Believed);
+    }
+
+    #[test]
+    fn an_old_proof_proves_nothing() {
+        let mut location = location(&["a"]);
+        let late_ms = PROOF_MS + 1;
+        assert_eq!(location.note_look(late_ms, late_ms, &[("a", Silent), ("b", Silent)]), None);
+    }
+
+    /// A location stays impaired for longer than a proof holds, unless checks of others were up: then its references are
+    /// wrong, such as a gateway that answers pings no more.
+    #[rstest]
+    #[case::nobody_was_up(false, None)]
+    #[case::somebody_was_up(true, Some(Turn::Recovered))]
+    fn references_that_were_wrong_do_not_blind_for_ever(#[case] was_up: bool, #[case] turn: Option<Turn>) {
+        let mut location = location(&["a"]);
+        let silent = [("a", Silent), ("b", Silent)];
+        location.note_look(60_000, 61_000, &silent);
+        if was_up {
+            location.note_up();
+        }
+        assert_eq!(location.note_look(PROOF_MS, PROOF_MS, &silent), None);
+        assert_eq!(location.note_look(PROOF_MS + 1, PROOF_MS + 1, &silent), turn);
+    }
+
+    /// The gateway is gone from the routes with the cable: it is what proves that the network is gone.
+    #[test]
+    fn a_proven_reference_that_is_gone_is_asked_until_another_one_answers() {
+        let mut location = location(&["a"]);
+        location.ask_these(&[], 30_000);
+        assert_eq!(location.asked(), ["a"]);
+        assert_eq!(location.note_look(30_000, 31_000, &[("a", Silent)]), Some(Turn::Impaired));
+        location.ask_these(&["c"], 60_000);
+        assert_eq!(location.asked(), ["a", "c"]);
+        let turn = location.note_look(60_000, 60_001, &[("a", Silent), ("c", Answered)]);
+        assert_eq!((turn, location.asked()), (Some(Turn::Recovered), vec!["c"]));
+    }
+}
