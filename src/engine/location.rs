@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use crate::engine::counters::{Counters, Ticket};
 use crate::engine::lane::{Lane, LaneLimits, Offer, ToHost};
 use crate::engine::service::{CheckFinished, ServiceActor};
-use crate::model::check::{Outcome, Trouble};
+use crate::model::check::{CheckStatus, Outcome, Trouble};
 use crate::model::watch::Attempt;
 pub use crate::probe::prober::Prober;
 use crate::probe::spec::CheckSpec;
@@ -183,10 +183,20 @@ async fn run(lane: Arc<LocationLane>, check: RunCheck) {
     }
 }
 
-/// Runs one attempt. One that ends later than it may was held up by us, whatever it says: the process was stopped, or
-/// kept from its processor.
+/// Runs one attempt. What is not up has to be confirmed before it is believed.
 pub async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> Outcome {
     let started = Instant::now();
+    let outcome = look(prober, Arc::clone(&spec), started).await;
+    if matches!(&outcome, Outcome::Measured(measured) if measured.status == CheckStatus::Up) {
+        return outcome;
+    }
+    let confirmation = AssertUnwindSafe(async move { prober.confirm(spec, started, outcome).await });
+    confirmation.catch_unwind().await.unwrap_or(Outcome::Unmeasured(Trouble::Panicked))
+}
+
+/// One that ends later than it may was held up by us, whatever it says: the process was stopped, or kept from its
+/// processor.
+async fn look(prober: &dyn Prober, spec: Arc<CheckSpec>, started: Instant) -> Outcome {
     let limit = spec.timeout + Duration::from_millis(OVERRUN_MS);
     let check = AssertUnwindSafe(async move { prober.probe(spec).await }).catch_unwind();
     match tokio::time::timeout(limit, check).await {

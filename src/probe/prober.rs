@@ -1,17 +1,19 @@
 //! The runner of checks for a location: this process's own toolbox, or later a worker in another place.
 //!
 //! The engine knows the trait alone. [`Local`] is the one that really looks, and that knows whether its own thread ran
-//! while it looked.
+//! and its own network worked while it looked.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::{FutureExt as _, LocalBoxFuture};
+use futures_util::future::{FutureExt as _, LocalBoxFuture, ready};
 use tokio::runtime::{Handle, Id};
 use tokio::time::Instant;
 
 use crate::model::check::{CheckStatus, Outcome, Trouble};
+use crate::probe::here::is_here;
+use crate::probe::references::References;
 use crate::probe::spec::CheckSpec;
 use crate::probe::stalls::Stalls;
 use crate::probe::toolbox::Toolbox;
@@ -25,6 +27,22 @@ const STALLED_MIN: Duration = Duration::from_millis(200);
 pub trait Prober: Send + Sync + 'static {
     /// Runs it once. Never fails: see [`Outcome`].
     fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome>;
+
+    /// Returns what is to be believed of an attempt that started at `started` and was not up. May look at something else
+    /// before it answers, for some seconds at most.
+    fn confirm(
+        &self,
+        _spec: Arc<CheckSpec>,
+        _started: Instant,
+        outcome: Outcome,
+    ) -> LocalBoxFuture<'static, Outcome> {
+        ready(outcome).boxed_local()
+    }
+
+    /// Returns true if the location has lost its own network.
+    fn is_impaired(&self) -> bool {
+        false
+    }
 }
 
 /// Runs checks in this process, on the thread that asks, which runs a `LocalSet`.
@@ -33,15 +51,22 @@ pub struct Local(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    toolbox: Toolbox,
+    toolbox: Arc<Toolbox>,
+    references: Option<Arc<References>>,
     stalls: Mutex<HashMap<Id, Arc<Stalls>>>,
 }
 
 impl Local {
-    /// Checks with these tools.
+    /// Checks with these tools. Every failure is believed.
     #[must_use]
     pub fn new(toolbox: Toolbox) -> Self {
-        Self(Arc::new(Shared { toolbox, stalls: Mutex::default() }))
+        Self(Arc::new(Shared { toolbox: Arc::new(toolbox), references: None, stalls: Mutex::default() }))
+    }
+
+    /// Checks with these tools. What fails while none of the references answers is not measured.
+    #[must_use]
+    pub fn beside(references: Arc<References>, toolbox: Arc<Toolbox>) -> Self {
+        Self(Arc::new(Shared { toolbox, references: Some(references), stalls: Mutex::default() }))
     }
 }
 
@@ -49,6 +74,20 @@ impl Prober for Local {
     fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome> {
         let shared = Arc::clone(&self.0);
         async move { shared.probe(&spec).await }.boxed_local()
+    }
+
+    fn confirm(
+        &self,
+        spec: Arc<CheckSpec>,
+        started: Instant,
+        outcome: Outcome,
+    ) -> LocalBoxFuture<'static, Outcome> {
+        let shared = Arc::clone(&self.0);
+        async move { shared.confirm(&spec, started, outcome).await }.boxed_local()
+    }
+
+    fn is_impaired(&self) -> bool {
+        self.0.references.as_ref().is_some_and(|references| references.is_impaired())
     }
 }
 
@@ -58,11 +97,30 @@ impl Shared {
         let start = Instant::now();
         let outcome = crate::probe::run(spec, &self.toolbox).await;
         // What could not be measured says its own reason.
-        let is_bad = matches!(&outcome, Outcome::Measured(measured) if measured.status != CheckStatus::Up);
-        if is_bad && is_explained(spec.timeout, stalls.since(start)) {
+        let Outcome::Measured(measured) = &outcome else { return outcome };
+        if measured.status == CheckStatus::Up {
+            self.note_up(spec);
+        } else if is_explained(spec.timeout, stalls.since(start)) {
             return Outcome::Unmeasured(Trouble::Overrun);
         }
         outcome
+    }
+
+    /// Of a location that is well this is one look at a flag.
+    fn note_up(&self, spec: &CheckSpec) {
+        let impaired = self.references.as_ref().filter(|references| references.is_impaired());
+        if let Some(references) = impaired.filter(|_| !is_here(spec, self.toolbox.resolver())) {
+            references.note_up();
+        }
+    }
+
+    async fn confirm(&self, spec: &CheckSpec, started: Instant, outcome: Outcome) -> Outcome {
+        match &self.references {
+            Some(references) if !is_here(spec, self.toolbox.resolver()) => {
+                references.confirm(started, outcome).await
+            }
+            _ => outcome,
+        }
     }
 
     /// The stalls of this thread's local tasks, which are watched from the first check on. A runtime has one `LocalSet`.

@@ -6,7 +6,7 @@
 //! kind counts, also a refusal.
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ impl Pulse {
         if is_early || claim.is_err() || self.servers.is_empty() {
             return false;
         }
-        let questions = self.servers.iter().map(|server| Box::pin(ask(*server)));
+        let questions = self.servers.iter().map(|server| Box::pin(ask(*server, None)));
         let answered = select_ok(questions).await.is_ok();
         if answered {
             self.note_answer();
@@ -105,13 +105,13 @@ impl Pulse {
     }
 }
 
-/// Asks one server the canary question and waits for an answer to it.
-async fn ask(server: SocketAddr) -> io::Result<()> {
-    let any: SocketAddr = match server {
-        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+/// Asks one server the canary question, from the address `source` if there is one, and waits for an answer to it.
+pub(crate) async fn ask(server: SocketAddr, source: Option<IpAddr>) -> io::Result<()> {
+    let any: IpAddr = match server {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    let socket = UdpSocket::bind(any).await?;
+    let socket = UdpSocket::bind(SocketAddr::new(source.unwrap_or(any), 0)).await?;
     socket.connect(server).await?;
     let mut question = CANARY;
     getrandom::fill(&mut question[..2]).map_err(io::Error::other)?;

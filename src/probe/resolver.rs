@@ -162,6 +162,12 @@ impl Resolver {
         (!found.v6.is_empty() || !found.v4.is_empty()).then_some(found)
     }
 
+    /// The addresses of a name in the hosts file.
+    pub(crate) fn in_hosts_file(&self, name: &Name) -> Option<Vec<IpAddr>> {
+        let found = self.known_to_hosts(name, IpVersion::Auto)?;
+        Some(found.v6.into_iter().chain(found.v4).collect())
+    }
+
     async fn ask(&self, name: &Name, version: IpVersion, both: bool) -> Result<Addresses, Absence> {
         match version {
             IpVersion::Ipv4 => self.family(name, RecordType::A).await.map(Addresses::of_v4),

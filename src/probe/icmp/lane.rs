@@ -94,8 +94,8 @@ impl Lane {
         })
     }
 
-    /// Sends an echo request. Waits only while the socket's send buffer is full.
-    pub(super) async fn send(&self, address: IpAddr) -> io::Result<Expected<'_>> {
+    /// Sends an echo request; the port of `to` is 0. Waits only while the socket's send buffer is full.
+    pub(super) async fn send(&self, to: SocketAddr) -> io::Result<Expected<'_>> {
         let echo = Echo {
             identifier: self.identifier,
             sequence: PingSequence(self.sequence.fetch_add(1, Ordering::Relaxed)),
@@ -104,9 +104,9 @@ impl Lane {
         let (reply, round_trip) = oneshot::channel();
         let expected = Expected { lane: self, token: echo.token, round_trip };
         let request = echo.request(self.family);
-        let waiting = Waiting { address, sequence: echo.sequence, sent: Instant::now(), reply };
+        let waiting = Waiting { address: to.ip(), sequence: echo.sequence, sent: Instant::now(), reply };
         self.waiting().insert(echo.token, waiting);
-        self.socket.send_to(&request, SocketAddr::new(address, 0)).await?;
+        self.socket.send_to(&request, to).await?;
         Ok(expected)
     }
 

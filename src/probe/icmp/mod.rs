@@ -9,6 +9,8 @@ mod pace;
 mod pinger;
 mod series;
 
+use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -25,6 +27,7 @@ use crate::probe::judgement::{Answered, milliseconds};
 use crate::probe::spec::{IcmpCheck, IpVersion};
 use crate::probe::stop::Stop;
 use crate::probe::toolbox::Toolbox;
+use echo::Family;
 use series::Series;
 
 pub(crate) use pinger::Pinger;
@@ -32,6 +35,17 @@ pub use series::ECHO_REQUESTS;
 
 /// The time that the first family may be silent before the other one is asked as well.
 const HEAD_START: Duration = Duration::from_millis(250);
+
+/// Sends one echo request and waits for the reply to it, without end. The port of `to` is 0.
+///
+/// # Errors
+/// What the operating system says; echo requests may not be permitted.
+pub(crate) async fn echo(pinger: &Pinger, to: SocketAddr) -> io::Result<()> {
+    let family = if to.is_ipv4() { Family::V4 } else { Family::V6 };
+    let lane = pinger.lane(family)?;
+    let _ = lane.send(to).await?.round_trip().await;
+    Ok(())
+}
 
 /// Pings, and judges the replies.
 pub(crate) async fn run(

@@ -4,7 +4,7 @@
 //! trips, and requests that are lost are not lost together. What is missing at the end is waited for only as long
 //! as the other replies make it plausible.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
@@ -90,7 +90,7 @@ pub(super) async fn run(pinger: &Pinger, to: Pinned, deadline: Instant) -> Resul
             break;
         }
         last_sent = Instant::now();
-        let mut expected = lane.send(address).await.map_err(|error| unsent(&error))?;
+        let mut expected = lane.send(SocketAddr::new(address, 0)).await.map_err(|error| unsent(&error))?;
         series.sent += 1;
         match timeout_at(deadline.min(last_sent + SPACING), expected.round_trip()).await {
             Ok(round_trip) => series.note(round_trip),

@@ -1,0 +1,324 @@
+//! The reference targets of one location: hosts whose silence says that the location has lost its own network.
+//!
+//! They are asked every 30 s, every second while the location is impaired, and at once when a check was not up: its failure
+//! is believed after one look that all failures share, at most one a second. The rule is `model::impairment`.
+//!
+//! References are the operator's own, never named by a service; so, like name servers, they do not pass the policy for targets.
+
+mod gateways;
+mod question;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use hickory_proto::rr::Name;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::model::check::{ErrorCode, Outcome, Trouble};
+use crate::model::impairment::{Answer, Belief, FailedAttempt, Impairment, Turn};
+use crate::probe::endpoint::Host;
+use crate::probe::toolbox::Toolbox;
+
+/// The time that one look may take.
+const LOOK_TAKES: Duration = Duration::from_secs(1);
+/// A look that took so much longer says nothing: our own thread stood still.
+const STALL_MIN: Duration = Duration::from_millis(500);
+/// Looks that a failure waits for, if our own thread stands still in all but the last one.
+const LOOKS: u8 = 3;
+/// The least time between the beginnings of two looks.
+const PAUSE: Duration = Duration::from_secs(1);
+/// The time between two looks of a location that is well and whose checks are up.
+const IDLE: Duration = Duration::from_secs(30);
+/// The same while nothing is proven yet, for a while: a machine that starts may have no network yet.
+const UNPROVEN: Duration = Duration::from_secs(2);
+const UNPROVEN_FOR: Duration = Duration::from_secs(60);
+
+/// One reference target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// An echo request, or a connection where these are not permitted.
+    Host(Host),
+    /// A TCP connection.
+    Port(Host, u16),
+    /// A gateway: an echo request to an address, which may be of one interface.
+    Gateway(SocketAddr),
+    /// A name server: a question that every one of them answers.
+    NameServer(SocketAddr),
+}
+
+/// The reference targets that a location asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// The name servers and the gateways of the system, without those on this machine.
+    #[default]
+    System,
+    /// These; perhaps none, then the location is never impaired.
+    These(Vec<Reference>),
+}
+
+/// The answers that a look waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Patience {
+    /// The first one says that the location is well.
+    First,
+    /// All of them, so that each is proven.
+    All,
+}
+
+/// The reference targets of one location, and what is known of them.
+pub struct References {
+    /// The location, for the log.
+    code: String,
+    wanted: Wanted,
+    toolbox: Arc<Toolbox>,
+    impairment: Mutex<Impairment<Reference>>,
+    is_impaired: AtomicBool,
+    looks: AtomicU64,
+    /// Held by whoever looks.
+    looking: tokio::sync::Mutex<()>,
+    /// Somebody wants a look, without waiting for it.
+    wanted_soon: Notify,
+    /// The last addresses of references that are given by name: without a network no name can be resolved.
+    addresses: Mutex<HashMap<Name, Vec<IpAddr>>>,
+    born: Instant,
+}
+
+impl fmt::Debug for References {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { code, wanted, is_impaired, .. } = self;
+        f.debug_struct("References")
+            .field("code", code)
+            .field("wanted", wanted)
+            .field("is_impaired", is_impaired)
+            .finish_non_exhaustive()
+    }
+}
+
+impl References {
+    /// Asks nobody yet.
+    #[must_use]
+    pub fn new(code: String, wanted: Wanted, toolbox: Arc<Toolbox>) -> Self {
+        Self {
+            code,
+            wanted,
+            toolbox,
+            impairment: Mutex::default(),
+            is_impaired: AtomicBool::new(false),
+            looks: AtomicU64::new(0),
+            looking: tokio::sync::Mutex::default(),
+            wanted_soon: Notify::new(),
+            addresses: Mutex::default(),
+            born: Instant::now(),
+        }
+    }
+
+    /// Returns true if the location has lost its own network.
+    #[must_use]
+    pub fn is_impaired(&self) -> bool {
+        self.is_impaired.load(Ordering::Relaxed)
+    }
+
+    /// Returns how often they were asked.
+    #[must_use]
+    pub fn looks(&self) -> u64 {
+        self.looks.load(Ordering::Relaxed)
+    }
+
+    /// Looks from time to time, so that there is proof before it is needed, and the end of an impairment is seen.
+    pub async fn run(self: Arc<Self>) {
+        if self.wanted == Wanted::These(Vec::new()) {
+            return std::future::pending().await;
+        }
+        let mut patience = Patience::All;
+        loop {
+            let turn = self.looking.lock().await;
+            self.pause().await;
+            self.look(patience).await;
+            drop(turn);
+            let is_wanted = timeout(self.rest(), self.wanted_soon.notified()).await.is_ok();
+            patience = if is_wanted || self.is_impaired() { Patience::First } else { Patience::All };
+        }
+    }
+
+    /// The time until the next look.
+    fn rest(&self) -> Duration {
+        let now = Instant::now();
+        let is_young = now.saturating_duration_since(self.born) < UNPROVEN_FOR;
+        if self.is_impaired() {
+            PAUSE
+        } else if is_young && !self.lock().has_proof(self.age_ms(now)) {
+            UNPROVEN
+        } else {
+            IDLE
+        }
+    }
+
+    /// Returns what is to be believed of an attempt that started at `started` and was not up.
+    pub(crate) async fn confirm(&self, started: Instant, outcome: Outcome) -> Outcome {
+        match &outcome {
+            Outcome::Measured(measured) => {
+                let code = measured.failure.as_ref().map(|failure| failure.code);
+                self.explanation(started, code).await.map_or(outcome, Outcome::Unmeasured)
+            }
+            Outcome::Unmeasured(Trouble::NetworkDown | Trouble::ResolverUnavailable) => {
+                self.wanted_soon.notify_one();
+                outcome
+            }
+            Outcome::Unmeasured(_) => outcome,
+        }
+    }
+
+    /// A check of another machine was up.
+    pub(crate) fn note_up(&self) {
+        if self.is_impaired() {
+            self.lock().note_up();
+        }
+    }
+
+    /// Returns the trouble of ours that explains why an attempt failed. It may need a look.
+    async fn explanation(&self, started: Instant, code: Option<ErrorCode>) -> Option<Trouble> {
+        let failed = FailedAttempt {
+            started_ms: self.age_ms(started),
+            failed_ms: self.age_ms(Instant::now()),
+            may_be_the_network: code.is_some_and(ErrorCode::may_be_the_network),
+        };
+        let explain = |belief| (belief == Belief::Impaired).then_some(Trouble::LocationImpaired);
+        let belief = self.lock().judge(failed);
+        if belief != Belief::LookFirst {
+            return explain(belief);
+        }
+        let _turn = self.looking.lock().await;
+        for _ in 0..LOOKS {
+            // Somebody else may have looked in the meantime.
+            let belief = self.lock().judge(failed);
+            if belief != Belief::LookFirst {
+                return explain(belief);
+            }
+            self.pause().await;
+            self.look(Patience::First).await;
+        }
+        let belief = self.lock().judge(failed);
+        match belief {
+            Belief::LookFirst => Some(Trouble::Overrun),
+            belief => explain(belief),
+        }
+    }
+
+    /// Waits until another look may begin.
+    async fn pause(&self) {
+        let looked_ms = self.lock().looked_ms();
+        if let Some(looked_ms) = looked_ms {
+            sleep_until(self.born + Duration::from_millis(looked_ms) + PAUSE).await;
+        }
+    }
+
+    /// Asks all of them. A look during which our own thread stood still says nothing.
+    async fn look(&self, patience: Patience) {
+        self.looks.fetch_add(1, Ordering::Relaxed);
+        let began = Instant::now();
+        let (began_ms, current) = (self.age_ms(began), self.current());
+        let asked = {
+            let mut impairment = self.lock();
+            impairment.ask_these(&current, began_ms);
+            impairment.asked()
+        };
+        let silent = self.ask_all(asked, began, patience).await;
+        if began.elapsed() <= LOOK_TAKES + STALL_MIN {
+            self.note(began, &silent);
+        }
+    }
+
+    /// Notes each answer when it comes, since that says that the location is well; without any, returns why there is none.
+    async fn ask_all(
+        &self,
+        asked: Vec<Reference>,
+        began: Instant,
+        patience: Patience,
+    ) -> Vec<(Reference, Answer)> {
+        let ask = |reference: Reference| async move {
+            let answer = self.ask(&reference, began + LOOK_TAKES).await;
+            (reference, answer)
+        };
+        let mut waiting: FuturesUnordered<_> = asked.into_iter().map(ask).collect();
+        let (mut others, mut is_answered) = (Vec::new(), false);
+        while let Some(answer) = waiting.next().await {
+            if answer.1 != Answer::Answered {
+                others.push(answer);
+                continue;
+            }
+            self.note(began, &[answer]);
+            is_answered = true;
+            if patience == Patience::First {
+                break;
+            }
+        }
+        if is_answered { Vec::new() } else { others }
+    }
+
+    /// The references that are asked by now, with the gateways of this moment.
+    fn current(&self) -> Vec<Reference> {
+        match &self.wanted {
+            Wanted::These(these) => these.clone(),
+            Wanted::System => {
+                let source = self.toolbox.egress().source;
+                let servers = self.toolbox.resolver().pulse().servers().iter();
+                let elsewhere = servers.filter(|server| !server.ip().to_canonical().is_loopback());
+                let servers = elsewhere.map(|server| Reference::NameServer(*server));
+                servers.chain(gateways::of_this_machine(source).into_iter().map(Reference::Gateway)).collect()
+            }
+        }
+    }
+
+    fn note(&self, began: Instant, answers: &[(Reference, Answer)]) {
+        let (began_ms, now_ms) = (self.age_ms(began), self.age_ms(Instant::now()));
+        let turn = self.lock().note_look(began_ms, now_ms, answers);
+        self.tell(turn, answers);
+    }
+
+    fn tell(&self, turn: Option<Turn>, answers: &[(Reference, Answer)]) {
+        let Some(turn) = turn else { return };
+        self.is_impaired.store(turn == Turn::Impaired, Ordering::Relaxed);
+        let location = &self.code;
+        match turn {
+            Turn::Impaired => {
+                let references: Vec<String> = answers.iter().map(|(asked, _)| asked.to_string()).collect();
+                let references = references.join(", ");
+                tracing::warn!(
+                    location,
+                    references,
+                    "this location is impaired: none of its reference targets answers; failing checks are no data"
+                );
+                // From now on it is looked at every second.
+                self.wanted_soon.notify_one();
+            }
+            Turn::Recovered => tracing::info!(location, "this location is online again; its checks count"),
+        }
+    }
+
+    fn age_ms(&self, at: Instant) -> u64 {
+        u64::try_from(at.saturating_duration_since(self.born).as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Impairment<Reference>> {
+        self.impairment.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host(host) => f.write_str(&host.to_text()),
+            Self::Port(Host::Ip(address), port) => SocketAddr::new(*address, *port).fmt(f),
+            Self::Port(host, port) => write!(f, "{}:{port}", host.to_text()),
+            Self::Gateway(address) => write!(f, "gateway {}", address.ip()),
+            Self::NameServer(address) => write!(f, "name server {address}"),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The question to one reference target: whether anything comes back that only it can have sent.
+//!
+//! A lost packet says nothing, so each is asked three times within a look. An opened connection, an echo reply and an answer
+//! of a name server prove that the network works; an error on the way, such as "no route", proves nothing of the kind.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use hickory_proto::rr::Name;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::{Reference, References};
+use crate::egress::{Egress, EgressPolicy, close_by_reset};
+use crate::model::check::Trouble;
+use crate::model::impairment::Answer;
+use crate::probe::endpoint::Host;
+use crate::probe::icmp::echo;
+use crate::probe::pulse;
+use crate::probe::spec::IpVersion;
+use crate::probe::stop::trouble;
+
+/// Questions to one reference in one look.
+const TRIES: u32 = 3;
+/// The time between two of them.
+const SPACING: Duration = Duration::from_millis(250);
+/// Where echo requests are not permitted, a connection to this port is tried: gateways and name servers often have it open.
+const FALLBACK_PORT: u16 = 53;
+/// Addresses of a name that are asked.
+const PER_NAME: usize = 4;
+
+/// The reason why there is no answer.
+enum Missing {
+    /// Nothing came back, or nothing that counts.
+    Silence,
+    /// We could not ask.
+    Unasked,
+}
+
+impl References {
+    /// Asks one reference until `deadline`.
+    pub(super) async fn ask(&self, reference: &Reference, deadline: Instant) -> Answer {
+        let asked = async {
+            match reference {
+                Reference::Host(host) => self.any(host, deadline, |to| self.ping(to)).await,
+                Reference::Port(host, port) => {
+                    self.any(host, deadline, |to| self.open(SocketAddr::new(to.ip(), *port))).await
+                }
+                Reference::Gateway(to) => repeated(|| self.ping(*to)).await,
+                Reference::NameServer(to) => repeated(|| self.question(*to)).await,
+            }
+        };
+        match timeout_at(deadline, asked).await {
+            Ok(Ok(())) => Answer::Answered,
+            Ok(Err(Missing::Unasked)) => Answer::Unasked,
+            Ok(Err(Missing::Silence)) | Err(_) => Answer::Silent,
+        }
+    }
+
+    /// Asks the addresses of a host; one answer suffices.
+    async fn any<F: Future<Output = Result<(), Missing>>>(
+        &self,
+        host: &Host,
+        deadline: Instant,
+        ask: impl Fn(SocketAddr) -> F,
+    ) -> Result<(), Missing> {
+        let addresses = match host {
+            Host::Ip(address) => vec![*address],
+            Host::Name(name) => self.addresses_of(name, deadline).await?,
+        };
+        let ask = &ask;
+        let asked = addresses.into_iter().map(|to| repeated(move || ask(SocketAddr::new(to, 0))));
+        first(asked.collect()).await
+    }
+
+    /// The addresses of a name now, or else those of before. A look leaves half of its time for asking them.
+    async fn addresses_of(&self, name: &Name, deadline: Instant) -> Result<Vec<IpAddr>, Missing> {
+        let now = Instant::now();
+        let half = now + deadline.saturating_duration_since(now) / 2;
+        let found =
+            timeout_at(half, self.toolbox.resolver().lookup(name, IpVersion::Auto, false, half)).await;
+        let mut known = self.addresses.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Ok(Ok(found)) = found {
+            let addresses = found.v4.into_iter().chain(found.v6).take(PER_NAME).collect();
+            known.insert(name.clone(), addresses);
+        }
+        known.get(name).cloned().ok_or(Missing::Unasked)
+    }
+
+    /// An echo request; where these are not permitted, a connection that may be refused: a machine that is cut off hears no
+    /// refusal either.
+    async fn ping(&self, to: SocketAddr) -> Result<(), Missing> {
+        let is_global = !matches!(to, SocketAddr::V6(v6) if v6.scope_id() != 0);
+        match echo(self.toolbox.pinger(), to).await {
+            Ok(()) => Ok(()),
+            Err(error) if trouble(&error) == Some(Trouble::NotPermitted) && is_global => {
+                match self.connect(SocketAddr::new(to.ip(), FALLBACK_PORT)).await {
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+                    connected => connected.map_err(|error| self.missing(to.ip(), &error)),
+                }
+            }
+            Err(error) => Err(self.missing(to.ip(), &error)),
+        }
+    }
+
+    /// A connection that is opened. A refusal does not count: a firewall on the way may be its author.
+    async fn open(&self, to: SocketAddr) -> Result<(), Missing> {
+        self.connect(to).await.map_err(|error| self.missing(to.ip(), &error))
+    }
+
+    async fn connect(&self, to: SocketAddr) -> io::Result<()> {
+        let egress = Egress { policy: EgressPolicy::PrivateAllowed, ..*self.toolbox.egress() };
+        let pinned = egress.permit(to.ip()).map_err(io::Error::other)?;
+        let stream = egress.connect(pinned, to.port()).await?;
+        close_by_reset(&stream);
+        Ok(())
+    }
+
+    async fn question(&self, to: SocketAddr) -> Result<(), Missing> {
+        let source = self.toolbox.egress().source_for(to.ip());
+        pulse::ask(to, source).await.map_err(|error| self.missing(to.ip(), &error))
+    }
+
+    /// Tells what a dead network looks like from what this process lacks.
+    fn missing(&self, to: IpAddr, error: &io::Error) -> Missing {
+        match trouble(error) {
+            Some(Trouble::NetworkDown) | None => Missing::Silence,
+            Some(_) if self.toolbox.egress().has_lost(to) => Missing::Silence,
+            Some(_) => Missing::Unasked,
+        }
+    }
+}
+
+/// Asks several times, a little apart; one answer suffices.
+async fn repeated<F: Future<Output = Result<(), Missing>>>(ask: impl Fn() -> F) -> Result<(), Missing> {
+    let ask = &ask;
+    let tries = (0..TRIES).map(|number| async move {
+        sleep(SPACING * number).await;
+        ask().await
+    });
+    first(tries.collect()).await
+}
+
+/// The first answer; without any, silence says more than a question that could not be asked.
+async fn first<F: Future<Output = Result<(), Missing>>>(
+    mut asked: FuturesUnordered<F>,
+) -> Result<(), Missing> {
+    let mut missing = Missing::Unasked;
+    while let Some(answer) = asked.next().await {
+        match answer {
+            Ok(()) => return Ok(()),
+            Err(Missing::Silence) => missing = Missing::Silence,
+            Err(Missing::Unasked) => {}
+        }
+    }
+    Err(missing)
+}
