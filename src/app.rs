@@ -28,6 +28,7 @@ use actix::Arbiter;
 use anyhow::Context as _;
 
 pub use crate::app::foundation::Foundation;
+use crate::app::locations::Place;
 pub use crate::app::locations::toolbox;
 
 use crate::announcer::Announcer;
@@ -48,7 +49,6 @@ use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::config::Config;
 use crate::engine::definition::Definer;
-use crate::engine::location::Prober;
 use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
 use crate::feed::News;
@@ -135,8 +135,7 @@ impl App {
     pub async fn start(config: Config, clock: Clock, supervisor: Supervisor) -> anyhow::Result<Self> {
         supervisor.watch_thread("the main thread", &Arbiter::current());
         let (listener, config) = listen(config)?;
-        let probers = locations::probers(&config, &clock)?;
-        let looking = Arc::new(toolbox(&config, &clock, None)?);
+        let (places, looking) = locations::tools(&config, &clock)?;
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
         let bus = bus::join(&config).await?;
         let foundation = Foundation::lay(config, clock).await?;
@@ -148,7 +147,7 @@ impl App {
         let definer = definer(&foundation)?;
         let recording = start_recording(&foundation, &definer, &guard, &ownership, &supervisor)?;
         let is_past_whole = past::replay(&foundation.databases, &recording.recorder).await;
-        let engine = start_engine(&foundation, &definer, probers, &recording, &supervisor);
+        let engine = start_engine(&foundation, &definer, &places, &recording, &supervisor);
         let limiter = public::limiter(&foundation.config);
         let announcer = Announcer::alone(foundation.databases.clone(), engine.clone(), definer);
         let announcer = among_others(announcer, ownership, bus.as_ref(), &limiter);
@@ -186,6 +185,7 @@ impl App {
             limits: &foundation.config.record,
             restored,
             lone: Lone::of(&announcer.ownership, &foundation.config),
+            places: &places,
         })
         .await;
         cluster::wait_for_share(&announcer.ownership).await;
@@ -275,13 +275,13 @@ fn definer(foundation: &Foundation) -> anyhow::Result<Definer> {
 fn start_engine(
     foundation: &Foundation,
     definer: &Definer,
-    probers: Vec<Arc<dyn Prober>>,
+    places: &[Place],
     recording: &Recording,
     supervisor: &Supervisor,
 ) -> Engine {
     Engine::start(&EngineParts {
         roster: Arc::clone(&definer.roster),
-        probers,
+        probers: locations::probers(places),
         clock: foundation.clock.clone(),
         limits: definer.limits.clone(),
         threads: Threads::Own(definer.limits.shards),

@@ -8,6 +8,7 @@ pub mod bytes;
 pub mod choice;
 pub mod limits;
 pub mod network;
+pub mod reference_targets;
 mod rule;
 pub mod sources;
 
@@ -23,6 +24,7 @@ use crate::config::bytes::Bytes;
 pub use crate::config::choice::{EgressChoice, LogFormat};
 use crate::config::limits::{CompactionLimits, Limits, RecordLimits, StoreLimits};
 use crate::config::network::Network;
+use crate::config::reference_targets::ReferenceTargets;
 
 /// The settings of one process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -224,6 +226,9 @@ pub struct ProbeConfig {
     /// Extra certificate authorities (PEM) that checks trust.
     #[serde(deserialize_with = "rule::file")]
     pub ca_file: Option<PathBuf>,
+    /// Hosts whose silence says that a location has lost its own network, unless the location names its own.
+    #[serde(deserialize_with = "rule::reference_targets")]
+    pub reference_targets: ReferenceTargets,
     /// `[[probe.locations]]`: several locations in this process.
     pub locations: Vec<LocationConfig>,
 }
@@ -247,6 +252,9 @@ pub struct LocationConfig {
     /// Local address that its checks are sent from.
     #[serde(deserialize_with = "rule::source_address")]
     pub source_address: Option<IpAddr>,
+    /// Hosts whose silence says that this location has lost its own network.
+    #[serde(deserialize_with = "rule::reference_targets")]
+    pub reference_targets: ReferenceTargets,
 }
 
 /// `[plans.*]`: by plan, deviations from the plan table as key and text. Which plans and keys there are is not known here.

@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 
 use crate::announcer::Announcer;
 use crate::app::cluster::Lone;
+use crate::app::locations::Place;
 use crate::app::{past, reconcile};
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
@@ -47,6 +48,7 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) limits: &'a RecordLimits,
     pub(super) restored: Vec<Restored>,
     pub(super) lone: Option<Lone>,
+    pub(super) places: &'a [Place],
 }
 
 /// The background work of an app.
@@ -70,6 +72,7 @@ impl Background {
             limits,
             restored,
             lone,
+            places,
         } = parts;
         let Announcer { databases, engine, .. } = announcer;
         let retry = Duration::from_millis(limits.retry_ms);
@@ -100,8 +103,10 @@ impl Background {
         let placement = Placement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
         let planner = SeriesPlanner { announcer: announcer.clone(), guard: Arc::clone(guard) };
         let transitions = Transitions { announcer: announcer.clone(), clock: clock.clone() };
+        let references = places.iter().map(|place| place.ask_references(supervisor));
+        let lasting = [figures, preparation, incidents, reconciliation, upkeep, wall_clock];
         Self {
-            tasks: vec![figures, preparation, incidents, reconciliation, upkeep, wall_clock],
+            tasks: lasting.into_iter().chain(references).collect(),
             maintenances: supervisor
                 .start(&placement, move || MaintenanceClock::new(planner.clone(), transitions.clone())),
             domains: supervisor.start(&placement, move || DomainClock::new(domains.clone())),

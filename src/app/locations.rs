@@ -4,14 +4,21 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use anyhow::bail;
+use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
+use crate::config::reference_targets::{ReferenceTarget, ReferenceTargets};
 use crate::config::{Config, EgressChoice, LocationConfig};
 use crate::egress::EgressPolicy;
 use crate::engine::roster::Roster;
 use crate::model::location::{Location, PUSH};
+use crate::probe::endpoint::Host;
 use crate::probe::prober::{Local, Prober};
+use crate::probe::references::{Reference, References, Wanted};
 use crate::probe::toolbox::{Toolbox, ToolboxConfig};
+use crate::supervise::{Kind, Supervisor};
+
+const REFERENCES: Kind = Kind::restarting("reference_targets");
 
 /// Those listed, or the one named.
 fn locations(config: &Config) -> Vec<LocationConfig> {
@@ -37,16 +44,77 @@ pub(crate) fn roster(config: &Config) -> anyhow::Result<Roster> {
     Ok(Roster::new(locations(config).into_iter().map(location).collect::<anyhow::Result<_>>()?))
 }
 
-/// Returns what runs the checks of each location, in their order.
+/// A location of this process: what runs its checks, and the hosts that say whether it has a network.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// Runs its checks.
+    pub(crate) prober: Arc<Local>,
+    /// They are asked from time to time once somebody runs them.
+    pub(crate) references: Arc<References>,
+}
+
+impl Place {
+    /// Returns the location `code` of this process, with the settings of all its locations.
+    ///
+    /// # Errors
+    /// When the name servers or certificate authorities cannot be used.
+    pub(crate) fn named(code: &str, config: &Config, clock: &Clock) -> anyhow::Result<Self> {
+        Self::new(LocationConfig { code: code.to_owned(), ..LocationConfig::default() }, config, clock)
+    }
+
+    fn new(location: LocationConfig, config: &Config, clock: &Clock) -> anyhow::Result<Self> {
+        let toolbox = Arc::new(toolbox(config, clock, location.source_address)?);
+        let wanted = match (location.reference_targets, &config.probe.reference_targets) {
+            (ReferenceTargets::Unset, of_process) => wanted(of_process)?,
+            (own, _) => wanted(&own)?,
+        };
+        let references = Arc::new(References::new(location.code, wanted, Arc::clone(&toolbox)));
+        Ok(Self { prober: Arc::new(Local::beside(Arc::clone(&references), toolbox)), references })
+    }
+
+    /// Asks the references from time to time, on the present thread, until the task is cut off.
+    #[must_use]
+    pub(crate) fn ask_references(&self, supervisor: &Supervisor) -> JoinHandle<()> {
+        let references = Arc::clone(&self.references);
+        supervisor.spawn(REFERENCES, move || Arc::clone(&references).run())
+    }
+}
+
+fn wanted(targets: &ReferenceTargets) -> anyhow::Result<Wanted> {
+    let reference = |target: &ReferenceTarget| {
+        let host = Host::parse(&target.host)?;
+        Ok(target
+            .port
+            .map_or_else(|| Reference::Host(host.clone()), |port| Reference::Port(host.clone(), port)))
+    };
+    Ok(match targets {
+        ReferenceTargets::Unset => Wanted::System,
+        ReferenceTargets::None => Wanted::These(Vec::new()),
+        ReferenceTargets::These(these) => {
+            Wanted::These(these.iter().map(reference).collect::<anyhow::Result<_>>()?)
+        }
+    })
+}
+
+/// Returns every location, in their order.
 ///
 /// # Errors
 /// When the name servers or certificate authorities cannot be used.
-pub(crate) fn probers(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Arc<dyn Prober>>> {
-    let prober = |location: LocationConfig| {
-        let toolbox = toolbox(config, clock, location.source_address)?;
-        Ok(Arc::new(Local::new(toolbox)) as Arc<dyn Prober>)
-    };
-    locations(config).into_iter().map(prober).collect()
+pub(crate) fn places(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Place>> {
+    locations(config).into_iter().map(|location| Place::new(location, config, clock)).collect()
+}
+
+/// Returns every location, and the tools of looks that belong to none.
+///
+/// # Errors
+/// When the name servers or certificate authorities cannot be used.
+pub(crate) fn tools(config: &Config, clock: &Clock) -> anyhow::Result<(Vec<Place>, Arc<Toolbox>)> {
+    Ok((places(config, clock)?, Arc::new(toolbox(config, clock, None)?)))
+}
+
+/// Returns what runs the checks of each of these locations.
+pub(crate) fn probers(places: &[Place]) -> Vec<Arc<dyn Prober>> {
+    places.iter().map(|place| Arc::clone(&place.prober) as Arc<dyn Prober>).collect()
 }
 
 /// Returns what checks of this process are made with.

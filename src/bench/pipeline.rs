@@ -81,7 +81,7 @@ impl Pipeline {
         let limits = config.limits.engine.clone();
         let engine = Engine::start(&EngineParts {
             roster: Arc::clone(&roster),
-            probers: app::locations::probers(config, &clock)?,
+            probers: app::locations::probers(&app::locations::places(config, &clock)?),
             clock,
             threads: Threads::Own(limits.shards),
             limits: limits.clone(),

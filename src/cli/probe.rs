@@ -8,14 +8,14 @@ use clap::Args;
 use crate::agent::identity::Identity;
 use crate::agent::{Agent, AgentParts};
 use crate::app::first_start;
-use crate::app::toolbox;
+use crate::app::locations::Place;
 use crate::bus::messages::enrolment::JoinToken;
 use crate::cli::running::{LOOK_EVERY, Signals, complain, end_at_once, say};
 use crate::cli::secret;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::sources::BadConfig;
-use crate::probe::prober::Local;
+use crate::probe::prober::Prober;
 use crate::supervise::watchdog::Watchdog;
 use crate::supervise::{EXIT_CODE, Supervisor};
 
@@ -52,14 +52,16 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
     let supervisor = Supervisor::default();
     let _watchdog = Watchdog::start(supervisor.clone(), LOOK_EVERY, end_at_once)?;
     let (code, url) = (identity.code.clone(), identity.servers.url.clone());
+    let place = Place::named(code.as_str(), &config, &Clock::System)?;
     let parts = AgentParts {
         config: &config,
         clock: Clock::System,
         supervisor: &supervisor,
         identity,
-        prober: Arc::new(Local::new(toolbox(&config, &Clock::System, None)?)),
+        prober: Arc::clone(&place.prober) as Arc<dyn Prober>,
     };
     let agent = Agent::start(parts).await?;
+    let references = place.ask_references(&supervisor);
     say(&format!("Location {code} checks from here; its engine is reached by way of {url}"));
     tokio::select! {
         name = signals.next() => tracing::info!("{name}: stopping"),
@@ -70,6 +72,7 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
             return Ok(ExitCode::from(EXIT_CODE));
         }
     }
+    references.abort();
     agent.stop().await?;
     drop(lock);
     say(&format!("Location {code} has stopped; everything measured is sent or kept."));

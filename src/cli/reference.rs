@@ -43,9 +43,11 @@ name = \"Frankfurt\"
 location = \"Germany\"            # country or region in words
 country_code = \"DE\"
 source_address = \"127.0.0.2\"    # address of this machine that its checks are sent from
+reference_targets = [\"192.0.2.1\", \"192.0.2.53:53\"]    # hosts that say whether it still has a network
 ```
 
-Without `name` the code is shown; the other keys may be left out.
+Without `name` the code is shown; the other keys may be left out. Without `reference_targets` those of `probe.reference_targets` count, asked from its
+`source_address`; [locations.md](locations.md) says what they are for.
 
 ## Plans
 

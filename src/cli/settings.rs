@@ -126,6 +126,16 @@ struct ProbeFlags {
         value_name = "FILE"
     )]
     ca_file: Option<String>,
+    /// Hosts that are pinged, or with a port connected to: when none of those that have answered before answers any more, the
+    /// location is impaired, and its failing checks are no data; `none` switches that off [default: the name servers and
+    /// gateways of the system, without those on this machine]
+    #[arg(
+        id = "probe.reference_targets",
+        long = "probe-reference-targets",
+        env = "WATCHKEEPER_PROBE__REFERENCE_TARGETS",
+        value_name = "HOST[:PORT],…"
+    )]
+    reference_targets: Option<String>,
 }
 
 // `[database]`.

@@ -16,6 +16,7 @@ use toml::Value;
 use crate::config::bytes::Bytes;
 use crate::config::choice::{EgressChoice, LogFormat};
 use crate::config::network::Network;
+use crate::config::reference_targets::ReferenceTargets;
 
 const HOST: &str = "a host name in lower case, perhaps with a port, such as status.example.net";
 const RATE: std::ops::RangeInclusive<u32> = 1..=1_000_000_000;
@@ -79,6 +80,12 @@ pub(super) fn name_servers<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Soc
 
 pub(super) fn source_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<IpAddr>, D::Error> {
     Ok(Some(required(from, "an IP address", parsed)?))
+}
+
+pub(super) fn reference_targets<'de, D: Deserializer<'de>>(from: D) -> Result<ReferenceTargets, D::Error> {
+    let allowed = "hosts such as 192.0.2.1 or gw.example.net, perhaps with a port such as 192.0.2.1:443 or \
+                   [2001:db8::1]:443, separated by commas, or none";
+    written(from, allowed, parsed)
 }
 
 pub(super) fn egress<'de, D: Deserializer<'de>>(from: D) -> Result<Option<EgressChoice>, D::Error> {

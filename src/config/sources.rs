@@ -110,7 +110,7 @@ impl Layers<'_> {
 }
 
 /// The keys of [`LocationConfig`].
-const LOCATION_KEYS: &str = "code, name, location, country_code, source_address";
+const LOCATION_KEYS: &str = "code, name, location, country_code, source_address, reference_targets";
 
 fn step(value: &Value, segment: &Segment) -> Option<Value> {
     match segment {
@@ -211,7 +211,7 @@ mod tests {
     )]
     #[case(
         "[[probe.locations]]\nkode = 'x'",
-        "wk.toml: probe.locations: kode is not a key of a location; allowed: code, name, location, country_code, source_address"
+        "wk.toml: probe.locations: kode is not a key of a location; allowed: code, name, location, country_code, source_address, reference_targets"
     )]
     #[case(
         "[[probe.locations]]\ncode = 'x'\n[[probe.locations]]\ncode = 'x'",
@@ -226,6 +226,12 @@ mod tests {
     #[case(
         "[[probe.locations]]\nsource_address = 'x'",
         "wk.toml: probe.locations[0].source_address = \"x\" is not allowed; it must be an IP address"
+    )]
+    #[case(
+        "[[probe.locations]]\nreference_targets = ['192.0.2.1', '192.0.2.300']",
+        "wk.toml: probe.locations[0].reference_targets = \"192.0.2.1,192.0.2.300\" is not allowed; it must be hosts such as \
+         192.0.2.1 or gw.example.net, perhaps with a port such as 192.0.2.1:443 or [2001:db8::1]:443, separated by commas, \
+         or none"
     )]
     fn a_bad_setting_is_one_clear_line(#[case] file: &str, #[case] line: &str) {
         assert_eq!(from_file(file).unwrap_err().to_string(), line);
@@ -247,6 +253,7 @@ mod tests {
     fn the_keys_of_a_location_are_all_told() {
         let table = Table::try_from(LocationConfig {
             source_address: Some([127, 0, 0, 1].into()),
+            reference_targets: "none".parse().unwrap(),
             ..LocationConfig::default()
         });
         let keys: Vec<String> = table.unwrap().keys().cloned().collect();

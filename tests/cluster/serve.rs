@@ -58,6 +58,7 @@ impl Drop for Server {
 fn serve(data: &Path, port: u16) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
     command.args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--data-dir"]).arg(data);
+    command.env("WATCHKEEPER_PROBE__REFERENCE_TARGETS", "none");
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command
 }

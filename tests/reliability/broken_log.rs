@@ -15,7 +15,7 @@ use crate::support::{create_watched, until_checks, until_status};
 async fn a_log_that_nobody_reads_costs_nothing_but_lines() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
-    command.env_clear().current_dir(folder.path());
+    command.env_clear().current_dir(folder.path()).env("WATCHKEEPER_PROBE__REFERENCE_TARGETS", "none");
     command.envs([("WATCHKEEPER_LISTEN", "127.0.0.1:0"), ("WATCHKEEPER_LOG", "debug")]);
     let mut child = command.arg("serve").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());

@@ -105,7 +105,7 @@ async fn sigterm_during_the_start_does_not_wait_for_the_start() {
     let url = format!("postgres://nobody@{}/none", silent.local_addr().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
-    command.env_clear().current_dir(folder.path());
+    command.env_clear().current_dir(folder.path()).env("WATCHKEEPER_PROBE__REFERENCE_TARGETS", "none");
     command.envs([("WATCHKEEPER_LISTEN", "127.0.0.1:0"), ("WATCHKEEPER_DATABASE_URL", &url)]);
     let mut child = command.arg("serve").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // Held open: a database that closes would end the start by itself.

@@ -293,6 +293,8 @@ fn command(folder: &TempDir, environment: &[(String, String)]) -> Command {
     let mut command = Command::new(other.map_or_else(binary, |(_, program)| program.into()));
     command.env_clear().current_dir(folder.path());
     command.env("WATCHKEEPER_CONFIG", "settings.toml").env("WATCHKEEPER_DATA_DIR", "data");
+    // Tests address nobody outside of this machine.
+    command.env("WATCHKEEPER_PROBE__REFERENCE_TARGETS", "none");
     let settings = environment.iter().filter(|(name, _)| name != OTHER_BINARY);
     command.envs(settings.map(|(name, value)| (name, value)));
     command

@@ -23,6 +23,7 @@ async fn serve(nodes: &Nodes, arguments: &[&str]) -> Ended {
     let mut command = Command::new(binary());
     command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(data.path()).args(arguments);
     command.env_clear().env("WATCHKEEPER_SECRET_KEY", "5e".repeat(32));
+    command.env("WATCHKEEPER_PROBE__REFERENCE_TARGETS", "none");
     command.envs(URLS.into_iter().zip(NAMES.map(|name| nodes.postgres.url_of(name))));
     let [said, log] = ["said", "log"].map(|name| data.path().join(name));
     let mut process =
