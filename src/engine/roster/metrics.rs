@@ -1,0 +1,70 @@
+//! The numbers of all locations: what they have finished, what those elsewhere say of themselves, whose votes count.
+
+use std::sync::Arc;
+
+use crate::engine::roster::{KnownLocation, Roster};
+use crate::model::check::{CheckStatus, CheckType};
+use crate::model::location::LastSeen;
+use crate::telemetry::{Collect, Exposition, Family};
+
+impl Collect for Roster {
+    fn collect(&self, out: &mut Exposition) {
+        let known = self.all();
+        let mut checks = out.counter("checks_total", "Finished checks by type, location and result.");
+        known.iter().for_each(|known| collect_finished(known, &mut checks));
+        collect_seen(&known, out);
+        let mut suspects = out
+            .gauge("location_suspect", "Whether the votes of a location are set aside for an organisation.");
+        for known in known {
+            let is_suspect = known.suspicion().is_suspect_for_any();
+            suspects.labelled(&[("location", known.location.code.as_str())], u8::from(is_suspect));
+        }
+    }
+}
+
+/// Finished checks of one location.
+fn collect_finished(known: &KnownLocation, checks: &mut Family<'_>) {
+    for check_type in CheckType::ALL.into_iter().filter(|check_type| check_type.is_probed()) {
+        for status in CheckStatus::ALL {
+            let labels = [
+                ("type", check_type.as_str()),
+                ("location", known.location.code.as_str()),
+                ("result", status.as_str()),
+            ];
+            checks.labelled(&labels, known.finished(check_type, status).get());
+        }
+    }
+}
+
+/// What locations in other processes have last said of themselves.
+fn collect_seen(known: &[Arc<KnownLocation>], out: &mut Exposition) {
+    let seen: Vec<(&str, Arc<LastSeen>)> =
+        known.iter().filter_map(|known| Some((known.location.code.as_str(), known.last_seen()?))).collect();
+    let mut gauge = |name: &str, help: &str, value: fn(&LastSeen) -> f64| {
+        let mut family = out.gauge(name, help);
+        for (code, seen) in &seen {
+            family.labelled(&[("location", code)], value(seen));
+        }
+    };
+    gauge("location_last_seen_seconds", "When a location elsewhere was last heard, since 1970.", |seen| {
+        seen.at.ms() as f64 / 1_000.0
+    });
+    gauge("location_clock_ahead_seconds", "How far the clock of a location elsewhere is ahead.", |seen| {
+        seen.clock_ahead_ms as f64 / 1_000.0
+    });
+    gauge("location_lateness_seconds", "Lateness of 99 of 100 starts of a location elsewhere.", |seen| {
+        seen.lateness_p99_us as f64 / 1_000_000.0
+    });
+    gauge("location_missed_runs", "Runs of a location elsewhere that did not start.", |seen| {
+        seen.missed as f64
+    });
+    gauge("location_waiting_results", "Results in the memory of a location elsewhere.", |seen| {
+        seen.waiting as f64
+    });
+    gauge("location_spool_bytes", "Bytes of results on the disk of a location elsewhere.", |seen| {
+        seen.spool_bytes as f64
+    });
+    gauge("location_lost_results", "Results that a location elsewhere has given up.", |seen| {
+        seen.shed as f64
+    });
+}
