@@ -95,6 +95,7 @@ impl SelfReport {
             waiting: count(&self.counters.waiting),
             spool_bytes: count(&self.counters.spool_bytes),
             shed: count(&self.counters.shed),
+            impaired: self.engine.roster().all().iter().any(|known| known.is_impaired()),
         })
     }
 }

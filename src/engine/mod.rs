@@ -110,6 +110,7 @@ impl Engine {
         let counters = Arc::new(Counters::default());
         let clock = parts.clock.clone();
         let arbiters = shard::threads(parts.threads);
+        parts.roster.look_through(&parts.probers);
         let shards = shard::start_all(parts, &arbiters, &counters);
         let placement = Placement { thread: Arbiter::current(), mailbox: parts.limits.mailbox };
         let members = Fleet::new(Arc::clone(&shards), Arc::clone(&counters), parts.supervisor.clone());

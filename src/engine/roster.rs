@@ -5,8 +5,9 @@
 
 mod metrics;
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use actix::{Message, Recipient};
 
@@ -14,10 +15,11 @@ use crate::clock::Timestamp;
 use crate::engine::counters::Count;
 use crate::id::Id;
 use crate::model::check::{CheckStatus, CheckType};
-use crate::model::location::{LastSeen, Location, LocationCode, LocationKey};
+use crate::model::location::{LastSeen, Location, LocationCode, LocationKey, Standing};
 use crate::model::service::{ServiceKey, Settings};
 use crate::model::suspicion::Suspicion;
 use crate::model::watch::RoundKeeper;
+use crate::probe::prober::Prober;
 
 /// A location that has said nothing for longer is offline, in milliseconds.
 const OFFLINE_MS: i64 = 60_000;
@@ -60,10 +62,9 @@ pub struct Urged {
 }
 
 /// The way to a location.
-#[derive(Debug)]
 enum Reach {
-    /// It is in this process: every shard has a lane to it.
-    Here,
+    /// It is in this process: every shard has a lane to it. What runs its checks is known once the engine has started.
+    Here(OnceLock<Arc<dyn Prober>>),
     /// It is in another process and keeps its own schedule; this takes what it is asked for. The actor behind it may die,
     /// and another takes its place.
     Elsewhere(Mutex<Recipient<Urged>>),
@@ -74,7 +75,8 @@ impl Roster {
     #[must_use]
     pub fn new(locations: Vec<Location>) -> Self {
         let numbered = (0..).map(LocationKey::new).zip(locations);
-        let known = numbered.map(|(key, location)| Arc::new(KnownLocation::new(key, location, Reach::Here)));
+        let known = numbered
+            .map(|(key, location)| Arc::new(KnownLocation::new(key, location, Reach::Here(OnceLock::new()))));
         Self { known: RwLock::new(known.collect()) }
     }
 
@@ -87,6 +89,15 @@ impl Roster {
         }
         let key = LocationKey::new(u32::try_from(known.len()).unwrap_or(u32::MAX));
         known.push(Arc::new(KnownLocation::new(key, location, Reach::Elsewhere(Mutex::new(urges)))));
+    }
+
+    /// These run the checks of the locations in this process, in their order.
+    pub(super) fn look_through(&self, probers: &[Arc<dyn Prober>]) {
+        for (known, prober) in self.lock().iter().zip(probers) {
+            if let Reach::Here(through) = &known.reach {
+                through.get_or_init(|| Arc::clone(prober));
+            }
+        }
     }
 
     /// Returns every location that is in use.
@@ -153,7 +164,7 @@ impl KnownLocation {
     #[must_use]
     pub const fn round(&self) -> RoundKeeper {
         match self.reach {
-            Reach::Here => RoundKeeper::Watch,
+            Reach::Here(_) => RoundKeeper::Watch,
             Reach::Elsewhere(_) => RoundKeeper::Location,
         }
     }
@@ -180,6 +191,28 @@ impl KnownLocation {
     #[must_use]
     pub fn is_online(&self, now: Timestamp) -> bool {
         self.last_seen_at(now).is_some_and(|at| now.ms_since(at) <= OFFLINE_MS)
+    }
+
+    /// Returns true if it has lost its own network, as far as it is known here: one in another process says so itself.
+    #[must_use]
+    pub fn is_impaired(&self) -> bool {
+        match &self.reach {
+            Reach::Here(through) => through.get().is_some_and(|prober| prober.is_impaired()),
+            Reach::Elsewhere(_) => self.last_seen().is_some_and(|seen| seen.is_impaired),
+        }
+    }
+
+    /// Returns how it is in the eyes of this organisation, at `now`.
+    #[must_use]
+    pub fn standing(&self, organisation: i64, now: Timestamp) -> Standing {
+        if self.is_online(now) { of_online(self.is_set_aside(organisation)) } else { Standing::Offline }
+    }
+
+    /// Returns how it is in the eyes of every organisation, at `now`.
+    #[must_use]
+    pub fn standing_for_all(&self, now: Timestamp) -> Standing {
+        let is_set_aside = || self.is_impaired() || self.suspicion().is_suspect_for_all();
+        if self.is_online(now) { of_online(is_set_aside()) } else { Standing::Offline }
     }
 
     /// Notes what it says of itself.
@@ -242,13 +275,23 @@ impl KnownLocation {
         }
     }
 
-    /// Returns true if its votes are set aside for this organisation.
-    pub(super) fn is_suspect(&self, organisation: i64) -> bool {
-        self.suspicion().is_suspect(organisation)
+    /// Returns true if its votes are set aside for this organisation: it has lost its own network, or is the suspect.
+    pub(super) fn is_set_aside(&self, organisation: i64) -> bool {
+        self.is_impaired() || self.suspicion().is_suspect(organisation)
     }
 
     fn suspicion(&self) -> MutexGuard<'_, Suspicion> {
         self.suspicion.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const fn of_online(is_set_aside: bool) -> Standing {
+    if is_set_aside { Standing::Impaired } else { Standing::Online }
+}
+
+impl fmt::Debug for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if matches!(self, Self::Here(_)) { "Here" } else { "Elsewhere" })
     }
 }
 
@@ -272,6 +315,11 @@ mod tests {
         fn handle(&mut self, _: Urged, _: &mut Context<Self>) {}
     }
 
+    fn location() -> Location {
+        let (name, place, country_code) = ("Frankfurt".into(), String::new(), "DE".into());
+        Location { code: "fra".parse().unwrap(), name, place, country_code }
+    }
+
     /// When it was heard, and what it is a million milliseconds after the beginning.
     #[rstest]
     #[case::never(None, false)]
@@ -281,14 +329,40 @@ mod tests {
     #[actix::test]
     async fn a_location_is_offline_after_a_minute(#[case] heard_at_ms: Option<i64>, #[case] is_online: bool) {
         let roster = Roster::default();
-        let code: LocationCode = "fra".parse().unwrap();
-        let (name, place, country_code) = ("Frankfurt".into(), String::new(), "DE".into());
-        let location = Location { code: code.clone(), name, place, country_code };
-        roster.add_elsewhere(location, Nobody.start().recipient());
-        let known = roster.find(code.as_str()).unwrap();
+        roster.add_elsewhere(location(), Nobody.start().recipient());
+        let known = roster.find("fra").unwrap();
         if let Some(at_ms) = heard_at_ms {
             known.note_seen(LastSeen { at: Timestamp::from_ms(at_ms), ..LastSeen::default() });
         }
         assert_eq!(known.is_online(Timestamp::from_ms(1_000_000)), is_online);
+    }
+    const OURS: i64 = 1;
+
+    /// When it was heard last, whether it says that it has lost its network, and for which organisations it contradicts all
+    /// others; how it stands for us and for everybody, at a million milliseconds after the beginning.
+    #[rstest]
+    #[case::all_is_well(1_000_000, false, &[], Standing::Online, Standing::Online)]
+    #[case::it_says_so_itself(1_000_000, true, &[], Standing::Impaired, Standing::Impaired)]
+    #[case::it_is_our_suspect(1_000_000, false, &[OURS], Standing::Impaired, Standing::Online)]
+    #[case::it_is_the_suspect_of_others(1_000_000, false, &[2], Standing::Online, Standing::Online)]
+    #[case::it_is_the_suspect_of_many(1_000_000, false, &[2, 3, 4], Standing::Impaired, Standing::Impaired)]
+    #[case::it_was_not_heard_since(900_000, true, &[OURS], Standing::Offline, Standing::Offline)]
+    #[actix::test]
+    async fn a_standing_is_shown_by_the_evidence_of_who_asks(
+        #[case] heard_at_ms: i64,
+        #[case] is_impaired: bool,
+        #[case] suspected_by: &[i64],
+        #[case] for_us: Standing,
+        #[case] for_all: Standing,
+    ) {
+        let roster = Roster::default();
+        roster.add_elsewhere(location(), Nobody.start().recipient());
+        let known = roster.find("fra").unwrap();
+        known.note_seen(LastSeen { at: Timestamp::from_ms(heard_at_ms), is_impaired, ..LastSeen::default() });
+        for service in 0..10 {
+            suspected_by.iter().for_each(|organisation| known.note_opinion(*organisation, service, true));
+        }
+        let now = Timestamp::from_ms(1_000_000);
+        assert_eq!((known.standing(OURS, now), known.standing_for_all(now)), (for_us, for_all));
     }
 }

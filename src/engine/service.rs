@@ -238,7 +238,7 @@ impl ServiceActor {
                 let known = self.shard.roster.get(*key);
                 watch.set_aside(
                     slot,
-                    known.is_some_and(|known| known.is_suspect(self.definition.organisation)),
+                    known.is_some_and(|known| known.is_set_aside(self.definition.organisation)),
                 );
             }
         }

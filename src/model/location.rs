@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::clock::Timestamp;
+use crate::model::word::words;
 
 /// Longest code in characters.
 pub const CODE_MAX_LENGTH: usize = 32;
@@ -117,6 +118,20 @@ pub struct LastSeen {
     pub spool_bytes: u64,
     /// Results that it has given up, since its process started.
     pub shed: u64,
+    /// It has lost its own network: none of its reference targets answers.
+    pub is_impaired: bool,
+}
+
+words! {
+    /// The state of a location (contract 4.1).
+    pub enum Standing {
+        /// It checks, and its votes count.
+        Online,
+        /// It was not heard for a minute.
+        Offline,
+        /// It has lost its own network, or contradicts all others: its votes are set aside.
+        Impaired,
+    }
 }
 
 #[cfg(test)]

@@ -51,7 +51,9 @@ impl Suspicion {
         self.is_suspect_for_all() || self.services.values().any(|own| own.contradict(ENOUGH_SERVICES))
     }
 
-    fn is_suspect_for_all(&self) -> bool {
+    /// True if it is the suspect in everybody's eyes: enough organisations say so.
+    #[must_use]
+    pub fn is_suspect_for_all(&self) -> bool {
         self.organisations.contradict(ENOUGH_ORGANISATIONS)
     }
 }

@@ -63,6 +63,7 @@ impl Presences {
             waiting: presence.waiting,
             spool_bytes: presence.spool_bytes,
             shed: presence.shed,
+            is_impaired: presence.impaired,
         });
         clock
     }

@@ -1,9 +1,14 @@
 //! `GET /v1/probes` (contract 4.1, 1.4): a whole collection, paged only when asked.
 
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+
 use rstest::rstest;
 use serde_json::{Value, json};
 
+use crate::support::client::Client;
 use crate::support::server::Server;
+use crate::support::{create_watched, eventually};
 
 const THREE: &str = "[[probe.locations]]\ncode = 'hel'\nname = 'Helsinki'\nlocation = 'Finland'\ncountry_code = 'FI'\n\
     [[probe.locations]]\ncode = 'fra'\n[[probe.locations]]\ncode = 'ams'\n";
@@ -54,4 +59,45 @@ fn locations_are_assigned_in_their_order(#[case] sent: Value, #[case] roles: Val
     let body = json!({"name": "x", "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
     let made = server.client().post("/v1/services", &body).expect(201).data();
     assert_eq!((&made["settings"]["assigned_probes"], &made["settings"]["probe_roles"]), (&read, &roles));
+}
+
+/// Evidence is weighed per organisation: what one sees of a location is not shown to another.
+#[tokio::test]
+async fn a_location_that_contradicts_all_others_is_impaired_for_those_who_see_it() {
+    let location = |number: u8| {
+        format!("[[probe.locations]]\ncode = 'l{number}'\nsource_address = '127.0.8.{number}'\n")
+    };
+    let server = Server::embedded(&(1..=3).map(location).collect::<String>(), &[]);
+    let (client, neighbour) = (server.client(), server.tenant("team"));
+    let target = unfriendly_target([127, 0, 8, 2].into());
+    let settings = json!({"interval_seconds": 1, "retries": 0});
+    for _ in 0..5 {
+        create_watched(&client, &format!("http://{target}/"), &settings);
+    }
+    let standings = |client: &Client| {
+        let probes = client.get("/v1/probes").expect(200).data();
+        let status = |probe: &Value| probe["status"].as_str().unwrap().to_owned();
+        probes.as_array().unwrap().iter().map(status).collect::<Vec<_>>()
+    };
+    let is_suspect = || (standings(&client) == ["online", "impaired", "online"]).then_some(());
+    eventually("the second location is impaired", is_suspect).await;
+    assert_eq!(standings(&neighbour), ["online"; 3]);
+    let told = client.get("/metrics").expect(200).body;
+    assert!(told.contains("watchkeeper_location_suspect{location=\"l2\"} 1\n"), "{told}");
+    assert!(told.contains("watchkeeper_location_impaired{location=\"l2\"} 0\n"), "its network works: {told}");
+}
+
+/// A web server that answers everybody but one address, to which it says 500.
+fn unfriendly_target(to: IpAddr) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        while let Ok((mut stream, from)) = listener.accept() {
+            let _ = stream.read(&mut [0; 4_096]);
+            let status = if from.ip() == to { 500 } else { 200 };
+            let answer = format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    address
 }

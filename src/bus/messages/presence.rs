@@ -29,6 +29,9 @@ pub struct Presence {
     pub spool_bytes: u64,
     /// Results that were given up because the spool was full, since the process started.
     pub shed: u64,
+    /// None of its reference targets answers. Older versions do not say it.
+    #[serde(default)]
+    pub impaired: bool,
 }
 
 impl Presence {
@@ -48,6 +51,13 @@ impl Presence {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_of_an_older_version_says_nothing_of_an_impairment() {
+        let mut said = serde_json::to_value(Presence { impaired: true, ..Presence::default() }).unwrap();
+        said.as_object_mut().unwrap().remove("impaired");
+        assert_eq!(Presence::read(said.to_string().as_bytes()), Some(Presence::default()));
+    }
 
     #[test]
     fn what_is_shown_of_a_report_is_tame() {

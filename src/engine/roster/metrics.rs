@@ -13,6 +13,11 @@ impl Collect for Roster {
         let mut checks = out.counter("checks_total", "Finished checks by type, location and result.");
         known.iter().for_each(|known| collect_finished(known, &mut checks));
         collect_seen(&known, out);
+        let mut impaired = out
+            .gauge("location_impaired", "Whether none of a location's reference targets answers any more.");
+        for known in &known {
+            impaired.labelled(&[("location", known.location.code.as_str())], u8::from(known.is_impaired()));
+        }
         let mut suspects = out
             .gauge("location_suspect", "Whether the votes of a location are set aside for an organisation.");
         for known in known {

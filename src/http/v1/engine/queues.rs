@@ -7,6 +7,7 @@ use crate::clock::Timestamp;
 use crate::engine::roster::{KnownLocation, Roster};
 use crate::http::openapi::shape::{Shape, integer, one_of, string};
 use crate::http::v1::figures::Figures;
+use crate::model::location::Standing;
 
 /// Queues of this process and of the locations. Counts begin with the process.
 #[derive(Serialize, ToSchema)]
@@ -77,7 +78,7 @@ impl LocationView {
         let seen = known.last_seen();
         Self {
             code: known.location.code.to_string(),
-            status: if known.is_online(now) { "online" } else { "offline" },
+            status: known.standing_for_all(now).as_str(),
             waiting_results: seen.as_ref().map(|seen| seen.waiting),
             spool_bytes: seen.as_ref().map(|seen| seen.spool_bytes),
             lateness_p99_ms: seen.as_ref().map(|seen| seen.lateness_p99_us.div_ceil(1_000)),
@@ -90,7 +91,7 @@ fn code() -> Shape {
 }
 
 fn status() -> Shape {
-    one_of(&["online", "offline"])
+    one_of(&Standing::ALL.map(Standing::as_str))
 }
 
 fn lateness() -> Shape {

@@ -12,14 +12,15 @@ use crate::http::v1::probes::view::ProbeView;
 use crate::http::v1::state::AppState;
 
 pub(super) async fn list_probes(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let Call { state, query, canonical_path, .. } = call;
+    let Call { state, caller, query, canonical_path, .. } = call;
     let mut known = state.definer.roster.all();
     known.sort_by(|left, right| left.location.code.cmp(&right.location.code));
     let total = known.len() as u64;
     let request = PageRequest::read_whole(&query, total);
     let now = state.now();
     let known = request.cut(known);
-    let rows = known.iter().map(|known| to_json(&ProbeView::of(known, now))).collect();
+    let rows =
+        known.iter().map(|known| to_json(&ProbeView::of(known, caller.organisation.key, now))).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
 }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::clock::Timestamp;
 use crate::engine::roster::KnownLocation;
 use crate::http::openapi::shape::{Shape, one_of, string, text, timestamp_or_null, view};
-use crate::model::location::LastSeen;
+use crate::model::location::{LastSeen, Standing};
 
 /// A location that checks.
 #[derive(Serialize, ToSchema)]
@@ -70,9 +70,9 @@ impl AgentView {
 }
 
 impl<'a> ProbeView<'a> {
-    /// The view of a location: one of this process is as alive as the process that answers at `now`, one in another place as
-    /// what it has last said of itself.
-    pub(super) fn of(known: &'a KnownLocation, now: Timestamp) -> Self {
+    /// The view of a location as this organisation may see it: one of this process is as alive as the process that answers
+    /// at `now`, one in another place as what it has last said of itself.
+    pub(super) fn of(known: &'a KnownLocation, organisation: i64, now: Timestamp) -> Self {
         let location = &known.location;
         Self {
             code: location.code.as_str(),
@@ -80,7 +80,7 @@ impl<'a> ProbeView<'a> {
             location: &location.place,
             country_code: &location.country_code,
             kind: "public",
-            status: if known.is_online(now) { "online" } else { "offline" },
+            status: known.standing(organisation, now).as_str(),
             last_seen_at: known.last_seen_at(now),
             agent: known.last_seen().map(|seen| AgentView::of(&seen)),
         }
@@ -108,5 +108,8 @@ fn kind() -> Shape {
 }
 
 fn status() -> Shape {
-    one_of(&["online", "offline"])
+    one_of(&Standing::ALL.map(Standing::as_str)).says(
+        "`offline`: not heard for a minute. `impaired`: it has lost its own network, or sees services of this organisation \
+         down that all others see up; its votes are set aside.",
+    )
 }
