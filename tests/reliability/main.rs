@@ -9,6 +9,7 @@
 
 mod broken_log;
 mod crowd;
+mod cut_off;
 mod dead_actor;
 mod disk_full;
 mod durable_answers;
@@ -18,6 +19,9 @@ mod failing_sync;
 mod group_commit;
 mod history_away;
 mod killed;
+#[allow(dead_code, reason = "shared with the tests of the probe, which use all of it")]
+#[path = "../probe/support/namespace.rs"]
+mod namespace;
 mod power_cut;
 mod restart;
 mod slow_clients;

@@ -1,0 +1,172 @@
+//! Locations that lose their own network (reliability 10): no service is called down, the others go on, and all of it is
+//! shown. In a network namespace with a cable for each location, to a machine that has the target.
+
+use std::time::Duration;
+
+use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
+use serde_json::{Value, json};
+use watchkeeper::model::history::MeasuredStatus;
+
+use crate::namespace::{Peer, inside, ip, may_make_namespaces};
+use crate::support::client::Client;
+use crate::support::server::Server;
+use crate::support::{create_watched, eventually, service, until_status};
+
+/// The target, behind every cable.
+const TARGET: &str = "10.88.0.1";
+const LOCATIONS: [&str; 3] = ["a", "b", "c"];
+
+/// A server with three locations, each with an uplink of its own, and what they look at.
+struct Scene {
+    peer: Peer,
+    server: Server,
+    client: Client,
+    /// Services, watched from all three.
+    services: Vec<String>,
+}
+
+impl Scene {
+    async fn lay() -> Self {
+        let peer = Peer::start();
+        peer.ip(&format!("addr add {TARGET}/32 dev lo"));
+        for number in 1..=LOCATIONS.len() {
+            let (near, gateway) = (format!("10.77.{number}.1"), format!("10.77.{number}.2"));
+            let (end, other) = (format!("near{number}"), format!("far{number}"));
+            peer.lay_cable(&end, &format!("{near}/24"), &other, &format!("{gateway}/24"));
+            ip(&format!("rule add from {near} lookup {}", 100 + number));
+            ip(&format!("route add default via {gateway} dev {end} table {}", 100 + number));
+        }
+        for port in [80, 81, 82, 83] {
+            peer.serve(&format!("{TARGET}:{port}"));
+        }
+        let server = Server::embedded(&settings(), &[]);
+        let client = server.client();
+        let watched = json!({"interval_seconds": 1, "timeout_seconds": 1, "retries": 0});
+        let create = |port| create_watched(&client, &format!("http://{TARGET}:{port}/"), &watched);
+        let services: Vec<String> = [80, 81, 82, 83].map(create).to_vec();
+        for id in &services {
+            until_status(&client, id, "up").await;
+        }
+        Self { peer, server, client, services }
+    }
+
+    /// Everything that comes back to this location is dropped, silently.
+    fn cut(&self, number: usize) {
+        self.peer.ip(&format!("route add blackhole 10.77.{number}.1/32"));
+    }
+
+    fn mend(&self, number: usize) {
+        self.peer.ip(&format!("route del blackhole 10.77.{number}.1/32"));
+    }
+
+    /// The status of each location, in their order.
+    fn standings(&self) -> Vec<String> {
+        let probes = self.client.get("/v1/probes").expect(200).data();
+        let status = |probe: &Value| probe["status"].as_str().unwrap().to_owned();
+        probes.as_array().unwrap().iter().map(status).collect()
+    }
+
+    async fn until_standings(&self, expected: [&str; 3]) {
+        let stand = || (self.standings() == expected).then_some(());
+        eventually(&format!("the locations are {expected:?}"), stand).await;
+    }
+
+    fn statuses(&self) -> Vec<String> {
+        let status = |id: &String| self.client.get(&service(id)).expect(200).data()["status"].clone();
+        self.services.iter().map(status).map(|status| status.as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Every status that any service was given, none of which says that it is in trouble.
+    async fn harmless_changes(&self) -> Vec<MeasuredStatus> {
+        let history = sea_orm::Database::connect(self.server.urls()[1].clone()).await.unwrap();
+        let text = Statement::from_string(DbBackend::Sqlite, "SELECT to_status FROM status_change");
+        let rows = history.query_all_raw(text).await.unwrap();
+        let to = |row: &sea_orm::QueryResult| {
+            MeasuredStatus::from_code(row.try_get::<i16>("", "to_status").unwrap()).unwrap()
+        };
+        let changes: Vec<MeasuredStatus> = rows.iter().map(to).collect();
+        let troubles = [MeasuredStatus::Down, MeasuredStatus::Degraded];
+        assert!(!changes.iter().any(|to| troubles.contains(to)), "{changes:?}");
+        changes
+    }
+}
+
+fn settings() -> String {
+    let location = |(index, code): (usize, &&str)| {
+        let number = index + 1;
+        format!(
+            "[[probe.locations]]\ncode = '{code}'\nsource_address = '10.77.{number}.1'\n\
+             reference_targets = ['10.77.{number}.2']\n"
+        )
+    };
+    LOCATIONS.iter().enumerate().map(location).collect()
+}
+
+fn test<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + 'static) {
+    if may_make_namespaces() {
+        inside(test);
+    }
+}
+
+#[test]
+fn the_locations_that_are_left_decide() {
+    test(|| async {
+        let scene = Scene::lay().await;
+        scene.until_standings(["online"; 3]).await;
+        scene.cut(2);
+        scene.until_standings(["online", "impaired", "online"]).await;
+        for _ in 0..50 {
+            assert_eq!(scene.statuses(), ["up"; 4]);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let metrics = scene.client.get("/metrics").expect(200).body;
+        assert!(metrics.contains("watchkeeper_location_impaired{location=\"b\"} 1\n"), "{metrics}");
+        assert!(metrics.contains("watchkeeper_location_impaired{location=\"a\"} 0\n"), "{metrics}");
+        scene.mend(2);
+        scene.until_standings(["online"; 3]).await;
+        scene.harmless_changes().await;
+        let told = scene.server.log();
+        assert_eq!(told.matches("this location is impaired").count(), 1, "{told}");
+        assert_eq!(told.matches("this location is online again").count(), 1, "{told}");
+    });
+}
+
+/// What really is down is called so by the two that are left.
+#[test]
+fn an_outage_is_seen_by_the_locations_that_are_left() {
+    test(|| async {
+        let scene = Scene::lay().await;
+        scene.cut(1);
+        scene.until_standings(["impaired", "online", "online"]).await;
+        scene.peer.ip(&format!("addr del {TARGET}/32 dev lo"));
+        for id in &scene.services {
+            until_status(&scene.client, id, "down").await;
+        }
+        assert_eq!(scene.standings(), ["impaired", "online", "online"]);
+    });
+}
+
+/// All cables of this machine at once.
+#[test]
+fn a_machine_without_a_network_calls_nobody_down() {
+    test(|| async {
+        let scene = Scene::lay().await;
+        scene.until_standings(["online"; 3]).await;
+        (1..=3).for_each(|number| scene.cut(number));
+        scene.until_standings(["impaired"; 3]).await;
+        // A gap begins when nothing was measured for longer than a check and its retries may take.
+        tokio::time::sleep(Duration::from_secs(12)).await;
+        (1..=3).for_each(|number| scene.mend(number));
+        scene.until_standings(["online"; 3]).await;
+        for id in &scene.services {
+            until_status(&scene.client, id, "up").await;
+        }
+        let gaps =
+            |changes: &[MeasuredStatus]| changes.iter().filter(|to| **to == MeasuredStatus::NoData).count();
+        assert_eq!(gaps(&scene.harmless_changes().await), scene.services.len(), "the time is a gap");
+        for id in &scene.services {
+            let uptime = scene.client.get(&format!("{}/uptime?days=1", service(id))).expect(200).data();
+            assert_eq!(uptime[0]["uptime_percent"], 100.0, "{uptime}");
+        }
+    });
+}
