@@ -13,7 +13,11 @@ mod connections;
 mod cut_off;
 mod definition_bucket;
 mod deliveries;
+mod impaired;
 mod locations;
+#[allow(dead_code, reason = "shared with the tests of the probe, which use all of it")]
+#[path = "../probe/support/namespace.rs"]
+mod namespace;
 mod nats_config;
 mod nodes;
 mod refusals;

@@ -89,6 +89,15 @@ impl Place {
         Self { folder, process }
     }
 
+    /// The same with these reference targets.
+    pub(crate) fn with_references(references: &str, token: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = command(&folder);
+        command.env("WATCHKEEPER_PROBE__REFERENCE_TARGETS", references);
+        let process = command.args(["--join", token]).spawn().unwrap();
+        Self { folder, process }
+    }
+
     /// Ends the process as a power cut would, and starts it again on the same data.
     pub(crate) fn kill_and_restart(&mut self) {
         self.kill();
