@@ -1,8 +1,9 @@
 //! Our own starvation is never the target's (reliability 10): no descriptors, no ports, no resolver, no processor, stopped.
 //!
 //! Each trouble is inflicted on a process of its own, which looks at targets that this one serves and that are up all
-//! the time: whatever it says, it must never say `down`. 2,000 checks each; `WATCHKEEPER_ENDURE=1` makes it 100,000 and
-//! the stop a minute long.
+//! the time: whatever it says, it must never say `down`. 2,000 checks each, fewer where each takes long; `WATCHKEEPER_ENDURE=1`
+//! makes it 100,000 and the stop a minute long. A full queue is in `tests/engine/pressure.rs`, a history that is away in
+//! `tests/reliability/history_away.rs`.
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
@@ -237,10 +238,11 @@ impl Drop for Guarded {
 }
 
 /// Starts this binary again as the starved process; returns when it begins to look. It is polite, or it would take the
-/// processor from its targets.
+/// processor from its targets; one that has to wait its turn among many others alone is not.
 fn starve(orders: &Orders) -> Guarded {
+    let niceness = if orders.trouble == "turns" { "0" } else { "19" };
     let mut child = Command::new("nice")
-        .args(["-n", "19"])
+        .args(["-n", niceness])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", "starved", "--nocapture"])
         .env(ORDERS, orders.text())
@@ -294,8 +296,9 @@ async fn look(trouble: &str, at_once: usize, meanwhile: impl AsyncFnOnce(u32)) {
     let is_dead = trouble == "resolver";
     // A dead resolver costs every check its whole time, and without a processor there is little of it.
     let share = match trouble {
-        "resolver" => 4,
         "processor" => 20,
+        "turns" if !endures() => 10,
+        "resolver" if !endures() => 4,
         _ => 1,
     };
     let orders = Orders {
@@ -333,13 +336,17 @@ fn nobody_is_down_for_want_of_ports() {
     });
 }
 
-/// Others take the processor: sixteen processes that do nothing but run, before one that waits its turn politely.
+/// Others take the processor: sixteen processes that do nothing but run, before one that waits its turn politely, or beside
+/// one that has a turn like each of them.
+#[rstest]
+#[case::next_to_nothing_is_left("processor")]
+#[case::each_has_its_turn("turns")]
 #[tokio::test]
-async fn nobody_is_down_for_want_of_a_processor() {
+async fn nobody_is_down_for_want_of_a_processor(#[case] trouble: &str) {
     let _alone = ALONE.lock().await;
     let busy = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn().map(Guarded).unwrap();
     let _thieves: Vec<Guarded> = (0..16).map(|_| busy()).collect();
-    look("processor", 64, async |_| {}).await;
+    look(trouble, 64, async |_| {}).await;
 }
 
 /// Stopped in the midst of its checks, for longer than they may take.

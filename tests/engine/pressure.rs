@@ -14,6 +14,8 @@ use crate::script::Scripted;
 use crate::world::{Watching, World, clock, definition, in_paused_time};
 
 const SERVICES: i64 = 40;
+/// Far more than the queue has room for.
+const CROWD: i64 = 400;
 
 fn narrow() -> EngineLimits {
     EngineLimits { checks_in_flight: 4, checks_waiting: 8, checks_per_host: 2, ..EngineLimits::default() }
@@ -45,6 +47,30 @@ fn a_full_queue_is_counted_and_never_down() {
         assert!(shed > 100, "{shed} were shed");
         assert!(counters.measured.get() > 50, "some are measured all the same");
         assert!(world.facts.lines().iter().all(|line| !line.contains("down")), "nothing of it is an outage");
+        drop(counters);
+        world.end().await;
+    });
+}
+
+/// Reliability 10: 100,000 attempts, of which next to none find a place.
+#[test]
+fn nobody_is_down_for_want_of_room_in_the_queue() {
+    in_paused_time(async || {
+        let world = World::start(Scripted::cast("a: 0 up/3", Instant::now()), &clock(), narrow());
+        for number in 1..=CROWD {
+            let watching = Watching { every_ms: 5_000, target: number.unsigned_abs(), ..Watching::default() };
+            let definition = Arc::new(definition(number, 1, Some(&watching)));
+            world.engine.apply(definition).await.expect("the engine runs");
+        }
+        let counters = world.engine.counters();
+        while counters.scheduled.get() < 100_000 {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+        }
+        let shed = counters.unmeasured(Trouble::QueueFull).get();
+        println!("{} measured, {shed} without room", counters.measured.get());
+        assert!(shed > 90_000 && counters.measured.get() > 100, "{shed} of {}", counters.scheduled.get());
+        let changes = world.facts.changes();
+        assert!(changes.iter().all(|change| change.to.as_str() != "down"), "nothing of it is an outage");
         drop(counters);
         world.end().await;
     });

@@ -100,3 +100,31 @@ async fn a_full_spool_sheds_and_counts() {
     assert!(number(&client, "results_acked_total") >= kept);
     crowd.assert_nobody_down(&client);
 }
+
+/// Reliability 10: what cannot be stored for a while is measured all the same, and nobody is down for it (2,000 checks; long:
+/// 100,000).
+#[tokio::test]
+async fn nobody_is_down_while_the_history_is_away() {
+    let Some(postgres) = Postgres::start() else { return };
+    let (services, checks) = if crate::endures() { (2_000, 100_000) } else { (200, 2_000) };
+    let server = Server::with(ROOM, &[("WATCHKEEPER_HISTORY_URL", &postgres.url())]);
+    let client = server.client();
+    let crowd = Crowd::gather(&client, services);
+    until_checks(&client, &crowd.ids[0], 1).await;
+    postgres.stop();
+    let measured = || number(&client, "attempts_measured_total");
+    let until = measured() + checks;
+    while measured() < until {
+        tokio::time::sleep(std::time::Duration::from_millis(250)).await;
+    }
+    let asked_at = now();
+    postgres.start_again();
+    eventually("everything is written", || {
+        let waits = number(&client, "results_waiting") + number(&client, "spool_bytes");
+        (waits < 10 * services as u64).then_some(())
+    })
+    .await;
+    let seen = crowd.seen_before(&client, asked_at);
+    assert!(seen.checks as u64 >= checks && seen.not_up.is_empty(), "{:?}", seen.not_up);
+    crowd.assert_nobody_down(&client);
+}
