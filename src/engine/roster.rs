@@ -43,6 +43,8 @@ pub struct KnownLocation {
     reach: Reach,
     /// Of one elsewhere: what it has last said of itself.
     last_seen: Mutex<Option<Arc<LastSeen>>>,
+    /// Of one elsewhere: when it has last said that it is well after it had been impaired.
+    recovered_at: Mutex<Option<Timestamp>>,
     /// It is no longer in use.
     is_retired: AtomicBool,
 }
@@ -156,6 +158,7 @@ impl KnownLocation {
             suspicion: Mutex::default(),
             reach,
             last_seen: Mutex::default(),
+            recovered_at: Mutex::default(),
             is_retired: AtomicBool::new(false),
         }
     }
@@ -215,8 +218,26 @@ impl KnownLocation {
         if self.is_online(now) { of_online(is_set_aside()) } else { Standing::Offline }
     }
 
+    /// Returns when it had its network back, if it has ever lost it, as far as it is known here at `now`.
+    pub(super) fn recovered_at(&self, now: Timestamp) -> Option<Timestamp> {
+        match &self.reach {
+            Reach::Here(through) => {
+                let ago = through.get()?.recovered()?.elapsed().as_millis();
+                Some(now.plus_ms(-i64::try_from(ago).unwrap_or(i64::MAX)))
+            }
+            Reach::Elsewhere(_) => {
+                let at = *self.recovered_at.lock().unwrap_or_else(PoisonError::into_inner);
+                // The clock may have been set back.
+                at.filter(|at| *at <= now)
+            }
+        }
+    }
+
     /// Notes what it says of itself.
     pub fn note_seen(&self, seen: LastSeen) {
+        if !seen.is_impaired && self.is_impaired() {
+            *self.recovered_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen.at);
+        }
         *self.last_seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(seen));
     }
 

@@ -235,11 +235,11 @@ impl ServiceActor {
         };
         if let Watching::Checked(watch) = &mut self.watching {
             for (slot, key) in task.locations.iter().enumerate() {
-                let known = self.shard.roster.get(*key);
-                watch.set_aside(
-                    slot,
-                    known.is_some_and(|known| known.is_set_aside(self.definition.organisation)),
-                );
+                let Some(known) = self.shard.roster.get(*key) else { continue };
+                // What it saw before it lost its network is no news when it is back.
+                let is_old = |since| !watch.has_looked_since(slot, since);
+                let is_old = known.recovered_at(self.shard.clock.now()).is_some_and(is_old);
+                watch.set_aside(slot, is_old || known.is_set_aside(self.definition.organisation));
             }
         }
     }

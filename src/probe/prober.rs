@@ -43,6 +43,11 @@ pub trait Prober: Send + Sync + 'static {
     fn is_impaired(&self) -> bool {
         false
     }
+
+    /// Returns when it had its network back, if it has ever lost it.
+    fn recovered(&self) -> Option<Instant> {
+        None
+    }
 }
 
 /// Runs checks in this process, on the thread that asks, which runs a `LocalSet`.
@@ -88,6 +93,10 @@ impl Prober for Local {
 
     fn is_impaired(&self) -> bool {
         self.0.references.as_ref().is_some_and(|references| references.is_impaired())
+    }
+
+    fn recovered(&self) -> Option<Instant> {
+        self.0.references.as_ref()?.recovered()
     }
 }
 

@@ -234,6 +234,12 @@ impl Watch {
         effects
     }
 
+    /// Returns true if the newest vote of a location was cast at `since` or later.
+    #[must_use]
+    pub fn has_looked_since(&self, slot: usize, since: Timestamp) -> bool {
+        self.consensus.has_looked_since(slot, since)
+    }
+
     /// Lets the votes of a location count or not; see `model::suspicion`.
     pub fn set_aside(&mut self, slot: usize, is_set_aside: bool) {
         self.consensus.set_aside(slot, is_set_aside);

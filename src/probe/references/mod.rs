@@ -80,6 +80,8 @@ pub struct References {
     toolbox: Arc<Toolbox>,
     impairment: Mutex<Impairment<Reference>>,
     is_impaired: AtomicBool,
+    /// Milliseconds after `born` of the last recovery; zero: none yet.
+    recovered_ms: AtomicU64,
     looks: AtomicU64,
     /// Held by whoever looks.
     looking: tokio::sync::Mutex<()>,
@@ -111,6 +113,7 @@ impl References {
             toolbox,
             impairment: Mutex::default(),
             is_impaired: AtomicBool::new(false),
+            recovered_ms: AtomicU64::new(0),
             looks: AtomicU64::new(0),
             looking: tokio::sync::Mutex::default(),
             wanted_soon: Notify::new(),
@@ -122,7 +125,14 @@ impl References {
     /// Returns true if the location has lost its own network.
     #[must_use]
     pub fn is_impaired(&self) -> bool {
-        self.is_impaired.load(Ordering::Relaxed)
+        self.is_impaired.load(Ordering::Acquire)
+    }
+
+    /// Returns when the location had its network back, if it has ever lost it.
+    #[must_use]
+    pub fn recovered(&self) -> Option<Instant> {
+        let recovered_ms = self.recovered_ms.load(Ordering::Relaxed);
+        (recovered_ms != 0).then(|| self.born + Duration::from_millis(recovered_ms))
     }
 
     /// Returns how often they were asked.
@@ -284,10 +294,10 @@ impl References {
 
     fn tell(&self, turn: Option<Turn>, answers: &[(Reference, Answer)]) {
         let Some(turn) = turn else { return };
-        self.is_impaired.store(turn == Turn::Impaired, Ordering::Relaxed);
         let location = &self.code;
         match turn {
             Turn::Impaired => {
+                self.is_impaired.store(true, Ordering::Release);
                 let references: Vec<String> = answers.iter().map(|(asked, _)| asked.to_string()).collect();
                 let references = references.join(", ");
                 tracing::warn!(
@@ -298,7 +308,11 @@ impl References {
                 // From now on it is looked at every second.
                 self.wanted_soon.notify_one();
             }
-            Turn::Recovered => tracing::info!(location, "this location is online again; its checks count"),
+            Turn::Recovered => {
+                self.recovered_ms.store(self.age_ms(Instant::now()).max(1), Ordering::Relaxed);
+                self.is_impaired.store(false, Ordering::Release);
+                tracing::info!(location, "this location is online again; its checks count");
+            }
         }
     }
 
