@@ -113,8 +113,8 @@ mod tests {
     #[case(&[], None)]
     #[case(&[(1, 1)], None)]
     #[case(&[(1, 2), (1, 3), (2, 4), (3, 4)], None)]
-    #[case(&[(1, 2), (2, 1)], Some(&[1, 2, 1]))]
-    #[case(&[(5, 1), (1, 2), (2, 3), (3, 1)], Some(&[1, 2, 3, 1]))]
+    #[case(&[(1, 2), (2, 1)], Some(&[1, 2, 1][..]))]
+    #[case(&[(5, 1), (1, 2), (2, 3), (3, 1)], Some(&[1, 2, 3, 1][..]))]
     fn a_circle_is_found_and_named(
         #[case] edges: &[(ServiceKey, ServiceKey)],
         #[case] cycle: Option<&[ServiceKey]>,
