@@ -42,6 +42,7 @@ pub mod secret;
 pub mod segment;
 pub mod service;
 pub mod service_secrets;
+pub mod sight;
 pub mod slug;
 pub mod status_line;
 pub mod statuspage;

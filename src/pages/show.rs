@@ -13,6 +13,7 @@ use crate::model::incident::IncidentStatus;
 use crate::model::language::choose;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::{Service, ServiceKey};
+use crate::model::sight::Sight;
 use crate::model::statuspage::Statuspage;
 use crate::model::verdict::Verdict;
 use crate::pages::appearance::Look;
@@ -57,8 +58,9 @@ impl Pages {
 impl Pages {
     async fn view(&self, reader: &Reader<'_>, page: &Statuspage, look: Look) -> Result<PageView, MainError> {
         let main = self.databases.main.reader();
-        let components = components::of_page(main, page.key).await?;
-        let facts = page_facts::gather(main, page.organisation, page.key).await?;
+        let sight = Sight::whole(page.organisation);
+        let components = components::of_page(main, sight, page.key).await?;
+        let facts = page_facts::gather(main, sight, page.key).await?;
         let verdicts = self.verdicts(&facts.services).await;
         let derived = statuses(&components, &facts, &verdicts);
         let ordered = Tree::of(&components).depth_first();

@@ -12,25 +12,31 @@ use watchkeeper_entities::{statuspage, tag};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::component::{Component, ComponentKey};
+use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::MainError;
 
-/// All components of the page, in no particular order that clients see.
+/// The components of the page that the sight shows, in no particular order that clients see.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn of_page(connection: &impl ConnectionTrait, page: i64) -> Result<Vec<Component>, MainError> {
+pub async fn of_page(
+    connection: &impl ConnectionTrait,
+    _sight: Sight,
+    page: i64,
+) -> Result<Vec<Component>, MainError> {
     let rows =
         Entity::find().filter(Column::StatuspageId.eq(page)).order_by_asc(Column::Id).all(connection).await?;
     rows.iter().map(from_row).collect()
 }
 
-/// The component of the page with this id.
+/// The component of the page that the sight shows with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
+    _sight: Sight,
     page: i64,
     id: Id,
 ) -> Result<Option<Component>, MainError> {
@@ -42,11 +48,11 @@ pub async fn find(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn exists(connection: &impl ConnectionTrait, organisation: i64, id: Id) -> Result<bool, MainError> {
+pub async fn exists(connection: &impl ConnectionTrait, sight: Sight, id: Id) -> Result<bool, MainError> {
     let pages = statuspage::Entity::find()
         .select_only()
         .column(statuspage::Column::Id)
-        .filter(statuspage::Column::OrganisationId.eq(organisation))
+        .filter(statuspage::Column::OrganisationId.eq(sight.organisation()))
         .into_query();
     let query = Entity::find()
         .filter(Column::PublicId.eq(id.as_str()))
@@ -54,28 +60,32 @@ pub async fn exists(connection: &impl ConnectionTrait, organisation: i64, id: Id
     Ok(query.count(connection).await? > 0)
 }
 
-/// The key of the organisation's tag with this id.
+/// The key of the tag that the sight shows with this id.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn find_tag(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     id: Id,
 ) -> Result<Option<i64>, MainError> {
     let row = tag::Entity::find()
-        .filter(tag::Column::OrganisationId.eq(organisation))
+        .filter(tag::Column::OrganisationId.eq(sight.organisation()))
         .filter(tag::Column::PublicId.eq(id.as_str()))
         .one(connection)
         .await?;
     Ok(row.map(|row| row.id))
 }
 
-/// The ids of the tags that groups of the page follow, by key.
+/// The ids of the tags of the sight that groups of the page follow, by key.
 ///
 /// # Errors
 /// When the database fails or an id cannot be read.
-pub async fn sync_tags(connection: &impl ConnectionTrait, page: i64) -> Result<HashMap<i64, Id>, MainError> {
+pub async fn sync_tags(
+    connection: &impl ConnectionTrait,
+    _sight: Sight,
+    page: i64,
+) -> Result<HashMap<i64, Id>, MainError> {
     let followed = Entity::find()
         .select_only()
         .column(Column::SyncTagId)

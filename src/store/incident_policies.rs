@@ -16,6 +16,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::incident_policy::{GroupBy, IncidentPolicy, IncidentRules, PolicyTag};
+use crate::model::sight::Sight;
 use crate::model::tag::TagName;
 use crate::store::MainError;
 
@@ -41,10 +42,13 @@ pub async fn list(
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     id: Id,
 ) -> Result<Option<IncidentPolicy>, MainError> {
-    let row = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    let row = of_organisation(sight.organisation())
+        .filter(Column::PublicId.eq(id.as_str()))
+        .one(connection)
+        .await?;
     Ok(with_tags(connection, row.into_iter().collect()).await?.pop())
 }
 

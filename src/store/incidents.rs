@@ -19,6 +19,7 @@ use watchkeeper_entities::incident::{Column, Entity};
 
 use crate::id::Id;
 use crate::model::incident::{Incident, WholeIncident};
+use crate::model::sight::Sight;
 use crate::store::MainError;
 use crate::store::incidents::links::Audience;
 
@@ -26,31 +27,38 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The incident of this organisation with this id.
+fn seen(sight: Sight) -> Select<Entity> {
+    of_organisation(sight.organisation())
+}
+
+/// The incident that the sight shows with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     id: Id,
 ) -> Result<Option<Incident>, MainError> {
-    let row = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
     row.map(rows::from_row).transpose()
 }
 
-/// Like [`find`], with everything that hangs on it; others cannot change the incident until the transaction ends.
+/// Like [`find`], with everything that hangs on it, seen or not; others cannot change the incident until the transaction ends.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     id: Id,
 ) -> Result<Option<WholeIncident>, MainError> {
-    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
+    let query = seen(sight).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     match query.one(connection).await? {
-        Some(row) => Ok(Some(whole(connection, rows::from_row(row)?).await?)),
+        Some(row) => {
+            let everything = Sight::whole(sight.organisation());
+            Ok(Some(whole(connection, everything, rows::from_row(row)?).await?))
+        }
         None => Ok(None),
     }
 }
@@ -64,24 +72,28 @@ pub async fn of_key_for_update(
     key: i64,
 ) -> Result<Option<WholeIncident>, MainError> {
     match Entity::find_by_id(key).lock_exclusive().one(connection).await? {
-        Some(row) => Ok(Some(whole(connection, rows::from_row(row)?).await?)),
+        Some(row) => {
+            let incident = rows::from_row(row)?;
+            Ok(Some(whole(connection, Sight::whole(incident.organisation), incident).await?))
+        }
         None => Ok(None),
     }
 }
 
-/// The incident with everything that hangs on it.
+/// The incident with everything that hangs on it, as far as the sight shows it.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn whole(
     connection: &impl ConnectionTrait,
+    sight: Sight,
     incident: Incident,
 ) -> Result<WholeIncident, MainError> {
-    let mut affected = links::affected(connection, &[incident.key]).await?;
+    let mut affected = links::affected(connection, sight, &[incident.key]).await?;
     let links::Timeline { public, internal } = links::timeline(connection, incident.key).await?;
     Ok(WholeIncident {
         services: affected.remove(&incident.key).unwrap_or_default(),
-        statuspages: links::pages(connection, incident.key).await?,
+        statuspages: links::pages(connection, sight, incident.key).await?,
         updates: public,
         internal_updates: internal,
         automation: automation::find(connection, incident.key).await?,
@@ -132,9 +144,9 @@ pub async fn save(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn delete(connection: &impl ConnectionTrait, organisation: i64, id: Id) -> Result<bool, MainError> {
+pub async fn delete(connection: &impl ConnectionTrait, sight: Sight, id: Id) -> Result<bool, MainError> {
     let deleted = Entity::delete_many()
-        .filter(Column::OrganisationId.eq(organisation))
+        .filter(Column::OrganisationId.eq(sight.organisation()))
         .filter(Column::PublicId.eq(id.as_str()))
         .exec(connection)
         .await?;

@@ -11,6 +11,7 @@ use watchkeeper_entities::{service, statuspage};
 
 use crate::id::Id;
 use crate::model::service::{NamedService, ServiceKey};
+use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::{MainError, named};
 
@@ -25,13 +26,13 @@ pub struct LinkedPage {
     pub name: Translated,
 }
 
-/// The keys of those of these ids that are services of the organisation.
+/// The keys of those of these ids that are services of the sight.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn services_by_id(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     ids: &[Id],
 ) -> Result<HashMap<Id, ServiceKey>, MainError> {
     if ids.is_empty() {
@@ -40,7 +41,7 @@ pub async fn services_by_id(
     let rows: Vec<(i64, String)> = service::Entity::find()
         .select_only()
         .columns([service::Column::Id, service::Column::PublicId])
-        .filter(service::Column::OrganisationId.eq(organisation))
+        .filter(service::Column::OrganisationId.eq(sight.organisation()))
         .filter(service::Column::PublicId.is_in(texts(ids)))
         .into_tuple()
         .all(connection)
@@ -48,20 +49,20 @@ pub async fn services_by_id(
     rows.into_iter().map(|(key, id)| Ok((read_id("service", key, &id)?, key))).collect()
 }
 
-/// Those of these ids that are services of the organisation; they stay until the transaction ends.
+/// Those of these ids that are services of the sight; they stay until the transaction ends.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn services_to_link(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     ids: &[Id],
 ) -> Result<HashMap<Id, NamedService>, MainError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
     let query = service::Entity::find()
-        .filter(service::Column::OrganisationId.eq(organisation))
+        .filter(service::Column::OrganisationId.eq(sight.organisation()))
         .filter(service::Column::PublicId.is_in(texts(ids)))
         .order_by_asc(service::Column::Id)
         .lock_shared();
@@ -69,13 +70,13 @@ pub async fn services_to_link(
     Ok(services.into_iter().map(|service| (service.id, service)).collect())
 }
 
-/// Those of these ids that are status pages of the organisation; they stay until the transaction ends.
+/// Those of these ids that are status pages of the sight; they stay until the transaction ends.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn statuspages_to_link(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     ids: &[Id],
 ) -> Result<HashMap<Id, LinkedPage>, MainError> {
     if ids.is_empty() {
@@ -84,7 +85,7 @@ pub async fn statuspages_to_link(
     let rows: Vec<(i64, String, String)> = statuspage::Entity::find()
         .select_only()
         .columns([statuspage::Column::Id, statuspage::Column::PublicId, statuspage::Column::Name])
-        .filter(statuspage::Column::OrganisationId.eq(organisation))
+        .filter(statuspage::Column::OrganisationId.eq(sight.organisation()))
         .filter(statuspage::Column::PublicId.is_in(texts(ids)))
         .order_by_asc(statuspage::Column::Id)
         .lock_shared()

@@ -22,24 +22,25 @@ use crate::id::Id;
 use crate::model::announcement::Author;
 use crate::model::maintenance::origin::Origin;
 use crate::model::maintenance::{Maintenance, MaintenanceKey, Notices, Schedule};
+use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::maintenances::filter::Filter;
 use crate::store::{MainError, PageWindow};
 
-fn of_organisation(organisation: i64) -> Select<Entity> {
-    Entity::find().filter(Column::OrganisationId.eq(organisation))
+fn seen(sight: Sight) -> Select<Entity> {
+    Entity::find().filter(Column::OrganisationId.eq(sight.organisation()))
 }
 
-/// The maintenance of this organisation with this id.
+/// The maintenance that the sight shows with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     id: Id,
 ) -> Result<Option<Maintenance>, MainError> {
-    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str()));
+    let query = seen(sight).filter(Column::PublicId.eq(id.as_str()));
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
@@ -49,28 +50,28 @@ pub async fn find(
 /// When the database fails or the row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     id: Id,
 ) -> Result<Option<Maintenance>, MainError> {
-    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
+    let query = seen(sight).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// The maintenances that the filter selects of this page, the latest planned start first, and how many
+/// The maintenances of the sight that the filter selects, of this page, the latest planned start first, and how many
 /// there are in all.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     filter: &Filter,
     window: PageWindow,
 ) -> Result<(Vec<Maintenance>, u64), MainError> {
     if filter.selects_nothing() {
         return Ok((Vec::new(), 0));
     }
-    let wanted = of_organisation(organisation).filter(filter.condition());
+    let wanted = seen(sight).filter(filter.condition());
     let total = wanted.clone().count(connection).await?;
     let rows = wanted
         .order_by_desc(Column::ScheduledStart)

@@ -15,20 +15,22 @@ use crate::model::component::status::{ComponentStatus, OpenIncident, PageFacts};
 use crate::model::incident::{Impact, IncidentKind, Severity};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
+use crate::model::sight::Sight;
 use crate::store::{MainError, services};
 
 /// Kinds of incidents that say something about services.
 const KINDS: [IncidentKind; 2] = [IncidentKind::Standard, IncidentKind::AgentLiveness];
 
-/// The facts about one page of an organisation.
+/// The facts about one page, as far as the sight shows its services.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn gather(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     page: i64,
 ) -> Result<PageFacts, MainError> {
+    let organisation = sight.organisation();
     let services = service::Entity::find()
         .filter(service::Column::OrganisationId.eq(organisation))
         .filter(service::Column::Id.in_subquery(shown_services(page)))

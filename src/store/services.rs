@@ -16,6 +16,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::partition::{PARTITIONS, Partitions};
 use crate::model::service::{Pause, Service, ServiceKey, StatusOverride};
+use crate::model::sight::Sight;
 use crate::store::{MainError, PageWindow, organisations};
 
 /// Keys in one statement: a statement takes a limited number of values.
@@ -25,16 +26,20 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The service of this organisation with this id.
+fn seen(sight: Sight) -> Select<Entity> {
+    of_organisation(sight.organisation())
+}
+
+/// The service that the sight shows with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     id: Id,
 ) -> Result<Option<Service>, MainError> {
-    let row = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
     row.map(from_row).transpose()
 }
 
@@ -44,25 +49,25 @@ pub async fn find(
 /// When the database fails or the row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     id: Id,
 ) -> Result<Option<Service>, MainError> {
-    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
+    let query = seen(sight).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     query.one(connection).await?.map(from_row).transpose()
 }
 
-/// The services of the organisation in this window, oldest first, and how many there are in all; with a tag
+/// The services of the sight in this window, oldest first, and how many there are in all; with a tag
 /// (key of its row) only those that carry it.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     tag: Option<i64>,
     window: PageWindow,
 ) -> Result<(Vec<Service>, u64), MainError> {
-    let mut wanted = of_organisation(organisation);
+    let mut wanted = seen(sight);
     if let Some(tag) = tag {
         let carrying = service_tag::Entity::find()
             .select_only()

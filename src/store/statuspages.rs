@@ -16,6 +16,7 @@ use watchkeeper_entities::statuspage::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
+use crate::model::sight::Sight;
 use crate::model::statuspage::Statuspage;
 use crate::store::statuspages::row::{from_row, to_row};
 use crate::store::{MainError, PageWindow};
@@ -24,16 +25,20 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The page of this organisation with this id.
+fn seen(sight: Sight) -> Select<Entity> {
+    of_organisation(sight.organisation())
+}
+
+/// The page that the sight shows with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     id: Id,
 ) -> Result<Option<Statuspage>, MainError> {
-    let row = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
     row.map(from_row).transpose()
 }
 
@@ -43,26 +48,26 @@ pub async fn find(
 /// When the database fails or the row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     id: Id,
 ) -> Result<Option<Statuspage>, MainError> {
-    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str()));
+    let query = seen(sight).filter(Column::PublicId.eq(id.as_str()));
     let query = query.lock(LockType::NoKeyUpdate);
     query.one(connection).await?.map(from_row).transpose()
 }
 
-/// The pages of the organisation in this window, oldest first, and how many there are in all; with a slug only the page that
+/// The pages of the sight in this window, oldest first, and how many there are in all; with a slug only the page that
 /// has it.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     slug: Option<&str>,
     window: PageWindow,
 ) -> Result<(Vec<Statuspage>, u64), MainError> {
-    let mut wanted = of_organisation(organisation);
+    let mut wanted = seen(sight);
     if let Some(slug) = slug {
         wanted = wanted.filter(Column::Slug.eq(slug));
     }

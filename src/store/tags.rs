@@ -16,6 +16,7 @@ use watchkeeper_entities::{component, service_tag, statuspage};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::ServiceKey;
+use crate::model::sight::Sight;
 use crate::model::tag::{Tag, TagName, TagSource};
 use crate::model::translated::Translated;
 use crate::store::{MainError, PageWindow, dependencies, incident_policies};
@@ -36,43 +37,43 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
+fn seen(sight: Sight) -> Select<Entity> {
+    of_organisation(sight.organisation())
+}
+
 fn is_named(name: &TagName) -> Condition {
     let value = name.value().unwrap_or_default();
     Condition::all().add(Column::Key.eq(name.key())).add(Column::Value.eq(value))
 }
 
-/// The tag of this organisation with this id.
+/// The tag that the sight shows with this id.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
-pub async fn find(
-    connection: &impl ConnectionTrait,
-    organisation: i64,
-    id: Id,
-) -> Result<Option<Tag>, MainError> {
-    let row = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+pub async fn find(connection: &impl ConnectionTrait, sight: Sight, id: Id) -> Result<Option<Tag>, MainError> {
+    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
     row.map(from_row).transpose()
 }
 
-/// The tag of this organisation with this name.
+/// The tag that the sight shows with this name.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
 pub async fn find_named(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     name: &TagName,
 ) -> Result<Option<Tag>, MainError> {
-    of_organisation(organisation).filter(is_named(name)).one(connection).await?.map(from_row).transpose()
+    seen(sight).filter(is_named(name)).one(connection).await?.map(from_row).transpose()
 }
 
-/// The tags of this organisation with one of these ids or names.
+/// The tags of the sight with one of these ids or names.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn find_all(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     ids: &[Id],
     names: &[TagName],
 ) -> Result<Vec<Tag>, MainError> {
@@ -81,7 +82,7 @@ pub async fn find_all(
     }
     let with_id = Column::PublicId.is_in(ids.iter().map(Id::as_str));
     let wanted = names.iter().fold(Condition::any().add(with_id), |any, name| any.add(is_named(name)));
-    let rows = of_organisation(organisation).filter(wanted).all(connection).await?;
+    let rows = seen(sight).filter(wanted).all(connection).await?;
     rows.into_iter().map(from_row).collect()
 }
 
@@ -91,11 +92,11 @@ pub async fn find_all(
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     filter: &TagFilter,
     window: PageWindow,
 ) -> Result<(Vec<Tag>, u64), MainError> {
-    let mut wanted = of_organisation(organisation);
+    let mut wanted = seen(sight);
     if let Some(name) = &filter.name {
         wanted = wanted.filter(is_named(name));
     }
@@ -131,12 +132,13 @@ pub async fn count_user(connection: &impl ConnectionTrait, organisation: i64) ->
     Ok(made.count(connection).await?)
 }
 
-/// Returns the number of services that carry each of these tags. A tag without services is not in the result.
+/// Returns the number of services of the sight that carry each of these tags. A tag without services is not in the result.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn services_counts(
     connection: &impl ConnectionTrait,
+    _sight: Sight,
     tags: &[i64],
 ) -> Result<HashMap<i64, i64>, MainError> {
     let mut counts = HashMap::new();

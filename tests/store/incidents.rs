@@ -11,6 +11,7 @@ use watchkeeper::model::incident::{
     ChosenPage, Incident, IncidentKind, IncidentStatus, OpenPeriod, Severity, TimelineEntry, WholeIncident,
 };
 use watchkeeper::model::service::{NamedService, Service};
+use watchkeeper::model::sight::Sight;
 use watchkeeper::model::translated::Translated;
 use watchkeeper::store::PageWindow;
 use watchkeeper::store::incidents::departure::{Cleanup, Departure, leave_service};
@@ -73,14 +74,14 @@ async fn stored(store: &Store, mut whole: WholeIncident) -> WholeIncident {
 
 async fn read(store: &Store, whole: &WholeIncident) -> Option<WholeIncident> {
     let Incident { organisation, id, .. } = whole.incident;
-    let incident = incidents::find(store.main.reader(), organisation, id).await.unwrap()?;
-    Some(incidents::whole(store.main.reader(), incident).await.unwrap())
+    let incident = incidents::find(store.main.reader(), Sight::whole(organisation), id).await.unwrap()?;
+    Some(incidents::whole(store.main.reader(), Sight::whole(organisation), incident).await.unwrap())
 }
 
 async fn saved(store: &Store, before: &WholeIncident, after: &WholeIncident) {
     let transaction = store.main.begin().await.unwrap();
     let Incident { organisation, id, .. } = before.incident;
-    let locked = incidents::find_for_update(&transaction, organisation, id).await.unwrap();
+    let locked = incidents::find_for_update(&transaction, Sight::whole(organisation), id).await.unwrap();
     assert_eq!(locked.as_ref(), Some(before));
     incidents::save(&transaction, before, after).await.unwrap();
     transaction.commit().await.unwrap();
@@ -107,7 +108,8 @@ async fn every_field_and_link_survives(#[values(Backend::Sqlite, Backend::Postgr
     }
     let first = stored(&store, whole).await;
     assert_eq!(read(&store, &first).await.as_ref(), Some(&first));
-    let foreign = incidents::find(store.main.reader(), owner.key + 1, first.incident.id).await.unwrap();
+    let foreign =
+        incidents::find(store.main.reader(), Sight::whole(owner.key + 1), first.incident.id).await.unwrap();
     assert_eq!(foreign, None);
 
     let mut second = first.clone();
@@ -133,8 +135,8 @@ async fn every_field_and_link_survives(#[values(Backend::Sqlite, Backend::Postgr
     assert_eq!(read(&store, &first).await.as_ref(), Some(&fourth));
 
     let transaction = store.main.begin().await.unwrap();
-    assert!(!incidents::delete(&transaction, owner.key + 1, first.incident.id).await.unwrap());
-    assert!(incidents::delete(&transaction, owner.key, first.incident.id).await.unwrap());
+    assert!(!incidents::delete(&transaction, Sight::whole(owner.key + 1), first.incident.id).await.unwrap());
+    assert!(incidents::delete(&transaction, Sight::whole(owner.key), first.incident.id).await.unwrap());
     transaction.commit().await.unwrap();
     assert_eq!(read(&store, &first).await, None);
 }
@@ -182,24 +184,30 @@ async fn lists_and_periods_are_filtered(#[values(Backend::Sqlite, Backend::Postg
         (IncidentFilter { to: Some(at(100)), ..none.clone() }, vec![]),
     ] {
         let (rows, total) =
-            page(store.main.reader(), owner.key, &filter, PageWindow { offset: 0, limit: 10 }).await.unwrap();
+            page(store.main.reader(), Sight::whole(owner.key), &filter, PageWindow { offset: 0, limit: 10 })
+                .await
+                .unwrap();
         let expected: Vec<_> =
             expected.into_iter().map(|whole| (whole.incident.clone(), whole.services.clone())).collect();
         assert_eq!((rows.as_slice(), total), (expected.as_slice(), expected.len() as u64), "{filter:?}");
-        let (foreign, total) =
-            page(store.main.reader(), owner.key + 1, &filter, PageWindow { offset: 0, limit: 10 })
-                .await
-                .unwrap();
+        let (foreign, total) = page(
+            store.main.reader(),
+            Sight::whole(owner.key + 1),
+            &filter,
+            PageWindow { offset: 0, limit: 10 },
+        )
+        .await
+        .unwrap();
         assert_eq!((foreign.len(), total), (0, 0));
         let second = PageWindow { offset: 1, limit: 1 };
-        let (rest, _) = page(store.main.reader(), owner.key, &filter, second).await.unwrap();
+        let (rest, _) = page(store.main.reader(), Sight::whole(owner.key), &filter, second).await.unwrap();
         assert_eq!(rest.as_slice(), expected.get(1..2).unwrap_or_default());
     }
-    let mut found = periods(store.main.reader(), owner.key, a.key, at(150)).await.unwrap();
+    let mut found = periods(store.main.reader(), Sight::whole(owner.key), a.key, at(150)).await.unwrap();
     found.sort_by_key(|period| period.resolved_at);
     let period = |resolved_at| OpenPeriod { started_at: at(100), resolved_at };
     assert_eq!(found, [period(None), period(Some(at(200)))]);
-    assert_eq!(periods(store.main.reader(), owner.key, b.key, at(201)).await.unwrap(), []);
+    assert_eq!(periods(store.main.reader(), Sight::whole(owner.key), b.key, at(201)).await.unwrap(), []);
 }
 
 /// Contract 4.3.9, incident rows of the table.

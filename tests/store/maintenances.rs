@@ -6,6 +6,7 @@ use watchkeeper::model::announcement::Author;
 use watchkeeper::model::maintenance::step::{Stamp, Step};
 use watchkeeper::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, Schedule};
 use watchkeeper::model::service::ServiceKey;
+use watchkeeper::model::sight::Sight;
 use watchkeeper::model::window::{Window, WindowKind};
 use watchkeeper::store::maintenances::cleanup::{self, Detached};
 use watchkeeper::store::maintenances::filter::Filter;
@@ -21,10 +22,14 @@ use crate::support::rows::{at, service, stored_organisation, stored_service};
 use MaintenanceStatus::{Cancelled, Completed, InProgress, Scheduled};
 
 async fn list(store: &Store, organisation: i64, filter: &Filter) -> Vec<Maintenance> {
-    let (rows, total) =
-        maintenances::list(store.main.reader(), organisation, filter, PageWindow { offset: 0, limit: 100 })
-            .await
-            .unwrap();
+    let (rows, total) = maintenances::list(
+        store.main.reader(),
+        Sight::whole(organisation),
+        filter,
+        PageWindow { offset: 0, limit: 100 },
+    )
+    .await
+    .unwrap();
     assert_eq!(rows.len() as u64, total);
     rows
 }
@@ -62,14 +67,21 @@ async fn what_is_stored_is_read_back(#[values(Backend::Sqlite, Backend::Postgres
     ] {
         let kept = stored(&store, new, (&[], 0)).await;
         let reader = store.main.reader();
-        assert_eq!(maintenances::find(reader, owner.key, kept.id).await.unwrap(), Some(kept.clone()));
-        assert_eq!(maintenances::find(reader, other.key, kept.id).await.unwrap(), None);
+        assert_eq!(
+            maintenances::find(reader, Sight::whole(owner.key), kept.id).await.unwrap(),
+            Some(kept.clone())
+        );
+        assert_eq!(maintenances::find(reader, Sight::whole(other.key), kept.id).await.unwrap(), None);
         let transaction = store.main.begin().await.unwrap();
-        let found = maintenances::find_for_update(&transaction, owner.key, kept.id).await.unwrap();
+        let found =
+            maintenances::find_for_update(&transaction, Sight::whole(owner.key), kept.id).await.unwrap();
         assert_eq!(found, Some(kept.clone()));
-        assert_eq!(maintenances::find_for_update(&transaction, other.key, kept.id).await.unwrap(), None);
+        assert_eq!(
+            maintenances::find_for_update(&transaction, Sight::whole(other.key), kept.id).await.unwrap(),
+            None
+        );
         maintenances::delete(&transaction, kept.key).await.unwrap();
-        assert_eq!(maintenances::find(&transaction, owner.key, kept.id).await.unwrap(), None);
+        assert_eq!(maintenances::find(&transaction, Sight::whole(owner.key), kept.id).await.unwrap(), None);
     }
 }
 
@@ -94,10 +106,10 @@ async fn links_and_timeline_keep_their_order(#[values(Backend::Sqlite, Backend::
     effect::carry_out(&transaction, &ended, at(12_000)).await.unwrap();
     transaction.commit().await.unwrap();
     let reader = store.main.reader();
-    let named = links::services_of(reader, &[made.key, bare.key]).await.unwrap();
+    let named = links::services_of(reader, Sight::whole(owner.key), &[made.key, bare.key]).await.unwrap();
     let names: Vec<&str> = named[&made.key].iter().map(|service| service.name.as_str()).collect();
     assert_eq!((names, named.get(&bare.key)), (vec!["a", "b"], None));
-    let pages = links::statuspages_of(reader, made.key).await.unwrap();
+    let pages = links::statuspages_of(reader, Sight::whole(owner.key), made.key).await.unwrap();
     assert_eq!(pages.iter().map(|page| page.id).collect::<Vec<_>>(), [two.id, one.id]);
     let entries = timeline::of(reader, made.key).await.unwrap();
     let said: Vec<_> = entries.iter().map(|entry| (entry.status, entry.notify_subscribers)).collect();
@@ -105,7 +117,10 @@ async fn links_and_timeline_keep_their_order(#[values(Backend::Sqlite, Backend::
     assert_eq!(entries[0].message.get("de"), Some("The maintenance has started."));
     let transaction = store.main.begin().await.unwrap();
     links::show_on(&transaction, made.key, &[one.key]).await.unwrap();
-    assert_eq!(links::statuspages_of(&transaction, made.key).await.unwrap().len(), 1);
+    assert_eq!(
+        links::statuspages_of(&transaction, Sight::whole(owner.key), made.key).await.unwrap().len(),
+        1
+    );
 }
 
 /// Contract 1.4: the latest planned start first, then the id; pages cut that order.
@@ -132,7 +147,7 @@ async fn lists_are_ordered_and_cut(#[values(Backend::Sqlite, Backend::Postgres)]
     }
     let (page, total) = maintenances::list(
         store.main.reader(),
-        owner.key,
+        Sight::whole(owner.key),
         &Filter::default(),
         PageWindow { offset: 1, limit: 2 },
     )
@@ -334,7 +349,8 @@ async fn a_deleted_service_is_detached(
     };
     assert_eq!(left, expected);
     for (place, before) in made.iter().enumerate() {
-        let after = maintenances::find(store.main.reader(), owner.key, before.id).await.unwrap();
+        let after =
+            maintenances::find(store.main.reader(), Sight::whole(owner.key), before.id).await.unwrap();
         let expected = match (place < 4, delete_orphaned, before.status) {
             (true, true, _) => None,
             (true, false, Scheduled) => Some(Maintenance { status: Cancelled, ..before.clone() }),

@@ -10,6 +10,7 @@ use watchkeeper::model::rules::Rules;
 use watchkeeper::model::service::{
     OverrideStatus, Pause, PauseReason, ProbeRole, Service, ServiceKey, Settings, StatusOverride,
 };
+use watchkeeper::model::sight::Sight;
 use watchkeeper::model::verdict::quorum::Quorum;
 use watchkeeper::store::PageWindow;
 use watchkeeper::store::services::{self, OwnedService};
@@ -78,7 +79,7 @@ async fn every_field_survives(
     let made = make(owner.key);
     let stored = stored_service(&store, made.clone()).await;
     assert_eq!(stored, Service { key: stored.key, ..made });
-    let found = services::find(store.main.reader(), owner.key, stored.id).await.unwrap();
+    let found = services::find(store.main.reader(), Sight::whole(owner.key), stored.id).await.unwrap();
     assert_eq!(found.as_ref(), Some(&stored));
     let with_owner =
         services::definitions(store.main.reader(), Partitions::ALL, ServiceKey::MIN, 10).await.unwrap();
@@ -101,14 +102,14 @@ async fn an_update_stores_every_field_under_the_next_revision(
     let other = stored_service(&store, service(owner.key, "other")).await;
     let changed = Service { key: first.key, id: first.id, revision: first.revision, ..bare(owner.key) };
     let transaction = store.main.begin().await.unwrap();
-    let locked = services::find_for_update(&transaction, owner.key, first.id).await.unwrap();
+    let locked = services::find_for_update(&transaction, Sight::whole(owner.key), first.id).await.unwrap();
     assert_eq!(locked.as_ref(), Some(&first));
     let updated = services::update(&transaction, changed.clone()).await.unwrap();
     transaction.commit().await.unwrap();
     assert_eq!(updated, Service { revision: 42, ..changed });
     let reader = store.main.reader();
-    assert_eq!(services::find(reader, owner.key, first.id).await.unwrap(), Some(updated));
-    assert_eq!(services::find(reader, owner.key, other.id).await.unwrap(), Some(other));
+    assert_eq!(services::find(reader, Sight::whole(owner.key), first.id).await.unwrap(), Some(updated));
+    assert_eq!(services::find(reader, Sight::whole(owner.key), other.id).await.unwrap(), Some(other));
 }
 
 /// Reliability 22: another organisation's service is not there.
@@ -119,15 +120,20 @@ async fn finders_see_one_organisation(#[values(Backend::Sqlite, Backend::Postgre
     let (mine, other) = (stored_organisation(&store, "m").await, stored_organisation(&store, "o").await);
     let hidden = stored_service(&store, service(other.key, "hidden")).await;
     let reader = store.main.reader();
-    assert_eq!(services::find(reader, mine.key, hidden.id).await.unwrap(), None);
-    assert_eq!(services::find(reader, mine.key, Id::random()).await.unwrap(), None);
+    assert_eq!(services::find(reader, Sight::whole(mine.key), hidden.id).await.unwrap(), None);
+    assert_eq!(services::find(reader, Sight::whole(mine.key), Id::random()).await.unwrap(), None);
     assert_eq!(
-        services::list(reader, mine.key, None, PageWindow { offset: 0, limit: 10 }).await.unwrap(),
+        services::list(reader, Sight::whole(mine.key), None, PageWindow { offset: 0, limit: 10 })
+            .await
+            .unwrap(),
         (Vec::new(), 0)
     );
     assert_eq!(services::count_active(reader, mine.key).await.unwrap(), 0);
     let transaction = store.main.begin().await.unwrap();
-    assert_eq!(services::find_for_update(&transaction, mine.key, hidden.id).await.unwrap(), None);
+    assert_eq!(
+        services::find_for_update(&transaction, Sight::whole(mine.key), hidden.id).await.unwrap(),
+        None
+    );
 }
 
 async fn store_many(store: &Store, organisation: i64, count: i64) -> Vec<Service> {
@@ -150,12 +156,16 @@ async fn no_page_repeats_or_skips_a_service(#[values(Backend::Sqlite, Backend::P
     let all = store_many(&store, owner.key, 10).await;
     let reader = store.main.reader();
     let (whole, total) =
-        services::list(reader, owner.key, None, PageWindow { offset: 0, limit: 100 }).await.unwrap();
+        services::list(reader, Sight::whole(owner.key), None, PageWindow { offset: 0, limit: 100 })
+            .await
+            .unwrap();
     assert_eq!(total, 10);
     let mut walked = Vec::new();
     for offset in 0..10 {
         let (page, total) =
-            services::list(reader, owner.key, None, PageWindow { offset, limit: 1 }).await.unwrap();
+            services::list(reader, Sight::whole(owner.key), None, PageWindow { offset, limit: 1 })
+                .await
+                .unwrap();
         assert_eq!(total, 10);
         walked.extend(page);
     }
@@ -214,7 +224,7 @@ async fn a_deleted_service_leaves_an_erasure_and_its_key_is_never_reused(
     services::delete(&transaction, gone.key).await.unwrap();
     transaction.commit().await.unwrap();
     let reader = store.main.reader();
-    assert_eq!(services::find(reader, owner.key, gone.id).await.unwrap(), None);
+    assert_eq!(services::find(reader, Sight::whole(owner.key), gone.id).await.unwrap(), None);
     assert_eq!(services::erasures(reader).await.unwrap(), [gone.key]);
     let next = stored_service(&store, service(owner.key, "next")).await;
     assert!(next.key > gone.key, "measurements of {} may still be there", gone.key);

@@ -5,6 +5,7 @@ use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::id::Id;
 use watchkeeper::model::component::Component;
+use watchkeeper::model::sight::Sight;
 use watchkeeper::model::slug::HOLD_MS;
 use watchkeeper::model::statuspage::Statuspage;
 use watchkeeper::model::translated::Translated;
@@ -35,9 +36,9 @@ async fn a_slug_has_one_page_and_is_held(#[values(Backend::Sqlite, Backend::Post
     let mine = stored_organisation(&store, "mine").await.key;
     let theirs = stored_organisation(&store, "theirs").await.key;
     let stored = stored_page(&store, page(mine, "shop"), 0).await.unwrap();
-    let found = statuspages::find(store.main.reader(), mine, stored.id).await.unwrap();
+    let found = statuspages::find(store.main.reader(), Sight::whole(mine), stored.id).await.unwrap();
     assert_eq!(found, Some(stored.clone()));
-    assert_eq!(statuspages::find(store.main.reader(), theirs, stored.id).await.unwrap(), None);
+    assert_eq!(statuspages::find(store.main.reader(), Sight::whole(theirs), stored.id).await.unwrap(), None);
     assert_eq!(
         stored_page(&store, page(theirs, "shop"), 0).await,
         None,
@@ -95,18 +96,22 @@ async fn a_group_follows_its_tag(#[values(Backend::Sqlite, Backend::Postgres)] b
     write.commit().await.unwrap();
 
     let reader = store.main.reader();
-    let all = components::of_page(reader, page.key).await.unwrap();
+    let all = components::of_page(reader, Sight::whole(owner.key), page.key).await.unwrap();
     let child = &all[1];
     assert_eq!((all.len(), child.service, child.parent), (2, Some(one.key), Some(group.key)));
     assert!(child.is_sync_managed);
-    assert_eq!(components::sync_tags(reader, page.key).await.unwrap().len(), 1);
-    let facts = page_facts::gather(reader, owner.key, page.key).await.unwrap();
+    assert_eq!(components::sync_tags(reader, Sight::whole(owner.key), page.key).await.unwrap().len(), 1);
+    let facts = page_facts::gather(reader, Sight::whole(owner.key), page.key).await.unwrap();
     assert_eq!(facts.services, std::slice::from_ref(&one));
-    assert_eq!(shown::of_pages(reader, &[page.key]).await.unwrap()[&page.key].components_count, 2);
+    assert_eq!(
+        shown::of_pages(reader, Sight::whole(owner.key), &[page.key]).await.unwrap()[&page.key]
+            .components_count,
+        2
+    );
 
     let write = store.main.begin().await.unwrap();
     synced_groups::forget_service(&write, one.key).await.unwrap();
     components::delete(&write, group.key).await.unwrap();
     write.commit().await.unwrap();
-    assert_eq!(components::of_page(reader, page.key).await.unwrap(), []);
+    assert_eq!(components::of_page(reader, Sight::whole(owner.key), page.key).await.unwrap(), []);
 }

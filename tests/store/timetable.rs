@@ -22,6 +22,7 @@ use watchkeeper::model::location::Location;
 use watchkeeper::model::maintenance::{Maintenance, MaintenanceStatus, Schedule};
 use watchkeeper::model::secret::Sealer;
 use watchkeeper::model::service::Service;
+use watchkeeper::model::sight::Sight;
 use watchkeeper::model::verdict::Verdict;
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::store::heartbeats;
@@ -79,7 +80,7 @@ pub(crate) fn transitions(store: &Store, clock: &Clock) -> Transitions {
 }
 
 async fn now_stored(store: &Store, of: &Maintenance) -> Maintenance {
-    maintenances::find(store.main.reader(), of.organisation, of.id).await.unwrap().unwrap()
+    maintenances::find(store.main.reader(), Sight::whole(of.organisation), of.id).await.unwrap().unwrap()
 }
 
 async fn entries(store: &Store, of: &Maintenance) -> Vec<MaintenanceStatus> {

@@ -10,6 +10,7 @@ use crate::clock::Timestamp;
 use crate::http::kit::error::ApiError;
 use crate::model::access::{Organisation, Permission, PlanLimits, Token};
 use crate::model::announcement::Author;
+use crate::model::sight::Sight;
 
 /// The token behind a request, its organisation, and what the plan allows.
 #[derive(Clone, Debug)]
@@ -39,6 +40,12 @@ impl Caller {
     #[must_use]
     pub fn author(&self) -> Author {
         Author { id: self.token.id, name: self.token.name.clone() }
+    }
+
+    /// Returns the part of its organisation that it may see.
+    #[must_use]
+    pub const fn sight(&self) -> Sight {
+        Sight::whole(self.organisation.key)
     }
 
     /// Returns true if the token is still valid at `now`.

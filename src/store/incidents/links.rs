@@ -15,12 +15,14 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::{Affected, ChosenPage, Impact, TimelineEntry, sort_by_name};
 use crate::model::service::ServiceKey;
+use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::MainError;
 
-/// The services that each of these incidents affects, by name.
+/// The services of the sight that each of these incidents affects, by name.
 pub(super) async fn affected(
     connection: &impl ConnectionTrait,
+    _sight: Sight,
     incidents: &[i64],
 ) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
     let mut found: HashMap<i64, Vec<Affected>> = HashMap::new();
@@ -61,9 +63,10 @@ fn to_affected(link: &incident_service::Model, service: service::Model) -> Resul
     })
 }
 
-/// The pages chosen for an incident, in the order of the client.
+/// The pages of the sight that were chosen for an incident, in the order of the client.
 pub(super) async fn pages(
     connection: &impl ConnectionTrait,
+    _sight: Sight,
     incident: i64,
 ) -> Result<Vec<ChosenPage>, MainError> {
     let to_link = statuspage::Entity::belongs_to(incident_statuspage::Entity)

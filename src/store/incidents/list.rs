@@ -11,7 +11,8 @@ use watchkeeper_entities::incident_service;
 use crate::clock::Timestamp;
 use crate::model::incident::{Affected, Incident, IncidentKind, OpenPeriod};
 use crate::model::service::ServiceKey;
-use crate::store::incidents::{links, of_organisation, rows};
+use crate::model::sight::Sight;
+use crate::store::incidents::{links, rows, seen};
 use crate::store::{MainError, PageWindow};
 
 /// A filter of incidents: everything that is set must match (contract 4.10.5).
@@ -34,8 +35,8 @@ pub struct IncidentFilter {
 }
 
 impl IncidentFilter {
-    fn select(&self, organisation: i64) -> Select<Entity> {
-        let mut query = of_organisation(organisation);
+    fn select(&self, sight: Sight) -> Select<Entity> {
+        let mut query = seen(sight);
         if let Some(service) = self.of_service {
             query = query.filter(affecting(&[service]));
         }
@@ -73,23 +74,23 @@ fn affecting(services: &[ServiceKey]) -> Condition {
     Condition::all().add(Column::Id.in_subquery(linked))
 }
 
-/// The incidents of the organisation of this page, the latest start first, each with the services that
+/// The incidents of the sight of this page, the latest start first, each with the services that
 /// it affects, and how many the filter selects in all.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn page(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     filter: &IncidentFilter,
     window: PageWindow,
 ) -> Result<(Vec<(Incident, Vec<Affected>)>, u64), MainError> {
     if filter.services.as_ref().is_some_and(Vec::is_empty) {
         return Ok((Vec::new(), 0));
     }
-    let total = filter.select(organisation).count(connection).await?;
+    let total = filter.select(sight).count(connection).await?;
     let found = filter
-        .select(organisation)
+        .select(sight)
         .order_by_desc(Column::StartedAt)
         .order_by_asc(Column::PublicId)
         .offset(window.offset)
@@ -97,7 +98,7 @@ pub async fn page(
         .all(connection)
         .await?;
     let keys: Vec<i64> = found.iter().map(|row| row.id).collect();
-    let mut affected = links::affected(connection, &keys).await?;
+    let mut affected = links::affected(connection, sight, &keys).await?;
     let with_services = |row: watchkeeper_entities::incident::Model| {
         let services = affected.remove(&row.id).unwrap_or_default();
         Ok((rows::from_row(row)?, services))
@@ -112,13 +113,13 @@ pub async fn page(
 /// When the database fails.
 pub async fn periods(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     service: ServiceKey,
     from: Timestamp,
 ) -> Result<Vec<OpenPeriod>, MainError> {
     let filter = IncidentFilter { of_service: Some(service), from: Some(from), ..IncidentFilter::default() };
     let rows: Vec<(i64, Option<i64>)> = filter
-        .select(organisation)
+        .select(sight)
         .select_only()
         .columns([Column::StartedAt, Column::ResolvedAt])
         .filter(Column::Kind.ne(IncidentKind::Notice.as_str()))

@@ -8,6 +8,7 @@ use watchkeeper_entities::{maintenance_service, maintenance_statuspage, service,
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::service::{NamedService, ServiceKey};
+use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::{MainError, named};
 
@@ -39,12 +40,13 @@ pub async fn covered_by(
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
 
-/// The services that each of these maintenances covers, by name.
+/// The services of the sight that each of these maintenances covers, by name.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn services_of(
     connection: &impl ConnectionTrait,
+    sight: Sight,
     maintenances: &[MaintenanceKey],
 ) -> Result<HashMap<MaintenanceKey, Vec<NamedService>>, MainError> {
     let mut found: HashMap<MaintenanceKey, Vec<NamedService>> = HashMap::new();
@@ -54,7 +56,7 @@ pub async fn services_of(
             .all(connection)
             .await?;
         let services = links.iter().map(|link| link.service_id).collect();
-        let named = named_services(connection, services).await?;
+        let named = named_services(connection, sight, services).await?;
         for link in links {
             let services = found.entry(link.maintenance_id).or_default();
             services.extend(named.get(&link.service_id).cloned());
@@ -72,6 +74,7 @@ pub(super) fn sort_by_name(services: &mut [NamedService]) {
 /// The services with these keys.
 pub(super) async fn named_services(
     connection: &impl ConnectionTrait,
+    _sight: Sight,
     keys: BTreeSet<ServiceKey>,
 ) -> Result<HashMap<ServiceKey, NamedService>, MainError> {
     let keys: Vec<ServiceKey> = keys.into_iter().collect();
@@ -84,12 +87,13 @@ pub(super) async fn named_services(
     Ok(found)
 }
 
-/// The pages chosen for the maintenance, in the order of the client.
+/// The pages of the sight that were chosen for the maintenance, in the order of the client.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn statuspages_of(
     connection: &impl ConnectionTrait,
+    _sight: Sight,
     maintenance: MaintenanceKey,
 ) -> Result<Vec<NamedPage>, MainError> {
     let links = maintenance_statuspage::Entity::find()

@@ -24,6 +24,7 @@ use crate::model::maintenance::Notices;
 use crate::model::maintenance::origin::SeriesKey;
 use crate::model::maintenance::series::{LOOK_EVERY_MS, Series, SeriesStatus};
 use crate::model::recurrence::{Recurrence, WallWindow};
+use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::{MainError, PageWindow};
 
@@ -51,10 +52,10 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     id: Id,
 ) -> Result<Option<Series>, MainError> {
-    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str()));
+    let query = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
@@ -65,10 +66,10 @@ pub async fn find(
 /// When the database fails or the row cannot be read.
 pub async fn find_for_update(
     connection: &impl ConnectionTrait,
-    organisation: i64,
+    sight: Sight,
     id: Id,
 ) -> Result<Option<Series>, MainError> {
-    let query = of_organisation(organisation).filter(Column::PublicId.eq(id.as_str()));
+    let query = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
     query.lock(LockType::NoKeyUpdate).one(connection).await?.as_ref().map(from_row).transpose()
 }
 

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::{asset, component, custom_domain};
 
+use crate::model::sight::Sight;
 use crate::store::MainError;
 
 /// The parts of the object of one page that come from other tables.
@@ -20,12 +21,13 @@ pub struct Shown {
     pub components_count: u64,
 }
 
-/// Reads the parts of these pages that come from other tables, by the key of the page.
+/// Reads the parts of these pages that come from other tables, as far as the sight shows them, by the key of the page.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn of_pages(
     connection: &impl ConnectionTrait,
+    _sight: Sight,
     pages: &[i64],
 ) -> Result<HashMap<i64, Shown>, MainError> {
     let mut shown: HashMap<i64, Shown> = pages.iter().map(|page| (*page, Shown::default())).collect();

@@ -91,7 +91,7 @@ async fn upload(
     };
     assets::replace(&*write, asset).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
+    let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
     let reply = Reply::data(viewer.bare(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }
@@ -103,7 +103,7 @@ async fn delete(call: Call<AppState>, kind: AssetKind) -> Result<Committed, ApiE
     let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
     assets::delete(&*write, page.key, kind).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
+    let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
     let reply = Reply::data(viewer.bare(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }

@@ -37,7 +37,7 @@ pub(in crate::http) async fn list_components(call: Call<AppState>) -> Result<Rep
     let page = in_path::find(&call, statuspages::find).await?;
     let Call { state, caller, query, canonical_path, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let found = PageComponents::load(&state, state.databases.main.reader(), &page).await?;
+    let found = PageComponents::load(&state, state.databases.main.reader(), caller.sight(), &page).await?;
     let rows = found.all(&languages);
     let total = u64::try_from(rows.len()).unwrap_or(u64::MAX);
     let request = PageRequest::read_whole(&query, total);
@@ -52,7 +52,7 @@ pub(in crate::http) async fn show_component(call: Call<AppState>) -> Result<Repl
     let id = find_component(&call, &page).await?.id;
     let Call { state, caller, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let found = PageComponents::load(&state, state.databases.main.reader(), &page).await?;
+    let found = PageComponents::load(&state, state.databases.main.reader(), caller.sight(), &page).await?;
     Ok(Reply::data(to_json(&found.one(id, &languages)?)).in_language(&languages))
 }
 
@@ -62,7 +62,7 @@ pub(in crate::http) async fn create_component(call: Call<AppState>) -> Result<Co
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
-    let stored = components::of_page(&*write, page.key).await?;
+    let stored = components::of_page(&*write, caller.sight(), page.key).await?;
     let links = links(&write, &caller, &body).await?;
     let draft = Draft { organisation: &caller.organisation, components: &stored, links };
     let component = draft.create(&body, page.key, state.created_at()).map_err(ApiError::Fields)?;
@@ -74,7 +74,7 @@ pub(in crate::http) async fn create_component(call: Call<AppState>) -> Result<Co
         followed.await?;
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let found = PageComponents::load(&state, &*write, &page).await?;
+    let found = PageComponents::load(&state, &*write, caller.sight(), &page).await?;
     let shown = to_json(&found.one(component.id, &languages)?);
     let location = format!("{}/v1/statuspages/{}/components/{}", state.base_url, page.id, component.id);
     write.commit(Reply::created(shown, &location).in_language(&languages)).await
@@ -87,7 +87,7 @@ pub(in crate::http) async fn update_component(call: Call<AppState>) -> Result<Co
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
-    let stored = components::of_page(&*write, page.key).await?;
+    let stored = components::of_page(&*write, caller.sight(), page.key).await?;
     let before = stored.iter().find(|component| component.id == id).ok_or(ApiError::NotFound)?;
     let links = links(&write, &caller, &body).await?;
     let draft = Draft { organisation: &caller.organisation, components: &stored, links };
@@ -100,7 +100,7 @@ pub(in crate::http) async fn update_component(call: Call<AppState>) -> Result<Co
         }
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let found = PageComponents::load(&state, &*write, &page).await?;
+    let found = PageComponents::load(&state, &*write, caller.sight(), &page).await?;
     let shown = to_json(&found.one(id, &languages)?);
     write.commit(Reply::data(shown).in_language(&languages)).await
 }
@@ -111,7 +111,7 @@ pub(in crate::http) async fn delete_component(call: Call<AppState>) -> Result<Co
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
-    let found = components::find(&*write, page.key, id).await?;
+    let found = components::find(&*write, caller.sight(), page.key, id).await?;
     let component = found.ok_or(ApiError::NotFound)?;
     if component.is_sync_managed {
         return Err(ApiError::Fields(FieldErrors::of("component", FieldRule::Managed)));
@@ -124,7 +124,7 @@ pub(in crate::http) async fn delete_component(call: Call<AppState>) -> Result<Co
 async fn find_component(call: &Call<AppState>, page: &Statuspage) -> Result<Component, ApiError> {
     let id = call.path.id(1)?;
     let main = call.state.databases.main.reader();
-    components::find(main, page.key, id).await?.ok_or(ApiError::NotFound)
+    components::find(main, call.caller.sight(), page.key, id).await?.ok_or(ApiError::NotFound)
 }
 
 /// Keeps the organisation and then the page from others until the transaction ends.
@@ -137,18 +137,18 @@ async fn lock(write: &Write, caller: &Caller, page: Id) -> Result<Statuspage, Ap
 /// Looks up the rows that the ids in a body name.
 async fn links(write: &Write, caller: &Caller, body: &Map<String, Value>) -> Result<Links, ApiError> {
     let transaction: &Transaction = write;
-    let organisation = caller.organisation.key;
+    let sight = caller.sight();
     let id = |name: &str| body.get(name).and_then(Value::as_str).and_then(|text| text.trim().parse().ok());
     let mut links = Links::default();
     if let Some(id) = id("service_id") {
-        let found = services::find(transaction, organisation, id).await?;
+        let found = services::find(transaction, sight, id).await?;
         links.service = found.map(|service| service.key);
     }
     if let Some(id) = id("sync_tag_id") {
-        links.tag = components::find_tag(transaction, organisation, id).await?;
+        links.tag = components::find_tag(transaction, sight, id).await?;
     }
     if let Some(id) = id("parent_id") {
-        links.parent_exists = components::exists(transaction, organisation, id).await?;
+        links.parent_exists = components::exists(transaction, sight, id).await?;
     }
     Ok(links)
 }

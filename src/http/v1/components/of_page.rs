@@ -11,6 +11,7 @@ use crate::model::component::status::{Derived, statuses};
 use crate::model::component::tree::Tree;
 use crate::model::component::{Component, ComponentKey};
 use crate::model::service::{Service, ServiceKey};
+use crate::model::sight::Sight;
 use crate::model::statuspage::Statuspage;
 use crate::store::{Connection, components, page_facts};
 
@@ -30,16 +31,20 @@ impl PageComponents {
     pub(in crate::http::v1) async fn load(
         state: &AppState,
         connection: &impl Connection,
+        sight: Sight,
         page: &Statuspage,
     ) -> Result<Self, ApiError> {
-        let components = components::of_page(connection, page.key).await?;
-        let facts = page_facts::gather(connection, page.organisation, page.key).await?;
+        let components = components::of_page(connection, sight, page.key).await?;
+        let facts = page_facts::gather(connection, sight, page.key).await?;
         let snapshots = state.snapshots(&facts.services).await?;
         let verdicts = facts.services.iter().zip(&snapshots);
         let verdicts = verdicts.map(|(service, snapshot)| (service.key, snapshot.verdict)).collect();
         let derived = statuses(&components, &facts, &verdicts);
         let has_tags = components.iter().any(|component| component.sync_tag.is_some());
-        let tags = if has_tags { components::sync_tags(connection, page.key).await? } else { HashMap::new() };
+        let tags = match has_tags {
+            true => components::sync_tags(connection, sight, page.key).await?,
+            false => HashMap::new(),
+        };
         let services = facts.services.into_iter().map(|service| (service.key, service)).collect();
         Ok(Self { components, services, tags, derived })
     }

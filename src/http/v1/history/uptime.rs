@@ -34,7 +34,7 @@ pub(in crate::http) async fn list_uptime(call: Call<AppState>) -> Result<Reply, 
     let spans = timeline::spans(&state, &service, TimeRange { from, to: now }).await?;
     let measured: BTreeMap<i64, Availability> = per_day(&spans).into_iter().collect();
     let reader = state.databases.main.reader();
-    let incidents = list::periods(reader, caller.organisation.key, service.key, first).await?;
+    let incidents = list::periods(reader, caller.sight(), service.key, first).await?;
     let entry = |day: i64| {
         let open = open_within(&incidents, TimeRange { from: start_of_day(day), to: start_of_day(day + 1) });
         UptimeDayView::of(start_of_day(day), measured.get(&day).copied().unwrap_or_default(), open)

@@ -98,7 +98,7 @@ async fn find_tag(
     let ignored = Errors::default();
     let field = Fields::new(body, "", &ignored).skippable("tag_id");
     let Some(id) = field.and_then(|field| read_id(&field)) else { return Ok(None) };
-    let tag = tags::find(&**write, caller.organisation.key, id).await?;
+    let tag = tags::find(&**write, caller.sight(), id).await?;
     Ok(tag.map(|tag| PolicyTag { key: tag.row, id: tag.id, label: tag.name.label() }))
 }
 

@@ -25,6 +25,7 @@ use crate::model::incident::{
     TimelineEntry, WholeIncident,
 };
 use crate::model::service::NamedService;
+use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::Transaction;
 use crate::store::linked::{self, LinkedPage};
@@ -51,7 +52,7 @@ impl Links {
     /// Looks up every id of the body that has the form of one.
     pub(super) async fn find(
         transaction: &Transaction,
-        organisation: i64,
+        sight: Sight,
         body: &Map<String, Value>,
     ) -> Result<Self, ApiError> {
         let ignored = Errors::default();
@@ -59,8 +60,8 @@ impl Links {
         let ids = |read: Option<LinkedIds>| read.map(|ids| ids.ids()).unwrap_or_default();
         let (services, pages) = (ids(service_ids(&fields)), ids(statuspage_ids(&fields)));
         Ok(Self {
-            services: linked::services_to_link(transaction, organisation, &services).await?,
-            statuspages: linked::statuspages_to_link(transaction, organisation, &pages).await?,
+            services: linked::services_to_link(transaction, sight, &services).await?,
+            statuspages: linked::statuspages_to_link(transaction, sight, &pages).await?,
         })
     }
 

@@ -31,7 +31,7 @@ pub(super) async fn read(
         None => None,
         Some(ids) => {
             let reader = state.databases.main.reader();
-            let known = linked::services_by_id(reader, caller.organisation.key, &ids).await?;
+            let known = linked::services_by_id(reader, caller.sight(), &ids).await?;
             Some(known.into_values().collect())
         }
     };

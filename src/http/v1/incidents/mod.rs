@@ -34,7 +34,7 @@ pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiErr
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let reader = state.databases.main.reader();
     let window = request.window();
-    let (rows, total) = incidents::list::page(reader, caller.organisation.key, &filter, window).await?;
+    let (rows, total) = incidents::list::page(reader, caller.sight(), &filter, window).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let row = |(incident, services): &(Incident, Vec<Affected>)| {
         to_json(&IncidentRowView::of(incident, services, &languages))
@@ -47,7 +47,7 @@ pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiErr
 pub(super) async fn show_incident(call: Call<AppState>) -> Result<Reply, ApiError> {
     let incident = in_path::find(&call, incidents::find).await?;
     let Call { state, caller, headers, .. } = call;
-    let whole = incidents::whole(state.databases.main.reader(), incident).await?;
+    let whole = incidents::whole(state.databases.main.reader(), caller.sight(), incident).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     Ok(Reply::data(to_json(&IncidentView::of(&whole, &languages))).in_language(&languages))
 }
@@ -56,7 +56,7 @@ pub(super) async fn create_incident(call: Call<AppState>) -> Result<Committed, A
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
-    let links = Links::find(&write, caller.organisation.key, &body).await?;
+    let links = Links::find(&write, caller.sight(), &body).await?;
     let draft = Draft { caller: &caller, links: &links, now: state.created_at() };
     let mut made = draft.create(&body).map_err(ApiError::Fields)?;
     incidents::insert(&*write, &mut made).await?;
@@ -72,7 +72,7 @@ pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, A
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     // Services before incidents: the order in which a deleted service takes its locks.
-    let links = Links::find(&write, caller.organisation.key, &body).await?;
+    let links = Links::find(&write, caller.sight(), &body).await?;
     let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     if stored.incident.is_resolved() && states_open(&body) {
         return Err(Conflict::IncidentResolved.into());
@@ -95,7 +95,7 @@ pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, A
     let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    if !incidents::delete(&*write, caller.organisation.key, id).await? {
+    if !incidents::delete(&*write, caller.sight(), id).await? {
         return Err(ApiError::NotFound);
     }
     write.commit(Reply::deleted(id)).await

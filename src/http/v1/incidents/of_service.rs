@@ -22,7 +22,7 @@ pub(in crate::http) async fn list_service_incidents(call: Call<AppState>) -> Res
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let reader = state.databases.main.reader();
     let window = request.window();
-    let (rows, total) = list::page(reader, caller.organisation.key, &filter, window).await?;
+    let (rows, total) = list::page(reader, caller.sight(), &filter, window).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let row = |(incident, services): &(Incident, Vec<Affected>)| {
         to_json(&ServiceIncidentView::of(incident, services, service, &languages))

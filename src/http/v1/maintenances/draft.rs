@@ -41,15 +41,15 @@ impl Known {
         caller: &Caller,
         body: &Map<String, Value>,
     ) -> Result<Self, ApiError> {
-        let organisation = caller.organisation.key;
+        let sight = caller.sight();
         let services = named(body, "service_ids", SERVICES_MAX);
-        let mut services = linked::services_by_id(connection, organisation, &services).await?;
+        let mut services = linked::services_by_id(connection, sight, &services).await?;
         let keys: Vec<ServiceKey> = services.values().copied().collect();
         // One that was deleted in between does not exist.
         let held = effects::hold(connection, &keys).await?;
         services.retain(|_, key| held.contains(key));
         let pages = named(body, "statuspage_ids", STATUSPAGES_MAX);
-        let pages = linked::statuspages_to_link(connection, organisation, &pages).await?;
+        let pages = linked::statuspages_to_link(connection, sight, &pages).await?;
         let statuspages = pages.into_iter().map(|(id, page)| (id, page.key)).collect();
         Ok(Self { services, statuspages })
     }

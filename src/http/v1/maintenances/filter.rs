@@ -8,6 +8,7 @@ use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
+use crate::model::sight::Sight;
 use crate::store::maintenances::filter::Filter;
 use crate::store::{Connection, linked};
 
@@ -32,14 +33,14 @@ pub(super) fn read(query: &Query, covering: Option<ServiceKey>) -> Result<Asked,
 }
 
 impl Asked {
-    /// Looks the ids up; those that the organisation does not have are ignored.
+    /// Looks the ids up; those that the caller does not see are ignored.
     pub(super) async fn resolve(
         self,
         connection: &impl Connection,
-        organisation: i64,
+        sight: Sight,
     ) -> Result<Filter, ApiError> {
         let Some(ids) = self.services else { return Ok(self.filter) };
-        let known = linked::services_by_id(connection, organisation, &ids).await?;
+        let known = linked::services_by_id(connection, sight, &ids).await?;
         Ok(Filter { covering_any: Some(known.into_values().collect()), ..self.filter })
     }
 }

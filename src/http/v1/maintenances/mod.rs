@@ -26,6 +26,7 @@ use crate::http::v1::state::AppState;
 use crate::model::maintenance::Maintenance;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::service::{Service, ServiceKey};
+use crate::model::sight::Sight;
 use crate::store::maintenances::series::occurrences;
 use crate::store::maintenances::{self, effect as effects, links};
 use crate::store::{Connection, organisations, services};
@@ -42,12 +43,12 @@ pub(super) async fn list_maintenances_of_service(call: Call<AppState>) -> Result
 async fn list(call: Call<AppState>, covering: Option<ServiceKey>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, headers, canonical_path, .. } = call;
     let main = state.databases.main.reader();
-    let organisation = caller.organisation.key;
-    let filter = filter::read(&query, covering)?.resolve(main, organisation).await?;
+    let sight = caller.sight();
+    let filter = filter::read(&query, covering)?.resolve(main, sight).await?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    let (rows, total) = maintenances::list(main, organisation, &filter, request.window()).await?;
+    let (rows, total) = maintenances::list(main, sight, &filter, request.window()).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let rows = view::rows(main, &rows, &languages).await?;
+    let rows = view::rows(main, sight, &rows, &languages).await?;
     let path = format!("{}{canonical_path}", state.base_url);
     let envelope = Page { request, total, path: &path, query: &query }.envelope(rows);
     Ok(Reply::ok(envelope).in_language(&languages))
@@ -56,7 +57,7 @@ async fn list(call: Call<AppState>, covering: Option<ServiceKey>) -> Result<Repl
 pub(super) async fn show_maintenance(call: Call<AppState>) -> Result<Reply, ApiError> {
     let maintenance = in_path::find(&call, maintenances::find).await?;
     let languages = Languages::negotiate(&call.headers, &call.caller.organisation);
-    shown(call.state.databases.main.reader(), &maintenance, &languages).await
+    shown(call.state.databases.main.reader(), call.caller.sight(), &maintenance, &languages).await
 }
 
 pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
@@ -79,7 +80,7 @@ pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed
         None => store(&*write, new, stamp(&caller, now)).await?,
     };
     let location = format!("{}/v1/maintenances/{}", state.base_url, first.id);
-    let reply = Reply::created(view::one(&*write, &first, &languages).await?, &location);
+    let reply = Reply::created(view::one(&*write, caller.sight(), &first, &languages).await?, &location);
     let reply = write.commit(reply.in_language(&languages)).await?;
     tell_engine(&state, &caller, &touched).await;
     Ok(reply)
@@ -117,7 +118,7 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
     let step = Step::revise(&stored, revision.maintenance, revision.announcement, stamp(&caller, now));
     let is_relinked = revision.services.is_some() || revision.statuspages.is_some();
     if step.after == stored && step.entries.is_empty() && !is_relinked {
-        let reply = shown(&*write, &stored, &languages).await?;
+        let reply = shown(&*write, caller.sight(), &stored, &languages).await?;
         return write.commit(reply).await;
     }
     if let Some(services) = &revision.services {
@@ -129,7 +130,7 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
     let after = Maintenance { updated_at: now, ..step.after.adjusted() };
     let step = Step { after, entries: step.entries };
     let touched = effects::carry_out(&*write, &step, now).await?;
-    let reply = shown(&*write, &step.after, &languages).await?;
+    let reply = shown(&*write, caller.sight(), &step.after, &languages).await?;
     let reply = write.commit(reply).await?;
     tell_engine(&state, &caller, &touched).await;
     Ok(reply)
@@ -151,10 +152,11 @@ pub(super) async fn delete_maintenance(call: Call<AppState>) -> Result<Committed
 /// 200 with the maintenance.
 async fn shown(
     connection: &impl Connection,
+    sight: Sight,
     maintenance: &Maintenance,
     languages: &Languages,
 ) -> Result<Reply, ApiError> {
-    Ok(Reply::data(view::one(connection, maintenance, languages).await?).in_language(languages))
+    Ok(Reply::data(view::one(connection, sight, maintenance, languages).await?).in_language(languages))
 }
 
 pub(in crate::http::v1) fn stamp(caller: &Caller, at: crate::clock::Timestamp) -> Stamp<'_> {

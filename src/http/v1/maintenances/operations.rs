@@ -71,7 +71,7 @@ async fn finish(
         occurrences::skip(&*write, &step.after).await?;
     }
     let touched = effects::carry_out(&*write, &step, now).await?;
-    let reply = shown(&*write, &step.after, languages).await?;
+    let reply = shown(&*write, caller.sight(), &step.after, languages).await?;
     let reply = write.commit(reply).await?;
     tell_engine(state, caller, &touched).await;
     Ok(reply)

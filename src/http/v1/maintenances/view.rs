@@ -23,6 +23,7 @@ use crate::model::maintenance::{
     Maintenance, MaintenanceKey, MaintenanceKind, MaintenanceStatus, TimelineEntry,
 };
 use crate::model::service::NamedService;
+use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::Connection;
 use crate::store::maintenances::links::{self, NamedPage};
@@ -148,13 +149,17 @@ struct Beside {
 }
 
 impl Beside {
-    async fn read(connection: &impl Connection, maintenances: &[Maintenance]) -> Result<Self, ApiError> {
+    async fn read(
+        connection: &impl Connection,
+        sight: Sight,
+        maintenances: &[Maintenance],
+    ) -> Result<Self, ApiError> {
         let keys: Vec<_> = maintenances.iter().map(|maintenance| maintenance.key).collect();
         let series: BTreeSet<_> =
             maintenances.iter().filter_map(|maintenance| Some(maintenance.origin?.series)).collect();
         let series: Vec<_> = series.into_iter().collect();
         Ok(Self {
-            services: links::services_of(connection, &keys).await?,
+            services: links::services_of(connection, sight, &keys).await?,
             series: series::names(connection, &series).await?,
         })
     }
@@ -192,10 +197,11 @@ impl<'a> BodyView<'a> {
 /// The rows of a list.
 pub(super) async fn rows(
     connection: &impl Connection,
+    sight: Sight,
     maintenances: &[Maintenance],
     languages: &Languages,
 ) -> Result<Vec<Value>, ApiError> {
-    let beside = Beside::read(connection, maintenances).await?;
+    let beside = Beside::read(connection, sight, maintenances).await?;
     let row = |maintenance| to_json(&MaintenanceRowView::of(maintenance, &beside, languages));
     Ok(maintenances.iter().map(row).collect())
 }
@@ -203,11 +209,12 @@ pub(super) async fn rows(
 /// One maintenance with pages and timeline.
 pub(super) async fn one(
     connection: &impl Connection,
+    sight: Sight,
     maintenance: &Maintenance,
     languages: &Languages,
 ) -> Result<Value, ApiError> {
-    let beside = Beside::read(connection, std::slice::from_ref(maintenance)).await?;
-    let pages = links::statuspages_of(connection, maintenance.key).await?;
+    let beside = Beside::read(connection, sight, std::slice::from_ref(maintenance)).await?;
+    let pages = links::statuspages_of(connection, sight, maintenance.key).await?;
     let entries = timeline::of(connection, maintenance.key).await?;
     let row = MaintenanceRowView::of(maintenance, &beside, languages);
     Ok(to_json(&row.with(&pages, &entries, languages)))

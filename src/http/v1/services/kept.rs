@@ -11,6 +11,7 @@ use crate::http::kit::kept::Kept;
 use crate::http::v1::services::stored::{StoredService, gather};
 use crate::id::Id;
 use crate::model::service::{Service, ServiceKey};
+use crate::model::sight::Sight;
 use crate::model::tag::TagName;
 use crate::store::changes::{Changes, Scope, Stamp};
 use crate::store::{Database, PageWindow, services, tags};
@@ -23,8 +24,8 @@ const PAGES: usize = 256;
 /// A page of a list of services.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PageKey {
-    /// Database key of the organisation.
-    pub(super) organisation: i64,
+    /// The caller's sight.
+    pub(super) sight: Sight,
     /// The tag by which the list is narrowed.
     pub(super) label: Option<String>,
     /// Rows before it.
@@ -76,14 +77,14 @@ impl KeptServices {
     pub(super) async fn one(
         &self,
         main: &Database,
-        organisation: i64,
+        sight: Sight,
         id: Id,
     ) -> Result<Arc<StoredService>, ApiError> {
-        if let Some(stored) = self.kept_one(main, organisation, id) {
+        if let Some(stored) = self.kept_one(main, sight, id) {
             return Ok(stored);
         }
         let stamp = main.changes().map(Changes::stamp);
-        let found = services::find(main.reader(), organisation, id).await?;
+        let found = services::find(main.reader(), sight, id).await?;
         let rows = self.gather(main, vec![found.ok_or(ApiError::NotFound)?], stamp).await?;
         rows.into_iter().next().ok_or(ApiError::NotFound)
     }
@@ -94,11 +95,12 @@ impl KeptServices {
     /// 503, 500.
     pub(super) async fn page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
         let is_current = |stamp: Stamp, _: &Outline| {
-            main.changes()
-                .is_some_and(|changes| changes.is_current(stamp, &[Scope::Organisation(key.organisation)]))
+            main.changes().is_some_and(|changes| {
+                changes.is_current(stamp, &[Scope::Organisation(key.sight.organisation())])
+            })
         };
         if let Some(outline) = self.pages.get(&key, is_current)
-            && let Some(page) = self.fill(main, key.organisation, &outline).await?
+            && let Some(page) = self.fill(main, key.sight, &outline).await?
         {
             return Ok(page);
         }
@@ -109,12 +111,12 @@ impl KeptServices {
     async fn fill(
         &self,
         main: &Database,
-        organisation: i64,
+        sight: Sight,
         outline: &Outline,
     ) -> Result<Option<ServicePage>, ApiError> {
         let listed = outline.services.iter();
         let mut rows: Vec<Option<Arc<StoredService>>> =
-            listed.map(|listed| self.kept_one(main, organisation, listed.id)).collect();
+            listed.map(|listed| self.kept_one(main, sight, listed.id)).collect();
         let empty = rows.iter().zip(&*outline.services).filter(|(row, _)| row.is_none());
         let missing: Vec<ServiceKey> = empty.map(|(_, listed)| listed.key).collect();
         if !missing.is_empty() {
@@ -160,8 +162,9 @@ impl KeptServices {
         Ok(gathered)
     }
 
-    fn kept_one(&self, main: &Database, organisation: i64, id: Id) -> Option<Arc<StoredService>> {
+    fn kept_one(&self, main: &Database, sight: Sight, id: Id) -> Option<Arc<StoredService>> {
         let changes = main.changes()?;
+        let organisation = sight.organisation();
         self.services.get(&(organisation, id), |stamp, stored| {
             let scopes = [Scope::Organisation(organisation), Scope::Service(stored.service.key)];
             changes.is_current(stamp, &scopes)
@@ -176,11 +179,11 @@ async fn list(main: &Database, key: &PageKey) -> Result<(Vec<Service>, u64), Api
         None => None,
         // A label that names no tag selects nothing.
         Some(Err(_)) => return Ok((Vec::new(), 0)),
-        Some(Ok(name)) => match tags::find_named(reader, key.organisation, &name).await? {
+        Some(Ok(name)) => match tags::find_named(reader, key.sight, &name).await? {
             Some(tag) => Some(tag.row),
             None => return Ok((Vec::new(), 0)),
         },
     };
     let window = PageWindow { offset: key.offset, limit: key.limit };
-    Ok(services::list(reader, key.organisation, tag, window).await?)
+    Ok(services::list(reader, key.sight, tag, window).await?)
 }

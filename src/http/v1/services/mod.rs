@@ -53,8 +53,7 @@ pub(super) async fn list_services(kept: Arc<KeptServices>, call: Call<AppState>)
     let label = query.single("tag", &mut errors).map(str::to_owned);
     errors.into_result(()).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    let organisation = caller.organisation.key;
-    let key = PageKey { organisation, label, offset: request.offset(), limit: request.per_page };
+    let key = PageKey { sight: caller.sight(), label, offset: request.offset(), limit: request.per_page };
     let page = kept.page(&state.databases.main, key).await?;
     let rows = Viewer { state: &state, caller: &caller }.all(&page.rows).await?;
     let path = format!("{}{canonical_path}", state.base_url);
@@ -63,7 +62,7 @@ pub(super) async fn list_services(kept: Arc<KeptServices>, call: Call<AppState>)
 
 pub(super) async fn show_service(kept: Arc<KeptServices>, call: Call<AppState>) -> Result<Reply, ApiError> {
     let id = call.path.id(0)?;
-    let stored = kept.one(&call.state.databases.main, call.caller.organisation.key, id).await?;
+    let stored = kept.one(&call.state.databases.main, call.caller.sight(), id).await?;
     let viewer = Viewer { state: &call.state, caller: &call.caller };
     Ok(Reply::data(viewer.stored(&stored).await?))
 }

@@ -53,11 +53,10 @@ impl Tagging {
     ) -> Result<Self, ApiError> {
         let (entries, errors) = read_entries(body);
         let Some(entries) = entries else { return Ok(Self { errors, choice: None }) };
-        let organisation = caller.organisation.key;
-        organisations::lock(transaction, organisation).await?;
+        organisations::lock(transaction, caller.organisation.key).await?;
         let ids: Vec<Id> = entries.iter().flatten().filter_map(Wanted::id).collect();
         let names: Vec<TagName> = entries.iter().flatten().filter_map(Wanted::name).cloned().collect();
-        let known = tags::find_all(transaction, organisation, &ids, &names).await?;
+        let known = tags::find_all(transaction, caller.sight(), &ids, &names).await?;
         let carried = match service {
             Some(service) => tags::of_services(transaction, &[service]).await?.remove(&service),
             None => None,

@@ -45,10 +45,10 @@ pub(super) async fn list_statuspages(call: Call<AppState>) -> Result<Reply, ApiE
     let main = state.databases.main.reader();
     // No page has an empty or malformed slug, so such a filter selects nothing. A database may not even take it.
     let slug = slug.map(|slug| if slug::is_slug(slug) { slug } else { "" });
-    let listed = statuspages::list(main, caller.organisation.key, slug, request.window()).await;
+    let listed = statuspages::list(main, caller.sight(), slug, request.window()).await;
     let (pages, total) = listed?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
+    let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
     let rows = viewer.rows(main, &pages).await?;
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
@@ -58,7 +58,7 @@ pub(super) async fn show_statuspage(call: Call<AppState>) -> Result<Reply, ApiEr
     let page = in_path::find(&call, statuspages::find).await?;
     let Call { state, caller, headers, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
+    let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
     let shown = viewer.whole(state.databases.main.reader(), &page).await?;
     Ok(Reply::data(shown).in_language(&languages))
 }
@@ -82,7 +82,7 @@ pub(super) async fn create_statuspage(
     page.is_published = publish && publishing::may_publish_now(&write, &caller).await?;
     let page = insert(&state, &caller.organisation.default_locale, &write, page).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
+    let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
     let location = format!("{}/v1/statuspages/{}", state.base_url, page.id);
     let reply = Reply::created(viewer.whole(&*write, &page).await?, &location);
     write.commit(reply.in_language(&languages)).await
@@ -110,7 +110,7 @@ pub(super) async fn update_statuspage(
         changed.password_hash = new_hash;
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
+    let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
     if changed == stored {
         let reply = Reply::data(viewer.whole(&*write, &stored).await?);
         return write.commit(reply.in_language(&languages)).await;

@@ -39,7 +39,7 @@ async fn set_published(call: Call<AppState>, is_published: bool) -> Result<Commi
         statuspages::update(&*write, &page).await?;
     }
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let viewer = PageViewer { state: &state, organisation: &caller.organisation, languages: &languages };
+    let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
     let reply = Reply::data(viewer.whole(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }

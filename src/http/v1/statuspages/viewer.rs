@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::view::to_json;
@@ -12,7 +13,6 @@ use crate::http::v1::statuspages::asset_urls::AssetUrls;
 use crate::http::v1::statuspages::view::{
     PageView, ShownBeside, StatuspageFilesView, StatuspageRowView, StatuspageView,
 };
-use crate::model::access::Organisation;
 use crate::model::statuspage::Statuspage;
 use crate::store::Connection;
 use crate::store::statuspages::shown::{Shown, of_pages};
@@ -21,8 +21,8 @@ use crate::store::statuspages::shown::{Shown, of_pages};
 pub(in crate::http) struct PageViewer<'a> {
     /// Addresses and the engine.
     pub(in crate::http) state: &'a AppState,
-    /// The organisation that owns the pages.
-    pub(in crate::http) organisation: &'a Organisation,
+    /// The reader.
+    pub(in crate::http) caller: &'a Caller,
     /// The languages of the reader.
     pub(in crate::http) languages: &'a Languages,
 }
@@ -38,7 +38,7 @@ impl PageViewer<'_> {
         pages: &[Statuspage],
     ) -> Result<Vec<Value>, ApiError> {
         let keys: Vec<i64> = pages.iter().map(|page| page.key).collect();
-        let mut shown = of_pages(connection, &keys).await?;
+        let mut shown = of_pages(connection, self.caller.sight(), &keys).await?;
         let row = |page: &Statuspage| {
             let shown = shown.remove(&page.key).unwrap_or_default();
             let components_count = shown.components_count;
@@ -62,7 +62,7 @@ impl PageViewer<'_> {
         page: &Statuspage,
     ) -> Result<Value, ApiError> {
         let shown = self.shown(connection, page).await?;
-        let components = PageComponents::load(self.state, connection, page).await?;
+        let components = PageComponents::load(self.state, connection, self.caller.sight(), page).await?;
         let components = components.all(self.languages);
         Ok(self.finish(&StatuspageView {
             page: self.page(page, shown),
@@ -91,7 +91,7 @@ impl PageViewer<'_> {
     }
 
     async fn shown(&self, connection: &impl Connection, page: &Statuspage) -> Result<Shown, ApiError> {
-        let mut shown = of_pages(connection, &[page.key]).await?;
+        let mut shown = of_pages(connection, self.caller.sight(), &[page.key]).await?;
         Ok(shown.remove(&page.key).unwrap_or_default())
     }
 
@@ -100,7 +100,7 @@ impl PageViewer<'_> {
             files: AssetUrls::of(&self.state.base_url, &shown.files),
             url: self.url(page, shown.active_hostname),
         };
-        PageView::of(page, beside, self.organisation, self.languages)
+        PageView::of(page, beside, &self.caller.organisation, self.languages)
     }
 
     /// The public address (specification 2.6).

@@ -25,6 +25,7 @@ use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::http::v1::tags::draft::Draft;
 use crate::http::v1::tags::view::TagView;
+use crate::model::sight::Sight;
 use crate::model::tag::{Tag, TagSource, is_key};
 use crate::store::tags::{self, TagFilter};
 use crate::store::{Connection, Transaction, organisations};
@@ -39,10 +40,10 @@ pub(super) async fn list_tags(call: Call<AppState>) -> Result<Reply, ApiError> {
     let main = state.databases.main.reader();
     let window = request.window();
     let (rows, total) = match filter {
-        Some(filter) => tags::list(main, caller.organisation.key, &filter, window).await?,
+        Some(filter) => tags::list(main, caller.sight(), &filter, window).await?,
         None => (Vec::new(), 0),
     };
-    let rows = counted(main, &rows).await?;
+    let rows = counted(main, caller.sight(), &rows).await?;
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
 }
@@ -50,7 +51,7 @@ pub(super) async fn list_tags(call: Call<AppState>) -> Result<Reply, ApiError> {
 pub(super) async fn show_tag(call: Call<AppState>) -> Result<Reply, ApiError> {
     let tag = in_path::find(&call, tags::find).await?;
     let main = call.state.databases.main.reader();
-    Ok(Reply::data(counted_one(main, &tag).await?))
+    Ok(Reply::data(counted_one(main, call.caller.sight(), &tag).await?))
 }
 
 pub(super) async fn create_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
@@ -58,7 +59,7 @@ pub(super) async fn create_tag(call: Call<AppState>) -> Result<Committed, ApiErr
     let body = body.read_object(&headers).await?;
     let draft = Draft::create(&body).map_err(ApiError::Fields)?;
     let write = begin_locked(&state, &caller, effect).await?;
-    if tags::find_named(&*write, caller.organisation.key, &draft.name).await?.is_some() {
+    if tags::find_named(&*write, caller.sight(), &draft.name).await?.is_some() {
         return Err(refused("key", FieldRule::TagExists));
     }
     insert(&state, &caller, (write, draft)).await
@@ -69,10 +70,10 @@ pub(super) async fn ensure_tag(call: Call<AppState>) -> Result<Committed, ApiErr
     let body = body.read_object(&headers).await?;
     let draft = Draft::create(&body).map_err(ApiError::Fields)?;
     let write = begin_locked(&state, &caller, effect).await?;
-    let known = tags::find_named(&*write, caller.organisation.key, &draft.name).await?;
+    let known = tags::find_named(&*write, caller.sight(), &draft.name).await?;
     match known {
         Some(tag) => {
-            let reply = Reply::data(counted_one(&*write, &tag).await?);
+            let reply = Reply::data(counted_one(&*write, caller.sight(), &tag).await?);
             write.commit(reply).await
         }
         None => insert(&state, &caller, (write, draft)).await,
@@ -84,17 +85,16 @@ pub(super) async fn update_tag(call: Call<AppState>) -> Result<Committed, ApiErr
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = begin_locked(&state, &caller, effect).await?;
-    let organisation = caller.organisation.key;
-    let stored = tags::find(&*write, organisation, id).await?.ok_or(ApiError::NotFound)?;
+    let sight = caller.sight();
+    let stored = tags::find(&*write, sight, id).await?.ok_or(ApiError::NotFound)?;
     let changed = Draft::update(&body, &stored).map_err(ApiError::Fields)?;
-    if changed.name != stored.name && tags::find_named(&*write, organisation, &changed.name).await?.is_some()
-    {
+    if changed.name != stored.name && tags::find_named(&*write, sight, &changed.name).await?.is_some() {
         return Err(refused("key", FieldRule::TagExists));
     }
     if changed != stored {
         tags::update(&*write, &changed).await?;
     }
-    let reply = Reply::data(counted_one(&*write, &changed).await?);
+    let reply = Reply::data(counted_one(&*write, caller.sight(), &changed).await?);
     write.commit(reply).await
 }
 
@@ -102,12 +102,11 @@ pub(super) async fn delete_tag(call: Call<AppState>) -> Result<Committed, ApiErr
     let id = in_path::find(&call, tags::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = begin_locked(&state, &caller, effect).await?;
-    let Caller { organisation, .. } = &caller;
-    let tag = tags::find(&*write, organisation.key, id).await?.ok_or(ApiError::NotFound)?;
+    let tag = tags::find(&*write, caller.sight(), id).await?.ok_or(ApiError::NotFound)?;
     if tag.source == TagSource::System {
         return Err(refused("tag", FieldRule::TagSystem("deleted")));
     }
-    let users = tags::users(&*write, tag.row, &organisation.default_locale).await?;
+    let users = tags::users(&*write, tag.row, &caller.organisation.default_locale).await?;
     if !users.is_empty() {
         return Err(refused("tag", FieldRule::TagInUse(users.join(", "))));
     }
@@ -135,7 +134,7 @@ async fn insert(
     let tag = Tag::new(caller.organisation.key, draft.name, draft.color, state.now());
     let tag = tags::insert(&*write, tag).await?;
     let location = format!("{}/v1/tags/{}", state.base_url, tag.id);
-    let reply = Reply::created(counted_one(&*write, &tag).await?, &location);
+    let reply = Reply::created(counted_one(&*write, caller.sight(), &tag).await?, &location);
     write.commit(reply).await
 }
 
@@ -166,15 +165,15 @@ fn read_filter(query: &Query) -> Result<Option<TagFilter>, FieldErrors> {
     errors.into_result(filter)
 }
 
-async fn counted_one(connection: &impl Connection, tag: &Tag) -> Result<Value, ApiError> {
-    let mut rows = counted(connection, std::slice::from_ref(tag)).await?;
+async fn counted_one(connection: &impl Connection, sight: Sight, tag: &Tag) -> Result<Value, ApiError> {
+    let mut rows = counted(connection, sight, std::slice::from_ref(tag)).await?;
     rows.pop().ok_or(ApiError::NotFound)
 }
 
 /// Tags with `services_count`, with one query.
-async fn counted(connection: &impl Connection, tags: &[Tag]) -> Result<Vec<Value>, ApiError> {
+async fn counted(connection: &impl Connection, sight: Sight, tags: &[Tag]) -> Result<Vec<Value>, ApiError> {
     let rows: Vec<i64> = tags.iter().map(|tag| tag.row).collect();
-    let counts: HashMap<i64, i64> = tags::services_counts(connection, &rows).await?;
+    let counts: HashMap<i64, i64> = tags::services_counts(connection, sight, &rows).await?;
     let count = |tag: &Tag| counts.get(&tag.row).copied().unwrap_or_default();
     Ok(tags.iter().map(|tag| to_json(&TagView::of(tag, count(tag)))).collect())
 }

@@ -5,12 +5,12 @@ use std::collections::{BTreeSet, HashMap};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
 };
-use watchkeeper_entities::{maintenance_series_service, maintenance_series_statuspage};
+use watchkeeper_entities::{maintenance_series_service, maintenance_series_statuspage, service};
 
 use crate::model::maintenance::origin::SeriesKey;
 use crate::model::service::{NamedService, ServiceKey};
-use crate::store::MainError;
-use crate::store::maintenances::links::{NamedPage, named_pages, named_services, sort_by_name};
+use crate::store::maintenances::links::{NamedPage, named_pages, sort_by_name};
+use crate::store::{MainError, named};
 
 /// Series looked at in one statement.
 const AT_ONCE: usize = 1_000;
@@ -61,7 +61,10 @@ pub async fn services_of(
         let of_these = Column::SeriesId.is_in(keys.iter().copied());
         let links = Entity::find().filter(of_these).all(connection).await?;
         let services: BTreeSet<ServiceKey> = links.iter().map(|link| link.service_id).collect();
-        let named = named_services(connection, services).await?;
+        let query = service::Entity::find().filter(service::Column::Id.is_in(services));
+        let named = named::services(connection, query).await?;
+        let named: HashMap<ServiceKey, NamedService> =
+            named.into_iter().map(|service| (service.key, service)).collect();
         for link in links {
             found.entry(link.series_id).or_default().extend(named.get(&link.service_id).cloned());
         }
