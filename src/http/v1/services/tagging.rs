@@ -9,11 +9,11 @@ use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
-use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::rule::FieldRule;
+use crate::http::v1::tags::entries::{Wanted, read_entries};
 use crate::id::Id;
 use crate::model::service::ServiceKey;
-use crate::model::tag::{Tag, TagName, TagSource, looks_like_id};
+use crate::model::tag::{Tag, TagName, TagSource};
 use crate::store::{Transaction, organisations, tags};
 
 /// Most tags of a service.
@@ -35,14 +35,6 @@ struct Choice {
     new: Vec<(usize, TagName)>,
 }
 
-/// The meaning of one entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Wanted {
-    /// A tag with this id, or else with this name; never a new one.
-    Existing(Id, Option<TagName>),
-    Named(TagName),
-}
-
 impl Tagging {
     /// Reads the body of a write to a service, a new one without key, and looks the tags up.
     pub(super) async fn read(
@@ -51,7 +43,7 @@ impl Tagging {
         caller: &Caller,
         service: Option<ServiceKey>,
     ) -> Result<Self, ApiError> {
-        let (entries, errors) = read_entries(body);
+        let (entries, errors) = read_entries(body, TAGS_MAX);
         let Some(entries) = entries else { return Ok(Self { errors, choice: None }) };
         organisations::lock(transaction, caller.organisation.key).await?;
         let ids: Vec<Id> = entries.iter().flatten().filter_map(Wanted::id).collect();
@@ -115,13 +107,9 @@ impl Tagging {
 
 impl Choice {
     fn take(&mut self, place: usize, wanted: Wanted, known: &[Tag]) -> Result<(), FieldRule> {
-        let named = |name: &TagName| known.iter().find(|tag| tag.name == *name);
         let found = match &wanted {
-            Wanted::Existing(id, name) => {
-                let tag = known.iter().find(|tag| tag.id == *id).or_else(|| named(name.as_ref()?));
-                Some(tag.ok_or_else(|| FieldRule::TagUnknown(id.to_string()))?)
-            }
-            Wanted::Named(name) => named(name),
+            Wanted::Existing(..) => Some(wanted.find(known).ok_or_else(|| wanted.unknown())?),
+            Wanted::Named(_) => wanted.find(known),
         };
         match (found, wanted) {
             (Some(tag), _) if tag.source == TagSource::System => {
@@ -142,48 +130,6 @@ impl Choice {
         let staying = self.carried.iter().filter(|tag| tag.source == TagSource::System).map(|tag| tag.row);
         self.known.iter().copied().chain(staying).collect()
     }
-}
-
-impl Wanted {
-    fn read(value: &Value) -> Result<Self, FieldRule> {
-        let text = match value {
-            Value::String(text) => text.trim(),
-            Value::Null => return Err(FieldRule::NotNull),
-            _ => return Err(FieldRule::String),
-        };
-        if text.is_empty() {
-            return Err(FieldRule::MinLength(1));
-        }
-        match text.parse().ok().filter(|_| looks_like_id(text)) {
-            Some(id) => Ok(Self::Existing(id, text.parse().ok())),
-            None => text.parse().map(Self::Named).map_err(|_| FieldRule::TagForm),
-        }
-    }
-
-    const fn id(&self) -> Option<Id> {
-        match self {
-            Self::Existing(id, _) => Some(*id),
-            Self::Named(_) => None,
-        }
-    }
-
-    const fn name(&self) -> Option<&TagName> {
-        match self {
-            Self::Existing(_, name) => name.as_ref(),
-            Self::Named(name) => Some(name),
-        }
-    }
-}
-
-type Entries = Vec<Result<Wanted, FieldRule>>;
-
-/// The entries, unless there are none to be read; then what is wrong with the whole.
-fn read_entries(body: &Map<String, Value>) -> (Option<Entries>, FieldErrors) {
-    let errors = Errors::default();
-    let fields = Fields::new(body, "", &errors);
-    let entries = fields.skippable("tags").and_then(|field| field.list(TAGS_MAX));
-    let entries = entries.map(|entries| entries.iter().map(|entry| Wanted::read(entry.value())).collect());
-    (entries, errors.into_inner())
 }
 
 #[cfg(test)]
@@ -244,7 +190,7 @@ mod tests {
         #[case] errors: &[(&str, &str)],
     ) {
         let body = json!({ "tags": sent });
-        let (entries, found) = read_entries(body.as_object().unwrap());
+        let (entries, found) = read_entries(body.as_object().unwrap(), TAGS_MAX);
         assert!(found.is_empty());
         let carried = vec![tag(3, "os:linux", TagSource::System)];
         let tagging = Tagging::resolve(&entries.unwrap(), &known(), carried);
@@ -263,7 +209,7 @@ mod tests {
     #[test]
     fn absent_and_null_say_nothing() {
         for body in [json!({}), json!({"tags": null})] {
-            let (entries, errors) = read_entries(body.as_object().unwrap());
+            let (entries, errors) = read_entries(body.as_object().unwrap(), TAGS_MAX);
             assert!(entries.is_none() && errors.is_empty());
         }
     }
@@ -277,7 +223,7 @@ mod tests {
     #[case(json!(["env:prod", "new"]), true)]
     fn the_same_tags_are_no_change(#[case] sent: Value, #[case] expected: bool) {
         let body = json!({ "tags": sent });
-        let (entries, _) = read_entries(body.as_object().unwrap());
+        let (entries, _) = read_entries(body.as_object().unwrap(), TAGS_MAX);
         let carried = vec![tag(1, "env:prod", TagSource::User), tag(3, "os:linux", TagSource::System)];
         assert_eq!(Tagging::resolve(&entries.unwrap(), &known(), carried).is_change(), expected);
     }

@@ -4,6 +4,7 @@
 //! one creates. Giving tags to services is the business of the services.
 
 mod draft;
+pub(super) mod entries;
 pub(in crate::http) mod openapi;
 pub(super) mod view;
 

@@ -1,0 +1,83 @@
+//! Entries of a list of tags (contract 4.3.6): each names a tag by its id or by its name.
+//!
+//! Here only forms are read; which tags exist is asked of the store, all at once.
+
+use serde_json::{Map, Value};
+
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::rule::FieldRule;
+use crate::id::Id;
+use crate::model::tag::{Tag, TagName, looks_like_id};
+
+/// The meaning of one entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::http::v1) enum Wanted {
+    /// A tag with this id, or else with this name; never a new one.
+    Existing(Id, Option<TagName>),
+    /// A tag with this name.
+    Named(TagName),
+}
+
+impl Wanted {
+    fn read(value: &Value) -> Result<Self, FieldRule> {
+        let text = match value {
+            Value::String(text) => text.trim(),
+            Value::Null => return Err(FieldRule::NotNull),
+            _ => return Err(FieldRule::String),
+        };
+        if text.is_empty() {
+            return Err(FieldRule::MinLength(1));
+        }
+        match text.parse().ok().filter(|_| looks_like_id(text)) {
+            Some(id) => Ok(Self::Existing(id, text.parse().ok())),
+            None => text.parse().map(Self::Named).map_err(|_| FieldRule::TagForm),
+        }
+    }
+
+    /// Returns the id that the entry may be.
+    pub(in crate::http::v1) const fn id(&self) -> Option<Id> {
+        match self {
+            Self::Existing(id, _) => Some(*id),
+            Self::Named(_) => None,
+        }
+    }
+
+    /// Returns the name that the entry may be.
+    pub(in crate::http::v1) const fn name(&self) -> Option<&TagName> {
+        match self {
+            Self::Existing(_, name) => name.as_ref(),
+            Self::Named(name) => Some(name),
+        }
+    }
+
+    /// Returns the tag that the entry names among those that are known.
+    pub(in crate::http::v1) fn find<'a>(&self, known: &'a [Tag]) -> Option<&'a Tag> {
+        let by_id = |id: Id| known.iter().find(|tag| tag.id == id);
+        let by_name = |name: &TagName| known.iter().find(|tag| tag.name == *name);
+        self.id().and_then(by_id).or_else(|| self.name().and_then(by_name))
+    }
+
+    /// The rule that an entry breaks when it names no tag and may not make one.
+    pub(in crate::http::v1) fn unknown(&self) -> FieldRule {
+        FieldRule::TagUnknown(match self {
+            Self::Existing(id, _) => id.to_string(),
+            Self::Named(name) => name.label(),
+        })
+    }
+}
+
+/// The entries of a list, each as it was read.
+pub(in crate::http::v1) type Entries = Vec<Result<Wanted, FieldRule>>;
+
+/// The entries of `tags`, at most `most`, unless there are none to be read; then what is wrong with the whole.
+pub(in crate::http::v1) fn read_entries(
+    body: &Map<String, Value>,
+    most: usize,
+) -> (Option<Entries>, FieldErrors) {
+    let errors = Errors::default();
+    let fields = Fields::new(body, "", &errors);
+    let entries = fields.skippable("tags").and_then(|field| field.list(most));
+    let entries = entries.map(|entries| entries.iter().map(|entry| Wanted::read(entry.value())).collect());
+    (entries, errors.into_inner())
+}
