@@ -6,6 +6,8 @@
 //! `check_block` and `check_rollup`.
 //! All instants are Unix milliseconds, all durations microseconds. The rules are elsewhere; these are rows.
 
+pub mod access_scope;
+pub mod access_scope_tag;
 pub mod asset;
 pub mod check_block;
 pub mod check_rollup;

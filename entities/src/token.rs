@@ -26,6 +26,8 @@ pub struct Model {
     pub expires_at: Option<i64>,
     /// Time of creation.
     pub created_at: i64,
+    /// The access scope that it is confined to.
+    pub access_scope_id: Option<i64>,
 }
 
 /// No relation is followed by the entities; `store` says what it joins.

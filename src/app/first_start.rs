@@ -214,6 +214,7 @@ pub async fn once(
         name: "First token".into(),
         permissions: TokenPermissions::all(),
         expires_at: None,
+        access_scope: None,
         created_at: now,
     };
     tokens::insert(&transaction, token, &text.hash()).await?;

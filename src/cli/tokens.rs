@@ -100,6 +100,7 @@ async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
         name: arguments.name,
         permissions: arguments.permissions,
         expires_at: None,
+        access_scope: None,
         created_at: foundation.clock.now(),
     };
     let token = tokens::insert(&transaction, token, &text.hash()).await?;

@@ -275,6 +275,8 @@ pub struct Token {
     pub expires_at: Option<Timestamp>,
     /// Time of creation.
     pub created_at: Timestamp,
+    /// Database key of the access scope that it is confined to; `None` = it sees the whole organisation.
+    pub access_scope: Option<i64>,
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! "now" takes it as an argument.
 
 pub mod access;
+pub mod access_scope;
 pub mod allowance;
 pub mod announcement;
 pub mod asset;

@@ -29,6 +29,7 @@ pub async fn insert(
         permissions: Set(permissions.join(",")),
         expires_at: Set(token.expires_at.map(Timestamp::ms)),
         created_at: Set(token.created_at.ms()),
+        access_scope_id: Set(token.access_scope),
         ..ActiveModel::default()
     };
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
@@ -84,6 +85,7 @@ fn from_row(row: Model) -> Result<Token, MainError> {
         permissions,
         expires_at: row.expires_at.map(Timestamp::from_ms),
         created_at: Timestamp::from_ms(row.created_at),
+        access_scope: row.access_scope_id,
         name: row.name,
     })
 }

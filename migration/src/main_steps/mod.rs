@@ -16,6 +16,7 @@ mod m0013_clock_mark;
 mod m0014_probe_locations;
 mod m0015_verdict_rules;
 mod m0016_maintenance_series;
+mod m0017_access_scopes;
 mod m0018_acknowledgements;
 mod m0019_incident_policies;
 mod m0020_automatic_incidents;
@@ -44,6 +45,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0014_probe_locations::Step),
         Box::new(m0015_verdict_rules::Step),
         Box::new(m0016_maintenance_series::Step),
+        Box::new(m0017_access_scopes::Step),
         Box::new(m0018_acknowledgements::Step),
         Box::new(m0019_incident_policies::Step),
         Box::new(m0020_automatic_incidents::Step),

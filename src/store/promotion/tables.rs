@@ -77,6 +77,8 @@ pub fn main() -> Vec<Table> {
         Table::of::<entities::service_tag::Entity>(SMALL_ROWS),
         Table::of::<entities::incident_policy::Entity>(SMALL_ROWS),
         Table::of::<entities::service_dependency::Entity>(SMALL_ROWS),
+        Table::of::<entities::access_scope::Entity>(SMALL_ROWS),
+        Table::of::<entities::access_scope_tag::Entity>(SMALL_ROWS),
         Table::of::<entities::service_window::Entity>(SMALL_ROWS),
         Table::of::<entities::statuspage::Entity>(LARGE_ROWS),
         Table::of::<entities::asset::Entity>(HUGE_ROWS),

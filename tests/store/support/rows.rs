@@ -50,6 +50,7 @@ pub(crate) fn token(organisation: i64, name: &str) -> Token {
         name: name.into(),
         permissions: Permissions::all(),
         expires_at: None,
+        access_scope: None,
         created_at: at(2_000),
     }
 }

@@ -101,6 +101,7 @@ pub(super) fn caller(
             permissions,
             expires_at,
             created_at: NOW,
+            access_scope: None,
         },
         organisation: Organisation {
             key: 1,

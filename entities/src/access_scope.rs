@@ -1,0 +1,33 @@
+//! A set of tags that tokens can be confined to.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A set of tags that tokens can be confined to.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "access_scope")]
+pub struct Model {
+    /// Key.
+    #[sea_orm(primary_key)]
+    pub id: i64,
+    /// The id that clients see.
+    pub public_id: String,
+    /// Its organisation.
+    pub organisation_id: i64,
+    /// Display name.
+    pub name: String,
+    /// The name in lower case, which no two scopes of an organisation share.
+    pub folded_name: String,
+    /// Time of creation.
+    pub created_at: i64,
+    /// Time of the last change.
+    pub updated_at: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

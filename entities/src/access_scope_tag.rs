@@ -1,0 +1,24 @@
+//! An access scope consists of a tag.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// An access scope consists of a tag.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "access_scope_tag")]
+pub struct Model {
+    /// The scope.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub access_scope_id: i64,
+    /// The tag.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub tag_id: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

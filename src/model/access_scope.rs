@@ -1,0 +1,47 @@
+//! The access scope: a set of tags that tokens can be confined to.
+//!
+//! A confined token sees the services that carry at least one of the tags, and what hangs on them.
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+
+/// Length of a name, in characters.
+pub const NAME_LENGTH: std::ops::RangeInclusive<usize> = 1..=255;
+/// Most tags of a scope.
+pub const TAGS_MAX: usize = 50;
+
+/// An access scope; its tags are stored beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessScope {
+    /// Database key.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of its organisation.
+    pub organisation: i64,
+    /// Display name.
+    pub name: String,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+}
+
+impl AccessScope {
+    /// The form of a name by which scopes of an organisation are told apart: without case.
+    #[must_use]
+    pub fn folded(name: &str) -> String {
+        name.to_lowercase()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_apart_without_case() {
+        assert_eq!(AccessScope::folded("Shop Team"), AccessScope::folded("shop TEAM"));
+        assert_eq!(AccessScope::folded("ÄRZTE"), "ärzte");
+    }
+}
