@@ -1,12 +1,15 @@
-//! The part of everything that a caller may see: its organisation.
+//! The part of everything that a caller may see: its organisation, or what an access scope shows of it.
 //!
 //! Finders of the store take a sight instead of an organisation, so that none of them can be asked for more than its caller
-//! may see.
+//! may see. Which rows a scope shows is settled there (`store::scoped`).
+
+use crate::model::access::Token;
 
 /// The rows that a caller may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sight {
     organisation: i64,
+    scope: Option<i64>,
 }
 
 impl Sight {
@@ -14,12 +17,30 @@ impl Sight {
     /// pages. A request of the API sees what its caller sees.
     #[must_use]
     pub const fn whole(organisation: i64) -> Self {
-        Self { organisation }
+        Self { organisation, scope: None }
+    }
+
+    /// The sight of a token: its organisation, as far as its access scope shows it.
+    #[must_use]
+    pub const fn of(token: &Token) -> Self {
+        Self { organisation: token.organisation, scope: token.access_scope }
     }
 
     /// Returns the database key of the organisation.
     #[must_use]
     pub const fn organisation(self) -> i64 {
         self.organisation
+    }
+
+    /// Returns the database key of the access scope that it is confined to; `None` = it shows the whole organisation.
+    #[must_use]
+    pub const fn scope(self) -> Option<i64> {
+        self.scope
+    }
+
+    /// Returns true if an access scope confines it.
+    #[must_use]
+    pub const fn is_confined(self) -> bool {
+        self.scope.is_some()
     }
 }

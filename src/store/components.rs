@@ -1,6 +1,6 @@
 //! Components of a status page. The page was found in its organisation; everything here is scoped by the page.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
@@ -15,6 +15,7 @@ use crate::model::component::{Component, ComponentKey};
 use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::MainError;
+use crate::store::scoped::{Rows, narrowed};
 
 /// The components of the page that the sight shows, in no particular order that clients see.
 ///
@@ -22,12 +23,43 @@ use crate::store::MainError;
 /// When the database fails or a row cannot be read.
 pub async fn of_page(
     connection: &impl ConnectionTrait,
-    _sight: Sight,
+    sight: Sight,
     page: i64,
 ) -> Result<Vec<Component>, MainError> {
-    let rows =
-        Entity::find().filter(Column::StatuspageId.eq(page)).order_by_asc(Column::Id).all(connection).await?;
-    rows.iter().map(from_row).collect()
+    of_pages(connection, sight, &[page]).await
+}
+
+/// The components of these pages that the sight shows.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub(super) async fn of_pages(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    pages: &[i64],
+) -> Result<Vec<Component>, MainError> {
+    let of_pages = || Entity::find().filter(Column::StatuspageId.is_in(pages.iter().copied()));
+    let rows = of_pages().order_by_asc(Column::Id).all(connection).await?;
+    let components: Vec<Component> = rows.iter().map(from_row).collect::<Result<_, _>>()?;
+    if !sight.is_confined() {
+        return Ok(components);
+    }
+    let shown = narrowed(of_pages(), Rows::Components, sight).select_only().column(Column::Id);
+    let shown: HashSet<ComponentKey> = shown.into_tuple().all(connection).await?.into_iter().collect();
+    Ok(with_groups(components, shown))
+}
+
+/// Those of the components that are shown, with the groups that they stand in.
+fn with_groups(components: Vec<Component>, mut shown: HashSet<ComponentKey>) -> Vec<Component> {
+    let parents: HashMap<ComponentKey, ComponentKey> =
+        components.iter().filter_map(|component| Some((component.key, component.parent?))).collect();
+    for key in shown.clone() {
+        let mut above = parents.get(&key);
+        while let Some(group) = above.filter(|group| shown.insert(**group)) {
+            above = parents.get(group);
+        }
+    }
+    components.into_iter().filter(|component| shown.contains(&component.key)).collect()
 }
 
 /// The component of the page that the sight shows with this id.
@@ -36,19 +68,26 @@ pub async fn of_page(
 /// When the database fails or the row cannot be read.
 pub async fn find(
     connection: &impl ConnectionTrait,
-    _sight: Sight,
+    sight: Sight,
     page: i64,
     id: Id,
 ) -> Result<Option<Component>, MainError> {
+    if sight.is_confined() {
+        let components = of_page(connection, sight, page).await?;
+        return Ok(components.into_iter().find(|component| component.id == id));
+    }
     let query = Entity::find().filter(Column::StatuspageId.eq(page)).filter(Column::PublicId.eq(id.as_str()));
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// Returns true if some page of the organisation has a component with this id.
+/// Returns true if some page of the organisation has a component with this id. Whoever is confined is told so of none.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn exists(connection: &impl ConnectionTrait, sight: Sight, id: Id) -> Result<bool, MainError> {
+    if sight.is_confined() {
+        return Ok(false);
+    }
     let pages = statuspage::Entity::find()
         .select_only()
         .column(statuspage::Column::Id)
@@ -69,7 +108,7 @@ pub async fn find_tag(
     sight: Sight,
     id: Id,
 ) -> Result<Option<i64>, MainError> {
-    let row = tag::Entity::find()
+    let row = narrowed(tag::Entity::find(), Rows::Tags, sight)
         .filter(tag::Column::OrganisationId.eq(sight.organisation()))
         .filter(tag::Column::PublicId.eq(id.as_str()))
         .one(connection)
@@ -83,7 +122,7 @@ pub async fn find_tag(
 /// When the database fails or an id cannot be read.
 pub async fn sync_tags(
     connection: &impl ConnectionTrait,
-    _sight: Sight,
+    sight: Sight,
     page: i64,
 ) -> Result<HashMap<i64, Id>, MainError> {
     let followed = Entity::find()
@@ -92,7 +131,8 @@ pub async fn sync_tags(
         .filter(Column::StatuspageId.eq(page))
         .filter(Column::SyncTagId.is_not_null())
         .into_query();
-    let rows = tag::Entity::find().filter(tag::Column::Id.in_subquery(followed)).all(connection).await?;
+    let followed = tag::Entity::find().filter(tag::Column::Id.in_subquery(followed));
+    let rows = narrowed(followed, Rows::Tags, sight).all(connection).await?;
     rows.into_iter()
         .map(|row| {
             let id = row.public_id.parse();

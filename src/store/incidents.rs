@@ -22,13 +22,14 @@ use crate::model::incident::{Incident, WholeIncident};
 use crate::model::sight::Sight;
 use crate::store::MainError;
 use crate::store::incidents::links::Audience;
+use crate::store::scoped::{Rows, narrowed};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
 fn seen(sight: Sight) -> Select<Entity> {
-    of_organisation(sight.organisation())
+    narrowed(of_organisation(sight.organisation()), Rows::Incidents, sight)
 }
 
 /// The incident that the sight shows with this id.
@@ -145,10 +146,12 @@ pub async fn save(
 /// # Errors
 /// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, sight: Sight, id: Id) -> Result<bool, MainError> {
-    let deleted = Entity::delete_many()
+    let mut wanted = Entity::delete_many()
         .filter(Column::OrganisationId.eq(sight.organisation()))
-        .filter(Column::PublicId.eq(id.as_str()))
-        .exec(connection)
-        .await?;
+        .filter(Column::PublicId.eq(id.as_str()));
+    if let Some(condition) = Rows::Incidents.condition(sight) {
+        wanted = wanted.filter(condition);
+    }
+    let deleted = wanted.exec(connection).await?;
     Ok(deleted.rows_affected > 0)
 }

@@ -13,6 +13,7 @@ use crate::id::Id;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::sight::Sight;
 use crate::model::translated::Translated;
+use crate::store::scoped::{Rows, narrowed};
 use crate::store::{MainError, named};
 
 /// A status page that something can be linked with.
@@ -38,7 +39,8 @@ pub async fn services_by_id(
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows: Vec<(i64, String)> = service::Entity::find()
+    let seen = narrowed(service::Entity::find(), Rows::Services, sight);
+    let rows: Vec<(i64, String)> = seen
         .select_only()
         .columns([service::Column::Id, service::Column::PublicId])
         .filter(service::Column::OrganisationId.eq(sight.organisation()))
@@ -61,7 +63,7 @@ pub async fn services_to_link(
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let query = service::Entity::find()
+    let query = narrowed(service::Entity::find(), Rows::Services, sight)
         .filter(service::Column::OrganisationId.eq(sight.organisation()))
         .filter(service::Column::PublicId.is_in(texts(ids)))
         .order_by_asc(service::Column::Id)
@@ -82,7 +84,8 @@ pub async fn statuspages_to_link(
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows: Vec<(i64, String, String)> = statuspage::Entity::find()
+    let seen = narrowed(statuspage::Entity::find(), Rows::Statuspages, sight);
+    let rows: Vec<(i64, String, String)> = seen
         .select_only()
         .columns([statuspage::Column::Id, statuspage::Column::PublicId, statuspage::Column::Name])
         .filter(statuspage::Column::OrganisationId.eq(sight.organisation()))

@@ -25,10 +25,12 @@ use crate::model::maintenance::{Maintenance, MaintenanceKey, Notices, Schedule};
 use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::maintenances::filter::Filter;
+use crate::store::scoped::{Rows, narrowed};
 use crate::store::{MainError, PageWindow};
 
 fn seen(sight: Sight) -> Select<Entity> {
-    Entity::find().filter(Column::OrganisationId.eq(sight.organisation()))
+    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    narrowed(owned, Rows::Maintenances, sight)
 }
 
 /// The maintenance that the sight shows with this id.

@@ -5,6 +5,7 @@
 //! (measurements). SQLite files are the default, PostgreSQL is only another URL. Every finder of the main
 //! database is scoped by organisation. No rule is decided here.
 
+pub mod access_scopes;
 pub mod announcements;
 pub mod assets;
 mod binary_rows;
@@ -34,6 +35,7 @@ mod pool;
 mod postgres_transaction;
 pub mod probe_locations;
 pub mod promotion;
+mod scoped;
 pub mod services;
 pub mod statuspages;
 pub mod synced_groups;

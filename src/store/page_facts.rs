@@ -16,6 +16,7 @@ use crate::model::incident::{Impact, IncidentKind, Severity};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
+use crate::store::scoped::{Rows, narrowed};
 use crate::store::{MainError, services};
 
 /// Kinds of incidents that say something about services.
@@ -31,7 +32,7 @@ pub async fn gather(
     page: i64,
 ) -> Result<PageFacts, MainError> {
     let organisation = sight.organisation();
-    let services = service::Entity::find()
+    let services = narrowed(service::Entity::find(), Rows::Services, sight)
         .filter(service::Column::OrganisationId.eq(organisation))
         .filter(service::Column::Id.in_subquery(shown_services(page)))
         .all(connection)

@@ -17,6 +17,7 @@ use crate::id::Id;
 use crate::model::partition::{PARTITIONS, Partitions};
 use crate::model::service::{Pause, Service, ServiceKey, StatusOverride};
 use crate::model::sight::Sight;
+use crate::store::scoped::{Rows, narrowed};
 use crate::store::{MainError, PageWindow, organisations};
 
 /// Keys in one statement: a statement takes a limited number of values.
@@ -27,7 +28,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 }
 
 fn seen(sight: Sight) -> Select<Entity> {
-    of_organisation(sight.organisation())
+    narrowed(of_organisation(sight.organisation()), Rows::Services, sight)
 }
 
 /// The service that the sight shows with this id.

@@ -18,6 +18,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::sight::Sight;
 use crate::model::statuspage::Statuspage;
+use crate::store::scoped::{Rows, narrowed};
 use crate::store::statuspages::row::{from_row, to_row};
 use crate::store::{MainError, PageWindow};
 
@@ -26,7 +27,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 }
 
 fn seen(sight: Sight) -> Select<Entity> {
-    of_organisation(sight.organisation())
+    narrowed(of_organisation(sight.organisation()), Rows::Statuspages, sight)
 }
 
 /// The page that the sight shows with this id.

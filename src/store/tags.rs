@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait,
-    DbBackend, EntityTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    DbBackend, EntityTrait, JoinType, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::tag::{ActiveModel, Column, Entity, Model};
-use watchkeeper_entities::{component, service_tag, statuspage};
+use watchkeeper_entities::{access_scope, access_scope_tag, component, service_tag, statuspage};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -19,6 +19,7 @@ use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
 use crate::model::tag::{Tag, TagName, TagSource};
 use crate::model::translated::Translated;
+use crate::store::scoped::{Rows, narrowed};
 use crate::store::{MainError, PageWindow, dependencies, incident_policies};
 
 /// Values bound at a time in lists of keys.
@@ -38,7 +39,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 }
 
 fn seen(sight: Sight) -> Select<Entity> {
-    of_organisation(sight.organisation())
+    narrowed(of_organisation(sight.organisation()), Rows::Tags, sight)
 }
 
 fn is_named(name: &TagName) -> Condition {
@@ -138,12 +139,13 @@ pub async fn count_user(connection: &impl ConnectionTrait, organisation: i64) ->
 /// When the database fails.
 pub async fn services_counts(
     connection: &impl ConnectionTrait,
-    _sight: Sight,
+    sight: Sight,
     tags: &[i64],
 ) -> Result<HashMap<i64, i64>, MainError> {
     let mut counts = HashMap::new();
     for tags in tags.chunks(CHUNK) {
-        let rows: Vec<(i64, i64)> = service_tag::Entity::find()
+        let links = narrowed(service_tag::Entity::find(), Rows::TagLinks, sight);
+        let rows: Vec<(i64, i64)> = links
             .select_only()
             .column(service_tag::Column::TagId)
             .column_as(service_tag::Column::ServiceId.count(), "services")
@@ -173,12 +175,7 @@ pub async fn of_services(
     let mut keys: Vec<i64> = links.iter().map(|link| link.tag_id).collect();
     keys.sort_unstable();
     keys.dedup();
-    let mut tags = HashMap::new();
-    for keys in keys.chunks(CHUNK) {
-        for row in Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await? {
-            tags.insert(row.id, from_row(row)?);
-        }
-    }
+    let tags = by_rows(connection, &keys).await?;
     let mut found: HashMap<ServiceKey, Vec<Tag>> = HashMap::new();
     for link in links {
         if let Some(tag) = tags.get(&link.tag_id) {
@@ -189,6 +186,20 @@ pub async fn of_services(
         tags.sort_by_cached_key(|tag| tag.name.label());
     }
     Ok(found)
+}
+
+/// The tags of these rows, whoever owns them: for whoever has found the keys in an organisation's rows.
+pub(super) async fn by_rows(
+    connection: &impl ConnectionTrait,
+    rows: &[i64],
+) -> Result<HashMap<i64, Tag>, MainError> {
+    let mut tags = HashMap::new();
+    for rows in rows.chunks(CHUNK) {
+        for row in Entity::find().filter(Column::Id.is_in(rows.iter().copied())).all(connection).await? {
+            tags.insert(row.id, from_row(row)?);
+        }
+    }
+    Ok(tags)
 }
 
 /// Stores a new tag; its `row` is given by the database and returned in the result.
@@ -283,7 +294,24 @@ pub async fn users(
     names.extend(policies.iter().map(|name| format!("incident policy {name}")));
     let services = dependencies::names_of_tag(connection, tag).await?;
     names.extend(services.iter().map(|name| format!("service {name}")));
+    let scopes = scopes_with(connection, tag).await?;
+    names.extend(scopes.into_iter().map(|name| format!("access scope {name}")));
     Ok(names)
+}
+
+/// The names of the access scopes that the tag belongs to.
+async fn scopes_with(connection: &impl ConnectionTrait, tag: i64) -> Result<Vec<String>, MainError> {
+    let to_link = access_scope::Entity::belongs_to(access_scope_tag::Entity)
+        .from(access_scope::Column::Id)
+        .to(access_scope_tag::Column::AccessScopeId)
+        .into();
+    let names = access_scope::Entity::find()
+        .select_only()
+        .column(access_scope::Column::Name)
+        .join(JoinType::InnerJoin, to_link)
+        .filter(access_scope_tag::Column::TagId.eq(tag))
+        .order_by_asc(access_scope::Column::Id);
+    Ok(names.into_tuple().all(connection).await?)
 }
 
 fn to_row(tag: &Tag) -> ActiveModel {

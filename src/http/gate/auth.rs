@@ -45,7 +45,7 @@ impl Caller {
     /// Returns the part of its organisation that it may see.
     #[must_use]
     pub const fn sight(&self) -> Sight {
-        Sight::whole(self.organisation.key)
+        Sight::of(&self.token)
     }
 
     /// Returns true if the token is still valid at `now`.

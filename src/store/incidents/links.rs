@@ -18,11 +18,12 @@ use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::MainError;
+use crate::store::scoped::{Rows, narrowed};
 
 /// The services of the sight that each of these incidents affects, by name.
 pub(super) async fn affected(
     connection: &impl ConnectionTrait,
-    _sight: Sight,
+    sight: Sight,
     incidents: &[i64],
 ) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
     let mut found: HashMap<i64, Vec<Affected>> = HashMap::new();
@@ -33,12 +34,14 @@ pub(super) async fn affected(
         .from(incident_service::Column::ServiceId)
         .to(service::Column::Id)
         .into();
-    let rows: Vec<(incident_service::Model, Option<service::Model>)> = incident_service::Entity::find()
+    let mut links = incident_service::Entity::find()
         .join(JoinType::InnerJoin, to_service)
         .select_also(service::Entity)
-        .filter(incident_service::Column::IncidentId.is_in(incidents.iter().copied()))
-        .all(connection)
-        .await?;
+        .filter(incident_service::Column::IncidentId.is_in(incidents.iter().copied()));
+    if let Some(condition) = Rows::Services.condition(sight) {
+        links = links.filter(condition);
+    }
+    let rows: Vec<(incident_service::Model, Option<service::Model>)> = links.all(connection).await?;
     for (link, service) in rows {
         let Some(service) = service else { continue };
         found.entry(link.incident_id).or_default().push(to_affected(&link, service)?);
@@ -66,14 +69,15 @@ fn to_affected(link: &incident_service::Model, service: service::Model) -> Resul
 /// The pages of the sight that were chosen for an incident, in the order of the client.
 pub(super) async fn pages(
     connection: &impl ConnectionTrait,
-    _sight: Sight,
+    sight: Sight,
     incident: i64,
 ) -> Result<Vec<ChosenPage>, MainError> {
     let to_link = statuspage::Entity::belongs_to(incident_statuspage::Entity)
         .from(statuspage::Column::Id)
         .to(incident_statuspage::Column::StatuspageId)
         .into();
-    let rows: Vec<(i64, String, String)> = statuspage::Entity::find()
+    let chosen = narrowed(statuspage::Entity::find(), Rows::Statuspages, sight);
+    let rows: Vec<(i64, String, String)> = chosen
         .select_only()
         .columns([statuspage::Column::Id, statuspage::Column::PublicId, statuspage::Column::Name])
         .join(JoinType::InnerJoin, to_link)

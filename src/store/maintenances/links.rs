@@ -10,6 +10,7 @@ use crate::model::maintenance::MaintenanceKey;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::sight::Sight;
 use crate::model::translated::Translated;
+use crate::store::scoped::{Rows, narrowed};
 use crate::store::{MainError, named};
 
 /// Maintenances looked at in one statement.
@@ -74,13 +75,14 @@ pub(super) fn sort_by_name(services: &mut [NamedService]) {
 /// The services with these keys.
 pub(super) async fn named_services(
     connection: &impl ConnectionTrait,
-    _sight: Sight,
+    sight: Sight,
     keys: BTreeSet<ServiceKey>,
 ) -> Result<HashMap<ServiceKey, NamedService>, MainError> {
     let keys: Vec<ServiceKey> = keys.into_iter().collect();
     let mut found = HashMap::new();
     for keys in keys.chunks(AT_ONCE) {
         let query = service::Entity::find().filter(service::Column::Id.is_in(keys.iter().copied()));
+        let query = narrowed(query, Rows::Services, sight);
         let services = named::services(connection, query).await?;
         found.extend(services.into_iter().map(|service| (service.key, service)));
     }
@@ -93,7 +95,7 @@ pub(super) async fn named_services(
 /// When the database fails or a row cannot be read.
 pub async fn statuspages_of(
     connection: &impl ConnectionTrait,
-    _sight: Sight,
+    sight: Sight,
     maintenance: MaintenanceKey,
 ) -> Result<Vec<NamedPage>, MainError> {
     let links = maintenance_statuspage::Entity::find()
@@ -102,18 +104,21 @@ pub async fn statuspages_of(
         .all(connection)
         .await?;
     let keys: Vec<i64> = links.iter().map(|link| link.statuspage_id).collect();
-    named_pages(connection, &keys).await
+    named_pages(connection, Some(sight), &keys).await
 }
 
-/// The pages with these keys, in this order.
+/// The pages with these keys, in this order, as far as a sight shows them.
 pub(super) async fn named_pages(
     connection: &impl ConnectionTrait,
+    sight: Option<Sight>,
     keys: &[i64],
 ) -> Result<Vec<NamedPage>, MainError> {
-    let rows = statuspage::Entity::find()
-        .filter(statuspage::Column::Id.is_in(keys.iter().copied()))
-        .all(connection)
-        .await?;
+    let pages = statuspage::Entity::find().filter(statuspage::Column::Id.is_in(keys.iter().copied()));
+    let pages = match sight {
+        Some(sight) => narrowed(pages, Rows::Statuspages, sight),
+        None => pages,
+    };
+    let rows = pages.all(connection).await?;
     let rows: HashMap<i64, statuspage::Model> = rows.into_iter().map(|row| (row.id, row)).collect();
     let named = |row: &statuspage::Model| {
         let corrupt = |problem: &str| MainError::corrupt("statuspage", &row.id, &problem);

@@ -8,7 +8,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder
 use watchkeeper_entities::{asset, component, custom_domain};
 
 use crate::model::sight::Sight;
-use crate::store::MainError;
+use crate::store::{MainError, components};
 
 /// The parts of the object of one page that come from other tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Shown {
 /// When the database fails.
 pub async fn of_pages(
     connection: &impl ConnectionTrait,
-    _sight: Sight,
+    sight: Sight,
     pages: &[i64],
 ) -> Result<HashMap<i64, Shown>, MainError> {
     let mut shown: HashMap<i64, Shown> = pages.iter().map(|page| (*page, Shown::default())).collect();
@@ -43,6 +43,12 @@ pub async fn of_pages(
         .await?;
     for (page, kind, hash) in files {
         shown.entry(page).or_default().files.push((kind, hash));
+    }
+    if sight.is_confined() {
+        for component in components::of_pages(connection, sight, pages).await? {
+            shown.entry(component.page).or_default().components_count += 1;
+        }
+        return Ok(shown);
     }
     let counts: Vec<(i64, i64)> = component::Entity::find()
         .select_only()

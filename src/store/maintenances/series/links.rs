@@ -81,7 +81,7 @@ pub async fn statuspages_of(
     connection: &impl ConnectionTrait,
     series: SeriesKey,
 ) -> Result<Vec<NamedPage>, MainError> {
-    named_pages(connection, &of(connection, series).await?.statuspages).await
+    named_pages(connection, None, &of(connection, series).await?.statuspages).await
 }
 
 /// Makes the series cover exactly these services.
