@@ -7,8 +7,8 @@ use crate::http::gate::route::Routes;
 use crate::http::openapi::operation::Chapter;
 use crate::http::outside;
 use crate::http::v1::{
-    components, custom_domains, history, incident_policies, incidents, maintenance_series, maintenances,
-    reference, services, statuspages, tags,
+    access_scopes, components, custom_domains, history, incident_policies, incidents, maintenance_series,
+    maintenances, reference, services, statuspages, tags,
 };
 
 /// The document of a server with these routes and settings.
@@ -30,6 +30,7 @@ fn chapters(config: &Config) -> Vec<Chapter> {
         statuspages::openapi::chapter(&config.compat.extra_statuspage_fields),
         components::openapi::chapter(),
         custom_domains::openapi::chapter(),
+        access_scopes::openapi::chapter(),
         reference::chapter(),
         outside::openapi::pings(),
         outside::openapi::chapter(),

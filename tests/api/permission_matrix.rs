@@ -32,6 +32,11 @@ const NEEDED: &str = "
     POST /v1/tags/ensure services.edit
     PUT /v1/tags/{id} services.edit
     DELETE /v1/tags/{id} services.edit
+    GET /v1/access-scopes access_scopes.view
+    GET /v1/access-scopes/{id} access_scopes.view
+    POST /v1/access-scopes access_scopes.create
+    PUT /v1/access-scopes/{id} access_scopes.edit
+    DELETE /v1/access-scopes/{id} access_scopes.delete
     GET /v1/services/{id}/metrics services.view
     GET /v1/services/{id}/response-times services.view
     GET /v1/services/{id}/uptime services.view

@@ -52,6 +52,8 @@ const CONTRACT: &str = "
     GET /v1/me
     POST,DELETE /v1/services/{id}/status-override
     POST /v1/services/{id}/heartbeat/rotate
+    GET,POST /v1/access-scopes
+    GET,PUT,PATCH,DELETE /v1/access-scopes/{id}
     GET,POST /ping/{secret}
     GET,POST /ping/{secret}/fail";
 

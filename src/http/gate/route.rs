@@ -70,25 +70,32 @@ pub struct Access {
     any_token: bool,
     permissions: &'static [Permission],
     when_true: &'static [(&'static str, Permission)],
+    is_closed_to_confined: bool,
 }
 
 impl Access {
     /// Every valid token, on every plan (`GET /v1/me`).
     #[must_use]
     pub const fn any_token() -> Self {
-        Self { any_token: true, permissions: &[], when_true: &[] }
+        Self { any_token: true, permissions: &[], when_true: &[], is_closed_to_confined: false }
     }
 
     /// Tokens with all of these permissions, on plans with API access.
     #[must_use]
     pub const fn needs(permissions: &'static [Permission]) -> Self {
-        Self { any_token: false, permissions, when_true: &[] }
+        Self { any_token: false, permissions, when_true: &[], is_closed_to_confined: false }
     }
 
     /// Needs a further permission for each of these query parameters that is true.
     #[must_use]
     pub const fn when_true(self, when_true: &'static [(&'static str, Permission)]) -> Self {
         Self { when_true, ..self }
+    }
+
+    /// Closed to tokens that are confined to an access scope: it concerns the whole organisation.
+    #[must_use]
+    pub const fn of_the_whole(self) -> Self {
+        Self { is_closed_to_confined: true, ..self }
     }
 
     /// The permissions that it always needs.
@@ -103,20 +110,29 @@ impl Access {
         self.when_true
     }
 
+    /// Returns true if tokens that are confined to an access scope may not use the route.
+    #[must_use]
+    pub const fn is_closed_to_confined(&self) -> bool {
+        self.is_closed_to_confined
+    }
+
     /// Returns true if plans without API access may use the route as well.
     #[must_use]
     pub const fn is_free_of_plan(&self) -> bool {
         self.any_token
     }
 
-    /// Passes when the caller has every permission; the first missing one is named.
+    /// Passes when the caller has every permission and sees as much as the route concerns; the first missing permission is
+    /// named.
     ///
     /// # Errors
     /// 403.
     pub fn check(&self, caller: &Caller, query: &Query) -> Result<(), ApiError> {
         let asked = self.when_true.iter().filter(|(parameter, _)| query.is_true(parameter));
         let further = asked.map(|(_, permission)| permission);
-        self.permissions.iter().chain(further).try_for_each(|permission| caller.require(*permission))
+        self.permissions.iter().chain(further).try_for_each(|permission| caller.require(*permission))?;
+        let reaches = !self.is_closed_to_confined || !caller.sight().is_confined();
+        if reaches { Ok(()) } else { Err(ApiError::Confined) }
     }
 }
 

@@ -33,6 +33,12 @@ pub enum ApiError {
     /// 403: the token may not.
     #[error("This token is missing the permission '{0}'.")]
     Forbidden(Permission),
+    /// 403: the token is confined to an access scope, and this concerns the whole organisation.
+    #[error("This token is confined to an access scope; this needs one that sees the whole organisation.")]
+    Confined,
+    /// 403: the token is confined to an access scope, and this concerns services outside of it as well; its kind.
+    #[error("This {0} also concerns services outside of the access scope of this token.")]
+    Shared(&'static str),
     /// 403: the plan has no API access.
     #[error("The plan of this organisation does not include API access.")]
     NoApiAccess,
@@ -135,7 +141,9 @@ impl ApiError {
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
             Self::Unauthorised => StatusCode::UNAUTHORIZED,
             Self::Quota(exceeded) => exceeded.quota.status(),
-            Self::Forbidden(_) | Self::NoApiAccess => StatusCode::FORBIDDEN,
+            Self::Forbidden(_) | Self::Confined | Self::Shared(_) | Self::NoApiAccess => {
+                StatusCode::FORBIDDEN
+            }
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
@@ -169,6 +177,15 @@ impl ApiError {
         }
         body.insert("request_id".into(), request_id.into());
         Value::Object(body)
+    }
+
+    /// The same for a caller who may not know how much of a plan its organisation uses.
+    #[must_use]
+    pub fn without_usage(self) -> Self {
+        match self {
+            Self::Quota(exceeded) => Self::Quota(QuotaExceeded { usage: exceeded.limit.into(), ..exceeded }),
+            other => other,
+        }
     }
 
     /// Headers that belong to the status.
@@ -260,6 +277,18 @@ mod tests {
         ApiError::Forbidden(Permission::ServicesCreate),
         403,
         r#"{"message":"This token is missing the permission 'services.create'."}"#,
+        ""
+    )]
+    #[case(
+        ApiError::Confined,
+        403,
+        r#"{"message":"This token is confined to an access scope; this needs one that sees the whole organisation."}"#,
+        ""
+    )]
+    #[case(
+        ApiError::Shared("incident"),
+        403,
+        r#"{"message":"This incident also concerns services outside of the access scope of this token."}"#,
         ""
     )]
     #[case(ApiError::NoApiAccess, 403, r#"{"message":"The plan of this organisation does not include API access.","upsell":{"reason":"feature","key":"api_access"}}"#, "")]

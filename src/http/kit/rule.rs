@@ -189,6 +189,18 @@ pub enum FieldRule {
         /// The number that exist.
         usage: u64,
     },
+    /// A second access scope with the same name.
+    #[error("An access scope with this name exists already.")]
+    ScopeExists,
+    /// An access scope that tokens are confined to, with their names.
+    #[error("Tokens are confined to this access scope: {0}.")]
+    ScopeInUse(String),
+    /// Tags of a service that its own writer would not see.
+    #[error("Keep at least one tag of the access scope of this token.")]
+    ScopeTag,
+    /// A link to no service that its own writer sees.
+    #[error("Name at least one service of the access scope of this token.")]
+    ScopeService,
     /// `resolved` where only the resolve operation may say so.
     #[error("Resolve the incident with the resolve operation or a timeline entry.")]
     ResolveHere,
@@ -315,6 +327,7 @@ mod tests {
     )]
     #[case(FieldRule::TagSystem("renamed"), "Tags set by the server agent cannot be renamed.")]
     #[case(FieldRule::TagInUse("status page Shop".into()), "This tag is still in use: status page Shop.")]
+    #[case(FieldRule::ScopeInUse("CI, Bot".into()), "Tokens are confined to this access scope: CI, Bot.")]
     #[case(FieldRule::TagQuota { limit: 200, usage: 200 }, "The plan allows 200 tags; 200 exist.")]
     #[case(
         FieldRule::PublishQuota { limit: 5, usage: 5 },

@@ -25,7 +25,8 @@ const REFUSALS: [Refusal; 13] = [
     (
         403,
         "Forbidden",
-        "The token lacks a permission, or the plan does not include this; with `upsell` the plan is the cause.",
+        "The token lacks a permission, its access scope does not reach as far, or the plan does not include this; with \
+         `upsell` the plan is the cause.",
         "Refusal",
         &[],
     ),

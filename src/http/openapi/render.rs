@@ -90,6 +90,9 @@ fn described(operation: &Operation, access: Option<&Access>) -> String {
         for (parameter, permission) in access.further() {
             words.push(format!("`{parameter}=true` also needs {}.", quoted(permission.as_str())));
         }
+        if access.is_closed_to_confined() {
+            words.push("Closed to tokens that are confined to an access scope.".to_owned());
+        }
     }
     words.retain(|words| !words.is_empty());
     words.join("\n\n")

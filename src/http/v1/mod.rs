@@ -3,6 +3,7 @@
 //!
 //! [`routes`] is the whole API on one page.
 
+pub(super) mod access_scopes;
 mod announcement;
 pub mod assets;
 pub mod check_types;

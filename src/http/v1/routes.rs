@@ -15,7 +15,7 @@ use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::PasswordHasher;
 use crate::http::v1::statuspages::publishing;
 use crate::http::v1::{
-    assets, check_types, components, custom_domains, engine, incident_policies, incidents,
+    access_scopes, assets, check_types, components, custom_domains, engine, incident_policies, incidents,
     maintenance_series, maintenances, me, probes, services, statuspages, tags,
 };
 use crate::model::access::Permission as May;
@@ -30,6 +30,7 @@ pub fn routes() -> Result<Routes<AppState>, RouteTableError> {
         of_services(),
         of_history(),
         of_tags(),
+        of_access_scopes(),
         of_incidents(),
         of_incident_policies(),
         of_maintenances(),
@@ -44,7 +45,7 @@ pub fn routes() -> Result<Routes<AppState>, RouteTableError> {
 
 fn reference() -> Vec<Route<AppState>> {
     let view = Access::needs(&[May::ServicesView]);
-    let operate = Access::needs(&[May::EngineView]);
+    let operate = Access::needs(&[May::EngineView]).of_the_whole();
     vec![
         Route::get("/v1/engine", operate, engine::show_engine),
         Route::get("/v1/me", Access::any_token(), me::show_me),
@@ -97,7 +98,7 @@ fn of_history() -> Vec<Route<AppState>> {
 
 fn of_tags() -> Vec<Route<AppState>> {
     let view = Access::needs(&[May::ServicesView]);
-    let edit = Access::needs(&[May::ServicesEdit]);
+    let edit = Access::needs(&[May::ServicesEdit]).of_the_whole();
     vec![
         Route::get("/v1/tags", view, tags::list_tags),
         Route::post("/v1/tags", edit, tags::create_tag),
@@ -105,6 +106,20 @@ fn of_tags() -> Vec<Route<AppState>> {
         Route::get("/v1/tags/{id}", view, tags::show_tag),
         Route::update("/v1/tags/{id}", edit, tags::update_tag),
         Route::delete("/v1/tags/{id}", edit, tags::delete_tag),
+    ]
+}
+
+fn of_access_scopes() -> Vec<Route<AppState>> {
+    let view = Access::needs(&[May::AccessScopesView]).of_the_whole();
+    let create = Access::needs(&[May::AccessScopesCreate]).of_the_whole();
+    let edit = Access::needs(&[May::AccessScopesEdit]).of_the_whole();
+    let delete = Access::needs(&[May::AccessScopesDelete]).of_the_whole();
+    vec![
+        Route::get("/v1/access-scopes", view, access_scopes::list_access_scopes),
+        Route::post("/v1/access-scopes", create, access_scopes::create_access_scope),
+        Route::get("/v1/access-scopes/{id}", view, access_scopes::show_access_scope),
+        Route::update("/v1/access-scopes/{id}", edit, access_scopes::update_access_scope),
+        Route::delete("/v1/access-scopes/{id}", delete, access_scopes::delete_access_scope),
     ]
 }
 
@@ -128,10 +143,10 @@ fn of_incidents() -> Vec<Route<AppState>> {
 }
 
 fn of_incident_policies() -> Vec<Route<AppState>> {
-    let view = Access::needs(&[May::IncidentPoliciesView]);
-    let create = Access::needs(&[May::IncidentPoliciesCreate]);
-    let edit = Access::needs(&[May::IncidentPoliciesEdit]);
-    let delete = Access::needs(&[May::IncidentPoliciesDelete]);
+    let view = Access::needs(&[May::IncidentPoliciesView]).of_the_whole();
+    let create = Access::needs(&[May::IncidentPoliciesCreate]).of_the_whole();
+    let edit = Access::needs(&[May::IncidentPoliciesEdit]).of_the_whole();
+    let delete = Access::needs(&[May::IncidentPoliciesDelete]).of_the_whole();
     vec![
         Route::get("/v1/incident-policies", view, incident_policies::list_incident_policies),
         Route::post("/v1/incident-policies", create, incident_policies::create_incident_policy),
@@ -174,10 +189,10 @@ fn of_maintenance_series() -> Vec<Route<AppState>> {
 fn of_statuspages() -> Vec<Route<AppState>> {
     let hasher = Arc::new(PasswordHasher::default());
     let view = Access::needs(&[May::StatuspagesView]);
-    let create = Access::needs(&[May::StatuspagesCreate]);
-    let edit = Access::needs(&[May::StatuspagesEdit]);
-    let delete = Access::needs(&[May::StatuspagesDelete]);
-    let publish = Access::needs(&[May::StatuspagesPublish]);
+    let create = Access::needs(&[May::StatuspagesCreate]).of_the_whole();
+    let edit = Access::needs(&[May::StatuspagesEdit]).of_the_whole();
+    let delete = Access::needs(&[May::StatuspagesDelete]).of_the_whole();
+    let publish = Access::needs(&[May::StatuspagesPublish]).of_the_whole();
     vec![
         Route::get("/v1/statuspages", view, statuspages::list_statuspages),
         Route::post("/v1/statuspages", create, with(&hasher, statuspages::create_statuspage)),
@@ -203,8 +218,8 @@ fn of_components() -> Vec<Route<AppState>> {
 
 fn of_custom_domains() -> Vec<Route<AppState>> {
     let cooldowns = Arc::new(Cooldowns::default());
-    let view = Access::needs(&[May::StatuspagesView]);
-    let edit = Access::needs(&[May::StatuspagesEdit]);
+    let view = Access::needs(&[May::StatuspagesView]).of_the_whole();
+    let edit = Access::needs(&[May::StatuspagesEdit]).of_the_whole();
     vec![
         Route::get("/v1/statuspages/{id}/custom-domains", view, custom_domains::list_domains),
         Route::post("/v1/statuspages/{id}/custom-domains", edit, custom_domains::attach_domain),
@@ -220,7 +235,7 @@ fn of_custom_domains() -> Vec<Route<AppState>> {
 
 fn of_assets() -> Vec<Route<AppState>> {
     let decoder = Arc::new(ImageDecoder::default());
-    let edit = Access::needs(&[May::StatuspagesEdit]);
+    let edit = Access::needs(&[May::StatuspagesEdit]).of_the_whole();
     vec![
         Route::post("/v1/statuspages/{id}/assets/logo", edit, with(&decoder, assets::upload_logo)),
         Route::delete("/v1/statuspages/{id}/assets/logo", edit, assets::delete_logo),

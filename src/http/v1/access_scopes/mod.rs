@@ -1,0 +1,122 @@
+//! `/v1/access-scopes`: list, read, create, change, delete the sets of tags that tokens can be confined to.
+//!
+//! Every write locks the organisation first, as whoever deletes a tag or makes a token does, so that no scope loses a tag
+//! and no token its scope. Tokens that are confined themselves do not get here.
+
+mod draft;
+pub(in crate::http) mod openapi;
+mod view;
+
+use serde_json::Value;
+
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::gate::write::{Committed, Effect, Write};
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::view::to_json;
+use crate::http::v1::access_scopes::draft::Draft;
+use crate::http::v1::access_scopes::view::AccessScopeView;
+use crate::http::v1::in_path;
+use crate::http::v1::state::AppState;
+use crate::model::access_scope::AccessScope;
+use crate::store::{Connection, Database, access_scopes, organisations};
+
+pub(super) async fn list_access_scopes(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, canonical_path, .. } = call;
+    let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
+    let main = state.databases.main.reader();
+    let (scopes, total) = access_scopes::list(main, caller.sight(), request.window()).await?;
+    let rows = shown(main, &scopes).await?;
+    let path = format!("{}{canonical_path}", state.base_url);
+    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
+}
+
+pub(super) async fn show_access_scope(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let scope = in_path::find(&call, access_scopes::find).await?;
+    Ok(Reply::data(shown_one(call.state.databases.main.reader(), &scope).await?))
+}
+
+pub(super) async fn create_access_scope(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = begin_locked(&state.databases.main, &caller, effect).await?;
+    let now = state.created_at();
+    let draft = Draft::create(&body, &write, &caller).await?;
+    let (scope, tags) = draft.scope(caller.organisation.key, now);
+    refuse_taken_name(&write, &scope).await?;
+    let scope = access_scopes::insert(&*write, scope).await?;
+    access_scopes::set_tags(&*write, scope.key, &tags).await?;
+    let location = format!("{}/v1/access-scopes/{}", state.base_url, scope.id);
+    let reply = Reply::created(shown_one(&*write, &scope).await?, &location);
+    write.commit(reply).await
+}
+
+pub(super) async fn update_access_scope(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let id = in_path::find(&call, access_scopes::find).await?.id;
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = begin_locked(&state.databases.main, &caller, effect).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, access_scopes::find).await?;
+    let draft = Draft::update(&body, &write, &caller).await?;
+    let tags = access_scopes::tags_of(&*write, &[stored.key]).await?.remove(&stored.key).unwrap_or_default();
+    let Some((changed, tags)) = draft.over((&stored, &tags), state.now()) else {
+        let reply = Reply::data(shown_one(&*write, &stored).await?);
+        return write.commit(reply).await;
+    };
+    refuse_taken_name(&write, &changed).await?;
+    access_scopes::set_tags(&*write, stored.key, &tags).await?;
+    access_scopes::update(&*write, &changed).await?;
+    let reply = Reply::data(shown_one(&*write, &changed).await?);
+    write.commit(reply).await
+}
+
+pub(super) async fn delete_access_scope(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let id = in_path::find(&call, access_scopes::find).await?.id;
+    let Call { state, caller, effect, .. } = call;
+    let write = begin_locked(&state.databases.main, &caller, effect).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, access_scopes::find).await?;
+    let tokens = access_scopes::tokens_of(&*write, &[stored.key]).await?.remove(&stored.key);
+    if let Some(tokens) = tokens {
+        return Err(refused("access_scope", FieldRule::ScopeInUse(tokens.join(", "))));
+    }
+    access_scopes::delete(&*write, stored.key).await?;
+    write.commit(Reply::deleted(id)).await
+}
+
+/// A write during which nobody else changes tags, scopes or tokens of the organisation.
+async fn begin_locked(main: &Database, caller: &Caller, effect: Effect) -> Result<Write, ApiError> {
+    let write = effect.begin(main).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    Ok(write)
+}
+
+async fn refuse_taken_name(write: &Write, scope: &AccessScope) -> Result<(), ApiError> {
+    match access_scopes::is_name_taken(&**write, scope).await? {
+        true => Err(refused("name", FieldRule::ScopeExists)),
+        false => Ok(()),
+    }
+}
+
+fn refused(path: &str, rule: FieldRule) -> ApiError {
+    ApiError::Fields(FieldErrors::of(path, rule))
+}
+
+async fn shown_one(connection: &impl Connection, scope: &AccessScope) -> Result<Value, ApiError> {
+    shown(connection, std::slice::from_ref(scope)).await?.pop().ok_or(ApiError::NotFound)
+}
+
+/// Scopes with their tags and the number of their tokens, one question each.
+async fn shown(connection: &impl Connection, scopes: &[AccessScope]) -> Result<Vec<Value>, ApiError> {
+    let keys: Vec<i64> = scopes.iter().map(|scope| scope.key).collect();
+    let tags = access_scopes::tags_of(connection, &keys).await?;
+    let tokens = access_scopes::tokens_of(connection, &keys).await?;
+    let row = |scope: &AccessScope| {
+        let tags = tags.get(&scope.key).map(Vec::as_slice).unwrap_or_default();
+        to_json(&AccessScopeView::of(scope, tags, tokens.get(&scope.key).map_or(0, Vec::len)))
+    };
+    Ok(scopes.iter().map(row).collect())
+}
