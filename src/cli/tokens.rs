@@ -1,8 +1,9 @@
 //! `watchkeeper token`: API tokens. The secret is shown once.
 
+use std::collections::HashMap;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -12,8 +13,9 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::id::Id;
 use crate::model::access::{Permission, Permissions, Token, UnknownPermission};
+use crate::model::access_scope::AccessScope;
 use crate::model::token::TokenText;
-use crate::store::{organisations, tokens};
+use crate::store::{access_scopes, organisations, tokens};
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -36,6 +38,9 @@ pub(super) struct Create {
     /// all, or permissions such as services.view,services.edit; engine.view, for operators, is not in all
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = permissions)]
     permissions: Permissions,
+    /// Access scope that the token is confined to, by id or name; see docs/access-scopes.md
+    #[arg(long, value_name = "ID|NAME", allow_hyphen_values = true)]
+    scope: Option<String>,
     /// Print JSON for machines
     #[arg(long = "json")]
     as_json: bool,
@@ -92,6 +97,9 @@ async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
     let Some(organisation) = all.iter().find(|organisation| organisation.id == arguments.organisation) else {
         bail!("there is no such organisation; see watchkeeper org list");
     };
+    organisations::lock(&transaction, organisation.key).await?;
+    let scopes = access_scopes::all(&transaction, organisation.key).await?;
+    let scope = arguments.scope.as_deref().map(|named| find_scope(&scopes, named)).transpose()?;
     let text = TokenText::random(&foundation.config.compat.token_prefix);
     let token = Token {
         key: 0,
@@ -100,13 +108,13 @@ async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
         name: arguments.name,
         permissions: arguments.permissions,
         expires_at: None,
-        access_scope: None,
+        access_scope: scope.map(|scope| scope.key),
         created_at: foundation.clock.now(),
     };
     let token = tokens::insert(&transaction, token, &text.hash()).await?;
     transaction.commit().await?;
     if arguments.as_json {
-        let mut shown = to_json(&token);
+        let mut shown = to_json(&token, scope);
         shown["token"] = Value::from(text.expose());
         println!("{shown}");
     } else {
@@ -117,14 +125,23 @@ async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
 
 async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
     let foundation = Foundation::lay(config, Clock::System).await?;
-    let all = tokens::list(foundation.databases.main.reader(), None).await?;
+    let main = foundation.databases.main.reader();
+    let all = tokens::list(main, None).await?;
+    let mut scopes = HashMap::new();
+    for organisation in organisations::list(main).await? {
+        let known = access_scopes::all(main, organisation.key).await?;
+        scopes.extend(known.into_iter().map(|scope| (scope.key, scope)));
+    }
+    let scope_of = |token: &Token| token.access_scope.and_then(|scope| scopes.get(&scope));
     if arguments.as_json {
-        println!("{}", Value::from(all.iter().map(to_json).collect::<Vec<_>>()));
+        let shown = all.iter().map(|token| to_json(token, scope_of(token)));
+        println!("{}", Value::from(shown.collect::<Vec<_>>()));
         return Ok(ExitCode::SUCCESS);
     }
     for token in &all {
         let permissions: Vec<&str> = token.permissions.iter().map(|permission| permission.as_str()).collect();
-        println!("{}  {}  {}  {}", token.id, token.created_at, token.name, permissions.join(","));
+        let scope = scope_of(token).map(|scope| format!("  scope {}", scope.name)).unwrap_or_default();
+        println!("{}  {}  {}  {}{scope}", token.id, token.created_at, token.name, permissions.join(","));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -146,11 +163,20 @@ async fn revoke(arguments: &Revoke, config: Config) -> anyhow::Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-fn to_json(token: &Token) -> Value {
+/// The scope with this id, or else with this name in whatever case.
+fn find_scope<'a>(scopes: &'a [AccessScope], named: &str) -> anyhow::Result<&'a AccessScope> {
+    let by_id = scopes.iter().find(|scope| scope.id.as_str() == named);
+    let folded = AccessScope::folded(named.trim());
+    let found = by_id.or_else(|| scopes.iter().find(|scope| AccessScope::folded(&scope.name) == folded));
+    found.with_context(|| format!("there is no access scope '{named}' in this organisation"))
+}
+
+fn to_json(token: &Token, scope: Option<&AccessScope>) -> Value {
     json!({
         "id": token.id.as_str(),
         "name": token.name,
         "permissions": token.permissions.iter().map(|permission| permission.as_str()).collect::<Vec<_>>(),
+        "access_scope": scope.map(|scope| json!({"id": scope.id.as_str(), "name": scope.name})),
         "created_at": token.created_at.to_string(),
     })
 }
