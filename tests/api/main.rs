@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
 mod abandoned;
+mod access_scopes;
 mod assets;
 mod auth;
 mod automatic_incidents;
