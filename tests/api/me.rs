@@ -10,7 +10,10 @@ use crate::support::server::Server;
 fn the_first_token_may_everything_and_its_organisation_has_no_limits() {
     let me = Server::shared_client().get("/v1/me").expect(200).json();
     let keys: Vec<&String> = me.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["type", "permissions", "organization", "rate_limit", "token", "limits"]);
+    assert_eq!(
+        keys,
+        ["type", "permissions", "organization", "rate_limit", "token", "limits", "access_scope"]
+    );
     assert_eq!((&me["type"], me["permissions"].as_array().unwrap().len()), (&json!("user"), 28));
     let organisation = &me["organization"];
     assert_eq!((&organisation["name"], &organisation["plan"]), (&json!("Default"), &json!("business")));

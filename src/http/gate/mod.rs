@@ -211,6 +211,7 @@ impl<S: Callers + Keys + 'static> Gate<S> {
         let query = Query::parse(asked.request.query_string());
         route.access().check(&caller, &query)?;
         let effect = Effect::of(caller.organisation.key);
+        let is_confined = caller.sight().is_confined();
         let call = Call {
             state: Arc::clone(&self.state),
             caller,
@@ -222,7 +223,8 @@ impl<S: Callers + Keys + 'static> Gate<S> {
             body: RequestBody::new(asked.payload, self.rules.body_limits),
             effect,
         };
-        run(route, verb, call).await
+        let answer = run(route, verb, call).await;
+        answer.map_err(|error| if is_confined { error.without_usage() } else { error })
     }
 
     fn count_address(&self, request: &HttpRequest, now: Timestamp) -> Allowance {

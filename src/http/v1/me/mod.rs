@@ -7,13 +7,19 @@ use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::view::to_json;
-use crate::http::v1::me::view::MeView;
+use crate::http::v1::me::view::{MeView, ShownBeside};
 use crate::http::v1::state::AppState;
-use crate::store::usage;
+use crate::store::{access_scopes, usage};
 
 pub(super) async fn show_me(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, .. } = call;
     let main = state.databases.main.reader();
-    let usage = usage::count(main, caller.organisation.key).await?;
-    Ok(Reply::ok(to_json(&MeView::of(&caller, state.config.rate_limit_per_minute, usage))))
+    let scope = access_scopes::confining(main, caller.sight()).await?;
+    // The plan counts the whole organisation, which is nothing for whoever is confined to a part of it.
+    let usage = match caller.sight().is_confined() {
+        true => None,
+        false => Some(usage::count(main, caller.organisation.key).await?),
+    };
+    let beside = ShownBeside { scope: scope.as_ref(), usage };
+    Ok(Reply::ok(to_json(&MeView::of(&caller, state.config.rate_limit_per_minute, beside))))
 }

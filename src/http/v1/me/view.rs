@@ -5,9 +5,11 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
-use crate::http::openapi::shape::{Shape, id, list_of, one_of, timestamp};
+use crate::http::openapi::shape::{Shape, id, list_of, named, one_of, timestamp};
+use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::access::{Permission, Plan};
+use crate::model::access_scope::AccessScope;
 use crate::store::usage::Usage;
 
 /// The calling token.
@@ -27,6 +29,8 @@ pub(super) struct MeView<'a> {
     /// By quota.
     #[schema(inline)]
     limits: LimitsView,
+    #[schema(schema_with = access_scope, required)]
+    access_scope: Option<NamedView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = expires_at)]
     expires_at: Option<Timestamp>,
@@ -77,16 +81,26 @@ struct QuotaView {
     /// Null: without limit.
     #[schema(required, minimum = 0)]
     limit: Option<u32>,
-    /// Null: counted per status page.
+    /// Null: counted per status page, or not told to a token that is confined to an access scope.
     #[schema(required, minimum = 0)]
     usage: Option<u64>,
 }
 
+/// The data shown of a caller beside itself.
+#[derive(Clone, Copy)]
+pub(super) struct ShownBeside<'a> {
+    /// The access scope that its token is confined to.
+    pub(super) scope: Option<&'a AccessScope>,
+    /// The organisation's use of its plan, for whoever may know it.
+    pub(super) usage: Option<Usage>,
+}
+
 impl<'a> MeView<'a> {
-    /// The view of a caller, with the rate limit of every token and what the organisation uses of its plan.
-    pub(super) fn of(caller: &'a Caller, requests_per_minute: u32, usage: Usage) -> Self {
+    /// The view of a caller, with the rate limit of every token.
+    pub(super) fn of(caller: &'a Caller, requests_per_minute: u32, beside: ShownBeside<'a>) -> Self {
         let Caller { token, organisation, limits } = caller;
-        let counted = |limit: Option<u32>, usage: u64| QuotaView { limit, usage: Some(usage) };
+        let ShownBeside { scope, usage } = beside;
+        let counted = |limit: Option<u32>, of: fn(Usage) -> u64| QuotaView { limit, usage: usage.map(of) };
         let of_each_page = |limit: Option<u32>| QuotaView { limit, usage: None };
         Self {
             r#type: "user",
@@ -100,17 +114,24 @@ impl<'a> MeView<'a> {
             },
             rate_limit: RateLimitView { requests_per_minute },
             token: TokenView { id: token.id, name: &token.name },
+            access_scope: scope.map(|scope| NamedView::new(scope.id, &scope.name)),
             limits: LimitsView {
-                services: counted(limits.services, usage.services),
-                tags: counted(limits.tags, usage.tags),
-                published_statuspages: counted(limits.published_statuspages, usage.published_statuspages),
-                statuspages: counted(limits.statuspages, usage.statuspages),
+                services: counted(limits.services, |usage| usage.services),
+                tags: counted(limits.tags, |usage| usage.tags),
+                published_statuspages: counted(limits.published_statuspages, |usage| {
+                    usage.published_statuspages
+                }),
+                statuspages: counted(limits.statuspages, |usage| usage.statuspages),
                 components: of_each_page(limits.components),
                 custom_domains: of_each_page(limits.custom_domains),
             },
             expires_at: token.expires_at,
         }
     }
+}
+
+fn access_scope() -> Shape {
+    named("Named").nullable().says("The access scope that the token is confined to.")
 }
 
 fn kind() -> Shape {

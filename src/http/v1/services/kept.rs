@@ -1,7 +1,8 @@
 //! Services and pages of services as they were last read, each kept until something that concerns it is written.
 //!
 //! A page keeps which services it shows; what is shown of each is kept with the service. So a ping costs the next reader one
-//! service, and a new service the pages of its organisation. Where other processes write as well, nothing is kept.
+//! service, and a new service the pages of its organisation. Where other processes write as well, nothing is kept, nor is what
+//! is read for callers who are confined to an access scope.
 
 use std::str::FromStr as _;
 use std::sync::Arc;
@@ -83,7 +84,7 @@ impl KeptServices {
         if let Some(stored) = self.kept_one(main, sight, id) {
             return Ok(stored);
         }
-        let stamp = main.changes().map(Changes::stamp);
+        let stamp = stamp(main, sight);
         let found = services::find(main.reader(), sight, id).await?;
         let rows = self.gather(main, vec![found.ok_or(ApiError::NotFound)?], stamp).await?;
         rows.into_iter().next().ok_or(ApiError::NotFound)
@@ -120,7 +121,7 @@ impl KeptServices {
         let empty = rows.iter().zip(&*outline.services).filter(|(row, _)| row.is_none());
         let missing: Vec<ServiceKey> = empty.map(|(_, listed)| listed.key).collect();
         if !missing.is_empty() {
-            let stamp = main.changes().map(Changes::stamp);
+            let stamp = stamp(main, sight);
             let read = services::by_keys(main.reader(), &missing).await?;
             for stored in self.gather(main, read, stamp).await? {
                 let place = outline.services.iter().position(|listed| listed.key == stored.service.key);
@@ -134,7 +135,7 @@ impl KeptServices {
     }
 
     async fn read_page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
-        let stamp = main.changes().map(Changes::stamp);
+        let stamp = stamp(main, key.sight);
         let (services, total) = list(main, &key).await?;
         let listed = services.iter().map(|service| Listed { id: service.id, key: service.key }).collect();
         let rows = self.gather(main, services, stamp).await?;
@@ -163,13 +164,18 @@ impl KeptServices {
     }
 
     fn kept_one(&self, main: &Database, sight: Sight, id: Id) -> Option<Arc<StoredService>> {
-        let changes = main.changes()?;
+        let changes = main.changes().filter(|_| !sight.is_confined())?;
         let organisation = sight.organisation();
         self.services.get(&(organisation, id), |stamp, stored| {
             let scopes = [Scope::Organisation(organisation), Scope::Service(stored.service.key)];
             changes.is_current(stamp, &scopes)
         })
     }
+}
+
+/// The time of a read that may be kept.
+fn stamp(main: &Database, sight: Sight) -> Option<Stamp> {
+    main.changes().filter(|_| !sight.is_confined()).map(Changes::stamp)
 }
 
 /// The services of a page, and how many there are on all pages.

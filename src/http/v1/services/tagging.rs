@@ -13,8 +13,9 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::v1::tags::entries::{Wanted, read_entries};
 use crate::id::Id;
 use crate::model::service::ServiceKey;
+use crate::model::sight::Sight;
 use crate::model::tag::{Tag, TagName, TagSource};
-use crate::store::{Transaction, organisations, tags};
+use crate::store::{Transaction, access_scopes, organisations, tags};
 
 /// Most tags of a service.
 pub(super) const TAGS_MAX: usize = 50;
@@ -44,16 +45,40 @@ impl Tagging {
         service: Option<ServiceKey>,
     ) -> Result<Self, ApiError> {
         let (entries, errors) = read_entries(body, TAGS_MAX);
-        let Some(entries) = entries else { return Ok(Self { errors, choice: None }) };
+        let sight = caller.sight();
+        let Some(entries) = entries else {
+            let tagging = Self { errors, choice: None };
+            return Ok(if service.is_none() && sight.is_confined() { tagging.outside() } else { tagging });
+        };
         organisations::lock(transaction, caller.organisation.key).await?;
         let ids: Vec<Id> = entries.iter().flatten().filter_map(Wanted::id).collect();
         let names: Vec<TagName> = entries.iter().flatten().filter_map(Wanted::name).cloned().collect();
-        let known = tags::find_all(transaction, caller.sight(), &ids, &names).await?;
+        let known = tags::find_all(transaction, sight, &ids, &names).await?;
         let carried = match service {
             Some(service) => tags::of_services(transaction, &[service]).await?.remove(&service),
             None => None,
         };
-        Ok(Self::resolve(&entries, &known, carried.unwrap_or_default()))
+        let tagging = Self::resolve(&entries, &known, carried.unwrap_or_default());
+        if sight.is_confined() { tagging.confined(transaction, sight).await } else { Ok(tagging) }
+    }
+
+    /// The same of a caller who is confined to an access scope: it makes no tags, because of a tag that it does not see
+    /// nobody may tell it that there is one, and the service stays in its sight.
+    async fn confined(mut self, transaction: &Transaction, sight: Sight) -> Result<Self, ApiError> {
+        let Some(choice) = &self.choice else { return Ok(self) };
+        for (place, name) in &choice.new {
+            self.errors.add(format!("tags.{place}"), FieldRule::TagUnknown(name.label()));
+        }
+        self.errors = self.errors.by_place();
+        let stays = access_scopes::has_one_of(transaction, sight, &choice.rows()).await?;
+        Ok(if stays || !self.errors.is_empty() { self } else { self.outside() })
+    }
+
+    fn outside(mut self) -> Self {
+        if self.errors.is_empty() {
+            self.errors.add("tags", FieldRule::ScopeTag);
+        }
+        self
     }
 
     fn resolve(entries: &[Result<Wanted, FieldRule>], known: &[Tag], carried: Vec<Tag>) -> Self {
