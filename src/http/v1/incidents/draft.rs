@@ -17,11 +17,12 @@ use crate::http::kit::fields::{Errors, Fields, Given};
 use crate::http::kit::linked::{LinkedIds, NullEntries};
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::translated::read_translated;
+use crate::http::v1::incidents::sharing::Hidden;
 use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
 use crate::model::incident::{
-    ChosenPage, Incident, IncidentKind, IncidentStatus, MESSAGE_LENGTH, Severity, TITLE_LENGTH,
+    Affected, ChosenPage, Incident, IncidentKind, IncidentStatus, MESSAGE_LENGTH, Severity, TITLE_LENGTH,
     TimelineEntry, WholeIncident,
 };
 use crate::model::service::NamedService;
@@ -46,6 +47,10 @@ pub(super) const OPEN_STATUSES: [&str; 3] = [
 pub(super) struct Links {
     services: HashMap<Id, NamedService>,
     statuspages: HashMap<Id, LinkedPage>,
+    /// Stays linked, whatever the lists say.
+    staying: (Vec<NamedService>, Vec<ChosenPage>),
+    /// True if the list of services must not be empty.
+    needs_service: bool,
 }
 
 impl Links {
@@ -62,7 +67,15 @@ impl Links {
         Ok(Self {
             services: linked::services_to_link(transaction, sight, &services).await?,
             statuspages: linked::statuspages_to_link(transaction, sight, &pages).await?,
+            staying: (Vec::new(), Vec::new()),
+            needs_service: sight.is_confined(),
         })
+    }
+
+    /// The same for an incident with links that its caller does not see.
+    pub(super) fn keeping(self, hidden: &Hidden) -> Self {
+        let named = |one: &Affected| NamedService { key: one.service, id: one.id, name: one.name.clone() };
+        Self { staying: (hidden.services.iter().map(named).collect(), hidden.statuspages.clone()), ..self }
     }
 
     /// The services of the body; `None` when it has no such list.
@@ -71,8 +84,13 @@ impl Links {
         let ids = service_ids(&Fields::new(body, "", &list));
         let known: HashMap<Id, &NamedService> = self.services.iter().map(|(id, row)| (*id, row)).collect();
         let found = ids.map(|ids| ids.resolve("service", &known, &list));
-        errors.extend(list.into_inner().by_place());
-        Some(found?.into_iter().cloned().collect())
+        let list = list.into_inner();
+        let is_empty = found.as_ref().map_or(!body.contains_key("service_ids"), Vec::is_empty);
+        if self.needs_service && is_empty && list.is_empty() {
+            errors.add("service_ids", FieldRule::ScopeService);
+        }
+        errors.extend(list.by_place());
+        Some(found?.into_iter().chain(&self.staying.0).cloned().collect())
     }
 
     /// The pages of the body; `None` when it has no such list.
@@ -83,7 +101,7 @@ impl Links {
         let found = ids.map(|ids| ids.resolve("status page", &known, &list));
         errors.extend(list.into_inner().by_place());
         let chosen = |page: &LinkedPage| ChosenPage { key: page.key, id: page.id, name: page.name.clone() };
-        Some(found?.into_iter().map(chosen).collect())
+        Some(found?.into_iter().map(chosen).chain(self.staying.1.iter().cloned()).collect())
     }
 }
 
@@ -194,7 +212,9 @@ impl Draft<'_> {
             errors.add("kind", FieldRule::Immutable);
         }
         errors.extend(late.into_inner());
-        if let Some(services) = self.links.read_services(body, &errors) {
+        if body.contains_key("service_ids")
+            && let Some(services) = self.links.read_services(body, &errors)
+        {
             changed.affect(services, self.now);
         }
         if let Some(pages) = self.links.read_pages(body, &errors) {

@@ -10,6 +10,7 @@ mod draft;
 mod filters;
 pub(super) mod of_service;
 pub(in crate::http) mod openapi;
+mod sharing;
 pub(super) mod timeline;
 mod view;
 
@@ -22,6 +23,7 @@ use crate::http::kit::reply::Reply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::incidents::draft::{Draft, Links, states_open};
+use crate::http::v1::incidents::sharing::Hidden;
 use crate::http::v1::incidents::view::{IncidentRowView, IncidentView};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
@@ -77,16 +79,21 @@ pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, A
     if stored.incident.is_resolved() && states_open(&body) {
         return Err(Conflict::IncidentResolved.into());
     }
+    let hidden = Hidden::of(&*write, &caller, &stored).await?;
+    let links = links.keeping(&hidden);
     let now = state.now();
     let draft = Draft { caller: &caller, links: &links, now };
     let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    hidden.refuse_change(&stored, &changed)?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     if changed == stored {
-        let reply = Reply::data(to_json(&IncidentView::of(&stored, &languages))).in_language(&languages);
+        let seen = hidden.seen(stored);
+        let reply = Reply::data(to_json(&IncidentView::of(&seen, &languages))).in_language(&languages);
         return write.commit(reply).await;
     }
     changed.incident.updated_at = now;
     incidents::save(&*write, &stored, &changed).await?;
+    let changed = hidden.seen(changed);
     let reply = Reply::data(to_json(&IncidentView::of(&changed, &languages)));
     write.commit(reply.in_language(&languages)).await
 }
@@ -95,6 +102,10 @@ pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, A
     let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
+    if caller.sight().is_confined() {
+        let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
+        Hidden::of(&*write, &caller, &stored).await?.refuse_shared()?;
+    }
     if !incidents::delete(&*write, caller.sight(), id).await? {
         return Err(ApiError::NotFound);
     }

@@ -14,6 +14,7 @@ use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::incidents::address;
 use crate::http::v1::incidents::draft::{read_end, read_flag, read_message, read_word};
+use crate::http::v1::incidents::sharing::Hidden;
 use crate::http::v1::incidents::view::IncidentView;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
@@ -32,11 +33,16 @@ pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Resul
     let entry = read_entry(&body, &caller.organisation, now).map_err(ApiError::Fields)?;
     let write = effect.begin(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
+    let hidden = Hidden::of(&*write, &caller, &stored).await?;
     let mut changed = stored.clone();
     changed.post(entry);
     changed.note_stated_status();
+    if changed.incident.is_resolved() != stored.incident.is_resolved() {
+        hidden.refuse_shared()?;
+    }
     changed.incident.updated_at = now;
     incidents::save(&*write, &stored, &changed).await?;
+    let changed = hidden.seen(changed);
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let reply = Reply::created(to_json(&IncidentView::of(&changed, &languages)), &address(&state, id));
     write.commit(reply.in_language(&languages)).await
@@ -48,6 +54,8 @@ pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Co
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
+    let hidden = Hidden::of(&*write, &caller, &stored).await?;
+    hidden.refuse_shared()?;
     if stored.incident.is_resolved() {
         return Err(Conflict::IncidentResolved.into());
     }
@@ -59,6 +67,7 @@ pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Co
     changed.note_stated_status();
     changed.incident.updated_at = now;
     incidents::save(&*write, &stored, &changed).await?;
+    let changed = hidden.seen(changed);
     let languages = Languages::negotiate(&headers, &caller.organisation);
     write.commit(Reply::data(to_json(&IncidentView::of(&changed, &languages))).in_language(&languages)).await
 }

@@ -1,0 +1,69 @@
+//! Incidents that concern more than a confined caller sees.
+//!
+//! Such a caller may read them, post to their timelines, and say which of its own services they affect. Whatever would change
+//! them for others as well is refused, and what it does not see stays linked.
+
+use crate::http::gate::auth::Caller;
+use crate::http::kit::error::ApiError;
+use crate::model::incident::{Affected, ChosenPage, WholeIncident};
+use crate::store::{Connection, incidents};
+
+/// The part of an incident that its caller does not see; nothing for whoever sees the whole organisation.
+#[derive(Debug, Default)]
+pub(super) struct Hidden {
+    pub(super) services: Vec<Affected>,
+    pub(super) statuspages: Vec<ChosenPage>,
+}
+
+impl Hidden {
+    /// Reads which part of an incident the caller does not see.
+    ///
+    /// # Errors
+    /// 503, 500.
+    pub(super) async fn of(
+        connection: &impl Connection,
+        caller: &Caller,
+        whole: &WholeIncident,
+    ) -> Result<Self, ApiError> {
+        let sight = caller.sight();
+        if !sight.is_confined() {
+            return Ok(Self::default());
+        }
+        let seen = incidents::whole(connection, sight, whole.incident.clone()).await?;
+        let services = whole.services.iter();
+        let services = services.filter(|one| seen.services.iter().all(|other| other.service != one.service));
+        let pages = whole.statuspages.iter();
+        let pages = pages.filter(|one| seen.statuspages.iter().all(|other| other.key != one.key));
+        Ok(Self { services: services.cloned().collect(), statuspages: pages.cloned().collect() })
+    }
+
+    /// Passes when the incident concerns nobody else.
+    ///
+    /// # Errors
+    /// 403.
+    pub(super) fn refuse_shared(&self) -> Result<(), ApiError> {
+        if self.services.is_empty() { Ok(()) } else { Err(ApiError::Shared("incident")) }
+    }
+
+    /// Passes when a change of the incident concerns nobody else: it is not shared, or it changes only which services of the
+    /// caller are affected.
+    ///
+    /// # Errors
+    /// 403.
+    pub(super) fn refuse_change(
+        &self,
+        before: &WholeIncident,
+        after: &WholeIncident,
+    ) -> Result<(), ApiError> {
+        let services = before.services.clone();
+        let otherwise = WholeIncident { services, ..after.clone() };
+        if otherwise == *before { Ok(()) } else { self.refuse_shared() }
+    }
+
+    /// The incident as the caller sees it.
+    pub(super) fn seen(&self, mut whole: WholeIncident) -> WholeIncident {
+        whole.services.retain(|one| self.services.iter().all(|hidden| hidden.service != one.service));
+        whole.statuspages.retain(|one| self.statuspages.iter().all(|hidden| hidden.key != one.key));
+        whole
+    }
+}
