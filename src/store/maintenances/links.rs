@@ -19,6 +19,8 @@ const AT_ONCE: usize = 1_000;
 /// A status page as others show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedPage {
+    /// Database key.
+    pub key: i64,
     /// Its id.
     pub id: Id,
     /// Its name.
@@ -39,6 +41,22 @@ pub async fn covered_by(
         .all(connection)
         .await?;
     Ok(rows.into_iter().map(|row| row.service_id).collect())
+}
+
+/// The keys of the pages chosen for the maintenance, in the order of the client.
+///
+/// # Errors
+/// When the database fails.
+pub async fn chosen_for(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+) -> Result<Vec<i64>, MainError> {
+    let links = maintenance_statuspage::Entity::find()
+        .filter(maintenance_statuspage::Column::MaintenanceId.eq(maintenance))
+        .order_by_asc(maintenance_statuspage::Column::Position)
+        .all(connection)
+        .await?;
+    Ok(links.into_iter().map(|link| link.statuspage_id).collect())
 }
 
 /// The services of the sight that each of these maintenances covers, by name.
@@ -98,12 +116,7 @@ pub async fn statuspages_of(
     sight: Sight,
     maintenance: MaintenanceKey,
 ) -> Result<Vec<NamedPage>, MainError> {
-    let links = maintenance_statuspage::Entity::find()
-        .filter(maintenance_statuspage::Column::MaintenanceId.eq(maintenance))
-        .order_by_asc(maintenance_statuspage::Column::Position)
-        .all(connection)
-        .await?;
-    let keys: Vec<i64> = links.iter().map(|link| link.statuspage_id).collect();
+    let keys = chosen_for(connection, maintenance).await?;
     named_pages(connection, Some(sight), &keys).await
 }
 
@@ -123,6 +136,7 @@ pub(super) async fn named_pages(
     let named = |row: &statuspage::Model| {
         let corrupt = |problem: &str| MainError::corrupt("statuspage", &row.id, &problem);
         Ok(NamedPage {
+            key: row.id,
             id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
             name: Translated::from_stored(&row.name).map_err(|_| corrupt("unreadable name"))?,
         })

@@ -161,7 +161,7 @@ impl Draft<'_> {
         let end = self.read_end(&fields, start, Some(stored.schedule));
         let auto_start = flag(&fields, "auto_start", stored.auto_start);
         let auto_complete = read_auto_complete(&fields, Some(stored));
-        let services = self.read_services(body, &errors);
+        let services = body.get("service_ids").and_then(|_| self.read_services(body, &errors));
         let statuspages = self.read_statuspages(body, &errors);
         let notices = read_notices(&fields, &stored.notices);
         let is_posted = flag(&fields, "post_update", true);
@@ -213,7 +213,12 @@ impl Draft<'_> {
         let sent = Fields::new(body, "", &list).optional("service_ids");
         let ids = sent.and_then(|sent| LinkedIds::read(&sent, SERVICES_MAX, NullEntries::Refused));
         let found = ids.map(|ids| ids.resolve("service", &self.known.services, &list));
-        errors.extend(list.into_inner().by_place());
+        let list = list.into_inner();
+        let is_empty = found.as_ref().map_or(!body.contains_key("service_ids"), Vec::is_empty);
+        if self.caller.sight().is_confined() && is_empty && list.is_empty() {
+            errors.add("service_ids", FieldRule::ScopeService);
+        }
+        errors.extend(list.by_place());
         found
     }
 

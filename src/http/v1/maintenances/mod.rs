@@ -11,6 +11,7 @@ pub(in crate::http) mod openapi;
 pub(super) mod operations;
 pub(super) mod recurrence;
 mod recurring;
+mod sharing;
 pub(super) mod view;
 
 use crate::http::gate::auth::Caller;
@@ -22,6 +23,7 @@ use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
 use crate::http::v1::in_path;
 use crate::http::v1::maintenances::draft::{Creation, Draft, Known, wanted_schedule};
+use crate::http::v1::maintenances::sharing::Hidden;
 use crate::http::v1::state::AppState;
 use crate::model::maintenance::Maintenance;
 use crate::model::maintenance::step::{Stamp, Step};
@@ -115,17 +117,22 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
     let now = state.now();
     let draft = Draft { caller: &caller, known: &known, now };
     let revision = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let hidden = Hidden::of(&*write, &caller, stored.key).await?;
+    let is_moved = revision.statuspages.as_ref().is_some_and(|pages| *pages != hidden.seen_pages);
     let step = Step::revise(&stored, revision.maintenance, revision.announcement, stamp(&caller, now));
+    if is_moved || step.after != stored || !step.entries.is_empty() {
+        hidden.refuse_shared()?;
+    }
     let is_relinked = revision.services.is_some() || revision.statuspages.is_some();
     if step.after == stored && step.entries.is_empty() && !is_relinked {
         let reply = shown(&*write, caller.sight(), &stored, &languages).await?;
         return write.commit(reply).await;
     }
-    if let Some(services) = &revision.services {
-        links::cover(&*write, stored.key, services).await?;
+    if let Some(services) = revision.services {
+        links::cover(&*write, stored.key, &[services, hidden.services].concat()).await?;
     }
-    if let Some(statuspages) = &revision.statuspages {
-        links::show_on(&*write, stored.key, statuspages).await?;
+    if let Some(statuspages) = revision.statuspages {
+        links::show_on(&*write, stored.key, &[statuspages, hidden.statuspages].concat()).await?;
     }
     let after = Maintenance { updated_at: now, ..step.after.adjusted() };
     let step = Step { after, entries: step.entries };
@@ -141,6 +148,7 @@ pub(super) async fn delete_maintenance(call: Call<AppState>) -> Result<Committed
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
+    Hidden::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     let touched = effects::end(&*write, stored.key, state.now()).await?;
     occurrences::skip(&*write, &stored).await?;
     maintenances::delete(&*write, stored.key).await?;

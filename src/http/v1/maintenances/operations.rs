@@ -8,6 +8,7 @@ use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::languages::Languages;
 use crate::http::v1::in_path;
+use crate::http::v1::maintenances::sharing::Hidden;
 use crate::http::v1::maintenances::{extension, shown, stamp, tell_engine};
 use crate::http::v1::state::AppState;
 use crate::model::maintenance::step::{Stamp, Step};
@@ -35,6 +36,7 @@ pub(in crate::http) async fn extend_maintenance(call: Call<AppState>) -> Result<
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let write = effect.begin(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
+    Hidden::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     stored.allow(Operation::Extend)?;
     let now = state.now();
     let extension = extension::read(&body, stored.schedule, (&caller.organisation, now))?;
@@ -52,6 +54,7 @@ async fn operate(
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let write = effect.begin(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
+    Hidden::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     let step = act(&stored, stamp(&caller, state.now()))?;
     finish((&state, &caller), write, step, &languages).await
 }

@@ -1,0 +1,54 @@
+//! Maintenances that concern more than a confined caller sees.
+//!
+//! Such a caller may read them, and say which of its own services they cover. Whatever would change them for others as well is
+//! refused, and what it does not see stays linked.
+
+use crate::http::gate::auth::Caller;
+use crate::http::kit::error::ApiError;
+use crate::model::maintenance::MaintenanceKey;
+use crate::model::service::ServiceKey;
+use crate::store::Connection;
+use crate::store::maintenances::links;
+
+/// The part of a maintenance that its caller does not see; nothing for whoever sees the whole organisation.
+#[derive(Debug, Default)]
+pub(super) struct Hidden {
+    pub(super) services: Vec<ServiceKey>,
+    pub(super) statuspages: Vec<i64>,
+    /// Pages that it does see.
+    pub(super) seen_pages: Vec<i64>,
+}
+
+impl Hidden {
+    /// Reads which part of a maintenance the caller does not see.
+    ///
+    /// # Errors
+    /// 503, 500.
+    pub(super) async fn of(
+        connection: &impl Connection,
+        caller: &Caller,
+        maintenance: MaintenanceKey,
+    ) -> Result<Self, ApiError> {
+        let sight = caller.sight();
+        if !sight.is_confined() {
+            return Ok(Self::default());
+        }
+        let seen = links::services_of(connection, sight, &[maintenance]).await?;
+        let seen: Vec<ServiceKey> = seen.values().flatten().map(|service| service.key).collect();
+        let mut services = links::covered_by(connection, maintenance).await?;
+        services.retain(|service| !seen.contains(service));
+        let seen_pages = links::statuspages_of(connection, sight, maintenance).await?;
+        let seen_pages: Vec<i64> = seen_pages.into_iter().map(|page| page.key).collect();
+        let mut statuspages = links::chosen_for(connection, maintenance).await?;
+        statuspages.retain(|page| !seen_pages.contains(page));
+        Ok(Self { services, statuspages, seen_pages })
+    }
+
+    /// Passes when the maintenance concerns nobody else.
+    ///
+    /// # Errors
+    /// 403.
+    pub(super) fn refuse_shared(&self) -> Result<(), ApiError> {
+        if self.services.is_empty() { Ok(()) } else { Err(ApiError::Shared("maintenance")) }
+    }
+}
