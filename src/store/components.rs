@@ -141,6 +141,15 @@ pub async fn sync_tags(
         .collect()
 }
 
+/// Returns the number of components of the page that the plan counts: what the synchronisation made does not.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count_made(connection: &impl ConnectionTrait, page: i64) -> Result<u64, MainError> {
+    let made = Entity::find().filter(Column::StatuspageId.eq(page)).filter(Column::IsSyncManaged.eq(false));
+    Ok(made.count(connection).await?)
+}
+
 /// Stores a new component; its `key` is given by the database and returned in the result.
 ///
 /// # Errors

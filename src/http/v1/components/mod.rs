@@ -8,8 +8,6 @@ pub(super) mod of_page;
 pub(in crate::http) mod openapi;
 pub(super) mod view;
 
-use std::future::ready;
-
 use serde_json::{Map, Value};
 
 use crate::http::gate::auth::Caller;
@@ -66,7 +64,8 @@ pub(in crate::http) async fn create_component(call: Call<AppState>) -> Result<Co
     let links = links(&write, &caller, &body).await?;
     let draft = Draft { organisation: &caller.organisation, components: &stored, links };
     let component = draft.create(&body, page.key, state.created_at()).map_err(ApiError::Fields)?;
-    let usage = ready(Ok::<_, ApiError>(counted(&stored)));
+    refuse_unseen(&caller, &component)?;
+    let usage = components::count_made(&*write, page.key);
     take_slot(Quota::Components, caller.limits.components, usage).await?;
     let component = components::insert(&*write, component).await?;
     if component.sync_tag.is_some() {
@@ -90,8 +89,10 @@ pub(in crate::http) async fn update_component(call: Call<AppState>) -> Result<Co
     let stored = components::of_page(&*write, caller.sight(), page.key).await?;
     let before = stored.iter().find(|component| component.id == id).ok_or(ApiError::NotFound)?;
     let links = links(&write, &caller, &body).await?;
+    refuse_group(&caller, before)?;
     let draft = Draft { organisation: &caller.organisation, components: &stored, links };
     let changed = draft.update(&body, before).map_err(ApiError::Fields)?;
+    refuse_unseen(&caller, &changed)?;
     if changed != *before {
         components::update(&*write, &changed).await?;
         if changed.sync_tag != before.sync_tag {
@@ -113,6 +114,7 @@ pub(in crate::http) async fn delete_component(call: Call<AppState>) -> Result<Co
     let page = lock(&write, &caller, page.id).await?;
     let found = components::find(&*write, caller.sight(), page.key, id).await?;
     let component = found.ok_or(ApiError::NotFound)?;
+    refuse_group(&caller, &component)?;
     if component.is_sync_managed {
         return Err(ApiError::Fields(FieldErrors::of("component", FieldRule::Managed)));
     }
@@ -153,8 +155,16 @@ async fn links(write: &Write, caller: &Caller, body: &Map<String, Value>) -> Res
     Ok(links)
 }
 
-/// The components that the plan counts: what the synchronisation made does not.
-fn counted(stored: &[Component]) -> u64 {
-    let counted = stored.iter().filter(|component| !component.is_sync_managed).count();
-    u64::try_from(counted).unwrap_or(u64::MAX)
+/// Passes unless a caller who is confined to an access scope would change a group, which is the organisation's.
+fn refuse_group(caller: &Caller, component: &Component) -> Result<(), ApiError> {
+    let is_others = caller.sight().is_confined() && component.service.is_none();
+    if is_others { Err(ApiError::Confined) } else { Ok(()) }
+}
+
+/// Passes when the caller will see the component: one of a confined caller shows a service.
+fn refuse_unseen(caller: &Caller, component: &Component) -> Result<(), ApiError> {
+    if caller.sight().is_confined() && component.service.is_none() {
+        return Err(ApiError::Fields(FieldErrors::of("service_id", FieldRule::ScopeService)));
+    }
+    Ok(())
 }
