@@ -16,22 +16,22 @@ const REQUESTS: usize = 1_000;
 const MARK: &str = "quokka";
 
 /// Random numbers from a seed (xorshift).
-struct Chance(u64);
+pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 % u64::try_from(end).unwrap()).unwrap()
     }
 
-    fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+    pub(crate) fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
     }
 }
 
-fn seed() -> u64 {
+pub(crate) fn seed() -> u64 {
     let drawn = || (u64::from(std::process::id()) << 32) | u64::from(rand_word());
     std::env::var("WATCHKEEPER_TEST_SEED").map_or_else(|_| drawn(), |text| text.parse().unwrap()).max(1)
 }

@@ -58,6 +58,8 @@ mod probes;
 mod public_page;
 mod rate_limit;
 mod request_bodies;
+mod scoped_tokens;
+mod scoped_writes;
 mod sealed_figures;
 mod secrets;
 mod service_incidents;

@@ -11,6 +11,7 @@ pub(crate) mod outsider;
 pub(crate) mod pages;
 pub(crate) mod planned;
 pub(crate) mod postgres;
+pub(crate) mod scoped;
 pub(crate) mod server;
 pub(crate) mod target;
 
