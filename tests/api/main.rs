@@ -58,6 +58,7 @@ mod probes;
 mod public_page;
 mod rate_limit;
 mod request_bodies;
+mod scoped_random;
 mod scoped_tokens;
 mod scoped_writes;
 mod sealed_figures;

@@ -1,7 +1,5 @@
 //! An organisation of which a confined token sees a part.
 
-#![allow(dead_code, reason = "other test binaries share the support, and no tokens that are confined")]
-
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -13,7 +11,6 @@ use crate::support::server::Server;
 /// maintenances and pages there is one for the service inside, one for both, one for the service outside.
 pub(crate) struct World {
     pub(crate) server: Arc<Server>,
-    pub(crate) organisation: String,
     pub(crate) admin: Client,
     pub(crate) confined: Client,
     pub(crate) scope: String,
@@ -79,7 +76,6 @@ impl World {
         let confined = confined(&server, &organisation, "Shop team");
         Self {
             server,
-            organisation,
             admin,
             confined,
             scope,
