@@ -12,6 +12,7 @@ use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
+use crate::http::v1::incidents::sharing::Hidden;
 use crate::http::v1::incidents::view::IncidentView;
 use crate::http::v1::state::AppState;
 use crate::model::incident::{Acknowledgement, NOTE_LENGTH};
@@ -24,6 +25,8 @@ pub(in crate::http) async fn acknowledge_incident(call: Call<AppState>) -> Resul
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
+    let hidden = Hidden::of(&*write, &caller, &stored).await?;
+    hidden.refuse_shared()?;
     if stored.incident.is_resolved() {
         return Err(Conflict::IncidentResolved.into());
     }
@@ -33,6 +36,7 @@ pub(in crate::http) async fn acknowledge_incident(call: Call<AppState>) -> Resul
     let mut changed = stored.clone();
     changed.acknowledge(Acknowledgement { at: state.now(), by }, message);
     incidents::save(&*write, &stored, &changed).await?;
+    let changed = hidden.seen(changed);
     let languages = Languages::negotiate(&headers, &caller.organisation);
     write.commit(Reply::data(to_json(&IncidentView::of(&changed, &languages))).in_language(&languages)).await
 }

@@ -23,7 +23,7 @@ use crate::http::kit::reply::Reply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::incidents::draft::{Draft, Links, states_open};
-use crate::http::v1::incidents::sharing::Hidden;
+use crate::http::v1::incidents::sharing::{Hidden, Seen};
 use crate::http::v1::incidents::view::{IncidentRowView, IncidentView};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
@@ -49,9 +49,9 @@ pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiErr
 pub(super) async fn show_incident(call: Call<AppState>) -> Result<Reply, ApiError> {
     let incident = in_path::find(&call, incidents::find).await?;
     let Call { state, caller, headers, .. } = call;
-    let whole = incidents::whole(state.databases.main.reader(), caller.sight(), incident).await?;
+    let seen = Seen::read(state.databases.main.reader(), &caller, incident).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    Ok(Reply::data(to_json(&IncidentView::of(&whole, &languages))).in_language(&languages))
+    Ok(Reply::data(to_json(&IncidentView::of(&seen, &languages))).in_language(&languages))
 }
 
 pub(super) async fn create_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
@@ -63,8 +63,9 @@ pub(super) async fn create_incident(call: Call<AppState>) -> Result<Committed, A
     let mut made = draft.create(&body).map_err(ApiError::Fields)?;
     incidents::insert(&*write, &mut made).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let reply =
-        Reply::created(to_json(&IncidentView::of(&made, &languages)), &address(&state, made.incident.id));
+    let address = address(&state, made.incident.id);
+    let made = Hidden::default().seen(made);
+    let reply = Reply::created(to_json(&IncidentView::of(&made, &languages)), &address);
     write.commit(reply.in_language(&languages)).await
 }
 

@@ -5,8 +5,31 @@
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
-use crate::model::incident::{Affected, ChosenPage, WholeIncident};
+use crate::model::incident::{Affected, ChosenPage, Incident, WholeIncident};
 use crate::store::{Connection, incidents};
+
+/// An incident as its caller sees it: what an answer may show.
+#[derive(Debug)]
+pub(super) struct Seen(WholeIncident);
+
+impl Seen {
+    /// Reads what the caller sees of an incident.
+    ///
+    /// # Errors
+    /// 503, 500.
+    pub(super) async fn read(
+        connection: &impl Connection,
+        caller: &Caller,
+        incident: Incident,
+    ) -> Result<Self, ApiError> {
+        Ok(Self(incidents::whole(connection, caller.sight(), incident).await?))
+    }
+
+    /// Returns what may be shown.
+    pub(super) const fn whole(&self) -> &WholeIncident {
+        &self.0
+    }
+}
 
 /// The part of an incident that its caller does not see; nothing for whoever sees the whole organisation.
 #[derive(Debug, Default)]
@@ -25,11 +48,10 @@ impl Hidden {
         caller: &Caller,
         whole: &WholeIncident,
     ) -> Result<Self, ApiError> {
-        let sight = caller.sight();
-        if !sight.is_confined() {
+        if !caller.sight().is_confined() {
             return Ok(Self::default());
         }
-        let seen = incidents::whole(connection, sight, whole.incident.clone()).await?;
+        let Seen(seen) = Seen::read(connection, caller, whole.incident.clone()).await?;
         let services = whole.services.iter();
         let services = services.filter(|one| seen.services.iter().all(|other| other.service != one.service));
         let pages = whole.statuspages.iter();
@@ -61,9 +83,9 @@ impl Hidden {
     }
 
     /// The incident as the caller sees it.
-    pub(super) fn seen(&self, mut whole: WholeIncident) -> WholeIncident {
+    pub(super) fn seen(&self, mut whole: WholeIncident) -> Seen {
         whole.services.retain(|one| self.services.iter().all(|hidden| hidden.service != one.service));
         whole.statuspages.retain(|one| self.statuspages.iter().all(|hidden| hidden.key != one.key));
-        whole
+        Seen(whole)
     }
 }

@@ -9,11 +9,11 @@ use crate::http::openapi::shape::{
     Shape, id, list_of, named, one_of, timestamp, timestamp_or_null, translations, view,
 };
 use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
+use crate::http::v1::incidents::sharing::Seen;
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::incident::{
     Acknowledgement, Affected, Impact, Incident, IncidentKind, IncidentStatus, Severity, TimelineEntry,
-    WholeIncident,
 };
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
@@ -96,8 +96,9 @@ pub(super) struct ImpactView {
 }
 
 impl<'a> IncidentView<'a> {
-    /// The view of an incident with everything that hangs on it.
-    pub(super) fn of(whole: &'a WholeIncident, languages: &Languages) -> Self {
+    /// The view of an incident with everything that hangs on it, as its caller sees it.
+    pub(super) fn of(seen: &'a Seen, languages: &Languages) -> Self {
+        let whole = seen.whole();
         let pages = whole.statuspages.iter();
         Self {
             row: IncidentRowView::of(&whole.incident, &whole.services, languages),
