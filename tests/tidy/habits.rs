@@ -110,6 +110,23 @@ fn a_second_reader_of_the_wall_clock_is_found() {
 }
 
 #[test]
+fn the_api_sees_what_its_caller_sees() {
+    assert_clean(&Source::rust(), wide_sights);
+}
+
+#[test]
+fn a_sight_of_a_whole_organisation_in_the_api_is_found() {
+    assert_tells_apart(
+        wide_sights,
+        &[
+            ("src/pages/show.rs", "let sight = Sight::whole(page.organisation);", true),
+            ("src/http/gate/auth.rs", "Sight::of(&self.token)", true),
+            ("src/http/v1/tags/mod.rs", "tags::find(main, Sight::whole(caller.organisation.key), id)", false),
+        ],
+    );
+}
+
+#[test]
 fn actors_and_tasks_are_started_by_supervise_alone() {
     assert_clean(&Source::rust(), unsupervised);
 }
@@ -182,6 +199,14 @@ fn wall_clock_readers(source: &Source) -> Vec<String> {
     }
     let readers = WALL_CLOCKS.iter().flat_map(|clock| lines_with(source, &[clock, "::", "now"]));
     readers.map(|line| source.at(line, "wall time comes from `clock::Clock`")).collect()
+}
+
+fn wide_sights(source: &Source) -> Vec<String> {
+    if !source.path.starts_with("src/http/") {
+        return Vec::new();
+    }
+    let wide = lines_with(source, &["Sight", "::", "whole"]);
+    wide.map(|line| source.at(line, "a request sees what its caller sees: `Caller::sight`")).collect()
 }
 
 fn unsupervised(source: &Source) -> Vec<String> {
