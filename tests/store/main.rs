@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test that meets an error has failed it")]
 
+mod access_scopes;
 mod append;
 mod changes;
 mod checks;
