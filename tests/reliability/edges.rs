@@ -13,7 +13,7 @@ use crate::support::client::Client;
 use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 use crate::support::target::Target;
-use crate::support::{create, eventually, until_status};
+use crate::support::{create, eventually, service, until_status};
 
 /// Services that are watched, each with a target of its own.
 const SERVICES: usize = 6;
@@ -67,11 +67,25 @@ async fn until_counted(client: &Client, ids: &[String], (all, open): (usize, usi
     let counts = eventually(&what, || {
         let counts = counted(client);
         let of = |id: &String| counts.get(id).copied().unwrap_or_default();
-        assert!(ids.iter().all(|id| of(id).0 <= all), "{what}: {counts:?}");
+        let too_many = ids.iter().find(|id| of(id).0 > all);
+        assert!(too_many.is_none(), "{what}: {}", too_many.map(|id| told(client, id)).unwrap_or_default());
         ids.iter().all(|id| of(id) == (all, open)).then_some(counts)
     })
     .await;
     assert_eq!(counts.len(), ids.len());
+}
+
+/// The last incidents and checks of a service, for whoever looks for what went wrong.
+fn told(client: &Client, id: &str) -> String {
+    let last = |path: &str, keys: &[&str]| {
+        let rows = client.get(&format!("{}/{path}", service(id))).expect(200).data();
+        let line = |row: &Value| keys.iter().map(|key| row[*key].to_string()).collect::<Vec<_>>().join(" ");
+        rows.as_array().unwrap().iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    let incidents =
+        last("incidents?per_page=4", &["started_at", "created_at", "resolved_at", "service_impact"]);
+    let checks = last("checks?per_page=30", &["scheduled_at", "checked_at", "status", "error_message"]);
+    format!("of {id}:\n{incidents}\n{checks}")
 }
 
 async fn each_edge_is_one_incident(variables: &[(&str, &str)]) {

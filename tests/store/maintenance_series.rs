@@ -13,6 +13,7 @@ use watchkeeper::model::maintenance::step::Stamp;
 use watchkeeper::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, Notices};
 use watchkeeper::model::recurrence::{Occurrence, Recurrence, WallWindow};
 use watchkeeper::model::service::ServiceKey;
+use watchkeeper::model::sight::Sight;
 use watchkeeper::model::translated::Translated;
 use watchkeeper::store::PageWindow;
 use watchkeeper::store::maintenances::filter::Filter;
@@ -75,7 +76,9 @@ fn planner(of: &Transitions, clock: &Clock) -> SeriesPlanner {
 /// Every maintenance of the organisation, the first one first.
 async fn standing(store: &Store, organisation: i64) -> Vec<Maintenance> {
     let all = PageWindow { offset: 0, limit: 10_000 };
-    let found = maintenances::list(store.main.reader(), organisation, &Filter::default(), all).await.unwrap();
+    let found = maintenances::list(store.main.reader(), Sight::whole(organisation), &Filter::default(), all)
+        .await
+        .unwrap();
     found.0.into_iter().rev().collect()
 }
 
@@ -95,9 +98,9 @@ fn what_is_stored_is_found_again(#[values(Backend::Sqlite, Backend::Postgres)] b
         let recurrence = Recurrence::of(rule, "Europe/Berlin".parse().unwrap(), parts).unwrap();
         let made = stored(&store, Series { recurrence, ..recurring(owner.key, "FREQ=DAILY") }, &[]).await;
         let reader = store.main.reader();
-        assert_eq!(series::find(reader, owner.key, made.id).await.unwrap(), Some(made.clone()));
+        assert_eq!(series::find(reader, Sight::whole(owner.key), made.id).await.unwrap(), Some(made.clone()));
         assert_eq!(made.recurrence.parts(), parts);
-        assert_eq!(series::find(reader, other.key, made.id).await.unwrap(), None);
+        assert_eq!(series::find(reader, Sight::whole(other.key), made.id).await.unwrap(), None);
         let page = PageWindow { offset: 0, limit: 10 };
         assert_eq!(series::list(reader, owner.key, page).await.unwrap(), (vec![made], 1));
         assert_eq!(series::list(reader, other.key, page).await.unwrap(), (vec![], 0));
@@ -232,7 +235,7 @@ fn a_skipped_window_stays_out_and_a_series_ends(
             assert_eq!(planner.run_due().await.unwrap(), 0);
         }
         let reader = store.main.reader();
-        let ended = series::find(reader, owner.key, made.id).await.unwrap().unwrap();
+        let ended = series::find(reader, Sight::whole(owner.key), made.id).await.unwrap().unwrap();
         assert_eq!(ended.status, SeriesStatus::Ended);
         assert_eq!(occurrences::skips(reader, made.key).await.unwrap(), [second] as [Timestamp; 1]);
         transitions.announcer.engine.stop().await;
