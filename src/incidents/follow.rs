@@ -10,6 +10,7 @@ use crate::model::incident_policy::OutageKind;
 use crate::model::outage::{Followed, Outage};
 use crate::model::partition::Partitions;
 use crate::model::service::ServiceKey;
+use crate::store::changes::Scope;
 use crate::store::history::{changes, feed as history_feed};
 use crate::store::incidents::recovery::mark_service;
 use crate::store::{MainError, StoreError, outages, services, windows};
@@ -101,6 +102,7 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
     let over: Vec<ServiceKey> =
         before.keys().filter(|service| !after.contains_key(service)).copied().collect();
     let changed = after.values().filter(|outage| before.get(&outage.service) != Some(outage));
+    touched.iter().chain(after.keys()).for_each(|service| transaction.concerns(Scope::Service(*service)));
     outages::save(&transaction, changed).await?;
     outages::forget(&transaction, &over).await?;
     for (service, at) in recovered {

@@ -9,7 +9,6 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use crate::clock::Timestamp;
 use crate::incidents::{Desk, Incidents};
 use crate::model::dependency::DependencyGraph;
-use crate::model::incident_policy::OutageKind;
 use crate::model::outage::Outage;
 use crate::model::service::{Service, ServiceAddress, ServiceKey};
 use crate::model::verdict::Verdict;
@@ -39,7 +38,7 @@ impl Parents {
         let parents: BTreeSet<ServiceKey> = of.iter().flat_map(|child| graph.parents_of(*child)).collect();
         let parents: Vec<ServiceKey> = parents.into_iter().collect();
         let outages = outages::of_services(transaction, &parents).await?;
-        let down = outages.iter().filter(|outage| is_down(outage)).map(|outage| outage.service).collect();
+        let down = outages.iter().filter(|outage| outage.is_down()).map(|outage| outage.service).collect();
         Ok(Self { graph, down })
     }
 
@@ -53,10 +52,6 @@ impl Parents {
         let parents: BTreeSet<ServiceKey> = self.graph.parents_of(one).chain([one]).collect();
         self.graph.parents_of(other).chain([other]).any(|parent| parents.contains(&parent))
     }
-}
-
-fn is_down(outage: &Outage) -> bool {
-    outage.kind == OutageKind::Down && outage.is_measured && outage.recovered_at.is_none()
 }
 
 /// Services that are to look at once when what is being written is committed.

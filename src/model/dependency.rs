@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::{NamedService, ServiceKey};
 
@@ -25,6 +26,15 @@ pub enum Dependency {
         /// `key:value`, or `key` alone.
         label: String,
     },
+}
+
+/// A service fails, and something that it depends on is down: whether it works by itself nobody can know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreachable {
+    /// Since when.
+    pub since: Timestamp,
+    /// What is down of that which it depends on, by name.
+    pub because_of: Vec<NamedService>,
 }
 
 /// Who depends on whom in an organisation, tags resolved.

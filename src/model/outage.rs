@@ -113,6 +113,12 @@ impl Outage {
         }
     }
 
+    /// Returns true if the service is known to be down just now.
+    #[must_use]
+    pub fn is_down(&self) -> bool {
+        self.kind == OutageKind::Down && self.is_measured && self.recovered_at.is_none()
+    }
+
     /// Returns true while it could become an incident, or news for the one it has.
     #[must_use]
     pub const fn is_untold(&self) -> bool {

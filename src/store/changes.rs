@@ -11,8 +11,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::model::service::ServiceKey;
 
 /// The tables from which services are shown.
-const TABLES: [&str; 6] =
-    ["heartbeat", "maintenance", "maintenance_service", "service", "service_tag", "tag"];
+const TABLES: [&str; 8] = [
+    "heartbeat",
+    "maintenance",
+    "maintenance_service",
+    "outage",
+    "service",
+    "service_dependency",
+    "service_tag",
+    "tag",
+];
 /// Numbers that scopes share: two scopes with one number are only read more often than they would have to be.
 const SLOTS: usize = 4_096;
 

@@ -35,6 +35,7 @@ mod pool;
 mod postgres_transaction;
 pub mod probe_locations;
 pub mod promotion;
+pub mod reach;
 mod scoped;
 pub mod services;
 pub mod statuspages;

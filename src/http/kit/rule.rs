@@ -161,6 +161,12 @@ pub enum FieldRule {
     /// An entry that looks like a tag id and names no tag.
     #[error("No tag with the ID or name {0} exists.")]
     TagUnknown(String),
+    /// An entry of the services that another one depends on, which names nothing.
+    #[error("No service or tag with the ID or name {0} exists.")]
+    DependencyUnknown(String),
+    /// Services that would depend on themselves, by way of others: their names in the order of the circle.
+    #[error("These services would depend on each other: {0}.")]
+    DependencyCircle(String),
     /// An entry that cannot be read as a tag name.
     #[error("This is not a valid tag name.")]
     TagForm,

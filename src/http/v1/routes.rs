@@ -175,9 +175,9 @@ fn of_maintenances() -> Vec<Route<AppState>> {
 }
 
 fn of_maintenance_series() -> Vec<Route<AppState>> {
-    let view = Access::needs(&[May::MaintenancesView]);
-    let edit = Access::needs(&[May::MaintenancesEdit]);
-    let delete = Access::needs(&[May::MaintenancesDelete]);
+    let view = Access::needs(&[May::MaintenancesView]).of_the_whole();
+    let edit = Access::needs(&[May::MaintenancesEdit]).of_the_whole();
+    let delete = Access::needs(&[May::MaintenancesDelete]).of_the_whole();
     vec![
         Route::get("/v1/maintenance-series", view, maintenance_series::list_maintenance_series),
         Route::get("/v1/maintenance-series/{id}", view, maintenance_series::show_maintenance_series),

@@ -66,6 +66,9 @@ pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
+    if caller.sight().is_confined() && body.get("recurrence").is_some_and(|sent| !sent.is_null()) {
+        return Err(ApiError::Confined);
+    }
     let recurrence = recurrence::read(&body, state.now());
     let write = effect.begin(&state.databases.main).await?;
     // One that begins at once changes services that others may be linking.

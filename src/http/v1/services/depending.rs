@@ -12,7 +12,8 @@ use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 use crate::model::dependency::{DEPENDENCIES_MAX, Dependency};
-use crate::model::service::{NamedService, Service, ServiceKey};
+use crate::model::service::{Service, ServiceKey};
+use crate::model::tag::Tag;
 use crate::model::tag::TagName;
 use crate::store::{Transaction, dependencies, linked, services, tags};
 
@@ -34,21 +35,23 @@ impl Depending {
         let errors = Errors::default();
         let fields = Fields::new(body, "", &errors);
         let entries = fields.optional("depends_on").and_then(|field| field.list(DEPENDENCIES_MAX));
+        if entries.is_some() && caller.sight().is_confined() {
+            // It may depend on what this caller does not see, and that would be lost.
+            return Err(ApiError::Confined);
+        }
         let Some(entries) = entries else { return Ok(Self { errors: errors.into_inner(), choice: None }) };
-        let texts: Vec<Option<&str>> =
-            entries.iter().map(|entry| entry.string().map(str::trim)).collect();
+        let texts: Vec<Option<&str>> = entries.iter().map(|entry| entry.string().map(str::trim)).collect();
         let ids: Vec<Id> = texts.iter().flatten().filter_map(|text| text.parse().ok()).collect();
         let names: Vec<TagName> = texts.iter().flatten().filter_map(|text| text.parse().ok()).collect();
-        let organisation = caller.organisation.key;
-        let services = linked::services_to_link(transaction, organisation, &ids).await?;
-        let tags = tags::find_all(transaction, organisation, &ids, &names).await?;
+        let services = linked::services_to_link(transaction, caller.sight(), &ids).await?;
+        let tags = tags::find_all(transaction, caller.sight(), &ids, &names).await?;
         let mut choice: Vec<Dependency> = Vec::new();
         for (entry, text) in entries.iter().zip(texts) {
             let Some(text) = text else { continue };
             let id: Option<Id> = text.parse().ok();
             let service = id.and_then(|id| services.get(&id)).cloned().map(Dependency::Service);
             let name: Option<TagName> = text.parse().ok();
-            let is_meant = |tag: &&crate::model::tag::Tag| Some(tag.id) == id || Some(&tag.name) == name.as_ref();
+            let is_meant = |tag: &&Tag| Some(tag.id) == id || Some(&tag.name) == name.as_ref();
             let tag = tags.iter().find(is_meant);
             let tag = tag.map(|tag| Dependency::Tag { key: tag.row, id: tag.id, label: tag.name.label() });
             match service.or(tag) {
@@ -74,11 +77,7 @@ impl Depending {
     }
 
     /// Stores it.
-    pub(super) async fn store(
-        &self,
-        transaction: &Transaction,
-        service: ServiceKey,
-    ) -> Result<(), ApiError> {
+    pub(super) async fn store(&self, transaction: &Transaction, service: ServiceKey) -> Result<(), ApiError> {
         let Some(choice) = &self.choice else { return Ok(()) };
         Ok(dependencies::set_of_service(transaction, service, choice).await?)
     }
@@ -99,9 +98,4 @@ pub(super) async fn refuse_circles(
     };
     let names: Vec<&str> = circle.iter().map(name).collect();
     Err(ApiError::Fields(FieldErrors::of(field, FieldRule::DependencyCircle(names.join(" → ")))))
-}
-
-/// The id and name of a service that another one depends on.
-pub(super) const fn named(service: &NamedService) -> (Id, &str) {
-    (service.id, service.name.as_str())
 }

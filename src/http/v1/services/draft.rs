@@ -7,6 +7,7 @@ use crate::http::kit::field::Field;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::rule::FieldRule;
+use crate::http::v1::services::depending::Depending;
 use crate::http::v1::services::settings::SettingsContext;
 use crate::http::v1::services::settings::target::read_target;
 use crate::http::v1::services::tagging::Tagging;
@@ -27,6 +28,8 @@ pub(super) struct Draft<'a> {
     pub(super) id: Id,
     /// The tags in the body.
     pub(super) tagging: &'a Tagging,
+    /// What it is to depend on, in the body.
+    pub(super) depending: &'a Depending,
 }
 
 impl Draft<'_> {
@@ -41,6 +44,7 @@ impl Draft<'_> {
             None => check_target_form(&fields),
         };
         errors.extend(self.tagging.errors.clone());
+        errors.extend(self.depending.errors.clone());
         let settings = match check_type {
             Some(check_type) => self.read_settings(&fields, check_type, None, &errors),
             None => check_settings_form(&fields),
@@ -78,6 +82,7 @@ impl Draft<'_> {
         }
         let target = read_target(&fields, stored.check_type, stored.target.as_deref());
         errors.extend(self.tagging.errors.clone());
+        errors.extend(self.depending.errors.clone());
         let settings = self.read_settings(&fields, stored.check_type, stored.settings.as_ref(), &errors);
         let was_configured = stored.settings.is_some();
         let configured_now = settings.is_some() && !was_configured;

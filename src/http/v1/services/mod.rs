@@ -5,6 +5,7 @@
 
 pub(super) mod acts;
 mod departure;
+mod depending;
 mod draft;
 pub(in crate::http) mod heartbeat;
 mod kept;
@@ -31,6 +32,7 @@ use crate::http::kit::quota::Quota;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::slot::take_slot;
 use crate::http::v1::in_path;
+use crate::http::v1::services::depending::{Depending, refuse_circles};
 use crate::http::v1::services::draft::Draft;
 use crate::http::v1::services::heartbeat::new_secret;
 use crate::http::v1::services::kept::PageKey;
@@ -73,11 +75,15 @@ pub(super) async fn create_service(call: Call<AppState>) -> Result<Committed, Ap
     let viewer = Viewer { state: &state, caller: &caller };
     let write = effect.begin(&state.databases.main).await?;
     let tagging = Tagging::read(&body, &write, &caller, None).await?;
-    let draft = Draft { state: &state, caller: &caller, id: Id::random(), tagging: &tagging };
+    let depending = Depending::read(&body, &write, &caller).await?;
+    let id = Id::random();
+    let draft = Draft { state: &state, caller: &caller, id, tagging: &tagging, depending: &depending };
     let service = draft.create(&body).map_err(ApiError::Fields)?;
     take_active_slot(&write, &caller).await?;
     let service = services::insert(&*write, service).await?;
     tagging.store(&write, &caller, (service.key, service.created_at)).await?;
+    depending.store(&write, service.key).await?;
+    refuse_circles(&write, &service, "depends_on").await?;
     if service.check_type == CheckType::Heartbeat {
         let secret = new_secret(&state, &caller, service.id)?;
         heartbeats::insert(&*write, service.key, secret).await?;
@@ -99,15 +105,23 @@ pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, Ap
     organisations::lock(&*write, caller.organisation.key).await?;
     let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let tagging = Tagging::read(&body, &write, &caller, Some(stored.key)).await?;
-    let draft = Draft { state: &state, caller: &caller, id, tagging: &tagging };
+    let depending = Depending::read(&body, &write, &caller).await?;
+    let draft = Draft { state: &state, caller: &caller, id, tagging: &tagging, depending: &depending };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
-    if changed == stored && !tagging.is_change() {
+    let depends_anew = depending.is_change(&write, stored.key).await?;
+    if changed == stored && !tagging.is_change() && !depends_anew {
         let reply = Reply::data(viewer.one(&*write, &stored).await?);
         return write.commit(reply).await;
     }
     let changed = Service { updated_at: state.now(), ..changed };
     let service = services::update(&*write, changed).await?;
     tagging.store(&write, &caller, (service.key, service.updated_at)).await?;
+    if depends_anew {
+        depending.store(&write, service.key).await?;
+    }
+    if depends_anew || tagging.is_change() {
+        refuse_circles(&write, &service, if depends_anew { "depends_on" } else { "tags" }).await?;
+    }
     if service.settings != stored.settings {
         heartbeats::count_from(&*write, service.key, service.updated_at).await?;
     }

@@ -12,6 +12,7 @@ use crate::http::v1::services::settings::openapi as settings;
 use crate::http::v1::services::settings::view::SettingsView;
 use crate::http::v1::services::tagging::TAGS_MAX;
 use crate::http::v1::services::view::{ServiceView, check_type};
+use crate::model::dependency::DEPENDENCIES_MAX;
 use crate::model::service::{NAME_LENGTH, OverrideStatus, REASON_LENGTH};
 
 const EXAMPLE: &str = include_str!("example.json");
@@ -103,6 +104,7 @@ fn acts() -> Vec<Operation> {
 }
 
 fn write(settings: Shape) -> Shape {
+    let depends_on = "Ids of services, and ids or names of tags, mixed; replaces the list. 422 when services would depend on each other.";
     let tags = "Ids and names of tags, mixed; names that do not exist are created. Replaces the tags of the service.";
     object()
         .may_have("name", text_in(&NAME_LENGTH))
@@ -110,6 +112,7 @@ fn write(settings: Shape) -> Shape {
         .may_have("target", string().nullable().says("Needed where the check type says so."))
         .may_have("tags", list_of(string()).items(0, TAGS_MAX).nullable().says(tags))
         .may_have("settings", settings)
+        .may_have("depends_on", list_of(string()).items(0, DEPENDENCIES_MAX).says(depends_on))
 }
 
 fn status_override() -> Shape {

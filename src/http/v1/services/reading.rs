@@ -82,7 +82,7 @@ impl Viewer<'_> {
 
     fn show(&self, stored: &StoredService, snapshot: Snapshot) -> Result<Value, ApiError> {
         let Self { state, caller } = *self;
-        let StoredService { service, tags, in_maintenance, heartbeat } = stored;
+        let StoredService { service, tags, in_maintenance, heartbeat, depends_on, unreachable } = stored;
         let live = LiveFigures {
             verdict: snapshot.verdict,
             is_flapping: snapshot.is_flapping,
@@ -94,7 +94,11 @@ impl Viewer<'_> {
         let heartbeat = heartbeat.as_ref().map(|stored| heartbeat::view(state, caller, service.id, stored));
         let heartbeat = heartbeat.transpose()?;
         let keep = &state.config.compat.secret_placeholder;
-        let beside = ShownBeside { live, tags, heartbeat: heartbeat.as_ref() };
+        let unreachable = unreachable.as_ref();
+        // What it depends on may lie outside of what a confined token sees.
+        let is_confined = caller.sight().is_confined();
+        let heartbeat = heartbeat.as_ref();
+        let beside = ShownBeside { live, tags, heartbeat, depends_on, unreachable, is_confined };
         Ok(to_json(&ServiceView::of(service, &beside, keep)))
     }
 }

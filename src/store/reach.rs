@@ -1,0 +1,41 @@
+//! Services that cannot be reached because of others.
+
+use std::collections::{BTreeSet, HashMap};
+
+use sea_orm::{ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter as _};
+use watchkeeper_entities::service;
+
+use crate::model::dependency::Unreachable;
+use crate::model::service::{NamedService, ServiceKey};
+use crate::store::{MainError, dependencies, named, outages};
+
+/// Those of these services that are unreachable, and because of whom.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn unreachable(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+) -> Result<HashMap<ServiceKey, Unreachable>, MainError> {
+    let mut found = outages::of_services(connection, services).await?;
+    found.retain(|outage| outage.unreachable_since.is_some());
+    if found.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let children: Vec<ServiceKey> = found.iter().map(|outage| outage.service).collect();
+    let graph = dependencies::around(connection, &children).await?;
+    let parents: BTreeSet<ServiceKey> = children.iter().flat_map(|child| graph.parents_of(*child)).collect();
+    let parents: Vec<ServiceKey> = parents.into_iter().collect();
+    let mut down = outages::of_services(connection, &parents).await?;
+    down.retain(crate::model::outage::Outage::is_down);
+    let keys: BTreeSet<ServiceKey> = down.iter().map(|outage| outage.service).collect();
+    let query = service::Entity::find().filter(service::Column::Id.is_in(keys));
+    let mut parents: Vec<NamedService> = named::services(connection, query).await?;
+    parents.sort_by(|a, b| (&a.name, a.id.as_str()).cmp(&(&b.name, b.id.as_str())));
+    let unreachable = found.iter().filter_map(|outage| {
+        let own: BTreeSet<ServiceKey> = graph.parents_of(outage.service).collect();
+        let because_of = parents.iter().filter(|parent| own.contains(&parent.key)).cloned().collect();
+        Some((outage.service, Unreachable { since: outage.unreachable_since?, because_of }))
+    });
+    Ok(unreachable.collect())
+}
