@@ -9,9 +9,10 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use watchkeeper::clock::Timestamp;
 use watchkeeper::model::check::{CheckStatus, Measurement, Outcome, Timings};
+use watchkeeper::model::quorum::majority;
 use watchkeeper::model::rules::Rules;
 use watchkeeper::model::service::ProbeRole;
-use watchkeeper::model::verdict::{Verdict, majority};
+use watchkeeper::model::verdict::Verdict;
 use watchkeeper::model::watch::{Attempt, Effect, Memory, PlannedLocation, RoundKeeper, Watch, WatchPlan};
 
 const INTERVAL_MS: i64 = 10_000;

@@ -4,8 +4,9 @@
 //! status to itself: they change no status, and whoever reads a status line leaves them out.
 
 use crate::clock::Timestamp;
-use crate::model::flapping::{Flapping, FlappingRule, is_turn};
+use crate::model::flapping::{Flapping, is_turn};
 use crate::model::history::{ChangeCause, MeasuredStatus};
+use crate::model::rules::FlappingRule;
 use crate::model::status_line::{Change, StatusLine};
 
 /// The end of a status line, and the turns that lead up to it.

@@ -5,30 +5,10 @@
 //! measured beside it.
 
 use std::collections::VecDeque;
-use std::ops::RangeInclusive;
 
 use crate::clock::Timestamp;
 use crate::model::history::MeasuredStatus;
-
-/// Turns that a service may make before it counts as flapping; 0 = it never does.
-pub const CHANGES: RangeInclusive<u8> = 0..=100;
-/// Minutes in which turns are counted.
-pub const MINUTES: RangeInclusive<u16> = 1..=1_440;
-
-/// When a service counts as flapping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FlappingRule {
-    /// More turns than these begin it, at most half as many end it; 0 = it never begins. Within [`CHANGES`].
-    pub changes: u8,
-    /// Minutes in which turns are counted; within [`MINUTES`].
-    pub minutes: u16,
-}
-
-impl Default for FlappingRule {
-    fn default() -> Self {
-        Self { changes: 6, minutes: 30 }
-    }
-}
+use crate::model::rules::{CHANGES, FlappingRule, MINUTES};
 
 /// The turns of a service, as far as they decide, and whether it flaps. Oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,12 +26,6 @@ pub const fn is_turn(from: MeasuredStatus, to: MeasuredStatus) -> bool {
         matches!(status, MeasuredStatus::Degraded | MeasuredStatus::Down)
     }
     matches!(from, MeasuredStatus::Up) && is_bad(to) || is_bad(from) && matches!(to, MeasuredStatus::Up)
-}
-
-impl FlappingRule {
-    const fn window_ms(self) -> i64 {
-        self.minutes as i64 * 60_000
-    }
 }
 
 impl Flapping {

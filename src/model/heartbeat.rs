@@ -7,8 +7,8 @@
 use crate::clock::{STEP_MS, Timestamp};
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};
 use crate::model::course::Course;
-use crate::model::flapping::FlappingRule;
 use crate::model::history::{ChangeCause, MeasuredStatus};
+use crate::model::rules::FlappingRule;
 use crate::model::service::Settings;
 use crate::model::status_line::Change;
 use crate::model::verdict::Verdict;

@@ -35,6 +35,7 @@ pub mod partition;
 pub mod password;
 pub mod period;
 pub mod plans;
+pub mod quorum;
 pub mod recurrence;
 pub mod rollup;
 pub mod rules;

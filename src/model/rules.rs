@@ -5,8 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::model::flapping::FlappingRule;
-use crate::model::verdict::quorum::Quorum;
+use crate::model::quorum::Quorum;
 
 /// Good results in a row that may be asked for after an outage.
 pub const RECOVERY_CHECKS: RangeInclusive<u8> = 1..=10;
@@ -29,5 +28,33 @@ impl Default for Rules {
             recovery_checks: *RECOVERY_CHECKS.start(),
             flapping: FlappingRule::default(),
         }
+    }
+}
+
+/// Turns that a service may make before it counts as flapping; 0 = it never does.
+pub const CHANGES: RangeInclusive<u8> = 0..=100;
+/// Minutes in which turns are counted.
+pub const MINUTES: RangeInclusive<u16> = 1..=1_440;
+
+/// When a service counts as flapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FlappingRule {
+    /// More turns than these begin it, at most half as many end it; 0 = it never begins. Within [`CHANGES`].
+    pub changes: u8,
+    /// Minutes in which turns are counted; within [`MINUTES`].
+    pub minutes: u16,
+}
+
+impl Default for FlappingRule {
+    fn default() -> Self {
+        Self { changes: 6, minutes: 30 }
+    }
+}
+
+impl FlappingRule {
+    /// The milliseconds in which turns are counted.
+    #[must_use]
+    pub const fn window_ms(self) -> i64 {
+        self.minutes as i64 * 60_000
     }
 }

@@ -1,13 +1,10 @@
 //! From the results of several locations to one verdict (contract 4.3.7).
 //!
 //! A location votes with its newest final result while that is fresh; a location without fresh data has no
-//! vote. The rule is a pure function of the votes ([`quorum`]), so the engine, the tests and a reader see the same thing.
-
-pub mod quorum;
+//! vote. The rule is a pure function of the votes (`model::quorum`), so the engine, the tests and a reader see the same thing.
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
-use crate::model::verdict::quorum::Quorum;
 use crate::model::word::words;
 
 /// Results younger than this always count as fresh.
@@ -67,52 +64,11 @@ impl Vote {
     }
 }
 
-/// The default rule: n votes, d down, g degraded: `down` if 2d > n; else `degraded` if 2(d+g) >= n and
-/// d+g > 0; else `up`. No votes: `unknown`.
-#[must_use]
-pub fn majority(votes: impl IntoIterator<Item = CheckStatus>) -> Verdict {
-    Quorum::Majority.judge(votes)
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use rstest::rstest;
 
     use super::*;
-
-    fn votes(text: &str) -> Vec<CheckStatus> {
-        text.chars()
-            .map(|vote| match vote {
-                'u' => CheckStatus::Up,
-                'g' => CheckStatus::Degraded,
-                _ => CheckStatus::Down,
-            })
-            .collect()
-    }
-
-    /// Contract 4.3.7, the default verdict rule.
-    #[rstest]
-    #[case("", Verdict::Unknown)]
-    #[case("u", Verdict::Up)]
-    #[case("g", Verdict::Degraded)]
-    #[case("d", Verdict::Down)]
-    #[case("uu", Verdict::Up)]
-    #[case("ud", Verdict::Degraded)]
-    #[case("ug", Verdict::Degraded)]
-    #[case("gd", Verdict::Degraded)]
-    #[case("dd", Verdict::Down)]
-    #[case("uud", Verdict::Up)]
-    #[case("uug", Verdict::Up)]
-    #[case("udg", Verdict::Degraded)]
-    #[case("udd", Verdict::Down)]
-    #[case("gdd", Verdict::Down)]
-    #[case("uudd", Verdict::Degraded)]
-    #[case("uddd", Verdict::Down)]
-    #[case("uuud", Verdict::Up)]
-    fn the_majority_of_fresh_votes_decides(#[case] cast: &str, #[case] verdict: Verdict) {
-        assert_eq!(majority(votes(cast)), verdict);
-    }
 
     #[rstest]
     #[case(60_000, 300_000, true)]
@@ -126,24 +82,5 @@ mod tests {
     ) {
         let vote = Vote { status: CheckStatus::Up, checked_at: Timestamp::from_ms(0) };
         assert_eq!(vote.is_fresh(Timestamp::from_ms(age_ms), interval_ms), fresh);
-    }
-
-    proptest! {
-        #[test]
-        fn order_does_not_matter(mut cast in prop::collection::vec(0_i16..3, 0..9)) {
-            let verdict = |codes: &[i16]| majority(codes.iter().filter_map(|code| CheckStatus::from_code(*code)));
-            let before = verdict(&cast);
-            cast.reverse();
-            prop_assert_eq!(before, verdict(&cast));
-        }
-
-        #[test]
-        fn a_worse_vote_never_improves_the_verdict(cast in prop::collection::vec(0_i16..3, 1..9), at in 0_usize..9) {
-            let at = at % cast.len();
-            let mut worse = cast.clone();
-            worse[at] = (worse[at] + 1).min(2);
-            let rank = |codes: &[i16]| majority(codes.iter().filter_map(|code| CheckStatus::from_code(*code))).as_check();
-            prop_assert!(rank(&worse) >= rank(&cast));
-        }
     }
 }

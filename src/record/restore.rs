@@ -15,10 +15,11 @@ use crate::announcer::Announcer;
 use crate::clock::{STEP_MS, Timestamp};
 use crate::engine::definition::{Definer, Definition};
 use crate::id::Id;
-use crate::model::flapping::{self, Flapping};
+use crate::model::flapping::Flapping;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::location::{LocationCode, LocationKey};
 use crate::model::partition::Partitions;
+use crate::model::rules;
 use crate::model::service::ServiceKey;
 use crate::model::verdict::{Verdict, Vote, freshness_ms};
 use crate::model::watch::{AbsentVote, Memory};
@@ -176,7 +177,7 @@ async fn read_past(announcer: &Announcer, beginning: Beginning) -> Result<Past, 
     let votes = recent::within(reader, partitions, looked).await?;
     let latest = changes::latest_of(reader, partitions).await?;
     let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
-    let turns_since = now.plus_ms(-i64::from(*flapping::MINUTES.end()) * 60_000);
+    let turns_since = now.plus_ms(-i64::from(*rules::MINUTES.end()) * 60_000);
     let flapping = changes::flapping(reader, partitions, turns_since).await?;
     Ok(Past { is_known: true, locations, numbers, absent, votes, looked, statuses, flapping })
 }

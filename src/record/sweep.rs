@@ -5,8 +5,9 @@
 
 use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
+use crate::model::quorum::majority;
 use crate::model::service::ServiceKey;
-use crate::model::verdict::{Verdict, Vote, freshness_ms, majority};
+use crate::model::verdict::{Verdict, Vote, freshness_ms};
 
 /// One way through the time of a service.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::definition::Definition;
 use watchkeeper::model::check::CheckType;
-use watchkeeper::model::flapping::FlappingRule;
 use watchkeeper::model::heartbeat::{HeartbeatPlan, Ping, StoredPings};
+use watchkeeper::model::rules::FlappingRule;
 use watchkeeper::model::verdict::Vote;
 use watchkeeper::model::watch::Memory;
 

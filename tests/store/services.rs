@@ -4,14 +4,14 @@ use rstest::rstest;
 use serde_json::{Map, json};
 use watchkeeper::id::Id;
 use watchkeeper::model::check::CheckType;
-use watchkeeper::model::flapping::FlappingRule;
 use watchkeeper::model::partition::Partitions;
+use watchkeeper::model::quorum::Quorum;
+use watchkeeper::model::rules::FlappingRule;
 use watchkeeper::model::rules::Rules;
 use watchkeeper::model::service::{
     OverrideStatus, Pause, PauseReason, ProbeRole, Service, ServiceKey, Settings, StatusOverride,
 };
 use watchkeeper::model::sight::Sight;
-use watchkeeper::model::verdict::quorum::Quorum;
 use watchkeeper::store::PageWindow;
 use watchkeeper::store::services::{self, OwnedService};
 

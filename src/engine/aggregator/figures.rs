@@ -78,8 +78,8 @@ impl Figures {
         let mut state = self.lock();
         let now = self.now(&mut state);
         let live = state.live(definition.key, now);
-        if let Some(known) = known {
-            live.resume(known);
+        if let Some(KnownStatus { status, verdict, last_result_at, flapping }) = known {
+            live.resume(status, verdict, last_result_at, flapping);
             live.extend_coverage(definition.heartbeat.and_then(|plan| plan.deadline()));
         }
         let is_left_out = definition.is_paused || definition.in_planned_maintenance;

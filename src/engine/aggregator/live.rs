@@ -4,7 +4,6 @@
 //! results back it.
 
 use crate::clock::{DAY_MS, Timestamp};
-use crate::engine::aggregator::KnownStatus;
 use crate::model::flapping::{Flapping, is_turn};
 use crate::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use crate::model::location::LocationCode;
@@ -108,7 +107,13 @@ impl Live {
     }
 
     /// Goes on where an earlier process stopped.
-    pub(super) fn resume(&mut self, KnownStatus { status, verdict, last_result_at, flapping }: KnownStatus) {
+    pub(super) fn resume(
+        &mut self,
+        status: MeasuredStatus,
+        verdict: Verdict,
+        last_result_at: Option<Timestamp>,
+        flapping: Flapping,
+    ) {
         self.status = status;
         self.verdict = verdict;
         self.last_result_at = last_result_at;

@@ -3,9 +3,9 @@
 use crate::clock::Timestamp;
 use crate::engine::definition::Definition;
 use crate::model::course::Course;
-use crate::model::flapping::FlappingRule;
 use crate::model::heartbeat::Heartbeat;
 use crate::model::history::ChangeCause;
+use crate::model::rules::FlappingRule;
 use crate::model::status_line::{Change, StatusLine};
 use crate::model::verdict::Verdict;
 use crate::model::watch::{Effect, Memory, Watch};

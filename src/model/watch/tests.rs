@@ -11,11 +11,11 @@ use proptest::prelude::*;
 use self::naive::{Entry, Seen, What, replay};
 use super::*;
 use crate::model::check::{CheckStatus, ErrorCode, Measurement, Timings, Trouble};
-use crate::model::flapping::FlappingRule;
 use crate::model::history::MeasuredStatus;
+use crate::model::quorum::Quorum;
+use crate::model::rules::FlappingRule;
 use crate::model::rules::Rules;
 use crate::model::service::ProbeRole;
-use crate::model::verdict::quorum::Quorum;
 
 /// One step of a script: time passes, and then perhaps an attempt ends.
 #[derive(Clone, Copy, Debug)]

@@ -4,10 +4,10 @@ use sea_orm::ActiveValue::Set;
 use serde_json::{Map, Value};
 use watchkeeper_entities::service::{ActiveModel, Model};
 
-use crate::model::flapping::FlappingRule;
+use crate::model::quorum::UnknownQuorum;
+use crate::model::rules::FlappingRule;
 use crate::model::rules::Rules;
 use crate::model::service::{ProbeRole, Settings};
-use crate::model::verdict::quorum::UnknownQuorum;
 
 /// Returns a row of which nothing but the settings is set.
 pub(super) fn to_columns(settings: Option<&Settings>) -> ActiveModel {

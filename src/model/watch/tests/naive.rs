@@ -5,7 +5,7 @@
 
 use super::*;
 use crate::model::flapping::is_turn;
-use crate::model::verdict::quorum::Quorum;
+use crate::model::quorum::Quorum;
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]

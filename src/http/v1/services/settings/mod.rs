@@ -6,6 +6,7 @@
 pub mod assignment;
 pub mod check_config;
 pub mod conditions;
+mod number;
 pub(super) mod openapi;
 mod rules;
 pub mod secrets;
@@ -22,6 +23,7 @@ use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::services::settings::assignment::Assignment;
 use crate::http::v1::services::settings::check_config::ConfigReader;
+use crate::http::v1::services::settings::number::read_number;
 use crate::http::v1::services::settings::rules::read_rules;
 use crate::model::check::CheckType;
 use crate::model::service::Settings;
@@ -73,9 +75,9 @@ impl SettingsContext<'_> {
         let members = field.object()?;
         let interval_seconds = self.read_interval(&members, stored);
         let stored_timeout = stored.map_or(DEFAULT_TIMEOUT_SECONDS, |stored| stored.timeout_seconds);
-        let timeout_seconds = read_small(&members, "timeout_seconds", &TIMEOUT_SECONDS, stored_timeout);
+        let timeout_seconds = read_number(&members, "timeout_seconds", &TIMEOUT_SECONDS, stored_timeout);
         let stored_retries = stored.map_or(DEFAULT_RETRIES, |stored| stored.retries);
-        let retries = read_small(&members, "retries", &RETRIES, stored_retries);
+        let retries = read_number(&members, "retries", &RETRIES, stored_retries);
         let assignment = Assignment::read(&members, stored, self.active_probes);
         let reader = ConfigReader {
             definition: definition(self.check_type),
@@ -114,16 +116,6 @@ impl SettingsContext<'_> {
         let seconds = field.integer(i64::from(min)..=i64::from(max))?;
         u32::try_from(seconds).ok()
     }
-}
-
-/// A whole number that has been given or is stored; one that is wrong is noted.
-fn read_small<T>(members: &Fields<'_>, name: &str, bounds: &RangeInclusive<T>, kept: T) -> T
-where
-    T: Copy + Into<i64> + TryFrom<i64>,
-{
-    let bounds = (*bounds.start()).into()..=(*bounds.end()).into();
-    let sent = members.optional(name).and_then(|field| field.integer(bounds));
-    sent.and_then(|number| T::try_from(number).ok()).unwrap_or(kept)
 }
 
 #[cfg(test)]

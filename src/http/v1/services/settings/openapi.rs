@@ -11,9 +11,9 @@ use crate::http::v1::services::settings::secrets::HEADER_VALUE_LENGTH;
 use crate::http::v1::services::settings::{
     DEFAULT_RETRIES, DEFAULT_TIMEOUT_SECONDS, INTERVAL_SECONDS, RETRIES, TIMEOUT_SECONDS,
 };
-use crate::model::flapping::{CHANGES, MINUTES};
+use crate::model::quorum::{LOCATIONS, Quorum};
+use crate::model::rules::{CHANGES, MINUTES};
 use crate::model::rules::{RECOVERY_CHECKS, Rules};
-use crate::model::verdict::quorum::{LOCATIONS, Quorum};
 use crate::probe::header::{HEADERS_MAX, NAME_MAX_LENGTH, PROXY, RESERVED};
 
 const INTERVAL_WORDS: &str = "Seconds between checks; the plan and the check type can set closer bounds.";

@@ -6,10 +6,10 @@ use serde_json::Value;
 use crate::http::kit::field::Field;
 use crate::http::kit::fields::Fields;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::services::settings::read_small;
-use crate::model::flapping::{CHANGES, FlappingRule, MINUTES};
+use crate::http::v1::services::settings::number::read_number;
+use crate::model::quorum::{LOCATIONS, Quorum};
+use crate::model::rules::{CHANGES, FlappingRule, MINUTES};
 use crate::model::rules::{RECOVERY_CHECKS, Rules};
-use crate::model::verdict::quorum::{LOCATIONS, Quorum};
 
 /// The rules after a write; one that is wrong is noted.
 pub(super) fn read_rules(members: &Fields<'_>, stored: Rules) -> Rules {
@@ -17,10 +17,10 @@ pub(super) fn read_rules(members: &Fields<'_>, stored: Rules) -> Rules {
     let FlappingRule { changes, minutes } = stored.flapping;
     Rules {
         quorum: quorum.unwrap_or(stored.quorum),
-        recovery_checks: read_small(members, "recovery_checks", &RECOVERY_CHECKS, stored.recovery_checks),
+        recovery_checks: read_number(members, "recovery_checks", &RECOVERY_CHECKS, stored.recovery_checks),
         flapping: FlappingRule {
-            changes: read_small(members, "flapping_changes", &CHANGES, changes),
-            minutes: read_small(members, "flapping_minutes", &MINUTES, minutes),
+            changes: read_number(members, "flapping_changes", &CHANGES, changes),
+            minutes: read_number(members, "flapping_minutes", &MINUTES, minutes),
         },
     }
 }

@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 use crate::http::openapi::shape::Shape;
 use crate::http::v1::services::settings::openapi;
 use crate::http::v1::services::settings::secrets::masked;
+use crate::model::quorum::Quorum;
 use crate::model::service::Settings;
-use crate::model::verdict::quorum::Quorum;
 
 /// The settings, all keys of them.
 #[derive(Serialize, ToSchema)]

@@ -63,6 +63,13 @@ impl Quorum {
     }
 }
 
+/// The default rule: n votes, d down, g degraded: `down` if 2d > n; else `degraded` if 2(d+g) >= n and
+/// d+g > 0; else `up`. No votes: `unknown`.
+#[must_use]
+pub fn majority(votes: impl IntoIterator<Item = CheckStatus>) -> Verdict {
+    Quorum::Majority.judge(votes)
+}
+
 impl fmt::Display for Quorum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -142,6 +149,29 @@ mod tests {
             Verdict::Down => 'd',
         };
         assert_eq!(quorums.map(letter).iter().collect::<String>(), expected);
+    }
+
+    /// Contract 4.3.7, the default verdict rule.
+    #[rstest]
+    #[case("", Verdict::Unknown)]
+    #[case("u", Verdict::Up)]
+    #[case("g", Verdict::Degraded)]
+    #[case("d", Verdict::Down)]
+    #[case("uu", Verdict::Up)]
+    #[case("ud", Verdict::Degraded)]
+    #[case("ug", Verdict::Degraded)]
+    #[case("gd", Verdict::Degraded)]
+    #[case("dd", Verdict::Down)]
+    #[case("uud", Verdict::Up)]
+    #[case("uug", Verdict::Up)]
+    #[case("udg", Verdict::Degraded)]
+    #[case("udd", Verdict::Down)]
+    #[case("gdd", Verdict::Down)]
+    #[case("uudd", Verdict::Degraded)]
+    #[case("uddd", Verdict::Down)]
+    #[case("uuud", Verdict::Up)]
+    fn the_majority_of_fresh_votes_decides(#[case] cast: &str, #[case] verdict: Verdict) {
+        assert_eq!(majority(votes(cast)), verdict);
     }
 
     #[rstest]

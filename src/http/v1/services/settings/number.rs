@@ -1,0 +1,15 @@
+//! Whole numbers among the settings: read over what is stored, within their bounds.
+
+use std::ops::RangeInclusive;
+
+use crate::http::kit::fields::Fields;
+
+/// A whole number that has been given or is stored; one that is wrong is noted.
+pub(super) fn read_number<T>(members: &Fields<'_>, name: &str, bounds: &RangeInclusive<T>, kept: T) -> T
+where
+    T: Copy + Into<i64> + TryFrom<i64>,
+{
+    let bounds = (*bounds.start()).into()..=(*bounds.end()).into();
+    let sent = members.optional(name).and_then(|field| field.integer(bounds));
+    sent.and_then(|number| T::try_from(number).ok()).unwrap_or(kept)
+}
