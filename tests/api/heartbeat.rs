@@ -84,7 +84,8 @@ fn without_settings_a_heartbeat_has_the_defaults() {
 fn a_heartbeat_echoes_its_settings() {
     let client = Server::shared_client();
     let settings = json!({"interval_seconds": 30, "timeout_seconds": 7, "retries": 5, "assigned_probes": ["local"],
-        "probe_roles": {"local": "full"}, "config": {"grace_seconds": 0}});
+        "probe_roles": {"local": "full"}, "config": {"grace_seconds": 0},
+        "confirmation": "any", "recovery_checks": 2, "flapping_changes": 0, "flapping_minutes": 5});
     let body = json!({"name": "x", "check_type": "heartbeat", "target": "the backup", "settings": settings});
     let shown = client.post("/v1/services", &body).expect(201).data();
     let mut expected = settings;

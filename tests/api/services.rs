@@ -10,7 +10,7 @@ use crate::support::server::Server;
 use crate::support::{UNKNOWN_ID, create, create_unconfigured, service};
 
 /// Contract 4.3.1: the keys of a service, in this order.
-const KEYS: &str = "id name check_type check_type_label target status effective_status status_override \
+const KEYS: &str = "id name check_type check_type_label target status effective_status is_flapping status_override \
     status_override_reason status_override_at status_override_by is_paused paused_reason paused_at is_configured \
     configured_at uptime_30d avg_response_ms last_check_at favicon_url tags settings heartbeat created_at updated_at";
 

@@ -58,7 +58,8 @@ fn what_was_written_is_read_back_byte_for_byte() {
     let config = r#"{"method":"POST","headers":{},"auth":{"type":"none"},"body":" {\"a\": 1}\n","follow_redirects":false,"verify_ssl":false,"ip_version":"ipv4","smart_dualstack":true,"conditions":[{"field":"header.X-Cache","operator":"neq","value":"Hit","status":"degraded"},{"field":"response_time_ms","operator":"gt","value":400.0,"status":"down"},{"field":"status_code","operator":"in","value":[500,400,500],"status":"down"},{"field":"json.items.#","operator":"eq","value":true,"status":"down"}]}"#;
     let sent: Value = serde_json::from_str(config).unwrap();
     let settings = json!({"interval_seconds": 604_800, "timeout_seconds": 60, "retries": 5,
-        "assigned_probes": ["local"], "probe_roles": {"local": "full"}, "config": sent});
+        "assigned_probes": ["local"], "probe_roles": {"local": "full"}, "config": sent,
+        "confirmation": 3, "recovery_checks": 10, "flapping_changes": 100, "flapping_minutes": 1_440});
     let id = create_watched(&client, "http://127.0.0.1:9/", &settings);
     let read = client.get(&service(&id)).expect(200);
     assert_eq!(read.data()["settings"], settings);
