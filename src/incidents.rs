@@ -10,6 +10,7 @@
 //! between finds the rest to be done. Among several nodes each follows the services that it watches; whoever writes the
 //! incidents of an organisation holds its lock.
 
+mod desk;
 pub mod follow;
 mod parents;
 mod prose;
@@ -18,7 +19,7 @@ pub mod settle;
 mod tell;
 mod told;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,12 +28,13 @@ use tokio::time::timeout;
 use crate::announcer::Announcer;
 use crate::clock::{Clock, Timestamp};
 use crate::feed::{Feed, News};
+use crate::incidents::desk::Desk;
 use crate::incidents::tell::Told;
 use crate::model::outage::Outage;
 use crate::model::partition::Partitions;
 use crate::model::service::ServiceKey;
 use crate::store::changes::Scope;
-use crate::store::{MainError, StoreError, Transaction, incident_policies, organisations, outages};
+use crate::store::{MainError, StoreError, incident_policies, organisations, outages};
 
 /// The name under which changes are read.
 const READER: &str = "incidents";
@@ -113,7 +115,7 @@ impl Incidents {
 
     /// Looks at outages of one organisation: all of it in one transaction.
     async fn look_at(&self, organisation: i64, services: &[ServiceKey]) -> Result<(), MainError> {
-        let cleared = parents::cleared(self, services).await?;
+        let cleared = parents::cleared(&self.announcer, services, self.clock.now()).await?;
         let transaction = self.announcer.databases.main.begin().await?;
         organisations::lock(&transaction, organisation).await?;
         let Some(organisation) = organisations::get(&transaction, organisation).await? else { return Ok(()) };
@@ -134,23 +136,13 @@ impl Incidents {
         written += settle::all(&desk, told).await?;
         transaction.concerns(Scope::Organisation(organisation.key));
         transaction.commit().await?;
-        asked.look(self).await;
+        asked.look(&self.announcer).await;
         reachable.into_iter().for_each(|service| self.announcer.engine.past_changed(service));
         if written > 0 {
             tracing::info!(organisation = %organisation.id, incidents = written, "incidents were written");
         }
         Ok(())
     }
-}
-
-/// What everybody needs who writes the incidents of an organisation: it is locked, and it is now.
-struct Desk<'a> {
-    transaction: &'a Transaction,
-    organisation: &'a crate::model::access::Organisation,
-    policies: &'a [crate::model::incident_policy::IncidentPolicy],
-    /// Services that need not wait any longer for those that they depend on.
-    cleared: &'a HashSet<ServiceKey>,
-    now: Timestamp,
 }
 
 fn wait(next: Option<Timestamp>, now: Timestamp) -> Duration {

@@ -21,7 +21,6 @@ use tokio::sync::oneshot;
 
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
-pub use crate::engine::fleet::looks::LookAt;
 use crate::engine::fleet::memory::{known_status, remember};
 use crate::engine::retired::Retired;
 use crate::engine::service::{End, Pinged, Redefine, ServiceActor};
@@ -125,6 +124,11 @@ pub struct Retire {
     /// Its last revision.
     pub revision: i64,
 }
+
+/// Look at these services now, from every location, instead of waiting for their turn.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct LookAt(pub Vec<Id>);
 
 /// Services of these partitions may be watched from now on.
 #[derive(Message)]

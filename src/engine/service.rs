@@ -19,7 +19,6 @@ use crate::clock::{STEP_MS, Timestamp};
 use crate::engine::counters::Ticket;
 use crate::engine::definition::{Definition, Task};
 use crate::engine::location::{Reply, RunCheck};
-pub use crate::engine::service::looking::LookNow;
 pub use crate::engine::service::pings::Pinged;
 use crate::engine::service::succession::{carried_over, is_same_watch};
 use crate::engine::service::watching::Watching;
@@ -70,6 +69,11 @@ pub struct CheckFinished {
     /// Counts the attempt.
     pub ticket: Ticket,
 }
+
+/// Look now, from every location.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct LookNow;
 
 /// Stop watching and end.
 #[derive(Message)]

@@ -113,6 +113,6 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
     }
     transaction.commit().await?;
     feed.note_advanced(next);
-    asked.look(incidents).await;
+    asked.look(&incidents.announcer).await;
     Ok(true)
 }

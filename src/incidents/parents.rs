@@ -6,8 +6,9 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use crate::announcer::Announcer;
 use crate::clock::Timestamp;
-use crate::incidents::{Desk, Incidents};
+use crate::incidents::desk::Desk;
 use crate::model::dependency::DependencyGraph;
 use crate::model::outage::Outage;
 use crate::model::service::{Service, ServiceAddress, ServiceKey};
@@ -64,11 +65,11 @@ impl Asked {
     }
 
     /// Asks those that are watched here.
-    pub(super) async fn look(self, incidents: &Incidents) {
+    pub(super) async fn look(self, announcer: &Announcer) {
         if !self.0.is_empty() {
             let ids = self.0.iter().map(|service| service.id).collect();
             // An engine that has stopped looks at nothing.
-            let _ = incidents.announcer.engine.look_at(ids).await;
+            let _ = announcer.engine.look_at(ids).await;
         }
     }
 }
@@ -129,11 +130,11 @@ fn patience_ms(parents: &[Service]) -> i64 {
 /// Those of these services whose wait is over before its time: everything that they depend on has looked since, and is up.
 /// Nothing is locked meanwhile.
 pub(super) async fn cleared(
-    incidents: &Incidents,
+    announcer: &Announcer,
     services: &[ServiceKey],
+    now: Timestamp,
 ) -> Result<HashSet<ServiceKey>, MainError> {
-    let main = incidents.announcer.databases.main.reader();
-    let now = incidents.clock.now();
+    let main = announcer.databases.main.reader();
     let mut held = outages::of_services(main, services).await?;
     held.retain(|outage| outage.held_until.is_some_and(|until| now < until));
     if held.is_empty() {
@@ -144,7 +145,7 @@ pub(super) async fn cleared(
     let parents: BTreeSet<ServiceKey> = keys.iter().flat_map(|child| graph.parents_of(*child)).collect();
     let parents = services::by_keys(main, &parents.into_iter().collect::<Vec<_>>()).await?;
     let addresses: Vec<ServiceAddress> = parents.iter().map(Service::address).collect();
-    let snapshots = incidents.announcer.snapshots_at_once(&addresses).await;
+    let snapshots = announcer.snapshots_at_once(&addresses).await;
     let seen: HashMap<ServiceKey, _> = addresses.iter().map(|address| address.key).zip(snapshots).collect();
     let is_fine = |parent: ServiceKey, since: Timestamp| {
         let snapshot = seen.get(&parent).and_then(Option::as_ref);

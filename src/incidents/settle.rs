@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use crate::clock::Timestamp;
-use crate::incidents::{Desk, prose};
+use crate::incidents::desk::Desk;
+use crate::incidents::prose;
 use crate::model::incident::{IncidentStatus, WholeIncident};
 use crate::model::outage::Outage;
 use crate::model::service::ServiceKey;

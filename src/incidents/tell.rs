@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::incidents::Desk;
+use crate::incidents::desk::Desk;
 use crate::incidents::parents::{Asked, HAVE_THEY_LOOKED_MS, Parents, begin_unreachable, end_unreachable};
 use crate::incidents::told::{Draft, Drafts};
 use crate::model::incident_news::Told as News;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::id::Id;
-use crate::incidents::Desk;
+use crate::incidents::desk::Desk;
 use crate::incidents::prose::{self, Heard};
 use crate::model::automation::{Automation, Edited};
 use crate::model::incident::{Incident, IncidentKind, IncidentStatus, WholeIncident};

@@ -1,17 +1,11 @@
 //! Services that are to be looked at now, because of what happened to others: a service asks what it depends on.
 
-use actix::{Context, Handler, Message};
+use actix::{Context, Handler};
 
-use crate::engine::fleet::Fleet;
+use crate::engine::fleet::{Fleet, LookAt};
 use crate::engine::service::LookNow;
-use crate::id::Id;
 
-/// Look at these services now, from every location, instead of waiting for their turn. Those that are not watched here are
-/// left out, and so are those whose mailbox is full: they are looked at in time.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct LookAt(pub Vec<Id>);
-
+/// Those that are not watched here are left out, and so are those whose mailbox is full: they are looked at in time.
 impl Handler<LookAt> for Fleet {
     type Result = ();
 

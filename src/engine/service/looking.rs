@@ -1,14 +1,9 @@
 //! A look that somebody asks for: every location looks now instead of waiting for its turn.
 
-use actix::{Context, Handler, Message};
+use actix::{Context, Handler};
 
-use crate::engine::service::ServiceActor;
 use crate::engine::service::watching::Watching;
-
-/// Look now.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct LookNow;
+use crate::engine::service::{LookNow, ServiceActor};
 
 impl Handler<LookNow> for ServiceActor {
     type Result = ();

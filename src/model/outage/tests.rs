@@ -104,8 +104,8 @@ proptest! {
     #[test]
     fn who_is_up_is_in_no_trouble(script in "[dgunF?St]{1,40}") {
         let outage = play(&script).0;
-        let flapping = script.rfind('F') > script.rfind('S');
-        let last = script.chars().filter(|step| "dgu".contains(*step)).next_back();
+        let flapping = script.chars().rfind(|step| matches!(step, 'F' | 'S')) == Some('F');
+        let last = script.chars().rfind(|step| "dgu".contains(*step));
         if let Some(outage) = outage {
             prop_assert!(outage.look_at.is_some() || outage.told_at.is_some());
             prop_assert!(outage.recovered_at.is_none() || !outage.is_untold());

@@ -80,14 +80,14 @@ impl Draft {
         IncidentPolicy {
             position: position.unwrap_or(policy.position),
             tag: tag.or_stored(policy.tag),
-            rules: read_rules(fields, policy.rules),
+            rules: read_rules(fields, &policy.rules),
             ..policy
         }
     }
 }
 
 /// What a policy makes of outages; what the body does not say stays.
-pub(in crate::http::v1) fn read_rules(fields: &Fields<'_>, rules: IncidentRules) -> IncidentRules {
+pub(in crate::http::v1) fn read_rules(fields: &Fields<'_>, rules: &IncidentRules) -> IncidentRules {
     let seconds = |name: &str, bounds: RangeInclusive<u32>, stored| {
         fields.optional(name).and_then(|field| read_seconds(&field, &bounds)).unwrap_or(stored)
     };

@@ -367,7 +367,7 @@ mod tests {
             source: TagSource::User,
             created_at: CREATED_AT,
         };
-        let beside = ShownBeside { live, tags: &[tag], heartbeat: None };
+        let beside = ShownBeside { live, tags: &[tag], ..ShownBeside::default() };
         assert_eq!(shown(&service, &beside).to_string(), expected.to_string());
     }
 
