@@ -13,7 +13,7 @@
 mod desk;
 pub mod follow;
 mod parents;
-mod prose;
+pub mod prose;
 pub mod recovery;
 pub mod settle;
 mod tell;

@@ -70,12 +70,6 @@ impl<'a> Text<'a> {
         Self { count: Some(Count { variable: "others", number }), ..self }
     }
 
-    /// The same, while so many services are left.
-    #[must_use]
-    pub const fn with_left(self, number: usize) -> Self {
-        Self { count: Some(Count { variable: "left", number }), ..self }
-    }
-
     /// Somebody has acknowledged, perhaps with a note.
     #[must_use]
     pub const fn acknowledged(by: &'a str, note: Option<&'a str>) -> Self {

@@ -153,8 +153,13 @@ pub(super) async fn cleared(
             seen.verdict == Verdict::Up && seen.last_check_at.is_some_and(|looked| looked > since)
         })
     };
-    let is_cleared =
-        |outage: &&Outage| graph.parents_of(outage.service).all(|parent| is_fine(parent, outage.began_at));
+    let is_cleared = |outage: &&Outage| {
+        let own = |parent: &&Service| graph.parents_of(outage.service).any(|key| key == parent.key);
+        let own: Vec<Service> = parents.iter().filter(own).cloned().collect();
+        // A look that began before they were asked may have been answered before the service failed.
+        let asked_at = outage.held_until.map(|until| until.plus_ms(-patience_ms(&own)));
+        own.iter().all(|parent| asked_at.is_some_and(|asked_at| is_fine(parent.key, asked_at)))
+    };
     Ok(held.iter().filter(is_cleared).map(|outage| outage.service).collect())
 }
 

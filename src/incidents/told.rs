@@ -64,7 +64,7 @@ impl Draft {
     /// Tells it of an outage.
     pub(super) fn tell(&mut self, told: Told, outage: Outage) {
         let news = self.after.tell(&told);
-        self.heard.push(Heard { news, kind: told.kind, service: told.service.name });
+        self.heard.push(Heard { news, kind: told.kind });
         self.outages.push(outage);
     }
 
@@ -91,7 +91,7 @@ impl Draft {
         let is_title_ours = self.after.automation.is_some_and(|automation| !automation.edited.title);
         if is_title_ours && self.heard.iter().any(|heard| heard.news != News::Nothing) {
             let kind = prose::worst_kind(&self.after, &self.heard);
-            self.after.incident.title = prose::title(&self.after, kind, desk.organisation);
+            self.after.incident.title = prose::title(&self.after.services, kind, desk.organisation);
         }
         let status = match self.after.incident.status {
             // It is not over after all.
@@ -99,7 +99,7 @@ impl Draft {
             status => status,
         };
         let messages = match (&self.before, self.heard.first()) {
-            (None, Some(first)) => vec![prose::opened(first, desk.organisation)],
+            (None, Some(first)) => vec![prose::opened(*first, desk.organisation)],
             _ => prose::entries(&self.heard, desk.organisation),
         };
         for message in messages {

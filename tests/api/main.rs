@@ -18,6 +18,7 @@ mod clients;
 mod component_tree;
 mod components;
 mod custom_domains;
+mod dependencies;
 mod edges;
 mod effective_status;
 mod empty_lists;

@@ -12,7 +12,8 @@ use crate::support::{UNKNOWN_ID, create, create_unconfigured, service};
 /// Contract 4.3.1: the keys of a service, in this order.
 const KEYS: &str = "id name check_type check_type_label target status effective_status is_flapping status_override \
     status_override_reason status_override_at status_override_by is_paused paused_reason paused_at is_configured \
-    configured_at uptime_30d avg_response_ms last_check_at favicon_url tags settings heartbeat created_at updated_at";
+    configured_at uptime_30d avg_response_ms last_check_at favicon_url tags settings heartbeat created_at updated_at \
+    depends_on unreachable";
 
 /// Contract 4.3.2: 201, `Location`, the whole object; without settings it is not checked.
 #[test]

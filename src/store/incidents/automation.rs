@@ -1,5 +1,7 @@
 //! Which incidents the engine has opened, and what people have edited in them.
 
+use std::collections::HashSet;
+
 use sea_orm::sea_query::{Query, SelectStatement};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, JoinType, QueryFilter,
@@ -23,6 +25,22 @@ pub(super) async fn find(
         edited: Edited::from_words(&row.edited.unwrap_or_default()),
     };
     Ok(row.map(automation))
+}
+
+/// Those of these incidents that the engine has opened and whose title no person has written.
+///
+/// # Errors
+/// When the database fails.
+pub async fn with_own_titles(
+    connection: &impl ConnectionTrait,
+    incidents: &[i64],
+) -> Result<HashSet<i64>, MainError> {
+    let rows = Entity::find().filter(Column::IncidentId.is_in(incidents.iter().copied()));
+    let rows = rows.all(connection).await?;
+    let is_ours = |row: &&watchkeeper_entities::incident_automation::Model| {
+        !Edited::from_words(row.edited.as_deref().unwrap_or_default()).title
+    };
+    Ok(rows.iter().filter(is_ours).map(|row| row.incident_id).collect())
 }
 
 /// Stores a change of it.

@@ -16,22 +16,14 @@ incident-unstable = { $others ->
    *[other] { $service } und { $others } weitere Dienste sind instabil
 }
 
-opened-down = { $service } antwortet nicht, wie es soll. Wir gehen dem nach.
-opened-degraded = { $service } funktioniert, aber nicht, wie es soll. Wir gehen dem nach.
-opened-unstable = { $service } fällt immer wieder aus und kommt zurück. Wir gehen dem nach.
+opened-down = Es kommt keine Antwort, wie sie sein soll. Wir gehen dem nach.
+opened-degraded = Es funktioniert, aber nicht, wie es soll. Wir gehen dem nach.
+opened-unstable = Immer wieder kommt es zu Ausfällen. Wir gehen dem nach.
 
-joined = { $others ->
-    [0] { $service } ist ebenfalls betroffen.
-    [one] { $service } und ein weiterer Dienst sind ebenfalls betroffen.
-   *[other] { $service } und { $others } weitere Dienste sind ebenfalls betroffen.
-}
-worsened = { $service } ist jetzt ausgefallen.
-unstable = { $service } fällt immer wieder aus und kommt zurück.
-relapsed = { $service } ist wieder betroffen.
-recovered = { $left ->
-    [one] { $service } funktioniert wieder. Ein Dienst ist noch betroffen.
-   *[other] { $service } funktioniert wieder. { $left } Dienste sind noch betroffen.
-}
+joined = Weitere Dienste sind betroffen.
+worsened = Was beeinträchtigt war, ist jetzt ausgefallen.
+unstable = Ein Dienst fällt immer wieder aus und kommt zurück.
+relapsed = Was wieder funktionierte, ist erneut betroffen.
 monitoring = Alles funktioniert wieder. Wir beobachten die Lage weiter.
 resolved = Alles funktioniert wieder.
 

@@ -16,22 +16,14 @@ incident-unstable = { $others ->
    *[other] { $service } and { $others } other services are unstable
 }
 
-opened-down = { $service } does not answer as it should. We are looking into it.
-opened-degraded = { $service } works, but not as it should. We are looking into it.
-opened-unstable = { $service } changes between working and not working again and again. We are looking into it.
+opened-down = No answer comes as it should. We are looking into it.
+opened-degraded = It works, but not as it should. We are looking into it.
+opened-unstable = It changes between working and not working again and again. We are looking into it.
 
-joined = { $others ->
-    [0] { $service } is affected as well.
-    [one] { $service } and one other service are affected as well.
-   *[other] { $service } and { $others } other services are affected as well.
-}
-worsened = { $service } is down now.
-unstable = { $service } changes between working and not working again and again.
-relapsed = { $service } is affected again.
-recovered = { $left ->
-    [one] { $service } works again. One service is still affected.
-   *[other] { $service } works again. { $left } services are still affected.
-}
+joined = More services are affected.
+worsened = What was degraded is down now.
+unstable = A service changes between working and not working again and again.
+relapsed = What worked again is affected again.
 monitoring = Everything works again. We keep watching.
 resolved = Everything works again.
 

@@ -23,7 +23,7 @@ use crate::http::kit::reply::Reply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::incidents::draft::{Draft, Links, states_open};
-use crate::http::v1::incidents::sharing::{Hidden, Seen};
+use crate::http::v1::incidents::sharing::{Hidden, Seen, retitle};
 use crate::http::v1::incidents::view::{IncidentRowView, IncidentView};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
@@ -36,7 +36,8 @@ pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiErr
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let reader = state.databases.main.reader();
     let window = request.window();
-    let (rows, total) = incidents::list::page(reader, caller.sight(), &filter, window).await?;
+    let (mut rows, total) = incidents::list::page(reader, caller.sight(), &filter, window).await?;
+    retitle(reader, &caller, &mut rows).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let row = |(incident, services): &(Incident, Vec<Affected>)| {
         to_json(&IncidentRowView::of(incident, services, &languages))

@@ -8,6 +8,7 @@ use crate::http::kit::reply::Reply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::incidents::filters;
+use crate::http::v1::incidents::sharing::retitle;
 use crate::http::v1::incidents::view::ServiceIncidentView;
 use crate::http::v1::state::AppState;
 use crate::model::incident::{Affected, Incident};
@@ -22,7 +23,8 @@ pub(in crate::http) async fn list_service_incidents(call: Call<AppState>) -> Res
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let reader = state.databases.main.reader();
     let window = request.window();
-    let (rows, total) = list::page(reader, caller.sight(), &filter, window).await?;
+    let (mut rows, total) = list::page(reader, caller.sight(), &filter, window).await?;
+    retitle(reader, &caller, &mut rows).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let row = |(incident, services): &(Incident, Vec<Affected>)| {
         to_json(&ServiceIncidentView::of(incident, services, service, &languages))

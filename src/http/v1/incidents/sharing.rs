@@ -5,7 +5,9 @@
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
+use crate::incidents::prose;
 use crate::model::incident::{Affected, ChosenPage, Incident, WholeIncident};
+use crate::model::translated::Translated;
 use crate::store::{Connection, incidents};
 
 /// An incident as its caller sees it: what an answer may show.
@@ -22,7 +24,11 @@ impl Seen {
         caller: &Caller,
         incident: Incident,
     ) -> Result<Self, ApiError> {
-        Ok(Self(incidents::whole(connection, caller.sight(), incident).await?))
+        let mut whole = incidents::whole(connection, caller.sight(), incident).await?;
+        if caller.sight().is_confined() {
+            name_seen_services(&mut whole, caller);
+        }
+        Ok(Self(whole))
     }
 
     /// Returns what may be shown.
@@ -36,6 +42,8 @@ impl Seen {
 pub(super) struct Hidden {
     pub(super) services: Vec<Affected>,
     pub(super) statuspages: Vec<ChosenPage>,
+    /// The title as its caller may read it; `None` = as it is.
+    title: Option<Translated>,
 }
 
 impl Hidden {
@@ -56,7 +64,8 @@ impl Hidden {
         let services = services.filter(|one| seen.services.iter().all(|other| other.service != one.service));
         let pages = whole.statuspages.iter();
         let pages = pages.filter(|one| seen.statuspages.iter().all(|other| other.key != one.key));
-        Ok(Self { services: services.cloned().collect(), statuspages: pages.cloned().collect() })
+        let title = Some(seen.incident.title.clone());
+        Ok(Self { services: services.cloned().collect(), statuspages: pages.cloned().collect(), title })
     }
 
     /// Passes when the incident concerns nobody else.
@@ -86,6 +95,41 @@ impl Hidden {
     pub(super) fn seen(&self, mut whole: WholeIncident) -> Seen {
         whole.services.retain(|one| self.services.iter().all(|hidden| hidden.service != one.service));
         whole.statuspages.retain(|one| self.statuspages.iter().all(|hidden| hidden.key != one.key));
+        if let Some(title) = self.title.clone().filter(|_| !self.services.is_empty()) {
+            whole.incident.title = title;
+        }
         Seen(whole)
     }
+}
+
+/// A title that the engine has written names services: for a confined caller only those that it sees.
+fn name_seen_services(whole: &mut WholeIncident, caller: &Caller) {
+    if whole.automation.is_some_and(|automation| !automation.edited.title) {
+        whole.incident.title = seen_title(&whole.services, caller);
+    }
+}
+
+/// The title of an incident of the engine, as if it affected these services alone.
+fn seen_title(services: &[Affected], caller: &Caller) -> Translated {
+    prose::title(services, prose::worst_impact(services), &caller.organisation)
+}
+
+/// Gives incidents in a list the titles that their caller may read.
+///
+/// # Errors
+/// 503, 500.
+pub(super) async fn retitle(
+    connection: &impl Connection,
+    caller: &Caller,
+    rows: &mut [(Incident, Vec<Affected>)],
+) -> Result<(), ApiError> {
+    if !caller.sight().is_confined() {
+        return Ok(());
+    }
+    let keys: Vec<i64> = rows.iter().map(|(incident, _)| incident.key).collect();
+    let generated = incidents::automation::with_own_titles(connection, &keys).await?;
+    for (incident, services) in rows.iter_mut().filter(|(incident, _)| generated.contains(&incident.key)) {
+        incident.title = seen_title(services, caller);
+    }
+    Ok(())
 }

@@ -354,7 +354,8 @@ mod tests {
                 },
                 "confirmation": "majority", "recovery_checks": 1, "flapping_changes": 6, "flapping_minutes": 30
             },
-            "heartbeat": null, "created_at": "2026-11-01T08:00:00.000Z", "updated_at": "2026-11-01T08:00:00.000Z"
+            "heartbeat": null, "created_at": "2026-11-01T08:00:00.000Z", "updated_at": "2026-11-01T08:00:00.000Z", "depends_on": [],
+            "unreachable": null
         }"##,
         )
         .unwrap();

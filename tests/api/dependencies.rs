@@ -1,0 +1,145 @@
+//! `depends_on` of a service, and what it means for those that fail behind another one.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::support::client::Client;
+use crate::support::server::Server;
+use crate::support::target::Target;
+use crate::support::{UNKNOWN_ID, create, eventually, service, until_status};
+
+fn manual(client: &Client, name: &str, more: &Value) -> String {
+    let mut body = json!({"name": name, "check_type": "manual"});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    create(client, &body)
+}
+
+fn watched(client: &Client, name: &str, target: &Target, depends_on: &[&str]) -> String {
+    let body = json!({"name": name, "check_type": "http", "target": target.url(), "depends_on": depends_on,
+        "settings": {"interval_seconds": 1, "retries": 0}});
+    create(client, &body)
+}
+
+fn depends_on(client: &Client, id: &str) -> Value {
+    client.get(&service(id)).expect(200).data()["depends_on"].clone()
+}
+
+/// Services by id, tags by id or name; the order stays, repetitions go, `[]` clears.
+#[test]
+fn a_service_depends_on_services_and_tags() {
+    let client = Server::shared().tenant("business");
+    let gateway = manual(&client, "Gateway", &json!({"tags": ["net:core"]}));
+    let tag = client.get("/v1/tags").expect(200).data()[0]["id"].as_str().unwrap().to_owned();
+    let id =
+        manual(&client, "Shop", &json!({"depends_on": ["net:core", gateway, tag, format!(" {gateway} ")]}));
+    let expected = json!([
+        {"kind": "tag", "id": tag, "name": "net:core"},
+        {"kind": "service", "id": gateway, "name": "Gateway"},
+    ]);
+    assert_eq!(depends_on(&client, &id), expected);
+    assert_eq!(client.get(&service(&id)).expect(200).data()["unreachable"], Value::Null);
+    client.patch(&service(&id), &json!({"name": "Shop front"})).expect(200);
+    assert_eq!(depends_on(&client, &id), expected, "what is not sent stays");
+    let changed = client.patch(&service(&id), &json!({"depends_on": [gateway]})).expect(200).data();
+    assert_eq!(changed["depends_on"].as_array().unwrap().len(), 1);
+    client.delete(&service(&gateway)).expect(200);
+    assert_eq!(depends_on(&client, &id), json!([]), "what is gone is nothing to depend on");
+    client.patch(&service(&id), &json!({"depends_on": [tag]})).expect(200);
+    let refused = client.delete(&format!("/v1/tags/{tag}")).expect(422).json();
+    assert_eq!(refused["errors"], json!({"tag": ["This tag is still in use: service Shop front."]}));
+    client.patch(&service(&id), &json!({"depends_on": []})).expect(200);
+    client.delete(&format!("/v1/tags/{tag}")).expect(200);
+}
+
+#[rstest]
+#[case(json!("x"), "depends_on", "This value must be a list.")]
+#[case(json!(null), "depends_on", "This field must not be null.")]
+#[case(json!([1]), "depends_on.0", "This value must be a string.")]
+#[case(json!([UNKNOWN_ID]), "depends_on.0", "No service or tag with the ID or name AAAAAAAAAAAAAAAAAAAAA exists.")]
+#[case(json!(["no:tag"]), "depends_on.0", "No service or tag with the ID or name no:tag exists.")]
+#[case(json!(vec!["x"; 21]), "depends_on", "Send at most 20 entries.")]
+fn a_wrong_entry_is_named(#[case] sent: Value, #[case] field: &str, #[case] message: &str) {
+    let client = Server::shared().tenant("business");
+    let body = json!({"name": "Shop", "check_type": "manual", "depends_on": sent});
+    let errors = client.post("/v1/services", &body).expect(422).json()["errors"].clone();
+    assert_eq!(errors, json!({field: [message]}));
+    assert_eq!(client.get("/v1/services").expect(200).json()["meta"]["total"], 0);
+}
+
+/// Contract 1.5: a service or tag of somebody else is not there.
+#[test]
+fn nobody_depends_on_what_belongs_to_others() {
+    let server = Server::shared();
+    let (ours, theirs) = (server.tenant("business"), server.tenant("business"));
+    let foreign = manual(&theirs, "theirs", &json!({"tags": ["theirs"]}));
+    for entry in [foreign.as_str(), "theirs"] {
+        let body = json!({"name": "Shop", "check_type": "manual", "depends_on": [entry]});
+        let errors = ours.post("/v1/services", &body).expect(422).json()["errors"].clone();
+        let message = format!("No service or tag with the ID or name {entry} exists.");
+        assert_eq!(errors, json!({"depends_on.0": [message]}));
+    }
+}
+
+/// A circle is refused and named, whether a service or a tag closes it; nothing is stored.
+#[test]
+fn a_circle_is_refused() {
+    let client = Server::shared().tenant("business");
+    let a = manual(&client, "a", &json!({"tags": ["other"]}));
+    let b = manual(&client, "b", &json!({"depends_on": [a]}));
+    let c = manual(&client, "c", &json!({"depends_on": [b]}));
+    let refused = client.patch(&service(&a), &json!({"depends_on": [c]})).expect(422).json();
+    let message = refused["errors"]["depends_on"][0].as_str().unwrap().to_owned();
+    assert_eq!(message, "These services would depend on each other: a → c → b → a.");
+    assert_eq!(depends_on(&client, &a), json!([]));
+    client.patch(&service(&a), &json!({"depends_on": ["other"]})).expect(200);
+    let refused = client.patch(&service(&c), &json!({"tags": ["other"]})).expect(422).json();
+    assert!(refused["errors"]["tags"][0].as_str().unwrap().starts_with("These services would"), "{refused}");
+    client.patch(&service(&a), &json!({"depends_on": [a]})).expect(200);
+    assert_eq!(client.get(&service(&c)).expect(200).data()["tags"], json!([]));
+}
+
+/// Many services behind one that dies: one incident, whichever fails first; their time counts for nothing meanwhile.
+#[tokio::test]
+async fn what_fails_behind_another_one_is_unreachable() {
+    let server = Server::start();
+    let client = server.client();
+    let policy = client.get("/v1/incident-policies").expect(200).data()[0]["id"].as_str().unwrap().to_owned();
+    let each = json!({"group_by": "none", "resolve_after_seconds": 0});
+    client.patch(&format!("/v1/incident-policies/{policy}"), &each).expect(200);
+    let mut target = Target::start();
+    let gateway = watched(&client, "Gateway", &target, &[]);
+    let behind: Vec<String> =
+        (0..200).map(|number| watched(&client, &format!("behind {number}"), &target, &[&gateway])).collect();
+    for id in behind.iter().chain([&gateway]) {
+        until_status(&client, id, "up").await;
+    }
+    target.stop();
+    for id in behind.iter().chain([&gateway]) {
+        until_status(&client, id, "down").await;
+    }
+    let seen = eventually("it is unreachable", || {
+        let seen = client.get(&service(&behind[199])).expect(200).data();
+        (!seen["unreachable"].is_null()).then_some(seen)
+    })
+    .await;
+    assert_eq!(seen["unreachable"]["because_of"], json!([{"id": gateway, "name": "Gateway"}]));
+    assert_eq!(seen["status"], "down", "what was measured stays");
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    let incidents = client.get("/v1/incidents").expect(200).json();
+    assert_eq!(incidents["meta"]["total"], 1, "{incidents}");
+    assert_eq!(incidents["data"][0]["title"], "Gateway is down");
+    target.start_again();
+    for id in &behind {
+        until_status(&client, id, "up").await;
+    }
+    eventually("all can be reached", || {
+        let unreachable = |id: &String| !client.get(&service(id)).expect(200).data()["unreachable"].is_null();
+        (!behind.iter().any(unreachable)).then_some(())
+    })
+    .await;
+    let today = client.get(&format!("{}/uptime?days=1", service(&behind[0]))).expect(200).data();
+    let of_gateway = client.get(&format!("{}/uptime?days=1", service(&gateway))).expect(200).data();
+    let down = |days: &Value| days[0]["downtime_seconds"].as_i64().unwrap();
+    assert!(down(&today) <= 1 && down(&of_gateway) >= 2, "{today} {of_gateway}");
+    assert_eq!(client.get("/v1/incidents").expect(200).json()["meta"]["total"], 1);
+}
