@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::announcer::Announcer;
 use crate::clock::Timestamp;
+use crate::engine::aggregator::Snapshot;
 use crate::incidents::desk::Desk;
 use crate::model::dependency::DependencyGraph;
 use crate::model::outage::Outage;
@@ -93,7 +94,7 @@ pub(super) async fn note_changes(
             continue;
         }
         let parents = services::by_keys(transaction, &parents).await?;
-        outage.held_until = Some(now.plus_ms(patience_ms(&parents)));
+        outage.held_until = Some(now.plus_ms(patience_ms(parents.iter())));
         asked.add(parents.iter().map(Service::address));
     }
     let children: BTreeSet<ServiceKey> = touched
@@ -118,13 +119,13 @@ const fn waits_for_others(outage: &Outage) -> bool {
 }
 
 /// The longest that a look at one of these takes, all attempts together.
-fn patience_ms(parents: &[Service]) -> i64 {
+fn patience_ms<'a>(asked: impl Iterator<Item = &'a Service>) -> i64 {
     let takes = |service: &Service| {
         let settings = service.settings.as_ref()?;
         let attempts = i64::from(settings.retries) + 1;
         Some(attempts * (i64::from(settings.timeout_seconds) * 1_000 + BESIDE_TIMEOUT_MS))
     };
-    parents.iter().filter_map(takes).max().unwrap_or_default().min(PATIENCE_MAX_MS)
+    asked.filter_map(takes).max().unwrap_or_default().min(PATIENCE_MAX_MS)
 }
 
 /// Those of these services whose wait is over before its time: everything that they depend on has looked since, and is up.
@@ -142,25 +143,51 @@ pub(super) async fn cleared(
     }
     let keys: Vec<ServiceKey> = held.iter().map(|outage| outage.service).collect();
     let graph = dependencies::around(main, &keys).await?;
-    let parents: BTreeSet<ServiceKey> = keys.iter().flat_map(|child| graph.parents_of(*child)).collect();
-    let parents = services::by_keys(main, &parents.into_iter().collect::<Vec<_>>()).await?;
-    let addresses: Vec<ServiceAddress> = parents.iter().map(Service::address).collect();
-    let snapshots = announcer.snapshots_at_once(&addresses).await;
-    let seen: HashMap<ServiceKey, _> = addresses.iter().map(|address| address.key).zip(snapshots).collect();
-    let is_fine = |parent: ServiceKey, since: Timestamp| {
-        let snapshot = seen.get(&parent).and_then(Option::as_ref);
-        snapshot.is_some_and(|seen| {
-            seen.verdict == Verdict::Up && seen.last_check_at.is_some_and(|looked| looked > since)
-        })
-    };
+    let parents = keys.iter().flat_map(|child| graph.parents_of(*child));
+    let all: BTreeSet<ServiceKey> = parents.chain(keys.iter().copied()).collect();
+    let all = services::by_keys(main, &all.into_iter().collect::<Vec<_>>()).await?;
+    let addresses: Vec<ServiceAddress> = all.iter().map(Service::address).collect();
+    let snapshots = announcer.snapshots_at_once(&addresses).await.into_iter().map(Option::unwrap_or_default);
+    let seen: HashMap<ServiceKey, Seen> = all
+        .iter()
+        .zip(snapshots)
+        .map(|(service, snapshot)| (service.key, Seen { service, snapshot }))
+        .collect();
     let is_cleared = |outage: &&Outage| {
-        let own = |parent: &&Service| graph.parents_of(outage.service).any(|key| key == parent.key);
-        let own: Vec<Service> = parents.iter().filter(own).cloned().collect();
-        // A look that began before they were asked may have been answered before the service failed.
-        let asked_at = outage.held_until.map(|until| until.plus_ms(-patience_ms(&own)));
-        own.iter().all(|parent| asked_at.is_some_and(|asked_at| is_fine(parent.key, asked_at)))
+        let own = seen.get(&outage.service);
+        let parents: Vec<&Seen> =
+            graph.parents_of(outage.service).filter_map(|parent| seen.get(&parent)).collect();
+        own.is_some_and(|own| own.is_cleared(outage, &parents))
     };
     Ok(held.iter().filter(is_cleared).map(|outage| outage.service).collect())
+}
+
+/// A service with what is known of it just now.
+struct Seen<'a> {
+    service: &'a Service,
+    snapshot: Snapshot,
+}
+
+impl Seen<'_> {
+    /// Returns true if the wait of this service, which is in trouble, is over before its time.
+    fn is_cleared(&self, outage: &Outage, parents: &[&Self]) -> bool {
+        let Some(held_until) = outage.held_until else { return true };
+        let own_patience_ms = patience_ms(std::iter::once(self.service));
+        if held_until == outage.began_at.plus_ms(own_patience_ms) {
+            // What it depends on is back: it has looked since then, and has not come back with it. That it is up may be on its
+            // way to the database.
+            return self.snapshot.verdict != Verdict::Up && self.has_looked_since(outage.began_at);
+        }
+        // A look that began before they were asked may have been answered before the service failed.
+        let asked_at = held_until.plus_ms(-patience_ms(parents.iter().map(|parent| parent.service)));
+        let is_fine =
+            |parent: &&Self| parent.snapshot.verdict == Verdict::Up && parent.has_looked_since(asked_at);
+        parents.iter().all(is_fine)
+    }
+
+    fn has_looked_since(&self, since: Timestamp) -> bool {
+        self.snapshot.last_check_at.is_some_and(|looked| looked > since)
+    }
 }
 
 /// A service cannot be reached because of another one: its time counts for nothing from the start of its trouble.
@@ -177,7 +204,7 @@ pub(super) async fn end_unreachable(
     own: &Service,
 ) -> Result<Outage, MainError> {
     windows::close_unreachable(desk.transaction, outage.service, desk.now).await?;
-    let held_until = desk.now.plus_ms(patience_ms(std::slice::from_ref(own)));
+    let held_until = desk.now.plus_ms(patience_ms(std::iter::once(own)));
     Ok(Outage {
         began_at: desk.now,
         unreachable_since: None,

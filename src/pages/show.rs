@@ -9,6 +9,7 @@ use crate::model::asset::AssetKind;
 use crate::model::component::status::{Derived, statuses};
 use crate::model::component::tree::Tree;
 use crate::model::component::{Component, ComponentKey};
+use crate::model::dependency::Unreachable;
 use crate::model::incident::IncidentStatus;
 use crate::model::language::choose;
 use crate::model::maintenance::MaintenanceStatus;
@@ -23,7 +24,7 @@ use crate::pages::visit::Visit;
 use crate::pages::words::Words;
 use crate::pages::{Pages, answer};
 use crate::store::announcements::{self, Announced, ShowingPage, TouchedService};
-use crate::store::{MainError, assets, components, organisations, page_facts};
+use crate::store::{MainError, assets, components, organisations, page_facts, reach};
 
 impl Pages {
     /// Returns the measured verdicts of these services. What nobody watches just now is not known, and a visitor need
@@ -64,15 +65,18 @@ impl Pages {
         let verdicts = self.verdicts(&facts.services).await;
         let derived = statuses(&components, &facts, &verdicts);
         let ordered = Tree::of(&components).depth_first();
-        let parts: Vec<Part<'_>> = ordered.into_iter().map(|component| part(component, &derived)).collect();
         let visible = components.iter().filter(|component| is_seen(component, &derived));
         let linked: HashMap<ServiceKey, String> = visible
             .filter_map(|component| Some((component.service?, reader.text(&component.name))))
             .collect();
+        let shown: Vec<ServiceKey> = linked.keys().copied().collect();
+        let unreachable = reach::unreachable(main, &shown).await?;
+        let part = |component| part(component, &derived, because_of(component, &unreachable, &linked));
+        let parts: Vec<Part<'_>> = ordered.into_iter().map(part).collect();
         let showing = ShowingPage {
             organisation: page.organisation,
             statuspage: page.key,
-            services: linked.keys().copied().collect(),
+            services: shown.into_iter().collect(),
         };
         let incidents = announcements::incidents(main, &showing).await?;
         let maintenances = announcements::maintenances(main, &showing).await?;
@@ -111,7 +115,22 @@ impl Pages {
     }
 }
 
-fn part<'a>(component: &'a Component, derived: &HashMap<ComponentKey, Derived>) -> Part<'a> {
+/// Returns the names under which visitors know what the service of a component cannot be reached because of; `None` while
+/// it can be.
+fn because_of(
+    component: &Component,
+    unreachable: &HashMap<ServiceKey, Unreachable>,
+    linked: &HashMap<ServiceKey, String>,
+) -> Option<Vec<String>> {
+    let Unreachable { because_of, .. } = unreachable.get(&component.service?)?;
+    Some(because_of.iter().filter_map(|parent| linked.get(&parent.key)).cloned().collect())
+}
+
+fn part<'a>(
+    component: &'a Component,
+    derived: &HashMap<ComponentKey, Derived>,
+    because_of: Option<Vec<String>>,
+) -> Part<'a> {
     let status = derived.get(&component.key).and_then(|derived| derived.effective);
     Part {
         key: component.key,
@@ -119,6 +138,7 @@ fn part<'a>(component: &'a Component, derived: &HashMap<ComponentKey, Derived>) 
         name: &component.name,
         description: component.description.as_ref(),
         status,
+        because_of,
         is_group: component.is_group,
         hides_operational: component.hide_operational_children,
         is_open_at_first: component.default_open,

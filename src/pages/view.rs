@@ -67,6 +67,8 @@ pub(super) struct Entry {
     pub(super) name: String,
     pub(super) description: Option<String>,
     pub(super) badge: Badge,
+    /// Says because of what it cannot be reached.
+    pub(super) because_of: Option<String>,
     pub(super) is_group: bool,
     pub(super) is_open: bool,
     pub(super) children: Vec<Self>,
@@ -116,6 +118,8 @@ pub(super) struct Part<'a> {
     pub(super) description: Option<&'a Translated>,
     /// The component status; `None` = visitors do not see it.
     pub(super) status: Option<ComponentStatus>,
+    /// Set while its service cannot be reached because of others: the names of those that the page shows.
+    pub(super) because_of: Option<Vec<String>>,
     pub(super) is_group: bool,
     pub(super) hides_operational: bool,
     pub(super) is_open_at_first: bool,
@@ -136,6 +140,13 @@ impl Reader<'_> {
 
     fn badge(&self, status: ComponentStatus) -> Badge {
         Badge { class: status.as_str(), text: self.words.component(status) }
+    }
+
+    fn because_of(&self, names: &[String]) -> String {
+        if names.is_empty() {
+            return self.words.because_of_another.to_owned();
+        }
+        format!("{} {}.", self.words.because_of, names.join(", "))
     }
 
     /// Returns the badge that stands above everything.
@@ -184,6 +195,7 @@ impl Reader<'_> {
             name: self.text(part.name),
             description: part.description.map(|text| self.text(text)),
             badge: self.badge(status),
+            because_of: part.because_of.as_ref().map(|names| self.because_of(names)),
             is_group: part.is_group,
             is_open: part.is_open_at_first || is_trouble,
             children,
@@ -216,6 +228,7 @@ mod tests {
             name,
             description: None,
             status,
+            because_of: None,
             is_group: false,
             hides_operational: false,
             is_open_at_first: false,

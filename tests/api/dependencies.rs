@@ -3,7 +3,7 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::support::client::Client;
+use crate::support::client::{Client, exchange};
 use crate::support::server::Server;
 use crate::support::target::Target;
 use crate::support::{UNKNOWN_ID, create, eventually, service, until_status};
@@ -124,6 +124,19 @@ async fn what_fails_behind_another_one_is_unreachable() {
     .await;
     assert_eq!(seen["unreachable"]["because_of"], json!([{"id": gateway, "name": "Gateway"}]));
     assert_eq!(seen["status"], "down", "what was measured stays");
+    let page =
+        client.post("/v1/statuspages", &json!({"name": "Our lines", "slug": "our-lines"})).expect(201).data();
+    let path = format!("/v1/statuspages/{}", page["id"].as_str().unwrap());
+    let shown = |id: &str, name: &str| {
+        let component = json!({"name": name, "service_id": id});
+        client.post(&format!("{path}/components"), &component).expect(201);
+        let head = "GET / HTTP/1.1\r\nHost: our-lines.localhost\r\nConnection: close\r\n\r\n";
+        exchange(client.address, head.as_bytes()).expect(200).body
+    };
+    let html = shown(&behind[0], "Shop");
+    assert!(html.contains("Cannot be reached because of another system."), "{html}");
+    let html = shown(&gateway, "Line");
+    assert!(html.contains("Cannot be reached because of Line."), "the name that visitors know: {html}");
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
     let incidents = client.get("/v1/incidents").expect(200).json();
     assert_eq!(incidents["meta"]["total"], 1, "{incidents}");
@@ -141,5 +154,6 @@ async fn what_fails_behind_another_one_is_unreachable() {
     let of_gateway = client.get(&format!("{}/uptime?days=1", service(&gateway))).expect(200).data();
     let down = |days: &Value| days[0]["downtime_seconds"].as_i64().unwrap();
     assert!(down(&today) <= 1 && down(&of_gateway) >= 2, "{today} {of_gateway}");
-    assert_eq!(client.get("/v1/incidents").expect(200).json()["meta"]["total"], 1);
+    let incidents = client.get("/v1/incidents").expect(200).json();
+    assert_eq!(incidents["meta"]["total"], 1, "{incidents}");
 }
