@@ -64,7 +64,7 @@ pub async fn run(incidents: Incidents, retry: Duration) {
                 if std::mem::take(&mut is_failing) {
                     tracing::info!("incidents follow the services again");
                 }
-                // Whoever rings or not: it is time to look.
+                // Changes come before the time, or the time has come.
                 let _ = timeout(next, incidents.news.wait()).await;
             }
             Err(error) => {
@@ -88,29 +88,28 @@ impl Incidents {
         if partitions.is_empty() {
             return Ok(LONGEST);
         }
+        let now = self.clock.now();
         follow::all(self, feed, partitions).await?;
-        self.look(partitions).await?;
+        // Not those that are due again meanwhile: however many there are, changes are followed in between.
+        while self.look(partitions, now).await? {
+            follow::all(self, feed, partitions).await?;
+        }
         let next = outages::next_look(self.announcer.databases.main.reader(), partitions).await?;
         Ok(wait(next, self.clock.now()))
     }
 
-    /// Looks at every outage whose time has come.
-    async fn look(&self, partitions: Partitions) -> Result<(), StoreError> {
-        loop {
-            let main = self.announcer.databases.main.reader();
-            let due = outages::due(main, partitions, self.clock.now(), AT_ONCE).await?;
-            let is_all = (due.len() as u64) < AT_ONCE;
-            let mut by_organisation: BTreeMap<i64, Vec<ServiceKey>> = BTreeMap::new();
-            for outage in &due {
-                by_organisation.entry(outage.organisation).or_default().push(outage.service);
-            }
-            for (organisation, services) in by_organisation {
-                self.look_at(organisation, &services).await?;
-            }
-            if is_all {
-                return Ok(());
-            }
+    /// Looks at some outages whose time had come by `now`; `false` when there are no more.
+    async fn look(&self, partitions: Partitions, now: Timestamp) -> Result<bool, StoreError> {
+        let main = self.announcer.databases.main.reader();
+        let due = outages::due(main, partitions, now, AT_ONCE).await?;
+        let mut by_organisation: BTreeMap<i64, Vec<ServiceKey>> = BTreeMap::new();
+        for outage in &due {
+            by_organisation.entry(outage.organisation).or_default().push(outage.service);
         }
+        for (organisation, services) in by_organisation {
+            self.look_at(organisation, &services).await?;
+        }
+        Ok(due.len() as u64 == AT_ONCE)
     }
 
     /// Looks at outages of one organisation: all of it in one transaction.

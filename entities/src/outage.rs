@@ -28,6 +28,8 @@ pub struct Model {
     pub incident_id: Option<i64>,
     /// Time of its return, if the incident waits whether that lasts.
     pub recovered_at: Option<i64>,
+    /// Time at which services that it depends on were asked to look, or it itself was.
+    pub asked_at: Option<i64>,
     /// It becomes no incident before.
     pub held_until: Option<i64>,
     /// Since when a service that it depends on is down.

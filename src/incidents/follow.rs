@@ -15,6 +15,9 @@ use crate::store::history::{changes, feed as history_feed};
 use crate::store::incidents::recovery::mark_service;
 use crate::store::{MainError, StoreError, outages, services, windows};
 
+/// Most changes that come in while the first ones are read; beyond that a service may be taken for one that was down before.
+const NEWER_MAX: u64 = 10_000;
+
 /// Follows every change of these partitions that has not been followed.
 ///
 /// # Errors
@@ -45,9 +48,11 @@ async fn begin(incidents: &Incidents, feed: &Feed, missing: Partitions) -> Resul
     let databases = &incidents.announcer.databases;
     recovery::once(databases, None).await?;
     let history = databases.history.reader();
-    // Before the last changes: what comes in between is followed, and folding a change twice does no harm here.
     let position = history_feed::newest(history).await?;
-    let latest = changes::latest_of(history, missing).await?;
+    let mut latest = changes::latest_of(history, missing).await?;
+    // What has changed in between is followed.
+    let newer = history_feed::after(history, position, missing, NEWER_MAX).await?;
+    latest.retain(|change| newer.iter().all(|newer| newer.change.service != change.service));
     let kind = |status| match status {
         MeasuredStatus::Down => Some(OutageKind::Down),
         MeasuredStatus::Degraded => Some(OutageKind::Degraded),
@@ -90,11 +95,13 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
             recovered.insert(change.service, change.at);
         }
     }
+    let mut reachable: Vec<ServiceKey> = Vec::new();
     for (service, outage) in &before {
         let is_unreachable = after.get(service).is_some_and(|after| after.unreachable_since.is_some());
         if let (Some(_), false, Some(at)) = (outage.unreachable_since, is_unreachable, recovered.get(service))
         {
             windows::close_unreachable(&transaction, *service, *at).await?;
+            reachable.push(*service);
         }
     }
     let now = incidents.clock.now();
@@ -106,13 +113,16 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
     outages::save(&transaction, changed).await?;
     outages::forget(&transaction, &over).await?;
     for (service, at) in recovered {
-        mark_service(&transaction, service, at).await?;
+        let own = before.get(&service).and_then(|outage| outage.incident);
+        mark_service(&transaction, service, (at, own)).await?;
     }
     if !feed.advance(&transaction, next).await? {
         return Ok(false);
     }
+    let reachable = services::by_keys(&transaction, &reachable).await?;
     transaction.commit().await?;
     feed.note_advanced(next);
+    reachable.iter().for_each(|service| incidents.announcer.engine.past_changed(service.address()));
     asked.look(&incidents.announcer).await;
     Ok(true)
 }

@@ -21,6 +21,8 @@ use crate::store::{MainError, Transaction, dependencies, outages, services, wind
 const BESIDE_TIMEOUT_MS: i64 = 2_000;
 /// The longest that an incident is held back for the looks of others.
 const PATIENCE_MAX_MS: i64 = 30_000;
+/// Milliseconds between two looks whether a service is unreachable still: people change what it depends on.
+pub(super) const STILL_SO_MS: i64 = 30_000;
 /// Milliseconds between two looks whether they have looked.
 pub(super) const HAVE_THEY_LOOKED_MS: i64 = 300;
 
@@ -32,6 +34,21 @@ pub(super) struct Parents {
 }
 
 impl Parents {
+    /// Adds what is around some more services, as far as relations go.
+    pub(super) async fn read_more(
+        &mut self,
+        transaction: &Transaction,
+        of: &[ServiceKey],
+    ) -> Result<(), MainError> {
+        self.graph.extend(dependencies::around(transaction, of).await?);
+        Ok(())
+    }
+
+    /// Returns true if the service depends on nobody, and nobody on it.
+    pub(super) fn is_alone(&self, service: ServiceKey) -> bool {
+        self.graph.parents_of(service).next().is_none() && self.graph.children_of(service).next().is_none()
+    }
+
     pub(super) async fn read(transaction: &Transaction, of: &[ServiceKey]) -> Result<Self, MainError> {
         let graph = dependencies::around(transaction, of).await?;
         if graph.is_empty() {
@@ -94,18 +111,19 @@ pub(super) async fn note_changes(
             continue;
         }
         let parents = services::by_keys(transaction, &parents).await?;
+        outage.asked_at = Some(now);
         outage.held_until = Some(now.plus_ms(patience_ms(parents.iter())));
         asked.add(parents.iter().map(Service::address));
     }
-    let children: BTreeSet<ServiceKey> = touched
-        .iter()
-        .flat_map(|parent| graph.children_of(*parent))
-        .filter(|child| !after.contains_key(child))
-        .collect();
+    let children: BTreeSet<ServiceKey> =
+        touched.iter().flat_map(|parent| graph.children_of(*parent)).collect();
     let children: Vec<ServiceKey> = children.into_iter().collect();
-    let waiting = outages::of_services_for_update(transaction, &children).await?;
-    for (child, outage) in waiting.into_iter().filter(|(_, outage)| outage.is_untold()) {
-        after.insert(child, Outage { look_at: Some(now), ..outage });
+    let others: Vec<ServiceKey> = children.iter().filter(|child| !touched.contains(child)).copied().collect();
+    after.extend(outages::of_services_for_update(transaction, &others).await?);
+    for child in children {
+        if let Some(outage) = after.get_mut(&child).filter(|outage| outage.is_untold()) {
+            outage.look_at = Some(now);
+        }
     }
     Ok(asked)
 }
@@ -148,11 +166,8 @@ pub(super) async fn cleared(
     let all = services::by_keys(main, &all.into_iter().collect::<Vec<_>>()).await?;
     let addresses: Vec<ServiceAddress> = all.iter().map(Service::address).collect();
     let snapshots = announcer.snapshots_at_once(&addresses).await.into_iter().map(Option::unwrap_or_default);
-    let seen: HashMap<ServiceKey, Seen> = all
-        .iter()
-        .zip(snapshots)
-        .map(|(service, snapshot)| (service.key, Seen { service, snapshot }))
-        .collect();
+    let seen: HashMap<ServiceKey, Seen> =
+        all.iter().zip(snapshots).map(|(service, snapshot)| (service.key, Seen { snapshot })).collect();
     let is_cleared = |outage: &&Outage| {
         let own = seen.get(&outage.service);
         let parents: Vec<&Seen> =
@@ -163,23 +178,20 @@ pub(super) async fn cleared(
 }
 
 /// A service with what is known of it just now.
-struct Seen<'a> {
-    service: &'a Service,
+struct Seen {
     snapshot: Snapshot,
 }
 
-impl Seen<'_> {
+impl Seen {
     /// Returns true if the wait of this service, which is in trouble, is over before its time.
     fn is_cleared(&self, outage: &Outage, parents: &[&Self]) -> bool {
-        let Some(held_until) = outage.held_until else { return true };
-        let own_patience_ms = patience_ms(std::iter::once(self.service));
-        if held_until == outage.began_at.plus_ms(own_patience_ms) {
+        let Some(asked_at) = outage.asked_at else { return true };
+        if asked_at == outage.began_at {
             // What it depends on is back: it has looked since then, and has not come back with it. That it is up may be on its
             // way to the database.
-            return self.snapshot.verdict != Verdict::Up && self.has_looked_since(outage.began_at);
+            return self.snapshot.verdict != Verdict::Up && self.has_looked_since(asked_at);
         }
         // A look that began before they were asked may have been answered before the service failed.
-        let asked_at = held_until.plus_ms(-patience_ms(parents.iter().map(|parent| parent.service)));
         let is_fine =
             |parent: &&Self| parent.snapshot.verdict == Verdict::Up && parent.has_looked_since(asked_at);
         parents.iter().all(is_fine)
@@ -194,7 +206,8 @@ impl Seen<'_> {
 pub(super) async fn begin_unreachable(desk: &Desk<'_>, outage: Outage) -> Result<Outage, MainError> {
     windows::open(desk.transaction, outage.service, WindowKind::Unreachable, outage.began_at).await?;
     let since = Some(outage.began_at);
-    Ok(Outage { unreachable_since: since, held_until: None, look_at: None, ..outage })
+    let look_at = Some(desk.now.plus_ms(STILL_SO_MS));
+    Ok(Outage { unreachable_since: since, asked_at: None, held_until: None, look_at, ..outage })
 }
 
 /// What it depends on is back: from now on its trouble is its own, unless a look shows that it is back as well.
@@ -208,6 +221,7 @@ pub(super) async fn end_unreachable(
     Ok(Outage {
         began_at: desk.now,
         unreachable_since: None,
+        asked_at: Some(desk.now),
         held_until: Some(held_until),
         look_at: Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS)),
         ..outage

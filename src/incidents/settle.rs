@@ -11,6 +11,9 @@ use crate::model::outage::Outage;
 use crate::model::service::ServiceKey;
 use crate::store::{MainError, incidents, outages};
 
+/// Milliseconds between two looks at an incident that waits for people, or for others to recover.
+const LATER_MS: i64 = 60_000;
+
 /// Settles the incidents of these outages, which are over or may be; returns how many were written.
 pub(super) async fn all(desk: &Desk<'_>, recovered: Vec<Outage>) -> Result<usize, MainError> {
     let mut written = 0;
@@ -31,10 +34,12 @@ pub(super) async fn all(desk: &Desk<'_>, recovered: Vec<Outage>) -> Result<usize
 /// Settles one incident, if everything works again; returns true if it was written.
 async fn settle(desk: &Desk<'_>, key: i64) -> Result<bool, MainError> {
     let of_incident = outages::of_incident(desk.transaction, key).await?;
+    let later = desk.now.plus_ms(LATER_MS);
     let last = of_incident.iter().map(|outage| outage.recovered_at).collect::<Option<Vec<Timestamp>>>();
     let Some(recovered_at) = last.and_then(|all| all.into_iter().max()) else {
-        // Whoever recovers last looks again.
-        return postpone(desk, &of_incident, None).await.map(|()| false);
+        // Whoever recovers last looks at once; this is for when that one is deleted.
+        outages::postpone_recovered(desk.transaction, &keys(&of_incident), later).await?;
+        return Ok(false);
     };
     let Some(stored) = incidents::of_key_for_update(desk.transaction, key).await? else { return Ok(false) };
     let policy = stored.automation.and_then(|automation| automation.policy);
@@ -44,20 +49,21 @@ async fn settle(desk: &Desk<'_>, key: i64) -> Result<bool, MainError> {
     let is_ours = stored.follows_outages() && stored.unrecovered() == 0;
     let mut changed = stored.clone();
     match resolves_at.filter(|_| is_ours) {
+        _ if stored.incident.is_resolved() => {
+            outages::forget_recovered(desk.transaction, &keys(&of_incident)).await?;
+        }
         Some(at) if at <= desk.now => {
             let entry = prose::entry(IncidentStatus::Resolved, prose::resolved(desk.organisation), desk.now);
             changed.resolve(entry, recovered_at.max(changed.incident.started_at));
-            outages::forget(desk.transaction, &keys(&of_incident)).await?;
+            outages::forget_recovered(desk.transaction, &keys(&of_incident)).await?;
         }
-        Some(at) => {
-            watch(desk, &mut changed);
-            postpone(desk, &of_incident, Some(at)).await?;
-        }
-        None => {
+        resolves_at => {
             if is_ours {
                 watch(desk, &mut changed);
             }
-            outages::forget(desk.transaction, &keys(&of_incident)).await?;
+            // Whoever resolves it instead, or recovers as well, is noticed then.
+            let look_at = resolves_at.unwrap_or(later);
+            outages::postpone_recovered(desk.transaction, &keys(&of_incident), look_at).await?;
         }
     }
     incidents::save(desk.transaction, &stored, &changed).await?;
@@ -70,12 +76,6 @@ fn watch(desk: &Desk<'_>, incident: &mut WholeIncident) {
         let message = prose::monitoring(desk.organisation);
         incident.post(prose::entry(IncidentStatus::Monitoring, message, desk.now));
     }
-}
-
-async fn postpone(desk: &Desk<'_>, some: &[Outage], look_at: Option<Timestamp>) -> Result<(), MainError> {
-    let later = some.iter().filter(|outage| outage.recovered_at.is_some());
-    let later: Vec<Outage> = later.map(|outage| Outage { look_at, ..*outage }).collect();
-    outages::save(desk.transaction, &later).await
 }
 
 fn keys(some: &[Outage]) -> Vec<ServiceKey> {

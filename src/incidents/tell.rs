@@ -1,15 +1,17 @@
 //! Outages that are to be told: each becomes an incident, or news for one that is open, or waits.
 //!
-//! Failures that come close together and belong together are one incident: those of services with a common tag, as the
-//! policy says.
+//! Failures that come close together and belong together are one incident: those of services with a common tag or a common
+//! parent, as the policy says.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::incidents::desk::Desk;
-use crate::incidents::parents::{Asked, HAVE_THEY_LOOKED_MS, Parents, begin_unreachable, end_unreachable};
+use crate::incidents::parents::{
+    Asked, HAVE_THEY_LOOKED_MS, Parents, STILL_SO_MS, begin_unreachable, end_unreachable,
+};
 use crate::incidents::told::{Draft, Drafts};
 use crate::model::incident_news::Told as News;
-use crate::model::incident_policy::{GroupBy, IncidentPolicy, first_match};
+use crate::model::incident_policy::{IncidentPolicy, first_match};
 use crate::model::outage::Outage;
 use crate::model::outage::decision::{Circumstances, Decision};
 use crate::model::service::{NamedService, Service, ServiceAddress, ServiceKey};
@@ -44,7 +46,8 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
             if outage.unreachable_since.is_none() {
                 waiting.push(begin_unreachable(desk, outage).await?);
             } else {
-                waiting.push(Outage { look_at: None, ..outage });
+                let look_at = Some(desk.now.plus_ms(STILL_SO_MS));
+                waiting.push(Outage { look_at, ..outage });
             }
             continue;
         }
@@ -54,10 +57,9 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
             result.reachable.push(service.address());
             continue;
         }
-        let outage = match outage.held_until {
-            Some(_) if desk.cleared.contains(&outage.service) => Outage { held_until: None, ..outage },
-            _ => outage,
-        };
+        let is_cleared = desk.cleared.contains(&outage.service);
+        let held_until = outage.held_until.filter(|until| desk.now < *until && !is_cleared);
+        let outage = Outage { held_until, ..outage };
         let policy = first_match(desk.policies, facts.tags_of(outage.service));
         let open = match outage.incident {
             Some(key) => drafts.open(desk, key).await?.filter(|draft| !draft.after.incident.is_resolved()),
@@ -82,7 +84,7 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
         let service = NamedService { key, id, name };
         let told = News { service, kind: outage.kind, began_at: outage.began_at, severity };
         if let Some(draft) = open {
-            draft.tell(told, outage);
+            draft.tell(&told, outage);
         } else {
             group(desk, &mut facts, &mut drafts, (policy, told, outage)).await?;
         }
@@ -101,7 +103,13 @@ async fn group(
     (policy, told, outage): (&IncidentPolicy, News, Outage),
 ) -> Result<(), MainError> {
     let since = told.began_at.plus_ms(-policy.rules.group_window_ms());
-    if policy.rules.group_by != GroupBy::None {
+    if !facts.has_company(policy, told.service.key) {
+        let mut draft = Draft::new(desk, policy, &told);
+        draft.tell(&told, outage);
+        drafts.add(draft);
+        return Ok(());
+    }
+    if drafts.is_first_search(policy.key) {
         for key in open_of_policy(desk.transaction, policy.key, since).await? {
             // Among those that are being written it stands in their order.
             drafts.open(desk, key).await?;
@@ -112,13 +120,16 @@ async fn group(
             continue;
         }
         facts.read_tags(desk, &draft.services()).await?;
+        if policy.rules.group_by.looks_at_parents() {
+            facts.parents.read_more(desk.transaction, &draft.services()).await?;
+        }
         if facts.belong_together(policy, &draft.services(), told.service.key) {
-            draft.tell(told, outage);
+            draft.tell(&told, outage);
             return Ok(());
         }
     }
     let mut draft = Draft::new(desk, policy, &told);
-    draft.tell(told, outage);
+    draft.tell(&told, outage);
     drafts.add(draft);
     Ok(())
 }
@@ -171,6 +182,13 @@ impl Facts {
 
     fn tags_of(&self, service: ServiceKey) -> &[i64] {
         self.tags.get(&service).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns true if the service could belong to others: without tags and relations it belongs to nobody.
+    fn has_company(&self, policy: &IncidentPolicy, service: ServiceKey) -> bool {
+        let by = policy.rules.group_by;
+        by.looks_at_tags() && !self.tags_of(service).is_empty()
+            || by.looks_at_parents() && !self.parents.is_alone(service)
     }
 
     /// Returns true if the service belongs to the others: it carries a tag that one of them carries.

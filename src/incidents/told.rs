@@ -1,6 +1,6 @@
 //! Incidents that are being written: each as it is stored and as it will be, with what it was told.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::id::Id;
 use crate::incidents::desk::Desk;
@@ -62,8 +62,8 @@ impl Draft {
     }
 
     /// Tells it of an outage.
-    pub(super) fn tell(&mut self, told: Told, outage: Outage) {
-        let news = self.after.tell(&told);
+    pub(super) fn tell(&mut self, told: &Told, outage: Outage) {
+        let news = self.after.tell(told);
         self.heard.push(Heard { news, kind: told.kind });
         self.outages.push(outage);
     }
@@ -113,6 +113,8 @@ impl Draft {
 pub(super) struct Drafts {
     drafts: Vec<Draft>,
     by_key: HashMap<i64, usize>,
+    /// Policies whose open incidents are here already.
+    searched: HashSet<i64>,
 }
 
 impl Drafts {
@@ -126,6 +128,11 @@ impl Drafts {
             self.drafts.push(Draft::known(stored));
         }
         Ok(self.by_key.get(&key).and_then(|place| self.drafts.get_mut(*place)))
+    }
+
+    /// Returns true the first time that the open incidents of this policy are to be found.
+    pub(super) fn is_first_search(&mut self, policy: i64) -> bool {
+        self.searched.insert(policy)
     }
 
     /// Those that are being written.

@@ -51,6 +51,13 @@ impl DependencyGraph {
         }
     }
 
+    /// Takes in what another graph says.
+    pub fn extend(&mut self, other: Self) {
+        for (child, parents) in other.parents {
+            self.parents.entry(child).or_default().extend(parents);
+        }
+    }
+
     /// The services that this one depends on directly.
     pub fn parents_of(&self, service: ServiceKey) -> impl Iterator<Item = ServiceKey> {
         self.parents.get(&service).into_iter().flatten().copied()

@@ -32,7 +32,10 @@ pub struct Outage {
     pub incident: Option<i64>,
     /// The time of its return, if the incident waits whether that lasts.
     pub recovered_at: Option<Timestamp>,
-    /// It becomes no incident before: services that it depends on are asked first.
+    /// The time at which services that it depends on were asked to look; the start of its trouble when these are back and it
+    /// is asked itself.
+    pub asked_at: Option<Timestamp>,
+    /// It becomes no incident before: whoever was asked has until then.
     pub held_until: Option<Timestamp>,
     /// Since when a service that it depends on is down: it has no incident of its own.
     pub unreachable_since: Option<Timestamp>,
@@ -69,6 +72,7 @@ impl Outage {
             told_at: None,
             incident: None,
             recovered_at: None,
+            asked_at: None,
             held_until: None,
             unreachable_since: None,
             look_at: Some(at),
@@ -101,13 +105,11 @@ impl Outage {
         };
         let outage = Self { is_flapping, ..outage };
         match (kind, to) {
-            (None, MeasuredStatus::Up) if is_flapping => {
-                Followed::going_on(Some(Self { is_measured: true, ..outage }))
-            }
+            (None, MeasuredStatus::Up) if is_flapping => Followed::going_on(Some(outage.measured_again(at))),
             (None, MeasuredStatus::Up) => outage.recovered(at),
             (None, _) => Followed::going_on(Some(Self { is_measured: false, ..outage })),
             (Some(_), _) if is_flapping && cause != ChangeCause::Flapping => {
-                Followed::going_on(Some(Self { is_measured: true, ..outage }))
+                Followed::going_on(Some(outage.measured_again(at)))
             }
             (Some(kind), _) => Followed::going_on(Some(outage.in_trouble(kind, at))),
         }
@@ -125,20 +127,32 @@ impl Outage {
         self.told_at.is_none()
     }
 
+    /// Somebody knows of it again; what was not told is to be decided now.
+    const fn measured_again(self, at: Timestamp) -> Self {
+        let look_at = if self.is_untold() { Some(at) } else { self.look_at };
+        Self { is_measured: true, look_at, ..self }
+    }
+
     /// It is in trouble of this kind: for the first time, again, or still.
     fn in_trouble(self, kind: OutageKind, at: Timestamp) -> Self {
         let known = Self { kind, is_measured: true, recovered_at: None, ..self };
         let is_relapse = self.recovered_at.is_some();
         let is_worse = kind > self.kind || (kind == OutageKind::Unstable && self.kind != kind);
         if is_relapse || is_worse {
-            return Self { began_at: at, told_at: None, look_at: Some(at), ..known };
+            return Self { began_at: at, told_at: None, look_at: Some(at), ..known.asking_anew() };
         }
-        if self.is_untold() && self.incident.is_none() {
-            // What began before a gap may have ended in it.
-            let began_at = if self.is_measured { self.began_at } else { at };
-            return Self { began_at, look_at: Some(at), ..known };
+        if !self.is_untold() {
+            return known;
         }
-        known
+        // What began before a gap may have ended in it.
+        let began_anew = !self.is_measured && self.incident.is_none();
+        let known = if began_anew { Self { began_at: at, ..known.asking_anew() } } else { known };
+        Self { look_at: Some(at), ..known }
+    }
+
+    /// Those that it depends on have not been asked because of this trouble.
+    const fn asking_anew(self) -> Self {
+        Self { asked_at: None, held_until: None, ..self }
     }
 
     fn recovered(self, at: Timestamp) -> Followed {
@@ -147,6 +161,7 @@ impl Outage {
             is_measured: true,
             told_at: self.told_at.or(Some(at)),
             recovered_at: self.recovered_at.or(Some(at)),
+            asked_at: None,
             held_until: None,
             unreachable_since: None,
             look_at: Some(at),

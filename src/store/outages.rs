@@ -118,6 +118,7 @@ pub async fn save(
             Column::ToldAt,
             Column::IncidentId,
             Column::RecoveredAt,
+            Column::AskedAt,
             Column::HeldUntil,
             Column::UnreachableSince,
             Column::LookAt,
@@ -135,6 +136,41 @@ pub async fn save(
 pub async fn forget(connection: &impl ConnectionTrait, services: &[ServiceKey]) -> Result<(), MainError> {
     for chunk in services.chunks(CHUNK) {
         Entity::delete_many().filter(Column::ServiceId.is_in(chunk.iter().copied())).exec(connection).await?;
+    }
+    Ok(())
+}
+
+/// Forgets those of these services that have recovered still: who has relapsed meanwhile is followed on.
+///
+/// # Errors
+/// When the database fails.
+pub async fn forget_recovered(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+) -> Result<(), MainError> {
+    for chunk in services.chunks(CHUNK) {
+        let these = Entity::delete_many().filter(Column::ServiceId.is_in(chunk.iter().copied()));
+        these.filter(Column::RecoveredAt.is_not_null()).exec(connection).await?;
+    }
+    Ok(())
+}
+
+/// Looks again then at those of these services that have recovered still.
+///
+/// # Errors
+/// When the database fails.
+pub async fn postpone_recovered(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+    look_at: Timestamp,
+) -> Result<(), MainError> {
+    for chunk in services.chunks(CHUNK) {
+        Entity::update_many()
+            .col_expr(Column::LookAt, Expr::value(look_at.ms()))
+            .filter(Column::ServiceId.is_in(chunk.iter().copied()))
+            .filter(Column::RecoveredAt.is_not_null())
+            .exec(connection)
+            .await?;
     }
     Ok(())
 }
@@ -161,6 +197,7 @@ fn to_row(outage: &Outage) -> ActiveModel {
         told_at: Set(ms(outage.told_at)),
         incident_id: Set(outage.incident),
         recovered_at: Set(ms(outage.recovered_at)),
+        asked_at: Set(ms(outage.asked_at)),
         held_until: Set(ms(outage.held_until)),
         unreachable_since: Set(ms(outage.unreachable_since)),
         look_at: Set(ms(outage.look_at)),
@@ -180,6 +217,7 @@ fn from_row(row: &Model) -> Result<Outage, MainError> {
         told_at: at(row.told_at),
         incident: row.incident_id,
         recovered_at: at(row.recovered_at),
+        asked_at: at(row.asked_at),
         held_until: at(row.held_until),
         unreachable_since: at(row.unreachable_since),
         look_at: at(row.look_at),

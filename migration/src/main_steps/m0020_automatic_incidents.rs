@@ -77,6 +77,7 @@ fn outage() -> TableCreateStatement {
         .col(big_integer_null("told_at"))
         .col(big_integer_null("incident_id"))
         .col(big_integer_null("recovered_at"))
+        .col(big_integer_null("asked_at"))
         .col(big_integer_null("held_until"))
         .col(big_integer_null("unreachable_since"))
         .col(big_integer_null("look_at"))

@@ -3,8 +3,8 @@
 //! It works for every organisation at once; nothing that answers a client may use it. Notices affect nothing, so nothing
 //! recovers from them.
 
-use sea_orm::sea_query::{Expr, Query, SelectStatement};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::sea_query::{CaseStatement, Expr, Query, SelectStatement};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::incident;
 use watchkeeper_entities::incident_service::{Column, Entity};
 
@@ -74,20 +74,27 @@ pub async fn mark(
     Ok(())
 }
 
-/// Notes that a service has recovered from every open incident that it was in by then. Doing it again changes nothing.
+/// Notes that a service has recovered from every open incident that it was in by then, and from its own in any case: that
+/// may have been told of it later than its return began. Doing it again changes nothing.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn mark_service(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
-    recovered_at: Timestamp,
+    (recovered_at, own): (Timestamp, Option<i64>),
 ) -> Result<(), MainError> {
+    let at = recovered_at.ms();
+    let not_before = CaseStatement::new()
+        .case(Column::AddedAt.gt(at), Expr::col(Column::AddedAt))
+        .finally(Expr::value(at));
+    let was_in =
+        Condition::any().add(Column::AddedAt.lte(at)).add_option(own.map(|own| Column::IncidentId.eq(own)));
     Entity::update_many()
-        .col_expr(Column::RecoveredAt, Expr::value(recovered_at.ms()))
+        .col_expr(Column::RecoveredAt, not_before.into())
         .filter(Column::ServiceId.eq(service))
         .filter(Column::RecoveredAt.is_null())
-        .filter(Column::AddedAt.lte(recovered_at.ms()))
+        .filter(was_in)
         .filter(Column::IncidentId.in_subquery(open()))
         .exec(connection)
         .await?;
