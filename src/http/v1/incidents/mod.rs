@@ -28,7 +28,7 @@ use crate::http::v1::incidents::view::{IncidentRowView, IncidentView};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::incident::{Affected, Incident};
-use crate::store::incidents;
+use crate::store::{incidents, organisations};
 
 pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, headers, canonical_path, .. } = call;
@@ -104,6 +104,8 @@ pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, A
     let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
+    // Whoever writes incidents by itself holds this lock, and what hangs on them.
+    organisations::lock(&*write, caller.organisation.key).await?;
     if caller.sight().is_confined() {
         let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
         Hidden::of(&*write, &caller, &stored).await?.refuse_shared()?;

@@ -68,6 +68,11 @@ impl Hidden {
         Ok(Self { services: services.cloned().collect(), statuspages: pages.cloned().collect(), title })
     }
 
+    /// Returns true if it concerns services that the caller does not see.
+    pub(super) const fn is_shared(&self) -> bool {
+        !self.services.is_empty()
+    }
+
     /// Passes when the incident concerns nobody else.
     ///
     /// # Errors

@@ -36,7 +36,9 @@ pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Resul
     let hidden = Hidden::of(&*write, &caller, &stored).await?;
     let mut changed = stored.clone();
     changed.post(entry);
-    changed.note_stated_status();
+    if !hidden.is_shared() {
+        changed.note_stated_status();
+    }
     if changed.incident.is_resolved() != stored.incident.is_resolved() {
         hidden.refuse_shared()?;
     }

@@ -12,7 +12,7 @@ use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 use crate::model::dependency::{DEPENDENCIES_MAX, Dependency};
-use crate::model::service::{Service, ServiceKey};
+use crate::model::service::ServiceKey;
 use crate::model::tag::Tag;
 use crate::model::tag::TagName;
 use crate::store::{Transaction, dependencies, linked, services, tags};
@@ -87,11 +87,16 @@ impl Depending {
 /// commit; `field` is what it has changed.
 pub(super) async fn refuse_circles(
     transaction: &Transaction,
-    service: &Service,
+    caller: &Caller,
     field: &'static str,
 ) -> Result<(), ApiError> {
-    let graph = dependencies::graph(transaction, service.organisation).await?;
+    let graph = dependencies::graph(transaction, caller.organisation.key).await?;
     let Some(circle) = graph.cycle() else { return Ok(()) };
+    if caller.sight().is_confined() {
+        // The others may lie outside of its scope.
+        let words = "some lie outside of the access scope".to_owned();
+        return Err(ApiError::Fields(FieldErrors::of(field, FieldRule::DependencyCircle(words))));
+    }
     let known = services::by_keys(transaction, &circle).await?;
     let name = |key: &ServiceKey| {
         known.iter().find(|service| service.key == *key).map_or("?", |service| service.name.as_str())

@@ -83,7 +83,7 @@ pub(super) async fn create_service(call: Call<AppState>) -> Result<Committed, Ap
     let service = services::insert(&*write, service).await?;
     tagging.store(&write, &caller, (service.key, service.created_at)).await?;
     depending.store(&write, service.key).await?;
-    refuse_circles(&write, &service, "depends_on").await?;
+    refuse_circles(&write, &caller, "depends_on").await?;
     if service.check_type == CheckType::Heartbeat {
         let secret = new_secret(&state, &caller, service.id)?;
         heartbeats::insert(&*write, service.key, secret).await?;
@@ -120,7 +120,7 @@ pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, Ap
         depending.store(&write, service.key).await?;
     }
     if depends_anew || tagging.is_change() {
-        refuse_circles(&write, &service, if depends_anew { "depends_on" } else { "tags" }).await?;
+        refuse_circles(&write, &caller, if depends_anew { "depends_on" } else { "tags" }).await?;
     }
     if service.settings != stored.settings {
         heartbeats::count_from(&*write, service.key, service.updated_at).await?;
