@@ -1,10 +1,10 @@
 //! Incidents that open and close by themselves: the engine's status changes become outages, outages become incidents.
 //!
-//! - [`follow`]: the changes, in their order, each once; what a service's trouble is now
-//! - [`tell`]: an outage becomes an incident, or news for one
-//! - [`parents`]: services that others depend on
-//! - [`settle`]: an incident of which everything works again
-//! - [`recovery`]: what happened before anybody followed
+//! - `follow`: the changes, in their order, each once; what a service's trouble is now
+//! - `tell`: an outage becomes an incident, or news for one
+//! - `parents`: services that others depend on
+//! - `settle`: an incident of which everything works again
+//! - `recovery`: what happened before anybody followed
 //!
 //! The engine knows nothing of it: it reads what is durable. Each step is one transaction, and whoever is killed in
 //! between finds the rest to be done. Among several nodes each follows the services that it watches; whoever writes the

@@ -8,7 +8,6 @@
 //! - [`filling`]: results that come late make a gap measured time.
 //! - [`spool`]: what memory does not hold while the database is away.
 //! - [`upkeep`]: background work on the main database.
-//! - [`recovery`]: services that are up again recover from their incidents.
 //! - [`restore`]: from the stored services and their history back to running actors.
 
 pub mod compaction;
