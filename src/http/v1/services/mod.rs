@@ -10,6 +10,7 @@ mod draft;
 pub(in crate::http) mod heartbeat;
 mod kept;
 pub(in crate::http) mod openapi;
+mod reach;
 mod reading;
 pub mod settings;
 mod stored;

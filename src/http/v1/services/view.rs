@@ -7,10 +7,10 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    Shape, duration_or_null, id, list_of, one_of, percent_or_null, string, string_or_null, text_in,
-    timestamp, timestamp_or_null, url_or_null, view,
+    Shape, duration_or_null, id, one_of, percent_or_null, string, string_or_null, text_in, timestamp,
+    timestamp_or_null, url_or_null, view,
 };
-use crate::http::v1::named::NamedView;
+use crate::http::v1::services::reach::{DependencyView, UnreachableView, depends_on, unreachable};
 use crate::http::v1::services::settings::view::SettingsView;
 use crate::http::v1::tags::view::ServiceTagView;
 use crate::id::Id;
@@ -80,45 +80,6 @@ pub(super) struct ServiceView<'a> {
     depends_on: Vec<DependencyView<'a>>,
     #[schema(schema_with = unreachable, required)]
     unreachable: Option<UnreachableView<'a>>,
-}
-
-/// Something that a service depends on.
-#[derive(Serialize, ToSchema)]
-pub(super) struct DependencyView<'a> {
-    #[schema(schema_with = dependency_kind)]
-    kind: &'static str,
-    #[schema(schema_with = id)]
-    id: Id,
-    /// The name of a service, the label of a tag.
-    name: &'a str,
-}
-
-/// A service fails while one that it depends on is down.
-#[derive(Serialize, ToSchema)]
-pub(super) struct UnreachableView<'a> {
-    #[schema(schema_with = timestamp)]
-    since: Timestamp,
-    /// The services that are down.
-    because_of: Vec<NamedView<'a>>,
-}
-
-impl<'a> From<&'a Dependency> for DependencyView<'a> {
-    fn from(dependency: &'a Dependency) -> Self {
-        match dependency {
-            Dependency::Service(service) => Self { kind: "service", id: service.id, name: &service.name },
-            Dependency::Tag { id, label, .. } => Self { kind: "tag", id: *id, name: label },
-        }
-    }
-}
-
-impl<'a> UnreachableView<'a> {
-    fn of(unreachable: &'a Unreachable, is_confined: bool) -> Self {
-        let shown = unreachable.because_of.iter().filter(|_| !is_confined);
-        Self {
-            since: unreachable.since,
-            because_of: shown.map(|service| NamedView::new(service.id, &service.name)).collect(),
-        }
-    }
 }
 
 /// The data shown of a service that reports itself.
@@ -232,20 +193,6 @@ fn paused_reason() -> Shape {
 
 fn uptime() -> Shape {
     percent_or_null().says("Percent over 30 days; null without data.")
-}
-
-fn dependency_kind() -> Shape {
-    one_of(&["service", "tag"])
-}
-
-fn depends_on() -> Shape {
-    list_of(view::<DependencyView<'_>>()).says("While one of these is down and it fails, it is unreachable.")
-}
-
-fn unreachable() -> Shape {
-    let words =
-        "Set while it fails and something that it depends on is down: no incident, and no time that counts.";
-    view::<UnreachableView<'_>>().nullable().says(words)
 }
 
 fn heartbeat() -> Shape {

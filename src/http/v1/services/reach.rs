@@ -1,0 +1,64 @@
+//! What a service depends on, and because of whom it cannot be reached, as clients see it.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::openapi::shape::{Shape, id, list_of, one_of, timestamp, view};
+use crate::http::v1::named::NamedView;
+use crate::id::Id;
+use crate::model::dependency::{Dependency, Unreachable};
+
+/// Something that a service depends on.
+#[derive(Serialize, ToSchema)]
+pub(super) struct DependencyView<'a> {
+    #[schema(schema_with = dependency_kind)]
+    kind: &'static str,
+    #[schema(schema_with = id)]
+    id: Id,
+    /// The name of a service, the label of a tag.
+    name: &'a str,
+}
+
+/// A service fails while one that it depends on is down.
+#[derive(Serialize, ToSchema)]
+pub(super) struct UnreachableView<'a> {
+    #[schema(schema_with = timestamp)]
+    since: Timestamp,
+    /// The services that are down.
+    because_of: Vec<NamedView<'a>>,
+}
+
+impl<'a> From<&'a Dependency> for DependencyView<'a> {
+    fn from(dependency: &'a Dependency) -> Self {
+        match dependency {
+            Dependency::Service(service) => Self { kind: "service", id: service.id, name: &service.name },
+            Dependency::Tag { id, label, .. } => Self { kind: "tag", id: *id, name: label },
+        }
+    }
+}
+
+impl<'a> UnreachableView<'a> {
+    /// The view for a caller, who sees no names of other services while confined to his own.
+    pub(super) fn of(unreachable: &'a Unreachable, is_confined: bool) -> Self {
+        let shown = unreachable.because_of.iter().filter(|_| !is_confined);
+        Self {
+            since: unreachable.since,
+            because_of: shown.map(|service| NamedView::new(service.id, &service.name)).collect(),
+        }
+    }
+}
+
+fn dependency_kind() -> Shape {
+    one_of(&["service", "tag"])
+}
+
+pub(super) fn depends_on() -> Shape {
+    list_of(view::<DependencyView<'_>>()).says("While one of these is down and it fails, it is unreachable.")
+}
+
+pub(super) fn unreachable() -> Shape {
+    let words =
+        "Set while it fails and something that it depends on is down: no incident, and no time that counts.";
+    view::<UnreachableView<'_>>().nullable().says(words)
+}
