@@ -68,6 +68,14 @@ impl MainError {
         matches!(error, DbErr::Conn(_)) || is_away(error) || is_out_of_time(error) || is_without_disk(error)
     }
 
+    /// Returns true if PostgreSQL gave the transaction up in favour of another one: a deadlock (40P01) or one that could not be
+    /// serialised (40001). Made again it may well succeed.
+    #[must_use]
+    pub fn is_given_up(&self) -> bool {
+        let Self::Database(error) = self else { return false };
+        code(error).is_some_and(|code| ["40P01", "40001"].contains(&&*code))
+    }
+
     pub(super) fn corrupt(table: &'static str, row: &dyn Display, problem: &dyn Display) -> Self {
         Self::Corrupt(CorruptRow::new(table, row, problem))
     }

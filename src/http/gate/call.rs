@@ -3,7 +3,9 @@
 //! It is authenticated and permitted as far as route and query can tell. What the body asks for beyond that is the
 //! handler's to check.
 
+use std::cell::RefCell;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::dev::Payload;
@@ -21,7 +23,7 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::path::PathValues;
 use crate::http::kit::query::Query;
 
-/// One request of one caller.
+/// One request of one caller. A clone is the same request again, for a write that must be made once more.
 pub struct Call<S> {
     /// The application behind the API.
     pub state: Arc<S>,
@@ -43,9 +45,26 @@ pub struct Call<S> {
     pub effect: Effect,
 }
 
-/// The body of a request, to be read at most once.
+impl<S> Clone for Call<S> {
+    fn clone(&self) -> Self {
+        Self {
+            state: Arc::clone(&self.state),
+            caller: self.caller.clone(),
+            path: self.path.clone(),
+            canonical_path: self.canonical_path.clone(),
+            query: self.query.clone(),
+            headers: self.headers.clone(),
+            request_id: self.request_id.clone(),
+            body: self.body.clone(),
+            effect: self.effect.clone(),
+        }
+    }
+}
+
+/// The body of a request. What was read of it as a whole is kept, so that a write can be made again.
+#[derive(Clone)]
 pub struct RequestBody {
-    source: Source,
+    source: Rc<RefCell<Source>>,
     limits: BodyLimits,
 }
 
@@ -57,6 +76,8 @@ enum Source {
     Bytes(Bytes),
     /// More than the limit, and dropped.
     TooLarge,
+    /// Taken by a reader who has kept nothing, or failed.
+    Gone,
 }
 
 /// The stand-in for a body beyond the limit when requests are compared; no JSON is this.
@@ -65,8 +86,8 @@ const TOO_LARGE: &[u8] = b"\0";
 impl RequestBody {
     /// A body that is read within `limits`.
     #[must_use]
-    pub const fn new(payload: Payload, limits: BodyLimits) -> Self {
-        Self { source: Source::Stream(payload), limits }
+    pub fn new(payload: Payload, limits: BodyLimits) -> Self {
+        Self { source: Rc::new(RefCell::new(Source::Stream(payload))), limits }
     }
 
     /// Reads it as a JSON object.
@@ -78,18 +99,23 @@ impl RequestBody {
         Ok(parse_object(&self.read_bytes(headers).await?)?)
     }
 
-    /// The bytes as they arrive, for a reader with limits of its own.
+    /// The bytes as they arrive, for a reader with limits of its own, who keeps nothing.
     #[must_use]
     pub fn into_payload(self) -> Payload {
-        match self.source {
+        match self.source.replace(Source::Gone) {
             Source::Stream(payload) => payload,
             Source::Bytes(bytes) => {
                 let whole: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> =
                     Box::pin(stream::once(ready(Ok(bytes))));
                 whole.into()
             }
-            Source::TooLarge => Payload::None,
+            Source::TooLarge | Source::Gone => Payload::None,
         }
+    }
+
+    /// Returns true unless it was read and not kept.
+    pub(super) fn is_there(&self) -> bool {
+        !matches!(*self.source.borrow(), Source::Gone)
     }
 
     /// Reads it and keeps it for the next reader. One beyond the limit is refused only when somebody asks what it says:
@@ -98,22 +124,24 @@ impl RequestBody {
     /// # Errors
     /// As [`read_bytes`], but for the limit.
     pub async fn buffer(&mut self, headers: &HeaderMap) -> Result<Bytes, ApiError> {
-        let unread = std::mem::replace(&mut self.source, Source::TooLarge);
-        match (Self { source: unread, limits: self.limits }).read_bytes(headers).await {
-            Ok(bytes) => {
-                self.source = Source::Bytes(bytes.clone());
-                Ok(bytes)
-            }
+        match self.read_bytes(headers).await {
             Err(ApiError::BodyTooLarge) => Ok(Bytes::from_static(TOO_LARGE)),
-            Err(error) => Err(error),
+            read => read,
         }
     }
 
-    async fn read_bytes(self, headers: &HeaderMap) -> Result<Bytes, ApiError> {
-        match self.source {
+    async fn read_bytes(&self, headers: &HeaderMap) -> Result<Bytes, ApiError> {
+        let read = match self.source.replace(Source::Gone) {
             Source::Stream(payload) => read_bytes(headers, payload, self.limits).await,
             Source::Bytes(bytes) => Ok(bytes),
             Source::TooLarge => Err(ApiError::BodyTooLarge),
+            Source::Gone => return Err(ApiError::Internal(anyhow::anyhow!("a body was read twice"))),
+        };
+        match &read {
+            Ok(bytes) => *self.source.borrow_mut() = Source::Bytes(bytes.clone()),
+            Err(ApiError::BodyTooLarge) => *self.source.borrow_mut() = Source::TooLarge,
+            Err(_) => {}
         }
+        read
     }
 }

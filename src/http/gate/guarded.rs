@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
@@ -11,8 +12,24 @@ use crate::http::gate::route::Handler;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::Reply;
 
-/// Runs a handler that may write. What it refuses is told only when all that it has read is durable.
+/// Attempts at a write that the database gives up in favour of others.
+const ATTEMPTS: u32 = 5;
+/// The pause before the second attempt; each further one waits as long again.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Runs a handler that may write. What it refuses is told only when all that it has read is durable. One that the database
+/// gave up in favour of another is run again: nothing of it has happened.
 pub(super) async fn run_write<S>(handler: Handler<S>, call: Call<S>) -> Result<Reply, ApiError> {
+    for attempt in 1..ATTEMPTS {
+        match run_once(&handler, call.clone()).await {
+            Err(ApiError::GivenUp) if call.body.is_there() => tokio::time::sleep(PAUSE * attempt).await,
+            outcome => return outcome,
+        }
+    }
+    run_once(&handler, call).await
+}
+
+async fn run_once<S>(handler: &Handler<S>, call: Call<S>) -> Result<Reply, ApiError> {
     let unanswered = call.effect.unanswered();
     let outcome = guarded(handler(call)).await;
     if outcome.is_err() {

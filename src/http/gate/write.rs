@@ -29,6 +29,7 @@ pub trait AnswerKeeper {
 }
 
 /// The right of a request to change something, and the keeper of its answer, if it was sent under a key.
+#[derive(Clone)]
 pub struct Effect {
     /// Database key of the organisation that owns whatever it changes.
     organisation: i64,

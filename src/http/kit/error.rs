@@ -78,6 +78,10 @@ pub enum ApiError {
     /// 503: starting, stopping or without a database.
     #[error("The service is not available at the moment.")]
     Unavailable,
+    /// 503: the database gave this write up in favour of another one. Nothing of it has happened; the gate makes it again
+    /// before it tells anybody.
+    #[error("The service is not available at the moment.")]
+    GivenUp,
 }
 
 /// The part of a request that cannot be read (400).
@@ -152,7 +156,9 @@ impl ApiError {
             Self::Fields(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::TooManyRequests(_) | Self::VerifyCooldown(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::MeasurementsUnavailable | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::MeasurementsUnavailable | Self::Unavailable | Self::GivenUp => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
         }
     }
 
@@ -200,7 +206,7 @@ impl ApiError {
             Self::KeyRunning => retry(1),
             Self::TooManyRequests(seconds) | Self::VerifyCooldown(seconds) => retry(*seconds),
             Self::MeasurementsUnavailable => retry(MEASUREMENTS_RETRY_SECONDS),
-            Self::Unavailable => retry(SERVICE_RETRY_SECONDS),
+            Self::Unavailable | Self::GivenUp => retry(SERVICE_RETRY_SECONDS),
             _ => Vec::new(),
         }
     }
@@ -343,6 +349,12 @@ mod tests {
     )]
     #[case(
         ApiError::Unavailable,
+        503,
+        r#"{"message":"The service is not available at the moment."}"#,
+        "retry-after: 5"
+    )]
+    #[case(
+        ApiError::GivenUp,
         503,
         r#"{"message":"The service is not available at the moment."}"#,
         "retry-after: 5"

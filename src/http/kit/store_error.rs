@@ -6,7 +6,10 @@ use crate::store::{HistoryError, MainError};
 
 impl From<MainError> for ApiError {
     fn from(error: MainError) -> Self {
-        if error.is_unreachable() {
+        if error.is_given_up() {
+            tracing::warn!(%error, "the database gave a write up in favour of another one");
+            Self::GivenUp
+        } else if error.is_unreachable() {
             tracing::error!(%error, "the main database cannot be reached");
             Self::Unavailable
         } else {
