@@ -13,7 +13,7 @@ use crate::model::service::ServiceKey;
 use crate::store::changes::Scope;
 use crate::store::history::{changes, feed as history_feed};
 use crate::store::incidents::recovery::mark_service;
-use crate::store::{MainError, StoreError, outages, services, windows};
+use crate::store::{MainError, StoreError, Transaction, organisations, outages, services, windows};
 
 /// Most changes that come in while the first ones are read; beyond that a service may be taken for one that was down before.
 const NEWER_MAX: u64 = 10_000;
@@ -62,7 +62,7 @@ async fn begin(incidents: &Incidents, feed: &Feed, missing: Partitions) -> Resul
         latest.iter().filter_map(|change| Some((change.service, kind(change.to)?, change.at))).collect();
     let keys: Vec<ServiceKey> = in_trouble.iter().map(|(service, ..)| *service).collect();
     let transaction = databases.main.begin().await?;
-    let owners: HashMap<ServiceKey, i64> = services::owners(&transaction, &keys).await?.into_iter().collect();
+    let owners = lock_owners(&transaction, &keys).await?;
     let known = in_trouble.iter().filter_map(|(service, kind, at)| {
         let begun = Outage::begun(*owners.get(service)?, *service, *kind, *at);
         Some(Outage { told_at: Some(incidents.clock.now()), look_at: None, ..begun })
@@ -74,13 +74,23 @@ async fn begin(incidents: &Incidents, feed: &Feed, missing: Partitions) -> Resul
     Ok(())
 }
 
+/// The organisations of these services, all of them locked: whoever writes outages or incidents begins with that. A service
+/// that was deleted meanwhile is missing.
+async fn lock_owners(
+    transaction: &Transaction,
+    keys: &[ServiceKey],
+) -> Result<HashMap<ServiceKey, i64>, MainError> {
+    let owners = services::owners(transaction, keys).await?;
+    organisations::lock_all(transaction, owners.into_iter().map(|(_, owner)| owner)).await?;
+    Ok(services::owners(transaction, keys).await?.into_iter().collect())
+}
+
 /// Follows these changes in one transaction; `false` when somebody else has.
 async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Result<bool, MainError> {
     let touched: BTreeSet<ServiceKey> = next.changes.iter().map(|change| change.change.service).collect();
     let touched: Vec<ServiceKey> = touched.into_iter().collect();
     let transaction = incidents.announcer.databases.main.begin().await?;
-    let owners: HashMap<ServiceKey, i64> =
-        services::owners(&transaction, &touched).await?.into_iter().collect();
+    let owners = lock_owners(&transaction, &touched).await?;
     let before = outages::of_services_for_update(&transaction, &touched).await?;
     let mut after = before.clone();
     let mut recovered = HashMap::new();

@@ -9,7 +9,8 @@ use crate::model::history::{MeasuredStatus, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::store::history::changes;
 use crate::store::incidents::recovery::{Unrecovered, mark, unrecovered};
-use crate::store::{Databases, StoreError};
+use crate::store::services::owners;
+use crate::store::{Databases, StoreError, organisations};
 
 /// Marks what has recovered among these services, or among all.
 ///
@@ -31,6 +32,9 @@ pub async fn once(databases: &Databases, services: Option<&[ServiceKey]>) -> Res
         return Ok(());
     }
     let transaction = databases.main.begin().await?;
+    let keys: Vec<ServiceKey> = recovered.iter().map(|(affected, _)| affected.service).collect();
+    let owners = owners(&transaction, &keys).await?;
+    organisations::lock_all(&transaction, owners.into_iter().map(|(_, owner)| owner)).await?;
     for (affected, at) in recovered {
         mark(&transaction, affected, at).await?;
     }

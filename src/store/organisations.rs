@@ -114,6 +114,25 @@ pub async fn lock(connection: &impl ConnectionTrait, key: i64) -> Result<(), Mai
     Ok(())
 }
 
+/// Locks several organisations, the same way and always in the same order: whoever writes rows of more than one of them begins
+/// with this.
+///
+/// # Errors
+/// When the database fails.
+pub async fn lock_all(
+    connection: &impl ConnectionTrait,
+    keys: impl IntoIterator<Item = i64>,
+) -> Result<(), MainError> {
+    let keys: BTreeSet<i64> = keys.into_iter().collect();
+    for some in keys.into_iter().collect::<Vec<i64>>().chunks(KEYS_AT_ONCE) {
+        let query =
+            Entity::find().select_only().column(Column::Id).filter(Column::Id.is_in(some.iter().copied()));
+        let query = query.order_by_asc(Column::Id).lock(LockType::NoKeyUpdate);
+        query.into_tuple::<i64>().all(connection).await?;
+    }
+    Ok(())
+}
+
 pub(super) fn from_row(row: Model) -> Result<Organisation, MainError> {
     let corrupt = |problem: String| MainError::corrupt("organisation", &row.id, &problem);
     Ok(Organisation {

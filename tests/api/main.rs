@@ -38,6 +38,7 @@ mod incident_filters;
 mod incident_languages;
 mod incident_pages;
 mod incident_policies;
+mod incident_races;
 mod incident_timeline;
 mod incidents;
 mod kept_reads;

@@ -76,6 +76,7 @@ pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, A
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     // Services before incidents: the order in which a deleted service takes its locks.
+    organisations::lock(&*write, caller.organisation.key).await?;
     let links = Links::find(&write, caller.sight(), &body).await?;
     let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     if stored.incident.is_resolved() && states_open(&body) {
@@ -104,7 +105,6 @@ pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, A
     let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
-    // Whoever writes incidents by itself holds this lock, and what hangs on them.
     organisations::lock(&*write, caller.organisation.key).await?;
     if caller.sight().is_confined() {
         let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;

@@ -75,6 +75,7 @@ pub(super) async fn create_service(call: Call<AppState>) -> Result<Committed, Ap
     let body = body.read_object(&headers).await?;
     let viewer = Viewer { state: &state, caller: &caller };
     let write = effect.begin(&state.databases.main).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
     let tagging = Tagging::read(&body, &write, &caller, None).await?;
     let depending = Depending::read(&body, &write, &caller).await?;
     let id = Id::random();
@@ -176,11 +177,9 @@ async fn follow(transaction: &Transaction, caller: &Caller, service: &Service) -
     Ok(synced_groups::follow_services(transaction, organisation, &keys, service.updated_at).await?)
 }
 
-/// Passes when the plan has room for one more active service (step 13). The organisation stays locked until the
-/// transaction ends, so that two requests cannot take the same slot.
+/// Passes when the plan has room for one more active service (step 13). The caller has locked the
+/// organisation until the transaction ends, so that two requests cannot take the same slot.
 async fn take_active_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
-    let organisation = caller.organisation.key;
-    organisations::lock(transaction, organisation).await?;
-    let usage = services::count_active(transaction, organisation);
+    let usage = services::count_active(transaction, caller.organisation.key);
     take_slot(Quota::Services, caller.limits.services, usage).await
 }

@@ -1,0 +1,128 @@
+//! People and the engine write the same incidents at the same moment, on PostgreSQL: nobody waits in a circle, and who does
+//! all the same is not told.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::client::Client;
+use crate::support::postgres::Postgres;
+use crate::support::server::Server;
+use crate::support::{eventually, service};
+
+/// Services of each of the two tags.
+const SERVICES: usize = 6;
+const ROUNDS: usize = 12;
+
+fn server_on(postgres: &Postgres) -> Server {
+    let url = postgres.url();
+    Server::with("", &[("WATCHKEEPER_DATABASE_URL", &url), ("WATCHKEEPER_HISTORY_URL", &url)])
+}
+
+fn made(client: &Client, path: &str, body: &Value) -> String {
+    client.post(path, body).expect(201).data()["id"].as_str().unwrap().to_owned()
+}
+
+/// Services that are down one moment and up the next, as their engine would say it.
+fn flip(postgres: &Postgres, round: usize) {
+    let (from, to) = if round.is_multiple_of(2) { (1, 3) } else { (3, 1) };
+    postgres.ask(&format!(
+        "INSERT INTO status_change (service_id, at, from_status, to_status, cause) \
+        SELECT id, {round} + (extract(epoch FROM now()) * 1000)::bigint, {from}, {to}, 1 FROM service ORDER BY id DESC"
+    ));
+}
+
+/// Says that it is over, also when what it guards fails.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn deadlocks(postgres: &Postgres) -> String {
+    postgres.ask("SELECT sum(deadlocks) FROM pg_stat_database")
+}
+
+/// Services fail, come back and are deleted, while people edit, resolve and reopen what that makes.
+#[test]
+fn people_and_the_engine_never_wait_in_a_circle() {
+    let Some(postgres) = Postgres::start() else { return };
+    let server = server_on(&postgres);
+    let client = server.client();
+    let create = |number: usize| {
+        let tags = json!(["all", format!("half:{}", number % 2)]);
+        made(&client, "/v1/services", &json!({"name": "Shop", "check_type": "manual", "tags": tags}))
+    };
+    (0..SERVICES).for_each(|number| drop(create(number)));
+    let is_over = AtomicBool::new(false);
+    let open = || client.get("/v1/incidents?per_page=100").expect(200).data().as_array().unwrap().clone();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let _over = Over(&is_over);
+            for round in 0..ROUNDS {
+                flip(&postgres, round);
+                std::thread::park_timeout(Duration::from_millis(300));
+            }
+        });
+        scope.spawn(|| {
+            for number in 0.. {
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                let gone = create(number);
+                let status = client.delete(&service(&gone)).status;
+                assert_eq!(status, 200);
+                let rows = client.get("/v1/services?per_page=100").expect(200).data();
+                let oldest = rows[0]["id"].as_str().unwrap().to_owned();
+                create(number);
+                assert_eq!(client.delete(&service(&oldest)).status, 200);
+            }
+        });
+        for person in 0..2 {
+            let (open, is_over, client) = (&open, &is_over, &client);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    for incident in open() {
+                        let path = format!("/v1/incidents/{}", incident["id"].as_str().unwrap());
+                        let word = if person == 0 { "resolved" } else { "identified" };
+                        let entry = json!({"status": word, "message": "m"});
+                        let status = client.post(&format!("{path}/updates"), &entry).status;
+                        assert!([201, 404].contains(&status), "an entry: {status}");
+                        let title = json!({"title": "t", "severity": "critical"});
+                        let status = client.patch(&path, &title).status;
+                        assert!([200, 404].contains(&status), "a title: {status}");
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(deadlocks(&postgres), "0", "{}", server.log());
+    assert!(!server.log().contains("incidents do not follow"), "{}", server.log());
+}
+
+/// Somebody else locks in another order: the transaction that the server gives up is made again.
+#[tokio::test]
+async fn a_write_that_was_given_up_for_another_is_made_again() {
+    let Some(postgres) = Postgres::start() else { return };
+    let server = server_on(&postgres);
+    let client = server.client();
+    let id = made(&client, "/v1/services", &json!({"name": "Shop", "check_type": "manual"}));
+    let other = std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            postgres.ask(
+                "DO $$ BEGIN PERFORM 1 FROM service FOR UPDATE; PERFORM pg_sleep(0.5); \
+                PERFORM 1 FROM organisation FOR UPDATE; PERFORM pg_sleep(0.5); END $$",
+            )
+        });
+        std::thread::park_timeout(Duration::from_millis(200));
+        let changed = client.patch(&service(&id), &json!({"name": "Store"}));
+        assert_eq!((changed.status, &changed.data()["name"]), (200, &json!("Store")), "{}", server.log());
+        other.join()
+    });
+    assert!(other.is_ok());
+    eventually("the server counts what it gave up", || (deadlocks(&postgres) == "1").then_some(())).await;
+    assert_eq!(client.get(&service(&id)).expect(200).data()["name"], "Store");
+}
