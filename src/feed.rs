@@ -4,16 +4,23 @@
 //! it have caused; a reader that dies in between reads them again, one that has been overtaken is refused.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::model::partition::{Partition, Partitions};
 use crate::store::feed_positions::{self, Positions};
+use crate::store::history::History;
 use crate::store::history::feed::{self, NumberedChange};
-use crate::store::{HistoryError, MainError, Reader as Pool, Transaction};
+use crate::store::{Database, HistoryError, MainError, Reader as Pool, Transaction};
 
 /// Changes read at a time.
 const AT_ONCE: u64 = 500;
+/// The time after which partitions without changes are moved along.
+const MOVED_EVERY: Duration = Duration::from_secs(300);
+/// Changes after which they are moved along before that.
+const MOVED_BEYOND: i64 = 10_000;
 
 /// Says that changes have become durable.
 #[derive(Debug, Default)]
@@ -37,8 +44,10 @@ pub struct Feed {
     name: &'static str,
     /// Positions as they are stored.
     stored: Positions,
-    /// Where reading goes on: partitions without changes of their own come along, which is not worth a write.
+    /// Where reading goes on: partitions without changes of their own come along, and are stored now and then.
     read: BTreeMap<Partition, i64>,
+    /// The time at which quiet partitions were last moved along; `None` = not by this process.
+    moved_at: Option<Instant>,
 }
 
 /// Changes that have been read and not yet taken in.
@@ -54,7 +63,7 @@ impl Feed {
     /// A reader of this name.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
-        Self { name, stored: Positions::new(), read: BTreeMap::new() }
+        Self { name, stored: Positions::new(), read: BTreeMap::new(), moved_at: None }
     }
 
     /// Reads these partitions from now on; those that were never read by this name are given back, and are begun with
@@ -129,6 +138,44 @@ impl Feed {
     pub fn note_advanced(&mut self, changes: &Changes) {
         self.stored.extend(last_numbers(changes));
         self.read.values_mut().for_each(|position| *position = (*position).max(changes.last));
+    }
+
+    /// Returns a number to which partitions without changes may be moved, if it is time for that: after everything that
+    /// [`Self::next`] gives from now on has been taken in, nothing below it is unread, nor on its way.
+    ///
+    /// # Errors
+    /// When the history database fails.
+    pub async fn horizon(&self, history: &History) -> Result<Option<i64>, HistoryError> {
+        let is_recent = self.moved_at.is_some_and(|moved_at| moved_at.elapsed() < MOVED_EVERY);
+        let newest = self.read.values().max().copied().unwrap_or_default();
+        let oldest = self.stored.values().min().copied().unwrap_or_default();
+        if self.stored.is_empty() || is_recent && newest - oldest < MOVED_BEYOND {
+            return Ok(None);
+        }
+        let transaction = history.begin().await?;
+        let horizon = feed::last_number(&transaction).await?;
+        feed::wait_for_writers(&transaction, self.stored.keys().copied().collect()).await?;
+        transaction.commit().await?;
+        Ok(Some(horizon))
+    }
+
+    /// Moves what has been read to this horizon. Positions that somebody else has moved meanwhile stay.
+    ///
+    /// # Errors
+    /// When the main database fails.
+    pub async fn move_along(&mut self, main: &Database, horizon: i64) -> Result<(), MainError> {
+        let mut behind = self.stored.clone();
+        behind.retain(|_, position| *position < horizon);
+        if !behind.is_empty() {
+            let transaction = main.begin().await?;
+            feed_positions::move_along(&transaction, self.name, &behind, horizon).await?;
+            transaction.commit().await?;
+            // Read again with the next look: not all of them may have moved.
+            self.stored.clear();
+        }
+        self.read.values_mut().for_each(|position| *position = (*position).max(horizon));
+        self.moved_at = Some(Instant::now());
+        Ok(())
     }
 
     /// What was not committed is read again, from what is stored.

@@ -33,11 +33,15 @@ pub(super) async fn all(
         begin(incidents, feed, missing).await?;
         feed.take(databases.main.reader(), partitions).await?;
     }
+    let horizon = feed.horizon(&databases.history).await?;
     while let Some(next) = feed.next(databases.history.reader()).await? {
         if !follow(incidents, feed, &next).await? {
             // Another node has read them: nothing of it was committed, and what is ours is seen the next time.
             return Ok(());
         }
+    }
+    if let Some(horizon) = horizon {
+        feed.move_along(&databases.main, horizon).await?;
     }
     Ok(())
 }
@@ -48,7 +52,7 @@ async fn begin(incidents: &Incidents, feed: &Feed, missing: Partitions) -> Resul
     let databases = &incidents.announcer.databases;
     recovery::once(databases, None).await?;
     let history = databases.history.reader();
-    let position = history_feed::newest(history).await?;
+    let position = history_feed::newest(history, missing).await?;
     let mut latest = changes::latest_of(history, missing).await?;
     // What has changed in between is followed.
     let newer = history_feed::after(history, position, missing, NEWER_MAX).await?;

@@ -10,11 +10,12 @@ use futures_util::future::LocalBoxFuture;
 use crate::announcer::ownership::Ownership;
 use crate::engine::aggregator::Batch;
 use crate::model::location::LocationCode;
+use crate::model::partition::Partition;
 use crate::record::fence::{self, FenceCounters};
 use crate::record::recorder::{Destination, NotStored};
 use crate::store::HistoryError;
 use crate::store::history::locations::LocationNumbers;
-use crate::store::history::{History, append, holds};
+use crate::store::history::{History, append, feed, holds};
 
 /// Writes batches, and remembers the dictionary of locations. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -65,6 +66,8 @@ impl HistoryWriter {
             locations = LocationNumbers::ensure(&transaction, &codes).await?;
         }
         append::checks(&transaction, self.history.storage(), &batch.checks, &locations).await?;
+        let changed = batch.changes.iter().map(|change| Partition::of(change.service)).collect();
+        feed::announce(&transaction, changed).await?;
         append::changes(&transaction, &batch.changes).await?;
         transaction.commit().await?;
         // Not before: a number that is rolled back may be given to another location.

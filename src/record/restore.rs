@@ -26,7 +26,7 @@ use crate::model::watch::{AbsentVote, Memory};
 use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, Expected, LatestVotes, Within};
-use crate::store::history::{append, changes};
+use crate::store::history::{append, changes, feed};
 use crate::store::{Databases, StoreError, probe_locations, services};
 
 /// Services loaded at a time.
@@ -257,6 +257,8 @@ async fn recall(
         let gap =
             StatusChange { service: service.key, at: at.max(before.at), from, to, cause: ChangeCause::Gap };
         let transaction = databases.history.begin().await?;
+        // The recorder writes as well by now: numbers must rise in the order of the commits.
+        feed::wait_for_writers(&transaction, Partitions::ALL).await?;
         append::changes(&transaction, &[gap]).await?;
         transaction.commit().await?;
     }

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use sea_orm::sea_query::{Expr, OnConflict};
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
+use sea_orm::{ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::feed_position::{ActiveModel, Column, Entity};
 
 use crate::model::partition::{Partition, Partitions};
@@ -74,4 +74,27 @@ pub async fn advance(
         .exec(connection)
         .await?;
     Ok(moved.rows_affected == 1)
+}
+
+/// Moves all of these positions to the same number, in one statement; those that are not where they were believed to be stay.
+///
+/// # Errors
+/// When the database fails.
+pub async fn move_along(
+    connection: &impl ConnectionTrait,
+    reader: &str,
+    believed: &Positions,
+    to: i64,
+) -> Result<(), MainError> {
+    let is_believed = believed.iter().fold(Condition::any(), |any, (partition, position)| {
+        let number = i32::from(partition.number());
+        any.add(Column::Partition.eq(number).and(Column::Position.eq(*position)))
+    });
+    Entity::update_many()
+        .col_expr(Column::Position, Expr::value(to))
+        .filter(Column::Reader.eq(reader))
+        .filter(is_believed)
+        .exec(connection)
+        .await?;
+    Ok(())
 }

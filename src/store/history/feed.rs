@@ -1,13 +1,17 @@
 //! Status changes in the order in which they were recorded, for whoever reacts to them.
 //!
-//! Numbers rise in that order within a partition of services, because one process at a time records the changes of a
-//! partition and has committed each before the next.
+//! Numbers rise in that order among the partitions of a node: its recorder alone writes their changes, one transaction at a
+//! time. What was found out later about the past (late results, an import) is written beside it, and is not read here.
+//! PostgreSQL gives numbers before it shows rows. So whoever writes changes announces it with a shared lock of their
+//! partitions, and whoever must know that nothing below a number is on its way waits for these.
 
 use sea_orm::sea_query::{Expr, ExprTrait as _};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
 use watchkeeper_entities::status_change::{Column, Entity};
 
-use crate::model::history::StatusChange;
+use crate::model::history::{ChangeCause, StatusChange};
 use crate::model::partition::{PARTITIONS, Partitions};
 use crate::store::HistoryError;
 use crate::store::history::changes::from_row;
@@ -21,6 +25,9 @@ pub struct NumberedChange {
     pub change: StatusChange,
 }
 
+/// The first key of the locks of PostgreSQL by which changes on their way are known; the second is the partition.
+const LOCK_CLASS: i32 = 1_464_551_009;
+
 /// The first changes of services of these partitions behind this number.
 ///
 /// # Errors
@@ -31,20 +38,74 @@ pub async fn after(
     partitions: Partitions,
     limit: u64,
 ) -> Result<Vec<NumberedChange>, HistoryError> {
-    let mut query = Entity::find().filter(Column::Id.gt(number));
-    if partitions != Partitions::ALL {
-        let numbers = partitions.iter().map(|partition| i64::from(partition.number()));
-        query = query.filter(Expr::col(Column::ServiceId).modulo(PARTITIONS).is_in(numbers));
-    }
+    let query = among(partitions).filter(Column::Id.gt(number));
     let rows = query.order_by_asc(Column::Id).limit(limit).all(connection).await?;
     rows.iter().map(|row| Ok(NumberedChange { number: row.id, change: from_row(row)? })).collect()
 }
 
-/// The number of the newest change; 0 when there is none.
+/// The number of the newest change of these partitions; 0 when there is none.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn newest(connection: &impl ConnectionTrait) -> Result<i64, HistoryError> {
+pub async fn newest(connection: &impl ConnectionTrait, partitions: Partitions) -> Result<i64, HistoryError> {
+    let newest = among(partitions).order_by_desc(Column::Id).one(connection).await?;
+    Ok(newest.map_or(0, |row| row.id))
+}
+
+/// The number of the newest row of all, whatever it tells; 0 when there is none.
+///
+/// # Errors
+/// When the database fails.
+pub async fn last_number(connection: &impl ConnectionTrait) -> Result<i64, HistoryError> {
     let newest = Entity::find().order_by_desc(Column::Id).one(connection).await?;
     Ok(newest.map_or(0, |row| row.id))
+}
+
+/// Announces that this transaction writes changes of these partitions, before it does.
+///
+/// # Errors
+/// When the database fails, or somebody waits too long.
+pub async fn announce(
+    transaction: &impl ConnectionTrait,
+    partitions: Partitions,
+) -> Result<(), HistoryError> {
+    lock(transaction, partitions, "pg_advisory_xact_lock_shared").await
+}
+
+/// Waits until no transaction is writing changes of these partitions; none begins to before this one ends.
+///
+/// # Errors
+/// When the database fails, or that takes too long.
+pub async fn wait_for_writers(
+    transaction: &impl ConnectionTrait,
+    partitions: Partitions,
+) -> Result<(), HistoryError> {
+    lock(transaction, partitions, "pg_advisory_xact_lock").await
+}
+
+/// SQLite has one writer at a time, and gives numbers in the order of its commits.
+async fn lock(
+    transaction: &impl ConnectionTrait,
+    partitions: Partitions,
+    function: &str,
+) -> Result<(), HistoryError> {
+    if transaction.get_database_backend() != DbBackend::Postgres || partitions.is_empty() {
+        return Ok(());
+    }
+    // In one order: two that lock them wait, and never for each other.
+    let calls: Vec<String> =
+        partitions.iter().map(|one| format!("{function}({LOCK_CLASS}, {})", one.number())).collect();
+    transaction.execute_unprepared(&format!("SELECT {}", calls.join(", "))).await?;
+    Ok(())
+}
+
+/// The changes of these partitions that their recorder has written.
+fn among(partitions: Partitions) -> Select<Entity> {
+    let told_later = [ChangeCause::Imported, ChangeCause::Filled].map(ChangeCause::code);
+    let query = Entity::find().filter(Column::Cause.is_not_in(told_later));
+    if partitions == Partitions::ALL {
+        return query;
+    }
+    let numbers = partitions.iter().map(|partition| i64::from(partition.number()));
+    query.filter(Expr::col(Column::ServiceId).modulo(PARTITIONS).is_in(numbers))
 }
