@@ -3,7 +3,7 @@
 //! They are written in the transaction of the act itself, so uptime never depends on a message. At most one pause and
 //! one override is open per service, and one window for each maintenance: `maintenances::effect` opens and closes those.
 
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{CaseStatement, Expr};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
 };
@@ -84,8 +84,12 @@ async fn close(
     kind: &str,
     at: Timestamp,
 ) -> Result<(), MainError> {
+    // A clock that was set back must not end a window before it began.
+    let not_before = CaseStatement::new()
+        .case(Column::FromAt.gt(at.ms()), Expr::col(Column::FromAt))
+        .finally(Expr::value(at.ms()));
     Entity::update_many()
-        .col_expr(Column::ToAt, Expr::value(at.ms()))
+        .col_expr(Column::ToAt, not_before.into())
         .filter(Column::ServiceId.eq(service))
         .filter(Column::Kind.eq(kind))
         .filter(Column::ToAt.is_null())

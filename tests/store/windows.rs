@@ -57,6 +57,33 @@ async fn one_window_of_a_kind_is_open_at_a_time(
     assert_eq!(windows::since(reader, &[], at(0)).await.unwrap(), []);
 }
 
+/// A clock that was set back: what is over was never shorter than nothing.
+#[rstest]
+#[tokio::test]
+async fn a_window_does_not_end_before_it_began(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let (one, _) = two_services(&store).await;
+    let transaction = store.main.begin().await.unwrap();
+    for kind in [WindowKind::Pause, DOWN, WindowKind::Unreachable] {
+        windows::open(&transaction, one, kind, at(1_000)).await.unwrap();
+    }
+    windows::close_pause(&transaction, one, at(999)).await.unwrap();
+    windows::close_unreachable(&transaction, one, at(1)).await.unwrap();
+    windows::open(&transaction, one, MAINTENANCE, at(500)).await.unwrap();
+    transaction.commit().await.unwrap();
+    let mut all = windows::since(store.main.reader(), &[one], at(0)).await.unwrap();
+    all.sort_by_key(|window| (window.from, window.kind.word()));
+    let expected = [
+        window(one, MAINTENANCE, 500, None),
+        window(one, DOWN, 1_000, Some(1_000)),
+        window(one, WindowKind::Pause, 1_000, Some(1_000)),
+        window(one, WindowKind::Unreachable, 1_000, Some(1_000)),
+    ];
+    assert_eq!(all, expected);
+}
+
 #[rstest]
 #[tokio::test]
 async fn every_stated_status_survives(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
