@@ -1,5 +1,5 @@
-//! Services that others depend on: while one is down, those that depend on it and fail are unreachable, and have no incident
-//! of their own.
+//! Services that others depend on: while one is down or unstable, those that depend on it and fail are unreachable, and have
+//! no incident of their own; so are those behind them.
 //!
 //! Failures arrive in any order. So a service that fails asks those that it depends on to look at once, and waits until they
 //! have: its incident is held back as long as that may take, and no longer.
@@ -26,11 +26,11 @@ pub(super) const STILL_SO_MS: i64 = 30_000;
 /// Milliseconds between two looks whether they have looked.
 pub(super) const HAVE_THEY_LOOKED_MS: i64 = 300;
 
-/// The dependencies around some services, and which of those that they depend on are down.
+/// The dependencies around some services, and which of those that they depend on hide them.
 #[derive(Debug, Default)]
 pub(super) struct Parents {
     graph: DependencyGraph,
-    down: HashSet<ServiceKey>,
+    hiding: HashSet<ServiceKey>,
 }
 
 impl Parents {
@@ -57,13 +57,26 @@ impl Parents {
         let parents: BTreeSet<ServiceKey> = of.iter().flat_map(|child| graph.parents_of(*child)).collect();
         let parents: Vec<ServiceKey> = parents.into_iter().collect();
         let outages = outages::of_services(transaction, &parents).await?;
-        let down = outages.iter().filter(|outage| outage.is_down()).map(|outage| outage.service).collect();
-        Ok(Self { graph, down })
+        let hiding =
+            outages.iter().filter(|outage| outage.hides_others()).map(|outage| outage.service).collect();
+        Ok(Self { graph, hiding })
     }
 
-    /// Returns true if a service that this one depends on is down.
+    /// Returns true if a service that this one depends on is down, unstable, or unreachable itself.
     pub(super) fn is_unreachable(&self, child: ServiceKey) -> bool {
-        self.graph.parents_of(child).any(|parent| self.down.contains(&parent))
+        self.graph.parents_of(child).any(|parent| self.hiding.contains(&parent))
+    }
+
+    /// Takes in that those of these failing services which are unreachable hide others in turn, however long the chain.
+    pub(super) fn pass_on(&mut self, failing: &[ServiceKey]) {
+        loop {
+            let is_new = |child: &&ServiceKey| !self.hiding.contains(*child) && self.is_unreachable(**child);
+            let more: Vec<ServiceKey> = failing.iter().filter(is_new).copied().collect();
+            if more.is_empty() {
+                return;
+            }
+            self.hiding.extend(more);
+        }
     }
 
     /// Returns true if both depend on the same service, or one on the other.

@@ -39,6 +39,9 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
     untold.sort_by_key(|outage| (outage.began_at, outage.service));
     let keys: Vec<ServiceKey> = untold.iter().map(|outage| outage.service).collect();
     let mut facts = Facts::read(desk, &keys).await?;
+    let failing: Vec<ServiceKey> =
+        untold.iter().filter(|outage| outage.is_measured).map(|outage| outage.service).collect();
+    facts.parents.pass_on(&failing);
     let (mut drafts, mut waiting) = (Drafts::default(), Vec::new());
     for outage in untold {
         let Some(service) = facts.services.get(&outage.service).cloned() else { continue };

@@ -115,10 +115,15 @@ impl Outage {
         }
     }
 
-    /// Returns true if the service is known to be down just now.
+    /// Returns true if nobody can know whether what depends on the service works by itself: it is down just now, too unstable
+    /// to be believed, or unreachable itself.
     #[must_use]
-    pub fn is_down(&self) -> bool {
-        self.kind == OutageKind::Down && self.is_measured && self.recovered_at.is_none()
+    pub fn hides_others(&self) -> bool {
+        let is_bad = match self.kind {
+            OutageKind::Down | OutageKind::Unstable => true,
+            OutageKind::Degraded => self.unreachable_since.is_some(),
+        };
+        is_bad && self.is_measured && self.recovered_at.is_none()
     }
 
     /// Returns true while it could become an incident, or news for the one it has.

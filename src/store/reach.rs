@@ -6,6 +6,7 @@ use sea_orm::{ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter a
 use watchkeeper_entities::service;
 
 use crate::model::dependency::Unreachable;
+use crate::model::outage::Outage;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::store::{MainError, dependencies, named, outages};
 
@@ -26,9 +27,9 @@ pub async fn unreachable(
     let graph = dependencies::around(connection, &children).await?;
     let parents: BTreeSet<ServiceKey> = children.iter().flat_map(|child| graph.parents_of(*child)).collect();
     let parents: Vec<ServiceKey> = parents.into_iter().collect();
-    let mut down = outages::of_services(connection, &parents).await?;
-    down.retain(crate::model::outage::Outage::is_down);
-    let keys: BTreeSet<ServiceKey> = down.iter().map(|outage| outage.service).collect();
+    let mut hiding = outages::of_services(connection, &parents).await?;
+    hiding.retain(Outage::hides_others);
+    let keys: BTreeSet<ServiceKey> = hiding.iter().map(|outage| outage.service).collect();
     let query = service::Entity::find().filter(service::Column::Id.is_in(keys));
     let mut parents: Vec<NamedService> = named::services(connection, query).await?;
     parents.sort_by(|a, b| (&a.name, a.id.as_str()).cmp(&(&b.name, b.id.as_str())));

@@ -34,6 +34,7 @@ mod import;
 mod incident_access;
 mod incident_acknowledgement;
 mod incident_changes;
+mod incident_course;
 mod incident_filters;
 mod incident_languages;
 mod incident_pages;

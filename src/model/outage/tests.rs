@@ -42,6 +42,27 @@ fn play(script: &str) -> (Option<Outage>, usize) {
     (outage, recoveries)
 }
 
+/// Only what is known to be bad just now hides those that depend on it.
+#[rstest]
+#[case::down("d", false, true)]
+#[case::told("dt", false, true)]
+#[case::degraded("g", false, false)]
+#[case::degraded_and_unreachable("g", true, true)]
+#[case::down_and_unreachable("d", true, true)]
+#[case::unstable_and_up("duF", false, true)]
+#[case::unstable_and_down("dF", false, true)]
+#[case::unstable_still("duFdu", false, true)]
+#[case::settled_and_down("duFdS", false, true)]
+#[case::back("dtu", false, false)]
+#[case::relapsed("dtud", false, true)]
+#[case::nobody_knows("dtn", false, false)]
+#[case::nobody_knows_of_what_was_unstable("duFn", false, false)]
+fn what_is_bad_hides_others(#[case] script: &str, #[case] is_unreachable: bool, #[case] hides: bool) {
+    let outage = play(script).0.unwrap();
+    let unreachable_since = is_unreachable.then_some(outage.began_at);
+    assert_eq!(Outage { unreachable_since, ..outage }.hides_others(), hides);
+}
+
 /// What is left: the kind, the start, and whether the incident is to be told; `r` = it waits whether the return lasts.
 fn left(script: &str) -> String {
     let Some(outage) = play(script).0 else { return "-".into() };
