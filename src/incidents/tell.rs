@@ -73,6 +73,15 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
             is_held_back: facts.held_back.contains(&outage.service),
             has_open_incident: open.is_some(),
         };
+        if !circumstances.is_held_back
+            && outage.is_unwanted(circumstances.rules)
+            && let Some(recovered_at) = open.as_ref().and_then(|draft| draft.recovered_at(outage.service))
+        {
+            // It has recovered, and what ails it now is nothing that an incident would be about: that one may end.
+            let (told_at, recovered_at, look_at) = (Some(desk.now), Some(recovered_at), Some(desk.now));
+            waiting.push(Outage { told_at, recovered_at, look_at, ..outage });
+            continue;
+        }
         let (severity, policy) = match (outage.decide(circumstances, desk.now), policy) {
             (Decision::Tell(severity), Some(policy)) => (severity, policy),
             (Decision::Wait(look_at), _) => {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::incidents::desk::Desk;
 use crate::incidents::prose::{self, Heard};
@@ -66,6 +67,11 @@ impl Draft {
         let news = self.after.tell(told);
         self.heard.push(Heard { news, kind: told.kind });
         self.outages.push(outage);
+    }
+
+    /// The time at which this service has recovered from it; `None` when it has not.
+    pub(super) fn recovered_at(&self, service: ServiceKey) -> Option<Timestamp> {
+        self.after.services.iter().find(|row| row.service == service)?.recovered_at
     }
 
     /// The keys of the services that it affects.

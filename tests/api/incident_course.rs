@@ -1,6 +1,7 @@
-//! What incidents make of status changes, written as the engine would: trouble behind other trouble (contract 4.9).
+//! What incidents make of status changes, written as the engine would: trouble that nobody wants an incident for, and trouble
+//! behind other trouble (contract 4.9).
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::client::Client;
 use crate::support::postgres::Postgres;
@@ -55,6 +56,42 @@ impl Scene {
         let text = "INSERT INTO status_change (service_id, at, from_status, to_status, cause) VALUES ";
         self.postgres.ask(&format!("{text}{}", rows.join(", ")));
     }
+
+    fn incidents_of(&self, id: &str) -> Vec<Value> {
+        let found = self.client().get(&format!("{}/incidents", service(id))).expect(200).data();
+        found.as_array().unwrap().clone()
+    }
+
+    async fn until(&self, id: &str, status: &str) -> Value {
+        let is = |incident: &Value| incident["status"] == status;
+        eventually(&format!("{status}: {:?}", self.incidents_of(id)), || {
+            self.incidents_of(id).into_iter().find(is)
+        })
+        .await
+    }
+}
+
+/// Degraded is nothing that the first policy wants an incident for. A service that was down and is degraded has not recovered;
+/// one that was back and is degraded since has, so that its incident ends.
+#[tokio::test]
+async fn trouble_that_nobody_wants_an_incident_for_holds_up_no_end() {
+    let Some(scene) = Scene::start() else { return };
+    let [better, back] = ["better", "back"].map(|name| scene.service(name, &[]));
+    scene.record(&[(&better, 'd'), (&back, 'd')]);
+    for id in [&better, &back] {
+        scene.until(id, "investigating").await;
+    }
+    scene.record(&[(&better, 'g'), (&back, 'u')]);
+    scene.until(&back, "monitoring").await;
+    scene.record(&[(&back, 'g')]);
+    let over = scene.until(&back, "resolved").await;
+    assert_eq!(over["resolved_at"], over["service_impact"]["recovered_at"]);
+    let open = scene.until(&better, "investigating").await;
+    assert_eq!(open["service_impact"]["is_recovered"], false, "better is not up");
+    scene.record(&[(&better, 'u'), (&back, 'd')]);
+    scene.until(&better, "resolved").await;
+    scene.until(&back, "investigating").await;
+    assert_eq!(scene.incidents_of(&back).len(), 2, "the next edge makes a new one");
 }
 
 /// A gateway that is unstable, or behind something that is down, hides what fails behind it.

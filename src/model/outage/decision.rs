@@ -31,6 +31,12 @@ pub enum Decision {
 }
 
 impl Outage {
+    /// Returns true if it is trouble for which the rules want no incident.
+    #[must_use]
+    pub fn is_unwanted(&self, rules: Option<&IncidentRules>) -> bool {
+        self.is_measured && rules.and_then(|rules| rules.severity(self.kind)).is_none()
+    }
+
     /// Decides at `now`.
     #[must_use]
     pub fn decide(&self, circumstances: Circumstances<'_>, now: Timestamp) -> Decision {
