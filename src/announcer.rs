@@ -132,6 +132,20 @@ impl Announcer {
         self.known_snapshots(services, AT_ONCE_WITHIN).await
     }
 
+    /// Lets these services be looked at at once, wherever they are watched. Whose owner does not answer at once is not.
+    pub async fn look_at(&self, services: &[ServiceAddress]) {
+        if !services.is_empty() {
+            let key = |service: &ServiceAddress| service.key;
+            self.ask_owners(services, key, Question::LookAt, AT_ONCE_WITHIN).await;
+        }
+    }
+
+    /// Returns true if this node watches all of these.
+    fn has_all(&self, services: &[ServiceAddress]) -> bool {
+        let asked: Partitions = services.iter().map(|service| Partition::of(service.key)).collect();
+        asked.without(self.ownership.ready()).is_empty()
+    }
+
     async fn known_snapshots(
         &self,
         services: &[ServiceAddress],
@@ -161,11 +175,17 @@ impl Announcer {
                 self.apply_as_stored(&changed).await.map(|()| Answer::Done)
             }
             Question::Snapshots(services) => {
-                let asked: Partitions = services.iter().map(|service| Partition::of(service.key)).collect();
-                if !asked.without(self.ownership.ready()).is_empty() {
+                if !self.has_all(&services) {
                     return Answer::NotMine;
                 }
                 self.engine.snapshots(&services).await.map(Answer::Snapshots).map_err(AnnounceError::from)
+            }
+            Question::LookAt(services) => {
+                if !self.has_all(&services) {
+                    return Answer::NotMine;
+                }
+                let ids = services.iter().map(|service| service.id).collect();
+                self.engine.look_at(ids).await.map(|()| Answer::Done).map_err(AnnounceError::from)
             }
             Question::Ping { service, ping } => {
                 if !self.ownership.is_ready(service.key) {

@@ -39,6 +39,8 @@ pub enum Question {
     Changed(Vec<Changed>),
     /// What are they just now?
     Snapshots(Vec<ServiceAddress>),
+    /// Look at these at once. Answered when they have been told to, not when they have looked.
+    LookAt(Vec<ServiceAddress>),
     /// A ping of this service has come, and is stored.
     Ping {
         /// The service that reports itself.

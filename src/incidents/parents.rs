@@ -95,13 +95,9 @@ impl Asked {
         self.0.extend(some);
     }
 
-    /// Asks those that are watched here.
+    /// Asks them, wherever they are watched.
     pub(super) async fn look(self, announcer: &Announcer) {
-        if !self.0.is_empty() {
-            let ids = self.0.iter().map(|service| service.id).collect();
-            // An engine that has stopped looks at nothing.
-            let _ = announcer.engine.look_at(ids).await;
-        }
+        announcer.look_at(&self.0).await;
     }
 }
 

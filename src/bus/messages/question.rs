@@ -19,6 +19,8 @@ pub enum QuestionText {
     Changed(Vec<ServiceText>),
     /// What are these just now?
     Snapshots(Vec<ServiceText>),
+    /// Look at these at once.
+    LookAt(Vec<ServiceText>),
     /// A ping has come.
     Ping {
         /// The service that reports itself.
@@ -106,6 +108,7 @@ impl From<Question> for QuestionText {
         match question {
             Question::Changed(changed) => Self::Changed(changed.into_iter().map(Into::into).collect()),
             Question::Snapshots(services) => Self::Snapshots(services.into_iter().map(Into::into).collect()),
+            Question::LookAt(services) => Self::LookAt(services.into_iter().map(Into::into).collect()),
             Question::Ping { service, ping } => {
                 Self::Ping { service: service.into(), at_ms: ping.at.ms(), has_failed: ping.has_failed }
             }
@@ -121,6 +124,7 @@ impl From<QuestionText> for Question {
             QuestionText::Snapshots(services) => {
                 Self::Snapshots(services.into_iter().map(Into::into).collect())
             }
+            QuestionText::LookAt(services) => Self::LookAt(services.into_iter().map(Into::into).collect()),
             QuestionText::Ping { service, at_ms, has_failed } => Self::Ping {
                 service: service.into(),
                 ping: Ping { at: Timestamp::from_ms(at_ms), has_failed },
@@ -209,6 +213,7 @@ mod tests {
         for question in [
             Question::Changed(vec![Changed { service, revision: 3 }]),
             Question::Snapshots(vec![service]),
+            Question::LookAt(vec![service]),
             Question::Ping { service, ping },
             Question::Count(3),
         ] {

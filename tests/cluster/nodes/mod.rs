@@ -6,6 +6,7 @@
 
 mod alone;
 mod any_node;
+mod dependencies;
 mod frozen;
 mod heartbeats;
 mod killed;
