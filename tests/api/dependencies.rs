@@ -154,6 +154,11 @@ async fn what_fails_behind_another_one_is_unreachable() {
     let of_gateway = client.get(&format!("{}/uptime?days=1", service(&gateway))).expect(200).data();
     let down = |days: &Value| days[0]["downtime_seconds"].as_i64().unwrap();
     assert!(down(&today) <= 1 && down(&of_gateway) >= 2, "{today} {of_gateway}");
+    let left_out = |days: &Value| days[0]["unreachable_seconds"].as_i64().unwrap();
+    assert!(
+        left_out(&today) >= 2 && left_out(&of_gateway) == 0,
+        "why it counts for nothing: {today} {of_gateway}"
+    );
     let incidents = client.get("/v1/incidents").expect(200).json();
     assert_eq!(incidents["meta"]["total"], 1, "{incidents}");
 }

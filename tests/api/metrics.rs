@@ -61,11 +61,13 @@ async fn uptime_has_a_day_for_every_day() {
     let no_data = |day: &Value| {
         let is_zero = |key: &str| day[key].as_f64() == Some(0.0);
         day["status"] == "no_data"
-            && ["uptime_percent", "incidents", "downtime_seconds"].into_iter().all(is_zero)
+            && ["uptime_percent", "incidents", "downtime_seconds", "unreachable_seconds"]
+                .into_iter()
+                .all(is_zero)
     };
     assert!(days.len() == 3 && days[..2].iter().all(no_data), "{answer}");
     assert!(check["checked_at"].as_str().unwrap().starts_with(days[2]["date"].as_str().unwrap()));
-    let keys = ["date", "status", "uptime_percent", "incidents", "downtime_seconds"];
+    let keys = ["date", "status", "uptime_percent", "incidents", "downtime_seconds", "unreachable_seconds"];
     assert_eq!(days[2].as_object().unwrap().keys().collect::<Vec<_>>(), keys);
 }
 

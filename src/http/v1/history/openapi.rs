@@ -53,7 +53,8 @@ fn list_uptime() -> Operation {
     let body =
         enveloped(list_of(named("UptimeDay"))).has("meta", object().has("days", integer().range(1, 90)));
     let shown = json!({
-        "data": [{"date": "2026-11-20", "status": "up", "uptime_percent": 99.982, "incidents": 0, "downtime_seconds": 15}],
+        "data": [{"date": "2026-11-20", "status": "up", "uptime_percent": 99.982, "incidents": 0, "downtime_seconds": 15,
+            "unreachable_seconds": 0}],
         "meta": {"days": 1},
     });
     Operation::new(

@@ -1,13 +1,51 @@
 //! The spans of a service's past, with what each counts for (contract 4.7): status changes, covered by what people
 //! decided.
 
+use std::collections::BTreeMap;
+
 use crate::http::kit::error::ApiError;
 use crate::http::v1::state::AppState;
 use crate::model::service::Service;
 use crate::model::time_range::TimeRange;
-use crate::stats::uptime::{Span, cover, covers, measured};
+use crate::model::window::{Window, WindowKind};
+use crate::stats::uptime::{Counts, Span, cover, covers, measured, per_day};
 use crate::store::history::changes;
 use crate::store::windows;
+
+/// A service's past in a range.
+pub(super) struct Past {
+    /// Adjoining spans, with what each counts for.
+    pub(super) spans: Vec<Span>,
+    /// The milliseconds of each day, by its number, in which it could not be reached.
+    pub(super) unreachable_ms: BTreeMap<i64, i64>,
+}
+
+/// The past of a service, with what of it is left out because of others.
+pub(super) async fn past(state: &AppState, service: &Service, range: TimeRange) -> Result<Past, ApiError> {
+    let decided = windows::since(state.databases.main.reader(), &[service.key], range.from).await?;
+    let unreachable = unreachable(&decided, range).into_iter();
+    // Summed up by day like downtime.
+    let days = per_day(&unreachable.collect::<Vec<_>>()).into_iter().map(|(day, sums)| (day, sums.down_ms));
+    Ok(Past { spans: spans_of(state, service, (range, &decided)).await?, unreachable_ms: days.collect() })
+}
+
+/// The spans of a range in which a service could not be reached, one after the other.
+fn unreachable(decided: &[Window], range: TimeRange) -> Vec<Span> {
+    let mut from = range.from;
+    let mut spans = Vec::new();
+    for window in decided.iter().filter(|window| window.kind == WindowKind::Unreachable) {
+        let span = Span {
+            from: window.from.max(from),
+            to: window.to.unwrap_or(range.to).min(range.to),
+            counts: Counts::Down,
+        };
+        if span.from < span.to {
+            from = span.to;
+            spans.push(span);
+        }
+    }
+    spans
+}
 
 /// Adjoining spans of a range. The last status holds as long as results back it, which the engine knows.
 pub(super) async fn spans(
@@ -15,13 +53,50 @@ pub(super) async fn spans(
     service: &Service,
     range: TimeRange,
 ) -> Result<Vec<Span>, ApiError> {
+    let decided = windows::since(state.databases.main.reader(), &[service.key], range.from).await?;
+    spans_of(state, service, (range, &decided)).await
+}
+
+async fn spans_of(
+    state: &AppState,
+    service: &Service,
+    (range, decided): (TimeRange, &[Window]),
+) -> Result<Vec<Span>, ApiError> {
     let TimeRange { from, to } = range;
-    let databases = &state.databases;
-    let changes = changes::since(databases.history.reader(), service.key, from).await?;
-    let decided = windows::since(databases.main.reader(), &[service.key], from).await?;
+    let changes = changes::since(state.databases.history.reader(), service.key, from).await?;
     let snapshots = state.snapshots(std::slice::from_ref(service)).await?;
     let backed_until = snapshots.first().and_then(|snapshot| snapshot.measured_until).unwrap_or(from);
     let spans = measured(&changes, backed_until, range);
-    let spans = cover(&spans, &covers(&decided, to));
+    let spans = cover(&spans, &covers(decided, to));
     Ok(spans)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::clock::Timestamp;
+
+    /// Unreachable times in a range from 100 to 200, cut off at its ends, and none counted twice.
+    #[rstest]
+    #[case(&[], 0)]
+    #[case(&[(110, Some(120))], 10)]
+    #[case(&[(50, Some(120)), (190, None)], 30)]
+    #[case(&[(50, Some(90)), (210, None)], 0)]
+    #[case(&[(110, Some(150)), (120, Some(130)), (140, Some(160))], 50)]
+    #[case(&[(110, Some(110))], 0)]
+    fn what_was_unreachable_is_added_up(#[case] windows: &[(i64, Option<i64>)], #[case] ms: i64) {
+        let at = Timestamp::from_ms;
+        let window = |(from, to): &(i64, Option<i64>)| Window {
+            service: 1,
+            kind: WindowKind::Unreachable,
+            from: at(*from),
+            to: to.map(at),
+        };
+        let pause = Window { service: 1, kind: WindowKind::Pause, from: at(100), to: None };
+        let decided: Vec<Window> = windows.iter().map(window).chain([pause]).collect();
+        let spans = unreachable(&decided, TimeRange { from: at(100), to: at(200) });
+        assert_eq!(spans.iter().map(|span| span.to.ms_since(span.from)).sum::<i64>(), ms);
+    }
 }

@@ -31,13 +31,15 @@ pub(in crate::http) async fn list_uptime(call: Call<AppState>) -> Result<Reply, 
     let now = state.now();
     let first = start_of_day(now.day() - days + 1);
     let from = first.max(history_start(now, &caller.limits));
-    let spans = timeline::spans(&state, &service, TimeRange { from, to: now }).await?;
-    let measured: BTreeMap<i64, Availability> = per_day(&spans).into_iter().collect();
+    let past = timeline::past(&state, &service, TimeRange { from, to: now }).await?;
+    let measured: BTreeMap<i64, Availability> = per_day(&past.spans).into_iter().collect();
     let reader = state.databases.main.reader();
     let incidents = list::periods(reader, caller.sight(), service.key, first).await?;
     let entry = |day: i64| {
         let open = open_within(&incidents, TimeRange { from: start_of_day(day), to: start_of_day(day + 1) });
-        UptimeDayView::of(start_of_day(day), measured.get(&day).copied().unwrap_or_default(), open)
+        let unreachable_ms = past.unreachable_ms.get(&day).copied().unwrap_or_default();
+        let measured = measured.get(&day).copied().unwrap_or_default();
+        UptimeDayView::of(start_of_day(day), measured, open, unreachable_ms)
     };
     let data: Vec<UptimeDayView> = (first.day()..=now.day()).map(entry).collect();
     Ok(Reply::ok(json!({"data": to_json(&data), "meta": {"days": days}})))
@@ -90,7 +92,7 @@ mod tests {
         #[case] status: &str,
         #[case] percent: f64,
     ) {
-        let day = UptimeDayView::of(start_of_day(0), Availability { up_ms, down_ms }, 7);
+        let day = UptimeDayView::of(start_of_day(0), Availability { up_ms, down_ms }, 7, 0);
         let entry = to_json(&day);
         assert_eq!((&entry["status"], &entry["uptime_percent"]), (&json!(status), &json!(percent)));
         assert_eq!((&entry["date"], &entry["incidents"]), (&json!("1970-01-01"), &json!(7)));

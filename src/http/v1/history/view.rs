@@ -113,11 +113,19 @@ pub(super) struct UptimeDayView {
     pub(super) incidents: usize,
     #[schema(schema_with = downtime)]
     downtime_seconds: i64,
+    #[schema(schema_with = unreachable)]
+    unreachable_seconds: i64,
 }
 
 impl UptimeDayView {
-    /// The view of the day that begins at `start`, on which so many incidents were open.
-    pub(super) fn of(start: Timestamp, availability: Availability, incidents: usize) -> Self {
+    /// The view of the day that begins at `start`, on which so many incidents were open, and with so many milliseconds in which
+    /// it could not be reached.
+    pub(super) fn of(
+        start: Timestamp,
+        availability: Availability,
+        incidents: usize,
+        unreachable_ms: i64,
+    ) -> Self {
         let percent = availability.percent();
         let status = match percent {
             None => "no_data",
@@ -131,6 +139,7 @@ impl UptimeDayView {
             uptime_percent: percent.unwrap_or(0.0),
             incidents,
             downtime_seconds: availability.down_ms / 1_000,
+            unreachable_seconds: unreachable_ms / 1_000,
         }
     }
 }
@@ -254,6 +263,12 @@ fn incidents() -> Shape {
 
 fn downtime() -> Shape {
     integer().range(0, 86_400)
+}
+
+fn unreachable() -> Shape {
+    integer()
+        .range(0, 86_400)
+        .says("Time that counts for nothing, because something that the service depends on did not work.")
 }
 
 fn checked_at() -> Shape {
