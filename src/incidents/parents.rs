@@ -214,9 +214,7 @@ impl Seen {
 /// A service cannot be reached because of another one: its time counts for nothing from the start of its trouble.
 pub(super) async fn begin_unreachable(desk: &Desk<'_>, outage: Outage) -> Result<Outage, MainError> {
     windows::open(desk.transaction, outage.service, WindowKind::Unreachable, outage.began_at).await?;
-    let since = Some(outage.began_at);
-    let look_at = Some(desk.now.plus_ms(STILL_SO_MS));
-    Ok(Outage { unreachable_since: since, asked_at: None, held_until: None, look_at, ..outage })
+    Ok(outage.unreachable(desk.now.plus_ms(STILL_SO_MS)))
 }
 
 /// What it depends on is back: from now on its trouble is its own, unless a look shows that it is back as well.
@@ -227,12 +225,6 @@ pub(super) async fn end_unreachable(
 ) -> Result<Outage, MainError> {
     windows::close_unreachable(desk.transaction, outage.service, desk.now).await?;
     let held_until = desk.now.plus_ms(patience_ms(std::iter::once(own)));
-    Ok(Outage {
-        began_at: desk.now,
-        unreachable_since: None,
-        asked_at: Some(desk.now),
-        held_until: Some(held_until),
-        look_at: Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS)),
-        ..outage
-    })
+    let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
+    Ok(Outage { look_at, ..outage.reachable(desk.now, held_until) })
 }

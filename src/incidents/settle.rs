@@ -44,8 +44,7 @@ async fn settle(desk: &Desk<'_>, key: i64) -> Result<bool, MainError> {
     let Some(stored) = incidents::of_key_for_update(desk.transaction, key).await? else { return Ok(false) };
     let policy = stored.automation.and_then(|automation| automation.policy);
     let policy = desk.policies.iter().find(|known| Some(known.key) == policy);
-    let resolves_at = policy.and_then(|policy| policy.rules.resolve_after_ms());
-    let resolves_at = resolves_at.map(|ms| recovered_at.plus_ms(ms));
+    let resolves_at = policy.and_then(|policy| policy.rules.resolves_at(recovered_at));
     let is_ours = stored.follows_outages() && stored.unrecovered() == 0;
     let mut changed = stored.clone();
     match resolves_at.filter(|_| is_ours) {

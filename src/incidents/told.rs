@@ -87,8 +87,7 @@ impl Draft {
             None => incidents::insert(desk.transaction, &mut self.after).await?,
         }
         let incident = Some(self.after.incident.key);
-        let told = |outage: Outage| Outage { told_at: Some(desk.now), incident, look_at: None, ..outage };
-        Ok(self.outages.into_iter().map(told).collect())
+        Ok(self.outages.into_iter().map(|outage| outage.told(incident, desk.now)).collect())
     }
 
     /// Writes title and timeline, as far as people have not.

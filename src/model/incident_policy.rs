@@ -142,6 +142,12 @@ impl IncidentRules {
         self.resolve_after_seconds.map(|seconds| i64::from(seconds) * 1_000)
     }
 
+    /// The time at which an incident is resolved of which everything works since `recovered_at`; `None` = people resolve it.
+    #[must_use]
+    pub fn resolves_at(&self, recovered_at: Timestamp) -> Option<Timestamp> {
+        self.resolve_after_ms().map(|ms| recovered_at.plus_ms(ms))
+    }
+
     /// Milliseconds within which failures become one incident.
     #[must_use]
     pub fn group_window_ms(&self) -> i64 {

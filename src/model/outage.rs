@@ -132,6 +132,26 @@ impl Outage {
         self.told_at.is_none()
     }
 
+    /// The incident with this key has been told of it: nothing is to be decided before the next change.
+    #[must_use]
+    pub const fn told(self, incident: Option<i64>, now: Timestamp) -> Self {
+        Self { told_at: Some(now), incident, look_at: None, ..self }
+    }
+
+    /// Something that it depends on is down: it is unreachable since it fails, and looked at again at `look_at`.
+    #[must_use]
+    pub const fn unreachable(self, look_at: Timestamp) -> Self {
+        let unreachable_since = Some(self.began_at);
+        Self { unreachable_since, look_at: Some(look_at), ..self.asking_anew() }
+    }
+
+    /// What it depends on is back: from now on its trouble is its own. It waits for its own look until `held_until`.
+    #[must_use]
+    pub const fn reachable(self, now: Timestamp, held_until: Timestamp) -> Self {
+        let (asked_at, held_until) = (Some(now), Some(held_until));
+        Self { began_at: now, unreachable_since: None, asked_at, held_until, ..self }
+    }
+
     /// Somebody knows of it again; what was not told is to be decided now.
     const fn measured_again(self, at: Timestamp) -> Self {
         let look_at = if self.is_untold() { Some(at) } else { self.look_at };
