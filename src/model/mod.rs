@@ -57,5 +57,6 @@ pub(crate) mod varint;
 pub mod vault;
 pub mod verdict;
 pub mod watch;
+pub mod what_if;
 pub mod window;
 pub(crate) mod word;

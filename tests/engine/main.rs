@@ -24,4 +24,5 @@ mod script;
 mod supervision;
 mod verdict;
 mod wall_clock;
+mod what_if;
 mod world;

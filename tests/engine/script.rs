@@ -11,7 +11,9 @@ use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 use tokio::time::Instant;
 use watchkeeper::engine::location::Prober;
-use watchkeeper::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Outcome, Timings, Trouble};
+use watchkeeper::model::check::{
+    CheckStatus, ErrorCode, Failure, Measurement, Outcome, Timings, Trouble, micros,
+};
 use watchkeeper::probe::spec::CheckSpec;
 
 /// How a target behaves for a while.
@@ -66,7 +68,10 @@ impl Prober for Scripted {
             // Time of the scene, not of the machine: it passes at once.
             tokio::time::sleep(takes).await;
             match answer {
-                Answer::Says(status) => Outcome::Measured(measurement(status)),
+                Answer::Says(status) => {
+                    let timings = Timings { total: Some(micros(takes)), ..Timings::default() };
+                    Outcome::Measured(Measurement { timings, ..measurement(status) })
+                }
                 Answer::Trouble => Outcome::Unmeasured(Trouble::NoPorts),
                 Answer::Hang => std::future::pending().await,
                 Answer::Panic => panic!("the scene wants this check to panic"),

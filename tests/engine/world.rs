@@ -142,7 +142,7 @@ pub(crate) fn definition(number: i64, revision: i64, watching: Option<&Watching>
     }
 }
 
-fn task(watching: &Watching) -> Task {
+pub(crate) fn task(watching: &Watching) -> Task {
     let limits = EngineLimits::default();
     let ms = |ms: u64| i64::try_from(ms).expect("a back-off is short");
     let target = format!("target-{}.example:80", watching.target);

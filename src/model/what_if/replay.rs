@@ -1,0 +1,263 @@
+//! The watch of the engine on virtual time: it asks witnesses in the place of locations, and nothing waits.
+//!
+//! It plays the part of the actor around the watch (`engine::service`): effects become looks and one next moment. There is
+//! always room for haste.
+
+use crate::clock::Timestamp;
+use crate::model::check::{Measurement, Outcome, Timings, Trouble};
+use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
+use crate::model::service::ServiceKey;
+use crate::model::status_line::Change;
+use crate::model::time_range::TimeRange;
+use crate::model::verdict::{Verdict, Vote};
+use crate::model::watch::{Attempt, Effect, Memory, Watch, WatchPlan};
+use crate::model::what_if::witness::{Answer, Look, Rhythm, Seen, Witness};
+
+/// Most looks of one replay: half a minute between two looks of ten locations for two months.
+const LOOKS_MAX: u64 = 2_000_000;
+
+/// The period would take too long to go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("more than {LOOKS_MAX} looks")]
+pub struct TooManyLooks;
+
+/// A moment from which on earlier results say nothing: a pause begins, the target changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Break {
+    /// When.
+    pub at: Timestamp,
+    /// Why.
+    pub cause: ChangeCause,
+}
+
+/// The past of a service before a replay begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known {
+    /// Its status.
+    pub status: MeasuredStatus,
+    /// Since when.
+    pub since: Option<Timestamp>,
+}
+
+/// Stored results, and the plan by which they are to be seen once more.
+#[derive(Debug)]
+pub struct Replay<'a> {
+    /// The service.
+    pub service: ServiceKey,
+    /// The plan; each of its locations is one of [`Self::seen`], and the watch keeps its schedule.
+    pub plan: WatchPlan,
+    /// The rhythm in which the results were measured.
+    pub rhythm: Rhythm,
+    /// The results of each location of the plan, in the order of their times.
+    pub seen: Vec<&'a [Seen]>,
+    /// What is known from before.
+    pub known: Known,
+    /// In the order of their times.
+    pub breaks: &'a [Break],
+}
+
+/// A status change that would have been, and when the watch would have come to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The change, as it would have been recorded.
+    pub change: StatusChange,
+    /// The time of the verdict.
+    pub known_at: Timestamp,
+}
+
+/// The course of a service as it would have been.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// Its changes in the order in which they would have been recorded, those that tell of flapping among them.
+    pub told: Vec<Told>,
+    /// The time until which results back the last status; `None` without any.
+    pub measured_until: Option<Timestamp>,
+}
+
+impl Replay<'_> {
+    /// Goes through the range.
+    ///
+    /// # Errors
+    /// [`TooManyLooks`].
+    pub fn run(&self, range: TimeRange) -> Result<Replayed, TooManyLooks> {
+        let timeout_ms = self.plan.timeout_ms;
+        let seen = self.seen.iter().copied();
+        let witnesses: Vec<Witness<'_>> =
+            seen.map(|seen| Witness::new(seen, self.rhythm, timeout_ms)).collect();
+        let mut stage = Stage {
+            service: self.service,
+            running: vec![None; witnesses.len()],
+            back_at: vec![None; witnesses.len()],
+            witnesses,
+            now: range.from,
+            haste_ms: self.plan.uncertain_interval_ms,
+            looks: 0,
+            done: Replayed::default(),
+        };
+        let mut watch = stage.open(&self.plan, self.known);
+        for break_ in self.breaks.iter().filter(|one| range.contains(one.at)) {
+            stage.play(&mut watch, break_.at)?;
+            let effects = watch.end(break_.cause, break_.at);
+            stage.carry_out(&mut watch, effects);
+            stage.forget();
+            let memory = watch.memory().without_votes();
+            watch = stage.begin_anew(&self.plan, memory, range.to);
+        }
+        stage.play(&mut watch, range.to)?;
+        let is_known = watch.verdict() != Verdict::Unknown;
+        stage.done.measured_until = watch.measured_until().filter(|_| is_known);
+        Ok(stage.done)
+    }
+}
+
+/// The look of a location that has not ended.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    attempt: Attempt,
+    /// `None`: it could not look.
+    look: Option<Look>,
+    ends_at: Timestamp,
+}
+
+/// A replay that goes on.
+struct Stage<'a> {
+    service: ServiceKey,
+    /// Of each location.
+    witnesses: Vec<Witness<'a>>,
+    running: Vec<Option<Running>>,
+    /// The time at which a location that knows nothing looks again.
+    back_at: Vec<Option<Timestamp>>,
+    now: Timestamp,
+    haste_ms: i64,
+    looks: u64,
+    done: Replayed,
+}
+
+impl Stage<'_> {
+    /// The watch at the beginning: it goes on with what is known, as far as results say the same.
+    fn open(&mut self, plan: &WatchPlan, known: Known) -> Watch {
+        let memory = Memory { status: known.status, status_since: known.since, ..Memory::default() };
+        let is_measured = known.status.verdict() != Verdict::Unknown;
+        let now = self.now;
+        let vote = |(slot, witness): (usize, &Witness<'_>)| {
+            let status = witness.status_at(now)?;
+            Some((slot, Vote { status, checked_at: now }))
+        };
+        let votes: Vec<(usize, Vote)> =
+            self.witnesses.iter().enumerate().filter(|_| is_measured).filter_map(vote).collect();
+        if votes.is_empty() {
+            return self.begin_anew(plan, memory, Timestamp::from_ms(i64::MAX));
+        }
+        self.begin(plan, Memory { votes, ..memory })
+    }
+
+    /// A watch that begins with the next result: somebody looked at once then.
+    fn begin_anew(&mut self, plan: &WatchPlan, memory: Memory, latest: Timestamp) -> Watch {
+        let now = self.now;
+        let first = self.witnesses.iter().filter_map(|witness| witness.first_since(now)).min();
+        self.now = first.map_or(now, |first| first.min(latest)).max(now);
+        self.begin(plan, memory)
+    }
+
+    fn begin(&mut self, plan: &WatchPlan, memory: Memory) -> Watch {
+        let (mut watch, effects) = Watch::begin(plan.clone(), memory, self.now);
+        self.carry_out(&mut watch, effects);
+        watch
+    }
+
+    /// Earlier results say nothing any more, and no look goes on.
+    fn forget(&mut self) {
+        self.running.fill(None);
+        self.back_at.fill(None);
+        for witness in &mut self.witnesses {
+            witness.forget_before(self.now);
+        }
+    }
+
+    /// Lets time pass up to `until`.
+    fn play(&mut self, watch: &mut Watch, until: Timestamp) -> Result<(), TooManyLooks> {
+        loop {
+            let ends = self.running.iter().flatten().map(|running| running.ends_at);
+            let backs = self.back_at.iter().flatten().copied();
+            let next = ends.chain(backs).chain(watch.next_wake()).min();
+            let Some(next) = next.map(|next| next.max(self.now)).filter(|next| *next < until) else { break };
+            self.now = next;
+            self.finish(watch);
+            self.bring_back(watch);
+            if watch.next_wake().is_some_and(|at| at <= self.now) {
+                let effects = watch.wake(self.now);
+                self.carry_out(watch, effects);
+            }
+            if self.looks > LOOKS_MAX {
+                return Err(TooManyLooks);
+            }
+        }
+        self.now = self.now.max(until);
+        Ok(())
+    }
+
+    /// Ends the looks whose time has come.
+    fn finish(&mut self, watch: &mut Watch) {
+        for slot in 0..self.running.len() {
+            let Some(Running { attempt, look, .. }) =
+                self.running[slot].take_if(|running| running.ends_at <= self.now)
+            else {
+                continue;
+            };
+            let (began_at, outcome) = match look {
+                Some(look) => (look.began_at, Outcome::Measured(measurement(look))),
+                None => (self.now, Outcome::Unmeasured(Trouble::QueueFull)),
+            };
+            let effects = watch.finish(attempt, began_at, outcome, self.now);
+            self.carry_out(watch, effects);
+        }
+    }
+
+    /// Lets locations that could not look do so again.
+    fn bring_back(&mut self, watch: &mut Watch) {
+        for slot in 0..self.back_at.len() {
+            if self.back_at[slot].take_if(|at| *at <= self.now).is_some() {
+                watch.hasten(slot, self.now);
+            }
+        }
+    }
+
+    fn carry_out(&mut self, watch: &mut Watch, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Run(attempt) => self.look(attempt),
+                Effect::Hasten(slot) => watch.hasten(slot, self.now),
+                Effect::Change(change) => {
+                    let Change { at, from, to, cause } = change;
+                    let change = StatusChange { service: self.service, at, from, to, cause };
+                    self.done.told.push(Told { change, known_at: self.now });
+                }
+                Effect::Record(_) | Effect::Missed(_) | Effect::Opinion(_) | Effect::Urge(_) => {}
+            }
+        }
+    }
+
+    fn look(&mut self, attempt: Attempt) {
+        self.looks += 1;
+        let answer = self.witnesses[attempt.slot].ask(self.now);
+        let running = match answer {
+            Answer::Saw(look) => Running { attempt, look: Some(look), ends_at: look.ended_at },
+            Answer::Nothing(back_at) => {
+                // A watch that is hastened looks so much later.
+                self.back_at[attempt.slot] = back_at.map(|at| at.plus_ms(-self.haste_ms));
+                Running { attempt, look: None, ends_at: self.now }
+            }
+        };
+        self.running[attempt.slot] = Some(running);
+    }
+}
+
+fn measurement(look: Look) -> Measurement {
+    Measurement {
+        status: look.status,
+        response_time: None,
+        timings: Timings::default(),
+        status_code: None,
+        failure: None,
+    }
+}
