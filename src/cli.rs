@@ -8,6 +8,7 @@ mod import;
 mod locations;
 mod log;
 mod nats_config;
+mod node_api;
 mod openapi;
 mod organisations;
 mod picture;
@@ -19,6 +20,7 @@ mod secret;
 mod serve;
 mod settings;
 mod status;
+mod table;
 mod tokens;
 
 use std::io::{IsTerminal as _, Write as _};

@@ -6,7 +6,6 @@ mod answer;
 mod node;
 mod picture;
 mod screen;
-mod table;
 
 use std::io::{IsTerminal as _, stdout};
 use std::process::ExitCode;
@@ -19,13 +18,12 @@ use serde_json::{Value, json};
 use tokio::time::{MissedTickBehavior, interval};
 use url::Url;
 
+use crate::cli::node_api::{self, authority, here};
 use crate::cli::running::{Signals, say};
-use crate::cli::secret;
 use crate::cli::status::node::{Problem, Seen};
 use crate::cli::status::screen::Screen;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::config::sources::BadConfig;
 
 /// The time between two looks. A token may ask 120 times a minute.
 const EVERY: Duration = Duration::from_secs(1);
@@ -57,7 +55,7 @@ usage.";
 #[command(long_about = LONG_ABOUT)]
 pub(super) struct Arguments {
     /// Where a node listens; given several times for several nodes [default: the node of these settings]
-    #[arg(long = "url", value_name = "http://HOST:PORT", value_parser = node::address)]
+    #[arg(long = "url", value_name = "http://HOST:PORT", value_parser = node_api::address)]
     nodes: Vec<Url>,
     /// API token with the permission engine.view; - reads it from standard input, @FILE from a file [default: the file token in
     /// the data folder]
@@ -72,7 +70,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
-    let token = token(arguments.token.as_deref(), &config)?;
+    let token = node_api::token(arguments.token.as_deref(), &config, MAKES_ONE)?;
     let nodes = if arguments.nodes.is_empty() { vec![here(&config)?] } else { arguments.nodes };
     if !arguments.is_once && !arguments.as_json {
         return watch(&nodes, &token).await;
@@ -115,42 +113,10 @@ async fn look(nodes: &[Url], token: &str) -> anyhow::Result<Vec<Seen>> {
     let seen = join_all(nodes.iter().map(|url| node::ask(url, token))).await;
     for Seen { url, answer } in &seen {
         if let Err(Problem::Refused(why)) = answer {
-            bail!("{}: {why}", node::authority(url));
+            bail!("{}: {why}", authority(url));
         }
     }
     Ok(seen)
-}
-
-/// The token that was given, or the one in the data folder.
-fn token(given: Option<&str>, config: &Config) -> anyhow::Result<String> {
-    let token = match given {
-        Some(given) => secret::read(given)?,
-        None => {
-            let file = config.data_dir.join("token");
-            let absent = |error| {
-                let file = file.display();
-                BadConfig(format!("there is no --token, and {file} cannot be read ({error}); {MAKES_ONE}"))
-            };
-            std::fs::read_to_string(&file).map_err(absent)?.trim().to_owned()
-        }
-    };
-    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(BadConfig(format!("what was given as the token is none; {MAKES_ONE}")).into());
-    }
-    Ok(token)
-}
-
-/// The node of these settings.
-fn here(config: &Config) -> anyhow::Result<Url> {
-    let mut address = config.listen;
-    if address.ip().is_unspecified() {
-        address.set_ip(if address.is_ipv4() {
-            [127, 0, 0, 1].into()
-        } else {
-            [0, 0, 0, 0, 0, 0, 0, 1].into()
-        });
-    }
-    Ok(format!("http://{address}").parse()?)
 }
 
 fn now() -> String {

@@ -1,20 +1,15 @@
-//! Asks a node how it is: one request over plain HTTP, on a connection of its own.
+//! Asks a node how it is, and reads what it says.
 
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use bytes::Bytes;
-use futures_util::future::join;
-use http_body_util::{BodyExt as _, Empty, Limited};
-use hyper::client::conn::http1;
-use hyper::header::{AUTHORIZATION, HOST};
-use hyper::{Request, StatusCode};
-use hyper_util::rt::TokioIo;
+use hyper::{Method, StatusCode};
 use serde_json::Value;
-use tokio::net::TcpStream;
 use tokio::time::timeout;
-use url::{Host, Position, Url};
+use url::Url;
 
+use crate::cli::node_api::{Question, exchange};
 use crate::cli::status::answer::{Answer, Engine};
 
 /// The longest time that a node may take to answer.
@@ -40,53 +35,17 @@ pub(super) enum Problem {
     Refused(&'static str),
 }
 
-/// Reads the address of a node, as a flag gives it.
-pub(super) fn address(text: &str) -> Result<Url, String> {
-    let form = "use http://HOST:PORT, where the node itself listens";
-    let url: Url = text.parse().map_err(|error| format!("{error}; {form}"))?;
-    match url.scheme() {
-        "http" if url.host().is_some() => Ok(url),
-        "https" => Err(format!("TLS is not spoken here; {form}, or a tunnel to it")),
-        _ => Err(form.into()),
-    }
-}
-
-/// The host and the port of a node, as one word.
-pub(super) fn authority(url: &Url) -> &str {
-    &url[Position::BeforeHost..Position::AfterPort]
-}
-
 /// Asks a node.
 pub(super) async fn ask(url: &Url, token: &str) -> Seen {
-    let asked = timeout(ANSWERS_WITHIN, exchange(url, token)).await;
+    let question =
+        Question { method: Method::GET, path: "/v1/engine".into(), body: Bytes::new(), max_bytes: MAX_BYTES };
+    let asked = timeout(ANSWERS_WITHIN, exchange(url, token, question)).await;
     let late = || anyhow!("nothing came within {} s", ANSWERS_WITHIN.as_secs());
     let answer = match asked.unwrap_or_else(|_| Err(late())) {
         Ok((status, body)) => read(status, &body),
         Err(error) => Err(Problem::Away(format!("does not answer: {error:#}"))),
     };
     Seen { url: url.clone(), answer }
-}
-
-async fn exchange(url: &Url, token: &str) -> anyhow::Result<(StatusCode, Bytes)> {
-    let host = match url.host().context("no host")? {
-        Host::Domain(name) => name.to_owned(),
-        Host::Ipv4(address) => address.to_string(),
-        Host::Ipv6(address) => address.to_string(),
-    };
-    let stream = TcpStream::connect((host, url.port_or_known_default().unwrap_or(80))).await?;
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let request = Request::get(format!("{}/v1/engine", url.path().trim_end_matches('/')))
-        .header(HOST, authority(url))
-        .header(AUTHORIZATION, format!("Bearer {token}"))
-        .body(Empty::<Bytes>::new())?;
-    let asking = async move {
-        let (head, body) = sender.send_request(request).await?.into_parts();
-        let body = Limited::new(body, MAX_BYTES).collect().await.map_err(anyhow::Error::from_boxed)?;
-        Ok((head.status, body.to_bytes()))
-    };
-    // Whatever goes wrong with the connection goes wrong with the answer.
-    let (answered, _) = join(asking, connection).await;
-    answered
 }
 
 /// Reads an answer.
@@ -122,17 +81,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-
-    #[rstest]
-    #[case("http://127.0.0.1:8080", true)]
-    #[case("http://[::1]:8080/", true)]
-    #[case("http://node-a", true)]
-    #[case("https://node-a", false)]
-    #[case("node-a:8080", false)]
-    #[case("127.0.0.1:8080", false)]
-    fn an_address_is_plain_http(#[case] text: &str, #[case] is_address: bool) {
-        assert_eq!(address(text).is_ok(), is_address);
-    }
 
     #[rstest]
     #[case(401, "", "unknown")]

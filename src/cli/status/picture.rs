@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use indicatif::HumanBytes;
 
+use crate::cli::node_api::authority;
 use crate::cli::picture::paint;
 use crate::cli::status::answer::{Engine, Location, Ownership};
-use crate::cli::status::node::{Seen, authority};
-use crate::cli::status::table::{self, Cell, Side};
+use crate::cli::status::node::Seen;
+use crate::cli::table::{self, Cell, Side};
 
 /// The number of partitions.
 const PARTITIONS: usize = 64;

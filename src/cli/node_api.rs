@@ -1,0 +1,131 @@
+//! The API of a running node, as commands ask it: one request over plain HTTP, on a connection of its own.
+//!
+//! Anybody could ask the same; a command that asks opens no database.
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use futures_util::future::join;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::client::conn::http1;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use url::{Host, Position, Url};
+
+use crate::cli::secret;
+use crate::config::Config;
+use crate::config::sources::BadConfig;
+
+/// What is asked of a node.
+#[derive(Clone, Debug)]
+pub(super) struct Question {
+    /// How.
+    pub(super) method: Method,
+    /// Its path.
+    pub(super) path: String,
+    /// JSON; empty for none.
+    pub(super) body: Bytes,
+    /// The largest answer that is read.
+    pub(super) max_bytes: usize,
+}
+
+/// Reads the address of a node, as a flag gives it.
+pub(super) fn address(text: &str) -> Result<Url, String> {
+    let form = "use http://HOST:PORT, where the node itself listens";
+    let url: Url = text.parse().map_err(|error| format!("{error}; {form}"))?;
+    match url.scheme() {
+        "http" if url.host().is_some() => Ok(url),
+        "https" => Err(format!("TLS is not spoken here; {form}, or a tunnel to it")),
+        _ => Err(form.into()),
+    }
+}
+
+/// The host and the port of a node, as one word.
+pub(super) fn authority(url: &Url) -> &str {
+    &url[Position::BeforeHost..Position::AfterPort]
+}
+
+/// The node of these settings.
+pub(super) fn here(config: &Config) -> anyhow::Result<Url> {
+    let mut address = config.listen;
+    if address.ip().is_unspecified() {
+        address.set_ip(if address.is_ipv4() {
+            [127, 0, 0, 1].into()
+        } else {
+            [0, 0, 0, 0, 0, 0, 0, 1].into()
+        });
+    }
+    Ok(format!("http://{address}").parse()?)
+}
+
+/// The token that was given, or the one in the data folder; `makes_one` says which command makes one.
+pub(super) fn token(given: Option<&str>, config: &Config, makes_one: &str) -> anyhow::Result<String> {
+    let token = match given {
+        Some(given) => secret::read(given)?,
+        None => {
+            let file = config.data_dir.join("token");
+            let absent = |error| {
+                let file = file.display();
+                BadConfig(format!("there is no --token, and {file} cannot be read ({error}); {makes_one}"))
+            };
+            std::fs::read_to_string(&file).map_err(absent)?.trim().to_owned()
+        }
+    };
+    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(BadConfig(format!("what was given as the token is none; {makes_one}")).into());
+    }
+    Ok(token)
+}
+
+/// Asks a node, and waits for its whole answer.
+///
+/// # Errors
+/// When the connection fails, or the answer is too large.
+pub(super) async fn exchange(
+    url: &Url,
+    token: &str,
+    question: Question,
+) -> anyhow::Result<(StatusCode, Bytes)> {
+    let host = match url.host().context("no host")? {
+        Host::Domain(name) => name.to_owned(),
+        Host::Ipv4(address) => address.to_string(),
+        Host::Ipv6(address) => address.to_string(),
+    };
+    let stream = TcpStream::connect((host, url.port_or_known_default().unwrap_or(80))).await?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    let Question { method, path, body, max_bytes } = question;
+    let request = Request::builder()
+        .method(method)
+        .uri(format!("{}{path}", url.path().trim_end_matches('/')))
+        .header(HOST, authority(url))
+        .header(AUTHORIZATION, format!("Bearer {token}"));
+    let request = if body.is_empty() { request } else { request.header(CONTENT_TYPE, "application/json") };
+    let request = request.body(Full::new(body))?;
+    let asking = async move {
+        let (head, body) = sender.send_request(request).await?.into_parts();
+        let body = Limited::new(body, max_bytes).collect().await.map_err(anyhow::Error::from_boxed)?;
+        Ok((head.status, body.to_bytes()))
+    };
+    // Whatever goes wrong with the connection goes wrong with the answer.
+    let (answered, _) = join(asking, connection).await;
+    answered
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("http://127.0.0.1:8080", true)]
+    #[case("http://[::1]:8080/", true)]
+    #[case("http://node-a", true)]
+    #[case("https://node-a", false)]
+    #[case("node-a:8080", false)]
+    #[case("127.0.0.1:8080", false)]
+    fn an_address_is_plain_http(#[case] text: &str, #[case] is_address: bool) {
+        assert_eq!(address(text).is_ok(), is_address);
+    }
+}
