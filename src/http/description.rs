@@ -8,7 +8,7 @@ use crate::http::openapi::operation::Chapter;
 use crate::http::outside;
 use crate::http::v1::{
     access_scopes, components, custom_domains, history, incident_policies, incidents, maintenance_series,
-    maintenances, reference, services, statuspages, tags,
+    maintenances, reference, services, simulations, statuspages, tags,
 };
 
 /// The document of a server with these routes and settings.
@@ -22,6 +22,7 @@ fn chapters(config: &Config) -> Vec<Chapter> {
     vec![
         services::openapi::chapter(),
         history::openapi::chapter(),
+        simulations::openapi::chapter(),
         tags::openapi::chapter(),
         incidents::openapi::chapter(),
         incident_policies::openapi::chapter(),

@@ -70,6 +70,7 @@ mod service_incidents;
 mod service_tags;
 mod services;
 mod settings;
+mod simulate;
 mod status_command;
 mod status_override;
 mod statuspage_fields;

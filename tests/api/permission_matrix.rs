@@ -95,6 +95,7 @@ const NEEDED: &str = "
     POST /v1/services/{id}/status-override services.edit
     DELETE /v1/services/{id}/status-override services.edit
     POST /v1/services/{id}/heartbeat/rotate services.edit
+    POST /v1/services/{id}/simulate services.simulate
     GET /v1/engine engine.view";
 
 /// A request and the permissions that it needs, in the order in which they are asked for.

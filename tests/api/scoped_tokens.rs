@@ -13,7 +13,8 @@ use crate::support::scoped::{World, ids};
 fn what_is_outside_answers_like_what_nobody_has() {
     let world = World::new();
     let of_service = "GET GET/metrics GET/response-times GET/uptime GET/checks GET/incidents GET/maintenances \
-        PATCH PUT DELETE POST/pause POST/resume POST/status-override DELETE/status-override POST/heartbeat/rotate";
+        PATCH PUT DELETE POST/pause POST/resume POST/status-override DELETE/status-override POST/heartbeat/rotate \
+        POST/simulate";
     let of_incident = "GET PATCH PUT DELETE POST/updates POST/resolve";
     let of_maintenance = "GET PATCH PUT DELETE POST/start POST/complete POST/extend POST/cancel";
     let said = r#"{"status": "down", "reason": "x", "message": "x", "scheduled_end": null}"#;

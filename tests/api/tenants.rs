@@ -24,6 +24,7 @@ fn a_foreign_id_answers_like_an_unknown_one() {
         ("POST", "/status-override", r#"{"status": "down", "reason": "x"}"#),
         ("DELETE", "/status-override", ""),
         ("POST", "/heartbeat/rotate", ""),
+        ("POST", "/simulate", "{}"),
         ("GET", "/metrics", ""),
         ("GET", "/response-times?range=x", ""),
         ("GET", "/uptime", ""),

@@ -69,6 +69,9 @@ pub enum ApiError {
     /// 429: a domain is verified too often; seconds until the next attempt.
     #[error("This domain was checked a moment ago. Try again in {0} seconds.")]
     VerifyCooldown(u64),
+    /// 429: as many simulations run as may; seconds until one may be over.
+    #[error("Other simulations are running. Try again in {0} seconds.")]
+    Simulating(u64),
     /// 500: our fault; logged, never shown.
     #[error("Internal server error.")]
     Internal(anyhow::Error),
@@ -154,7 +157,9 @@ impl ApiError {
             Self::Conflict(_) | Self::KeyRunning => StatusCode::CONFLICT,
             Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Fields(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::TooManyRequests(_) | Self::VerifyCooldown(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooManyRequests(_) | Self::VerifyCooldown(_) | Self::Simulating(_) => {
+                StatusCode::TOO_MANY_REQUESTS
+            }
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::MeasurementsUnavailable | Self::Unavailable | Self::GivenUp => {
                 StatusCode::SERVICE_UNAVAILABLE
@@ -204,7 +209,9 @@ impl ApiError {
                 HeaderValue::from_str(allowed).map(|value| (header::ALLOW, value)).into_iter().collect()
             }
             Self::KeyRunning => retry(1),
-            Self::TooManyRequests(seconds) | Self::VerifyCooldown(seconds) => retry(*seconds),
+            Self::TooManyRequests(seconds) | Self::VerifyCooldown(seconds) | Self::Simulating(seconds) => {
+                retry(*seconds)
+            }
             Self::MeasurementsUnavailable => retry(MEASUREMENTS_RETRY_SECONDS),
             Self::Unavailable | Self::GivenUp => retry(SERVICE_RETRY_SECONDS),
             _ => Vec::new(),
@@ -339,6 +346,12 @@ mod tests {
         429,
         r#"{"message":"This domain was checked a moment ago. Try again in 9 seconds."}"#,
         "retry-after: 9"
+    )]
+    #[case(
+        ApiError::Simulating(5),
+        429,
+        r#"{"message":"Other simulations are running. Try again in 5 seconds."}"#,
+        "retry-after: 5"
     )]
     #[case(ApiError::Internal(anyhow::anyhow!("hunter2")), 500, r#"{"message":"Internal server error."}"#, "")]
     #[case(

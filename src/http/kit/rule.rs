@@ -181,6 +181,24 @@ pub enum FieldRule {
     /// `assigned`, `deleted` or `renamed`.
     #[error("Tags set by the server agent cannot be {0}.")]
     TagSystem(&'static str),
+    /// A simulation of a service that no location checks.
+    #[error("Only services that locations check can be simulated.")]
+    NotProbed,
+    /// A setting whose effect stored results do not tell.
+    #[error("Stored results do not tell what this would have changed.")]
+    NotReplayed,
+    /// A period of which nothing is kept, or shown.
+    #[error("No results of this period are kept.")]
+    NotKept,
+    /// A period of more days.
+    #[error("The period may have at most {0} days.")]
+    PeriodDays(i64),
+    /// A period with more stored results.
+    #[error("There are more than {0} results in this period; ask for a shorter one.")]
+    TooManyResults(usize),
+    /// A period in which locations would look too often.
+    #[error("There would be too many checks in this period; ask for a shorter one.")]
+    TooManyLooks,
     /// A second tag with the same key and value.
     #[error("A tag with this key and value exists already.")]
     TagExists,

@@ -24,6 +24,7 @@ mod probes;
 pub(super) mod reference;
 pub mod routes;
 pub mod services;
+pub(super) mod simulations;
 pub mod state;
 pub(super) mod statuspages;
 pub(super) mod tags;

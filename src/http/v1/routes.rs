@@ -11,6 +11,7 @@ use crate::http::v1::incidents::{acknowledgement, of_service, timeline};
 use crate::http::v1::maintenances::operations;
 use crate::http::v1::services::KeptServices;
 use crate::http::v1::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, acts};
+use crate::http::v1::simulations::{Simulations, simulate_service};
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::PasswordHasher;
 use crate::http::v1::statuspages::publishing;
@@ -56,7 +57,9 @@ fn reference() -> Vec<Route<AppState>> {
 
 fn of_services() -> Vec<Route<AppState>> {
     let kept = Arc::new(KeptServices::default());
+    let simulations = Arc::new(Simulations::default());
     let view = Access::needs(&[May::ServicesView]);
+    let simulate = Access::needs(&[May::ServicesSimulate]);
     let create = Access::needs(&[May::ServicesCreate]);
     let edit = Access::needs(&[May::ServicesEdit]);
     let delete = Access::needs(&[May::ServicesDelete]).when_true(&[
@@ -74,6 +77,7 @@ fn of_services() -> Vec<Route<AppState>> {
         Route::post("/v1/services/{id}/status-override", edit, acts::set_status_override),
         Route::delete("/v1/services/{id}/status-override", edit, acts::remove_status_override),
         Route::post("/v1/services/{id}/heartbeat/rotate", edit, acts::rotate_heartbeat),
+        Route::post("/v1/services/{id}/simulate", simulate, with(&simulations, simulate_service)),
     ]
 }
 

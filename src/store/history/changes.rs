@@ -49,6 +49,24 @@ pub async fn since(
     Ok(found)
 }
 
+/// What tells of flapping of a service in a range, oldest first.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_flapping(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    TimeRange { from, to }: TimeRange,
+) -> Result<Vec<StatusChange>, HistoryError> {
+    let rows = Entity::find()
+        .filter(Column::ServiceId.eq(service))
+        .filter(Column::Cause.gte(ChangeCause::Flapping.code()))
+        .filter(Column::At.gte(from.ms()))
+        .filter(Column::At.lt(to.ms()))
+        .order_by_asc(Column::At);
+    rows.all(connection).await?.iter().map(from_row).collect()
+}
+
 /// Leaves out what tells of flapping. Its causes have the highest numbers.
 fn of_status() -> SimpleExpr {
     Column::Cause.lt(ChangeCause::Flapping.code())

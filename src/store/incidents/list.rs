@@ -6,12 +6,13 @@ use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::incident::{Column, Entity};
-use watchkeeper_entities::incident_service;
+use watchkeeper_entities::{incident_automation, incident_service};
 
 use crate::clock::Timestamp;
 use crate::model::incident::{Affected, Incident, IncidentKind, OpenPeriod};
 use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
+use crate::model::time_range::TimeRange;
 use crate::store::incidents::{links, rows, seen};
 use crate::store::{MainError, PageWindow};
 
@@ -105,6 +106,36 @@ pub async fn page(
     };
     let incidents: Result<Vec<_>, MainError> = found.into_iter().map(with_services).collect();
     Ok((incidents?, total))
+}
+
+/// The incidents of the sight that the engine has opened because of a service, those that were open in the range, in the order
+/// of their opening.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn opened_by_engine(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    service: ServiceKey,
+    TimeRange { from, to }: TimeRange,
+) -> Result<Vec<Incident>, MainError> {
+    let followed = Query::select()
+        .column(incident_automation::Column::IncidentId)
+        .from(incident_automation::Entity)
+        .to_owned();
+    let filter = IncidentFilter {
+        of_service: Some(service),
+        from: Some(from),
+        to: Some(to),
+        ..IncidentFilter::default()
+    };
+    let found = filter
+        .select(sight)
+        .filter(Column::Id.in_subquery(followed))
+        .order_by_asc(Column::CreatedAt)
+        .all(connection)
+        .await?;
+    found.into_iter().map(rows::from_row).collect()
 }
 
 /// Returns the time of every incident of a service that is no notice and was not over by `from`, in no order.

@@ -36,7 +36,7 @@ fn read_range(query: &Query, errors: &mut FieldErrors) -> Range {
 }
 
 /// The moment before which the plan keeps nothing, or nothing is shown.
-fn history_start(now: Timestamp, limits: &PlanLimits) -> Timestamp {
+pub(in crate::http::v1) fn history_start(now: Timestamp, limits: &PlanLimits) -> Timestamp {
     let days = SHOWN_DAYS.min(i64::from(limits.retention_days));
     now.plus_ms(-days * DAY_MS)
 }

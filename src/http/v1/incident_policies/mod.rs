@@ -3,7 +3,7 @@
 //! Every write locks the organisation first: places in the order are 1, 2, 3 …, without gaps. Reading a body is in `draft`,
 //! the object that clients see in `view`.
 
-mod draft;
+pub(in crate::http::v1) mod draft;
 pub(in crate::http) mod openapi;
 mod view;
 

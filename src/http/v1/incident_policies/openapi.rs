@@ -63,7 +63,7 @@ fn operations() -> Vec<Operation> {
 }
 
 /// Members that create and update share.
-fn write() -> Shape {
+pub(in crate::http::v1) fn write() -> Shape {
     object()
         .may_have("name", name())
         .may_have("position", position())

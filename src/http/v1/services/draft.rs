@@ -106,19 +106,45 @@ impl Draft<'_> {
         let sent = fields.skippable("settings");
         let assumed = (check_type == CheckType::Heartbeat && stored.is_none()).then(default_heartbeat);
         let sent = sent.as_ref().map(Field::value).or(assumed.as_ref())?;
-        let context = SettingsContext {
-            check_type,
-            min_interval_seconds: self.caller.limits.min_interval_seconds,
-            active_probes: &self.state.probe_codes(),
-            vault: Vault {
-                sealer: &self.state.definer.sealer,
-                organisation: self.caller.organisation.id,
-                service: self.id,
-                keep: &self.state.config.compat.secret_placeholder,
-            },
-        };
-        context.read(sent, stored).map_err(|found| errors.extend(found)).ok()
+        let written = Written { state: self.state, caller: self.caller, id: self.id, check_type };
+        merge_settings(written, sent, stored).map_err(|found| errors.extend(found)).ok()
     }
+}
+
+/// The service whose settings are written, and by whom.
+#[derive(Clone, Copy)]
+pub(in crate::http::v1) struct Written<'a> {
+    /// Plans, locations, secrets.
+    pub(in crate::http::v1) state: &'a AppState,
+    /// The caller who asks.
+    pub(in crate::http::v1) caller: &'a Caller,
+    /// Id of the service.
+    pub(in crate::http::v1) id: Id,
+    /// Its type.
+    pub(in crate::http::v1) check_type: CheckType,
+}
+
+/// The settings of a service after a write with `sent` over those that are stored.
+///
+/// # Errors
+/// Everything that is wrong, under `settings` and below.
+pub(in crate::http::v1) fn merge_settings(
+    Written { state, caller, id, check_type }: Written<'_>,
+    sent: &Value,
+    stored: Option<&Settings>,
+) -> Result<Settings, FieldErrors> {
+    let context = SettingsContext {
+        check_type,
+        min_interval_seconds: caller.limits.min_interval_seconds,
+        active_probes: &state.probe_codes(),
+        vault: Vault {
+            sealer: &state.definer.sealer,
+            organisation: caller.organisation.id,
+            service: id,
+            keep: &state.config.compat.secret_placeholder,
+        },
+    };
+    context.read(sent, stored)
 }
 
 /// The settings of a heartbeat service that was sent none (contract 4.3.11).

@@ -17,6 +17,7 @@ mod stored;
 mod tagging;
 pub(super) mod view;
 
+pub(super) use draft::{Written, merge_settings};
 pub(super) use kept::KeptServices;
 
 use std::sync::Arc;

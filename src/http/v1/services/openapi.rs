@@ -26,7 +26,7 @@ pub(in crate::http) fn chapter() -> Chapter {
         ("Settings", view::<SettingsView<'_>>()),
         ("Condition", settings::condition()),
         ("CreateService", write(settings::sent(&["interval_seconds"])).needs(&["name", "check_type"])),
-        ("UpdateService", write(settings::sent(&[]))),
+        ("UpdateService", write(sent_settings())),
         ("StatusOverride", status_override()),
         ("DeletedService", deleted()),
     ];
@@ -113,6 +113,11 @@ fn write(settings: Shape) -> Shape {
         .may_have("tags", list_of(string()).items(0, TAGS_MAX).nullable().says(tags))
         .may_have("settings", settings)
         .may_have("depends_on", list_of(string()).items(0, DEPENDENCIES_MAX).says(depends_on))
+}
+
+/// Settings as a client sends them over those that are stored.
+pub(in crate::http::v1) fn sent_settings() -> Shape {
+    settings::sent(&[])
 }
 
 fn status_override() -> Shape {

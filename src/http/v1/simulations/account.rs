@@ -1,0 +1,189 @@
+//! The accounts of a period: as it was recorded, as it would have been, and how well a replay by the present settings agrees
+//! with what was recorded. Pure; the rules are those of `model`, the arithmetic that of `stats`.
+
+use crate::clock::Timestamp;
+use crate::http::v1::simulations::draft::{Decided, Question};
+use crate::http::v1::simulations::past::Past;
+use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
+use crate::model::service::OverrideStatus;
+use crate::model::time_range::TimeRange;
+use crate::model::what_if::{
+    Break, Case, Known, Replay, Rhythm, Seen, Told, TooManyLooks, WouldBe, differing_ms,
+};
+use crate::model::window::{Window, WindowKind};
+use crate::stats::uptime::{cover, covers, measured, total};
+
+/// Everything that is answered.
+pub(super) struct Accounts {
+    pub(super) period: TimeRange,
+    pub(super) locations: Vec<Location>,
+    pub(super) before: Account,
+    pub(super) after: Account,
+    /// The milliseconds in which a replay by the present settings says something else than what was recorded.
+    pub(super) differing_ms: i64,
+}
+
+/// A location of which there are results, or which would have looked.
+pub(super) struct Location {
+    pub(super) code: String,
+    pub(super) results: usize,
+    /// It would have looked.
+    pub(super) is_used: bool,
+}
+
+/// One account of the period.
+pub(super) struct Account {
+    /// The status at its beginning.
+    pub(super) began_as: MeasuredStatus,
+    /// The changes within it.
+    pub(super) changes: Vec<StatusChange>,
+    pub(super) incidents: Vec<WouldBe>,
+    pub(super) times: Times,
+}
+
+/// Sums of an account, in milliseconds.
+pub(super) struct Times {
+    pub(super) uptime: Option<f64>,
+    pub(super) down: i64,
+    pub(super) degraded: i64,
+    pub(super) no_data: i64,
+    pub(super) left_out: i64,
+}
+
+/// A status line, and the time until which results back its end.
+struct Line<'a> {
+    changes: &'a [StatusChange],
+    backed_until: Timestamp,
+}
+
+/// Makes all accounts.
+pub(super) fn accounts(question: &Question, past: &Past) -> Result<Accounts, TooManyLooks> {
+    let period = question.period;
+    let before = recorded(period, past);
+    let (after, _) = replayed(question, past, &question.draft)?;
+    let (_, present) = replayed(question, past, &question.present)?;
+    let differing_ms = differing_ms(&past.changes, &present, period);
+    Ok(Accounts { period, locations: locations(question, past), before, after, differing_ms })
+}
+
+fn recorded(period: TimeRange, past: &Past) -> Account {
+    let line = Line { changes: &past.changes, backed_until: past.backed_until };
+    let mut account = account(period, past, &line, past.incidents.clone());
+    account.changes.extend(&past.flapping);
+    account.changes.sort_by_key(|change| change.at);
+    account
+}
+
+/// The account of a replay, and its whole status line.
+fn replayed(
+    question: &Question,
+    past: &Past,
+    decided: &Decided,
+) -> Result<(Account, Vec<StatusChange>), TooManyLooks> {
+    let Question { period, origin, present, .. } = question;
+    let range = TimeRange { from: *origin, to: period.to };
+    let known = known_at(past, *origin);
+    let of = |code: &String| past.seen.get(code).map_or(&[][..], Vec::as_slice);
+    let replay = Replay {
+        service: past.service,
+        plan: decided.plan.clone(),
+        rhythm: Rhythm::of(&present.plan),
+        seen: decided.locations.iter().map(of).collect::<Vec<&[Seen]>>(),
+        known,
+        breaks: &breaks(past),
+    };
+    let done = replay.run(range)?;
+    let case = Case { service: past.service, known, rules: decided.rules.as_ref(), windows: &past.windows };
+    let mut incidents = case.incidents(&done.told, range);
+    incidents.retain(|incident| {
+        incident.opened_at >= period.from || incident.resolved_at.is_none_or(|end| end > period.from)
+    });
+    let (flapping, mut changes): (Vec<StatusChange>, Vec<StatusChange>) = done
+        .told
+        .iter()
+        .map(|Told { change, .. }| *change)
+        .partition(|change| change.cause.is_about_flapping());
+    changes.sort_by_key(|change| change.at);
+    changes.splice(0..0, beginning(past, &known));
+    let backed_until = done.measured_until.unwrap_or(*origin);
+    let mut account = account(*period, past, &Line { changes: &changes, backed_until }, incidents);
+    account.changes.extend(flapping.iter().filter(|change| period.contains(change.at)));
+    account.changes.sort_by_key(|change| change.at);
+    Ok((account, changes))
+}
+
+/// The status at the origin, as a change.
+fn beginning(past: &Past, known: &Known) -> Option<StatusChange> {
+    let (at, service) = (known.since?, past.service);
+    Some(StatusChange {
+        service,
+        at,
+        from: MeasuredStatus::Unknown,
+        to: known.status,
+        cause: ChangeCause::Votes,
+    })
+}
+
+fn known_at(past: &Past, origin: Timestamp) -> Known {
+    let last = past.changes.iter().rfind(|change| change.at < origin);
+    last.map_or_else(Known::default, |last| Known { status: last.to, since: Some(last.at) })
+}
+
+/// Where it was paused, or watched for another target.
+fn breaks(past: &Past) -> Vec<Break> {
+    let ends =
+        |change: &&StatusChange| matches!(change.cause, ChangeCause::Paused | ChangeCause::Reconfigured);
+    past.changes.iter().filter(ends).map(|change| Break { at: change.at, cause: change.cause }).collect()
+}
+
+fn account(period: TimeRange, past: &Past, line: &Line<'_>, incidents: Vec<WouldBe>) -> Account {
+    let begun = line.changes.iter().rfind(|change| change.at <= period.from);
+    let within = line.changes.iter().filter(|change| period.from < change.at && change.at < period.to);
+    Account {
+        began_as: begun.map_or(MeasuredStatus::Unknown, |change| change.to),
+        changes: within.copied().collect(),
+        incidents,
+        times: times(period, &past.windows, line),
+    }
+}
+
+/// The sums of a status line. Uptime counts as that of `GET /v1/services/{id}/uptime` does.
+fn times(period: TimeRange, windows: &[Window], line: &Line<'_>) -> Times {
+    let spans = measured(line.changes, line.backed_until, period);
+    let counted = total(&cover(&spans, &covers(windows, period.to)));
+    let nothing = |window: &Window| Window { kind: WindowKind::Maintenance, ..*window };
+    let left_out: Vec<Window> = windows.iter().map(nothing).collect();
+    let left_out = covers(&left_out, period.to);
+    // The time in which the status is one of these, outside of all windows.
+    let spent = |is_one: fn(MeasuredStatus) -> bool| {
+        let mark = |change: &StatusChange| {
+            let to = if is_one(change.to) { MeasuredStatus::Down } else { MeasuredStatus::NoData };
+            StatusChange { to, ..*change }
+        };
+        let marked: Vec<StatusChange> = line.changes.iter().map(mark).collect();
+        total(&cover(&measured(&marked, line.backed_until, period), &left_out)).down_ms
+    };
+    let is_known =
+        |status: MeasuredStatus| !matches!(status, MeasuredStatus::Unknown | MeasuredStatus::NoData);
+    let all =
+        [crate::stats::uptime::Span { from: period.from, to: period.to, counts: OverrideStatus::Up.into() }];
+    let inside = total(&cover(&all, &left_out)).up_ms;
+    Times {
+        uptime: counted.percent(),
+        down: counted.down_ms,
+        degraded: spent(|status| status == MeasuredStatus::Degraded),
+        no_data: inside - spent(is_known),
+        left_out: period.to.ms_since(period.from) - inside,
+    }
+}
+
+fn locations(question: &Question, past: &Past) -> Vec<Location> {
+    let used = &question.draft.locations;
+    let seen = past.seen.iter().map(|(code, seen)| Location {
+        code: code.clone(),
+        results: seen.len(),
+        is_used: used.contains(code),
+    });
+    let unseen = used.iter().filter(|code| !past.seen.contains_key(*code));
+    seen.chain(unseen.map(|code| Location { code: code.clone(), results: 0, is_used: true })).collect()
+}

@@ -1,0 +1,175 @@
+//! From a body to a question: the period, and the settings and the policy by which it is to be decided once more.
+//!
+//! Settings are read over the present ones by the code of an update. What stored results cannot tell is refused: another
+//! configuration of the check, or more time than it had.
+
+use serde_json::{Map, Value};
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::engine::definition::PlannedChecks;
+use crate::http::gate::auth::Caller;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::history::history_start;
+use crate::http::v1::incident_policies::draft::read_rules;
+use crate::http::v1::services::{Written, merge_settings};
+use crate::http::v1::state::AppState;
+use crate::model::incident_policy::{IncidentRules, first_match};
+use crate::model::service::{Service, Settings};
+use crate::model::time_range::TimeRange;
+use crate::model::verdict::freshness_ms;
+use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
+use crate::store::{incident_policies, tags};
+
+/// The longest period.
+const DAYS_MAX: i64 = 31;
+/// The longest time before the period that is played as well, so that it begins in the right state.
+const LEAD_MAX_MS: i64 = DAY_MS;
+
+/// What is asked.
+pub(super) struct Question {
+    /// The period that is answered.
+    pub(super) period: TimeRange,
+    /// The start of the results that are played: before the period, for what was uncertain when it began.
+    pub(super) origin: Timestamp,
+    /// As it is now.
+    pub(super) present: Decided,
+    /// As it would be.
+    pub(super) draft: Decided,
+}
+
+/// How the past is decided.
+pub(super) struct Decided {
+    /// The plan of the watch.
+    pub(super) plan: WatchPlan,
+    /// The codes of the locations of the plan.
+    pub(super) locations: Vec<String>,
+    /// The rules of the policy that decides; `None` when none matches.
+    pub(super) rules: Option<IncidentRules>,
+}
+
+/// Reads what is asked of this service.
+pub(super) async fn read(
+    state: &AppState,
+    caller: &Caller,
+    service: &Service,
+    body: &Map<String, Value>,
+) -> Result<Question, ApiError> {
+    let Some(stored) = service.settings.as_ref().filter(|_| service.check_type.is_probed()) else {
+        return Err(ApiError::Fields(FieldErrors::of("check_type", FieldRule::NotProbed)));
+    };
+    let rules = present_rules(state, caller, service).await?;
+    let errors = Errors::default();
+    let fields = Fields::new(body, "", &errors);
+    let period = read_period(&fields, state.now());
+    let settings = read_settings((state, caller, service), &fields, stored, &errors);
+    let draft_rules = match fields.skippable("incident_policy") {
+        Some(field) => match field.object() {
+            Some(members) => Some(read_rules(&members, &rules.clone().unwrap_or_default())),
+            None => None,
+        },
+        None => rules.clone(),
+    };
+    let found = errors.into_inner();
+    let (Some(period), Some(settings)) = (period, settings) else { return Err(ApiError::Fields(found)) };
+    let start = history_start(state.now(), &caller.limits);
+    let period = TimeRange { from: period.from.max(start), ..period };
+    if period.if_not_empty().is_none() {
+        return Err(ApiError::Fields(FieldErrors::of("to", FieldRule::NotKept)));
+    }
+    found.into_result(()).map_err(ApiError::Fields)?;
+    let present = decided((state, caller, service), stored, rules)?;
+    let draft = decided((state, caller, service), &settings, draft_rules)?;
+    let lead_ms = lead_ms(&present).max(lead_ms(&draft)).min(LEAD_MAX_MS);
+    let origin = period.from.plus_ms(-lead_ms).max(start);
+    Ok(Question { period, origin, present, draft })
+}
+
+/// The rules of the policy that decides now.
+async fn present_rules(
+    state: &AppState,
+    caller: &Caller,
+    service: &Service,
+) -> Result<Option<IncidentRules>, ApiError> {
+    let reader = state.databases.main.reader();
+    let policies = incident_policies::list(reader, caller.organisation.key).await?;
+    let mut carried = tags::of_services(reader, &[service.key]).await?;
+    let carried: Vec<i64> =
+        carried.remove(&service.key).unwrap_or_default().iter().map(|tag| tag.row).collect();
+    Ok(first_match(&policies, &carried).map(|policy| policy.rules.clone()))
+}
+
+/// The period; by default the last day.
+fn read_period(fields: &Fields<'_>, now: Timestamp) -> Option<TimeRange> {
+    let from = fields.optional("from");
+    let to = fields.optional("to");
+    let until = match &to {
+        Some(field) => field.timestamp()?,
+        None => now,
+    };
+    let since = match &from {
+        Some(field) => field.timestamp()?,
+        None => until.plus_ms(-DAY_MS),
+    };
+    let broken = match () {
+        () if until > now => Some(("to", FieldRule::NotFuture)),
+        () if until <= since => Some(("to", FieldRule::After("from"))),
+        () if until.ms_since(since) > DAYS_MAX * DAY_MS => Some(("from", FieldRule::PeriodDays(DAYS_MAX))),
+        () => None,
+    };
+    match broken {
+        None => Some(TimeRange { from: since, to: until }),
+        Some((name, rule)) => {
+            fields.refuse(name, rule);
+            None
+        }
+    }
+}
+
+/// The settings by which it is to be decided; those that results cannot tell of are noted.
+fn read_settings(
+    (state, caller, service): (&AppState, &Caller, &Service),
+    fields: &Fields<'_>,
+    stored: &Settings,
+    errors: &Errors,
+) -> Option<Settings> {
+    let Some(sent) = fields.skippable("settings") else { return Some(stored.clone()) };
+    let written = Written { state, caller, id: service.id, check_type: service.check_type };
+    let settings =
+        merge_settings(written, sent.value(), Some(stored)).map_err(|found| errors.extend(found)).ok()?;
+    if settings.config != stored.config {
+        errors.add("settings.config", FieldRule::NotReplayed);
+    }
+    if settings.timeout_seconds > stored.timeout_seconds {
+        errors.add("settings.timeout_seconds", FieldRule::NotReplayed);
+    }
+    Some(settings)
+}
+
+fn decided(
+    (state, caller, service): (&AppState, &Caller, &Service),
+    settings: &Settings,
+    rules: Option<IncidentRules>,
+) -> Result<Decided, ApiError> {
+    let watched = Service { settings: Some(settings.clone()), pause: None, ..service.clone() };
+    let planned = state.definer.planned_checks(&watched, caller.organisation.id);
+    let planned = planned.map_err(|error| ApiError::Internal(error.into()))?;
+    let Some(PlannedChecks { mut plan, locations, .. }) = planned else {
+        return Err(ApiError::Fields(FieldErrors::of("target", FieldRule::Required)));
+    };
+    // In the past every location can be asked.
+    let here = |location: &PlannedLocation| PlannedLocation { round: RoundKeeper::Watch, ..*location };
+    plan.locations = plan.locations.iter().map(here).collect();
+    let locations = locations.iter().map(|known| known.location.code.to_string()).collect();
+    Ok(Decided { plan, locations, rules })
+}
+
+/// The time before a moment that what is believed at that moment may depend on.
+fn lead_ms(decided: &Decided) -> i64 {
+    let flapping_ms = decided.plan.rules.flapping.window_ms();
+    let rules = decided.rules.as_ref();
+    let patience_ms = rules.map_or(0, |rules| rules.open_after_ms() + rules.resolve_after_ms().unwrap_or(0));
+    freshness_ms(decided.plan.interval_ms).max(flapping_ms).max(patience_ms)
+}

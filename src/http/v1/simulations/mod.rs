@@ -1,0 +1,61 @@
+//! `POST /v1/services/{id}/simulate`: the stored results of a period, decided once more by other settings and another policy.
+//!
+//! Nothing is stored. What is asked is read in `draft`, what the databases know in `past`, and the two accounts of the period,
+//! as it was and as it would have been, are made in `account`, beside the event loop and few at a time.
+
+mod account;
+mod draft;
+pub(in crate::http) mod openapi;
+mod past;
+mod view;
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::view::to_json;
+use crate::http::v1::in_path;
+use crate::http::v1::simulations::past::Past;
+use crate::http::v1::simulations::view::SimulationView;
+use crate::http::v1::state::AppState;
+use crate::store::services;
+
+/// Simulations at a time: each holds up to half a million results, about 20 MB.
+const AT_A_TIME: usize = 2;
+/// Seconds after which one may be over.
+const RETRY_SECONDS: u64 = 5;
+
+/// The places of simulations that run.
+#[derive(Debug)]
+pub(super) struct Simulations {
+    places: Semaphore,
+}
+
+impl Default for Simulations {
+    fn default() -> Self {
+        Self { places: Semaphore::new(AT_A_TIME) }
+    }
+}
+
+pub(super) async fn simulate_service(
+    simulations: Arc<Simulations>,
+    call: Call<AppState>,
+) -> Result<Committed, ApiError> {
+    let service = in_path::find(&call, services::find).await?;
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let question = draft::read(&state, &caller, &service, &body).await?;
+    let _place = simulations.places.try_acquire().map_err(|_| ApiError::Simulating(RETRY_SECONDS))?;
+    let past = Past::read(&state, &caller, &service, &question).await?;
+    let work = tokio::task::spawn_blocking(move || account::accounts(&question, &past));
+    let accounts = work.await.map_err(|error| ApiError::Internal(error.into()))?;
+    let accounts = accounts.map_err(|_| FieldErrors::of("from", FieldRule::TooManyLooks))?;
+    let reply = Reply::data(to_json(&SimulationView::of(&accounts)));
+    effect.begin(&state.databases.main).await?.commit(reply).await
+}

@@ -1,0 +1,55 @@
+//! The simulation of a service's past (addition to the contract).
+
+use serde_json::json;
+
+use crate::http::gate::route::Verb;
+use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
+use crate::http::openapi::shape::{Shape, instant, named, object, view};
+use crate::http::v1::incident_policies::openapi::write;
+use crate::http::v1::services::openapi::sent_settings;
+use crate::http::v1::simulations::view::SimulationView;
+
+const EXAMPLE: &str = include_str!("example.json");
+const WORDS: &str = "Stored results of the period are decided once more, by the rules of the engine, with the settings and the \
+    incident policy that are sent; nothing is stored. Without them both are as they are now. `before` is what was recorded, \
+    `after` what would have been, and `fidelity` says how far to trust that: it compares a replay by the present settings with \
+    what was recorded. What stored results do not tell is refused (422): another `config`, a longer `timeout_seconds`. Other \
+    services play no part: there is no grouping, and time in which the service was unreachable, paused, in maintenance or under a \
+    stated status is taken as it was. 429 while other simulations run.";
+
+pub(in crate::http) fn chapter() -> Chapter {
+    let schemas = vec![("Simulation", view::<SimulationView<'_>>()), ("SimulateService", asked())];
+    let about = "What would have been, under other settings and policies.";
+    Chapter { name: "What-if", about, schemas, operations: vec![simulate()] }
+}
+
+fn simulate() -> Operation {
+    let sent = json!({
+        "from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z",
+        "settings": {"confirmation": "all", "recovery_checks": 3}, "incident_policy": {"open_after_seconds": 120},
+    });
+    Operation::new(
+        Verb::Post,
+        "/v1/services/{id}/simulate",
+        "simulate_service",
+        "Simulate other settings of a service",
+    )
+    .says(WORDS)
+    .takes("SimulateService", Some(sent))
+    .answers(
+        200,
+        "The period as it was, and as it would have been.",
+        enveloped(named("Simulation")),
+        Some(json!({"data": example(EXAMPLE)})),
+    )
+    .refuses(&[422, 503])
+}
+
+fn asked() -> Shape {
+    let policy = write().says("What it leaves out is as in the policy that decides now; `name`, `position` and `tag_id` are ignored.");
+    object()
+        .may_have("from", instant().says("Start; by default a day before `to`, at most 31 days."))
+        .may_have("to", instant().says("End; by default now."))
+        .may_have("settings", sent_settings().says("Over the present settings, as in an update."))
+        .may_have("incident_policy", policy)
+}

@@ -1,0 +1,233 @@
+//! A simulation as clients see it.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::openapi::shape::{
+    Shape, duration_or_null, number, one_of, percent_or_null, timestamp, timestamp_or_null,
+};
+use crate::http::v1::simulations::account::{Account, Accounts, Location};
+use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
+use crate::model::incident::Severity;
+use crate::model::time_range::TimeRange;
+use crate::model::what_if::WouldBe;
+
+/// Status changes that are listed of one account.
+const CHANGES_MAX: usize = 5_000;
+
+/// A period as it was, and as it would have been.
+#[derive(Serialize, ToSchema)]
+pub(super) struct SimulationView<'a> {
+    #[schema(inline)]
+    period: PeriodView,
+    /// Results that were read, also some from before the period.
+    #[schema(minimum = 0)]
+    results: usize,
+    #[schema(inline)]
+    locations: Vec<LocationView<'a>>,
+    #[schema(inline)]
+    before: AccountView,
+    #[schema(inline)]
+    after: AccountView,
+    #[schema(inline)]
+    fidelity: FidelityView,
+}
+
+/// The period; it begins later than asked for where no results are kept or shown.
+#[derive(Serialize, ToSchema)]
+struct PeriodView {
+    #[schema(schema_with = timestamp)]
+    from: Timestamp,
+    #[schema(schema_with = timestamp)]
+    to: Timestamp,
+}
+
+/// A location that has looked, or would have.
+#[derive(Serialize, ToSchema)]
+struct LocationView<'a> {
+    /// Its code.
+    code: &'a str,
+    /// Its results that were read; with none it has no vote.
+    #[schema(minimum = 0)]
+    results: usize,
+    /// False: it has looked, but would not have.
+    used: bool,
+}
+
+/// One account of the period.
+#[derive(Serialize, ToSchema)]
+struct AccountView {
+    #[schema(schema_with = status)]
+    status_at_start: &'static str,
+    /// In the order of their times; the first 5,000 of them.
+    #[schema(inline)]
+    status_changes: Vec<ChangeView>,
+    #[schema(inline)]
+    incidents: Vec<IncidentView>,
+    /// Times that it became down.
+    #[schema(minimum = 0)]
+    outages: usize,
+    #[schema(schema_with = uptime, required)]
+    uptime_percentage: Option<f64>,
+    #[schema(schema_with = seconds)]
+    down_seconds: f64,
+    #[schema(schema_with = seconds)]
+    degraded_seconds: f64,
+    #[schema(schema_with = seconds)]
+    no_data_seconds: f64,
+    #[schema(schema_with = left_out)]
+    left_out_seconds: f64,
+    #[schema(schema_with = detection, required)]
+    detection_seconds: Option<f64>,
+}
+
+/// A change of the measured status; with the causes `flapping` and `settled` it stays the same.
+#[derive(Serialize, ToSchema)]
+struct ChangeView {
+    #[schema(schema_with = timestamp)]
+    at: Timestamp,
+    #[schema(schema_with = status)]
+    from: &'static str,
+    #[schema(schema_with = status)]
+    to: &'static str,
+    #[schema(schema_with = cause)]
+    cause: &'static str,
+}
+
+/// An incident that the engine has opened, or would have.
+#[derive(Serialize, ToSchema)]
+struct IncidentView {
+    #[schema(schema_with = timestamp)]
+    started_at: Timestamp,
+    #[schema(schema_with = timestamp)]
+    opened_at: Timestamp,
+    #[schema(schema_with = resolved_at, required)]
+    resolved_at: Option<Timestamp>,
+    #[schema(schema_with = severity)]
+    severity: &'static str,
+}
+
+/// How far the replay can be trusted: a replay by the present settings beside what was recorded.
+#[derive(Serialize, ToSchema)]
+struct FidelityView {
+    #[schema(schema_with = differing)]
+    differing_seconds: f64,
+    #[schema(schema_with = agreement)]
+    agreement_percentage: f64,
+}
+
+impl<'a> SimulationView<'a> {
+    /// The view of these accounts.
+    pub(super) fn of(accounts: &'a Accounts) -> Self {
+        let TimeRange { from, to } = accounts.period;
+        let length_ms = to.ms_since(from).max(1);
+        Self {
+            period: PeriodView { from, to },
+            results: accounts.locations.iter().map(|location| location.results).sum(),
+            locations: accounts.locations.iter().map(LocationView::of).collect(),
+            before: AccountView::of(&accounts.before),
+            after: AccountView::of(&accounts.after),
+            fidelity: FidelityView {
+                differing_seconds: in_seconds(accounts.differing_ms),
+                agreement_percentage: percent(length_ms - accounts.differing_ms, length_ms),
+            },
+        }
+    }
+}
+
+impl<'a> LocationView<'a> {
+    fn of(location: &'a Location) -> Self {
+        Self { code: &location.code, results: location.results, used: location.is_used }
+    }
+}
+
+impl AccountView {
+    fn of(account: &Account) -> Self {
+        let is_outage =
+            |change: &&StatusChange| change.to == MeasuredStatus::Down && change.from != MeasuredStatus::Down;
+        Self {
+            status_at_start: account.began_as.as_str(),
+            status_changes: account.changes.iter().take(CHANGES_MAX).map(ChangeView::of).collect(),
+            incidents: account.incidents.iter().map(IncidentView::of).collect(),
+            outages: account.changes.iter().filter(is_outage).count(),
+            uptime_percentage: account.times.uptime,
+            down_seconds: in_seconds(account.times.down),
+            degraded_seconds: in_seconds(account.times.degraded),
+            no_data_seconds: in_seconds(account.times.no_data),
+            left_out_seconds: in_seconds(account.times.left_out),
+            detection_seconds: detection_ms(&account.incidents).map(in_seconds),
+        }
+    }
+}
+
+impl ChangeView {
+    fn of(change: &StatusChange) -> Self {
+        let StatusChange { at, from, to, cause, .. } = *change;
+        Self { at, from: from.as_str(), to: to.as_str(), cause: cause.as_str() }
+    }
+}
+
+impl IncidentView {
+    fn of(incident: &WouldBe) -> Self {
+        let WouldBe { severity, started_at, opened_at, resolved_at } = *incident;
+        Self { started_at, opened_at, resolved_at, severity: severity.as_str() }
+    }
+}
+
+/// The mean time from the start of trouble to its incident.
+fn detection_ms(incidents: &[WouldBe]) -> Option<i64> {
+    let waits = incidents.iter().map(|incident| incident.opened_at.ms_since(incident.started_at));
+    waits.sum::<i64>().checked_div(i64::try_from(incidents.len()).unwrap_or(i64::MAX))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a period is a few billion milliseconds")]
+fn in_seconds(ms: i64) -> f64 {
+    ms as f64 / 1_000.0
+}
+
+/// Cut, not rounded, to three decimals.
+fn percent(part: i64, whole: i64) -> f64 {
+    in_seconds(part.max(0) * 100_000 / whole)
+}
+
+fn status() -> Shape {
+    one_of(MeasuredStatus::WORDS)
+}
+
+fn cause() -> Shape {
+    one_of(ChangeCause::WORDS)
+}
+
+fn uptime() -> Shape {
+    percent_or_null().says("Null when nothing was measured. Counted as the uptime of the service is.")
+}
+
+fn seconds() -> Shape {
+    number().at_least(0)
+}
+
+fn left_out() -> Shape {
+    seconds().says("Pauses, planned work, stated statuses, and time in which it was unreachable.")
+}
+
+fn detection() -> Shape {
+    duration_or_null().says("Mean seconds from the start of trouble to its incident; null without incidents.")
+}
+
+fn resolved_at() -> Shape {
+    timestamp_or_null().says("Null while it is open.")
+}
+
+fn severity() -> Shape {
+    one_of(Severity::WORDS)
+}
+
+fn differing() -> Shape {
+    seconds()
+        .says("Seconds in which a replay by the present settings says something else than what was recorded.")
+}
+
+fn agreement() -> Shape {
+    number().percent()
+}
