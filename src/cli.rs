@@ -19,6 +19,7 @@ mod running;
 mod secret;
 mod serve;
 mod settings;
+mod simulate;
 mod status;
 mod table;
 mod tokens;
@@ -63,6 +64,7 @@ enum Command {
     Import(import::Arguments),
     NatsConfig(nats_config::Arguments),
     Promote(promote::Arguments),
+    Simulate(simulate::Arguments),
     Status(status::Arguments),
     /// Print the OpenAPI document of the API; a server has it at /openapi.json
     Openapi,
@@ -110,6 +112,7 @@ async fn dispatch(matches: &ArgMatches, config: Config) -> anyhow::Result<ExitCo
         Command::Import(arguments) => import::run(arguments, config).await,
         Command::NatsConfig(arguments) => nats_config::run(arguments),
         Command::Promote(arguments) => promote::run(arguments, config).await,
+        Command::Simulate(arguments) => simulate::run(arguments, config).await,
         Command::Status(arguments) => status::run(arguments, config).await,
         Command::Openapi => openapi::run(&config),
         Command::Settings => Ok(reference::run()),

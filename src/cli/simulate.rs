@@ -1,0 +1,164 @@
+//! `watchkeeper simulate`: what other settings and another policy would have made of a service's past, as two bars in a
+//! terminal.
+//!
+//! It asks a running server over its API (`POST /v1/services/{id}/simulate`), as anybody could; it opens no database.
+
+mod answer;
+mod bar;
+mod body;
+mod picture;
+
+use std::io::{IsTerminal as _, stdout};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+use clap::Args;
+use console::Term;
+use hyper::{Method, StatusCode};
+use serde_json::Value;
+use tokio::time::timeout;
+use url::Url;
+
+use crate::cli::node_api::{self, Question, exchange, here};
+use crate::cli::running::say;
+use crate::cli::simulate::answer::Simulation;
+use crate::cli::simulate::body::{Assignment, Period};
+use crate::config::Config;
+use crate::config::sources::BadConfig;
+
+/// The time that a simulation may take.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(120);
+/// The largest answer that is read.
+const MAX_BYTES: usize = 16 << 20;
+/// Columns where nobody knows how many there are.
+const COLUMNS: usize = 80;
+
+const MAKES_ONE: &str =
+    "watchkeeper token create --org ID --name what-if --permissions services.simulate makes one";
+
+const LONG_ABOUT: &str = "\
+Show what other settings of a service, or another incident policy, would have made of its past. Nothing is stored: the results \
+that are stored are decided once more, by the rules of the engine.
+
+  watchkeeper simulate --service ID --set retries=3 --set confirmation=all
+  watchkeeper simulate --service ID --from 2026-11-01 --to 2026-11-08 --policy open_after_seconds=300
+
+--set takes what settings of a service take, over those that it has: retries, confirmation (any, majority, all, a number), \
+recovery_checks, flapping_changes, flapping_minutes, interval_seconds, assigned_probes, a shorter timeout_seconds. --policy takes \
+what incident policies take: open_after_seconds, resolve_after_seconds, down_severity and so on. Values are JSON (3, null, \
+[\"fra\",\"lon\"]); what is no JSON is text. Without both, the present settings are played once more.
+
+The bars show the worst status of each moment:  u up, g degraded, d down, - no data; in a terminal they are green, yellow, red and \
+empty. Times are UTC. The last line says how far to trust the replay: for how long a replay by the present settings agrees with \
+what was recorded.
+
+It takes a token with the permission services.simulate; the one of the first start in the data folder has it.
+
+Exit codes: 0 it is shown; 1 the server does not answer, or refuses; 2 wrong usage.";
+
+/// Show what other settings or policies would have made of a service's past
+#[derive(Args)]
+#[command(long_about = LONG_ABOUT)]
+pub(super) struct Arguments {
+    /// Id of the service
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    service: String,
+    /// Start of the period, such as 2026-11-01 or 2026-11-01T12:00:00Z [default: a day before its end]
+    #[arg(long, value_name = "TIME")]
+    from: Option<String>,
+    /// End of the period [default: now]
+    #[arg(long, value_name = "TIME")]
+    to: Option<String>,
+    /// A setting as it would be; several times for several
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    settings: Vec<Assignment>,
+    /// A rule of the incident policy as it would be; several times for several
+    #[arg(long = "policy", value_name = "NAME=VALUE")]
+    policy: Vec<Assignment>,
+    /// Where a node listens [default: the node of these settings]
+    #[arg(long, value_name = "http://HOST:PORT", value_parser = node_api::address)]
+    url: Option<Url>,
+    /// API token with the permission services.simulate; - reads it from standard input, @FILE from a file [default: the file token
+    /// in the data folder]
+    #[arg(long, value_name = "TOKEN", env = "WATCHKEEPER_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+    /// Print the answer as JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
+}
+
+pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
+    let Arguments { service, from, to, settings, policy, url, token, as_json } = arguments;
+    let token = node_api::token(token.as_deref(), &config, MAKES_ONE)?;
+    let node = match url {
+        Some(url) => url,
+        None => here(&config)?,
+    };
+    let body = body::written(&Period { from, to }, &settings, &policy)?;
+    let answer = ask(&node, &token, (&service, &body)).await?;
+    if as_json {
+        say(&answer.to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let simulation: Simulation = serde_json::from_value(answer)
+        .map_err(|error| anyhow!("the server answers what this version cannot read: {error}"))?;
+    let is_terminal = stdout().is_terminal();
+    let columns = if is_terminal { usize::from(Term::stdout().size().1) } else { COLUMNS };
+    say(picture::draw(&simulation, columns, is_terminal)?.trim_end());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks the node for a simulation of this service.
+async fn ask(node: &Url, token: &str, (service, body): (&str, &Value)) -> anyhow::Result<Value> {
+    let is_id = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if service.is_empty() || !service.bytes().all(is_id) {
+        return Err(BadConfig(format!("'{service}' is no id of a service")).into());
+    }
+    let question = Question {
+        method: Method::POST,
+        path: format!("/v1/services/{service}/simulate"),
+        body: body.to_string().into(),
+        max_bytes: MAX_BYTES,
+    };
+    let at = node_api::authority(node);
+    let asked = timeout(ANSWERS_WITHIN, exchange(node, token, question)).await;
+    let late = |_| anyhow!("{at}: nothing came within {} s", ANSWERS_WITHIN.as_secs());
+    let (status, bytes) =
+        asked.map_err(late)?.map_err(|error| error.context(format!("{at} does not answer")))?;
+    let strange = |error| anyhow!("{at} answers {status}, and not as a server of Watchkeeper does: {error}");
+    let mut answer: Value = serde_json::from_slice(&bytes).map_err(strange)?;
+    match status {
+        StatusCode::OK => Ok(answer["data"].take()),
+        StatusCode::UNAUTHORIZED => bail!("{at}: the token is unknown or has expired"),
+        StatusCode::NOT_FOUND => bail!("{at}: this token sees no service with the id {service}"),
+        _ => bail!("{at}: {}", refusal(&answer)),
+    }
+}
+
+/// What the server says against it, field by field.
+fn refusal(answer: &Value) -> String {
+    let Some(errors) = answer["errors"].as_object() else {
+        return answer["message"].as_str().unwrap_or("refused").to_owned();
+    };
+    let told = |(field, texts): (&String, &Value)| {
+        let texts = texts.as_array().into_iter().flatten().filter_map(Value::as_str);
+        format!("{field}: {}", texts.collect::<Vec<_>>().join(" "))
+    };
+    errors.iter().map(told).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_its_fields() {
+        let fields =
+            json!({"message": "x", "errors": {"settings.retries": ["Too many."], "to": ["Too late."]}});
+        assert_eq!(refusal(&fields), "settings.retries: Too many.; to: Too late.");
+        assert_eq!(refusal(&json!({"message": "Not now."})), "Not now.");
+    }
+}

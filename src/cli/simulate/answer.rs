@@ -1,0 +1,61 @@
+//! The parts of a simulation that are drawn.
+
+use serde::Deserialize;
+
+/// A period as it was, and as it would have been.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Simulation {
+    pub(super) period: Period,
+    pub(super) results: u64,
+    pub(super) locations: Vec<Location>,
+    pub(super) before: Account,
+    pub(super) after: Account,
+    pub(super) fidelity: Fidelity,
+}
+
+/// Times as the API writes them.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Period {
+    pub(super) from: String,
+    pub(super) to: String,
+}
+
+/// A location that has looked, or would have.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Location {
+    pub(super) code: String,
+    pub(super) results: u64,
+    pub(super) used: bool,
+}
+
+/// One account of the period.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Account {
+    pub(super) status_at_start: String,
+    pub(super) status_changes: Vec<Change>,
+    pub(super) incidents: Vec<Incident>,
+    pub(super) outages: u64,
+    pub(super) uptime_percentage: Option<f64>,
+    pub(super) down_seconds: f64,
+    pub(super) degraded_seconds: f64,
+    pub(super) no_data_seconds: f64,
+    pub(super) detection_seconds: Option<f64>,
+}
+
+/// A change of the status.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Change {
+    pub(super) at: String,
+    pub(super) to: String,
+}
+
+/// An incident; only their number is drawn.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Incident {}
+
+/// How far the replay can be trusted.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Fidelity {
+    pub(super) differing_seconds: f64,
+    pub(super) agreement_percentage: f64,
+}

@@ -1,0 +1,106 @@
+//! From flags to the body of the question.
+
+use std::str::FromStr;
+
+use serde_json::{Map, Value};
+
+use crate::config::sources::BadConfig;
+
+/// `NAME=VALUE`, where a name with dots leads into objects, and a value is JSON or else text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Assignment {
+    path: Vec<String>,
+    value: Value,
+}
+
+impl FromStr for Assignment {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let form = "use NAME=VALUE, such as retries=3";
+        let (name, value) = text.split_once('=').ok_or(form)?;
+        let path: Vec<String> = name.split('.').map(|part| part.trim().to_owned()).collect();
+        if path.iter().any(String::is_empty) {
+            return Err(form);
+        }
+        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        Ok(Self { path, value })
+    }
+}
+
+/// The period, as flags give it.
+pub(super) struct Period {
+    pub(super) from: Option<String>,
+    pub(super) to: Option<String>,
+}
+
+/// The body.
+pub(super) fn written(
+    period: &Period,
+    settings: &[Assignment],
+    policy: &[Assignment],
+) -> Result<Value, BadConfig> {
+    let mut body = Map::new();
+    for (name, time) in [("from", &period.from), ("to", &period.to)] {
+        body.extend(time.as_ref().map(|time| (name.to_owned(), time.as_str().into())));
+    }
+    for (name, assignments) in [("settings", settings), ("incident_policy", policy)] {
+        if !assignments.is_empty() {
+            body.insert(name.to_owned(), Value::Object(members(assignments)?));
+        }
+    }
+    Ok(Value::Object(body))
+}
+
+fn members(assignments: &[Assignment]) -> Result<Map<String, Value>, BadConfig> {
+    let mut members = Map::new();
+    for Assignment { path, value } in assignments {
+        let twice = || BadConfig(format!("{} is given twice", path.join(".")));
+        let Some((last, outer)) = path.split_last() else { continue };
+        let mut place = &mut members;
+        for name in outer {
+            let inner = place.entry(name.as_str()).or_insert_with(|| Value::Object(Map::new()));
+            place = inner.as_object_mut().ok_or_else(twice)?;
+        }
+        if place.insert(last.clone(), value.clone()).is_some() {
+            return Err(twice());
+        }
+    }
+    Ok(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn body(words: &[&str]) -> Result<Value, String> {
+        let all = words.iter().map(|word| word.parse()).collect::<Result<Vec<Assignment>, _>>()?;
+        let period = Period { from: Some("2026-11-01".into()), to: None };
+        written(&period, &all, &[]).map_err(|error| error.to_string())
+    }
+
+    #[rstest]
+    #[case(&["retries=3"], &json!({"retries": 3}))]
+    #[case(&["confirmation=all", "retries=0"], &json!({"confirmation": "all", "retries": 0}))]
+    #[case(&["assigned_probes=[\"fra\"]"], &json!({"assigned_probes": ["fra"]}))]
+    #[case(&["assigned_probes=null"], &json!({"assigned_probes": null}))]
+    #[case(&["config.method=GET", "config.follow=true"], &json!({"config": {"method": "GET", "follow": true}}))]
+    #[case(&["a=b=c"], &json!({"a": "b=c"}))]
+    fn assignments_are_members(#[case] words: &[&str], #[case] expected: &Value) {
+        assert_eq!(body(words).unwrap(), json!({"from": "2026-11-01", "settings": expected}));
+    }
+
+    #[rstest]
+    #[case(&["retries"], "use NAME=VALUE")]
+    #[case(&["=3"], "use NAME=VALUE")]
+    #[case(&["config..x=3"], "use NAME=VALUE")]
+    #[case(&["retries=3", "retries=4"], "retries is given twice")]
+    #[case(&["retries=3", "retries.x=4"], "retries.x is given twice")]
+    fn what_is_no_assignment_is_refused(#[case] words: &[&str], #[case] said: &str) {
+        let error = body(words).unwrap_err();
+        assert!(error.contains(said), "{error}");
+    }
+}

@@ -1,0 +1,107 @@
+//! A simulation as a picture: two bars with one axis, the figures side by side, and how far to trust them.
+
+use crate::cli::simulate::answer::{Account, Simulation};
+use crate::cli::simulate::bar::Scale;
+use crate::cli::table::{self, Cell, Side};
+use crate::clock::Timestamp;
+
+/// The names before the bars.
+const BEFORE: &str = "before  ";
+const AFTER: &str = "after   ";
+/// Cells of a bar, however narrow or wide the terminal is.
+const CELLS: std::ops::RangeInclusive<usize> = 20..=400;
+
+/// The picture.
+///
+/// # Errors
+/// When a time of the answer is none.
+pub(super) fn draw(simulation: &Simulation, columns: usize, colours: bool) -> anyhow::Result<String> {
+    let cells = columns.saturating_sub(BEFORE.len()).clamp(*CELLS.start(), *CELLS.end());
+    let scale = Scale { from: time(&simulation.period.from)?, to: time(&simulation.period.to)?, cells };
+    let bar = |account: &Account| -> anyhow::Result<String> {
+        let times = account.status_changes.iter().map(|change| time(&change.at));
+        Ok(scale.bar(account, &times.collect::<anyhow::Result<Vec<_>>>()?, colours))
+    };
+    let mut lines = vec![
+        format!("{} to {} (UTC)", shown(scale.from), shown(scale.to)),
+        String::new(),
+        format!("{BEFORE}{}", bar(&simulation.before)?),
+        format!("{AFTER}{}", bar(&simulation.after)?),
+        format!("{}{}", " ".repeat(BEFORE.len()), scale.axis()),
+        String::new(),
+    ];
+    lines.extend(figures(simulation, colours));
+    lines.push(String::new());
+    lines.push(locations(simulation));
+    lines.push(trust(simulation));
+    Ok(lines.join("\n") + "\n")
+}
+
+fn figures(simulation: &Simulation, colours: bool) -> Vec<String> {
+    let head = [("", Side::Left), ("before", Side::Right), ("after", Side::Right)];
+    let (before, after) = (&simulation.before, &simulation.after);
+    let row = |name: &str, of: fn(&Account) -> String| {
+        let (before, after) = (of(before), of(after));
+        let is_news = before != after;
+        vec![Cell::of(name), Cell::of(before), Cell::of(after).painted("1", is_news)]
+    };
+    let rows = vec![
+        row("uptime", |account| {
+            account.uptime_percentage.map_or_else(|| "no data".into(), |percent| format!("{percent:.3} %"))
+        }),
+        row("outages", |account| account.outages.to_string()),
+        row("down", |account| duration(account.down_seconds)),
+        row("degraded", |account| duration(account.degraded_seconds)),
+        row("no data", |account| duration(account.no_data_seconds)),
+        row("incidents", |account| account.incidents.len().to_string()),
+        row("opened after", |account| account.detection_seconds.map_or_else(|| "-".into(), duration)),
+    ];
+    table::draw(head, rows, colours)
+}
+
+fn locations(simulation: &Simulation) -> String {
+    let one = |location: &crate::cli::simulate::answer::Location| {
+        let left_out = if location.used { "" } else { ", left out" };
+        format!("{} ({}{left_out})", location.code, location.results)
+    };
+    let all: Vec<String> = simulation.locations.iter().map(one).collect();
+    format!("{} results: {}", simulation.results, all.join(", "))
+}
+
+fn trust(simulation: &Simulation) -> String {
+    let fidelity = &simulation.fidelity;
+    format!(
+        "A replay by the present settings agrees with the record for {:.3} % of the time ({} do not).",
+        fidelity.agreement_percentage,
+        duration(fidelity.differing_seconds)
+    )
+}
+
+/// `3d 4h`, `5m 10s`, `1.7s`: the two largest parts.
+fn duration(seconds: f64) -> String {
+    if seconds < 60.0 {
+        let text = format!("{seconds:.1}");
+        return format!("{}s", text.strip_suffix(".0").unwrap_or(&text));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few million seconds")]
+    let whole = seconds.round() as u64;
+    let parts = [(86_400, 'd', 3_600, 'h'), (3_600, 'h', 60, 'm'), (60, 'm', 1, 's')];
+    let (large, name, small, other) =
+        parts.into_iter().find(|(large, ..)| whole >= *large).unwrap_or((60, 'm', 1, 's'));
+    match whole % large / small {
+        0 => format!("{}{name}", whole / large),
+        rest => format!("{}{name} {rest}{other}", whole / large),
+    }
+}
+
+fn time(text: &str) -> anyhow::Result<Timestamp> {
+    let at = chrono::DateTime::parse_from_rfc3339(text)?;
+    Ok(Timestamp::from_ms(at.timestamp_millis()))
+}
+
+fn shown(at: Timestamp) -> String {
+    at.to_string().get(..16).unwrap_or_default().replace('T', " ")
+}
+
+#[cfg(test)]
+mod tests;
