@@ -14,6 +14,7 @@ pub mod check_rollup;
 pub mod clock_mark;
 pub mod component;
 pub mod custom_domain;
+pub mod event;
 pub mod feed_position;
 pub mod fresh_check;
 pub mod heartbeat;

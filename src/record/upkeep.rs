@@ -1,4 +1,4 @@
-//! Background work on the main database: old idempotency keys are forgotten. What the history needs is `compaction`.
+//! Background work on the main database: old idempotency keys and events are forgotten. What the history needs is `compaction`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::announcer::ownership::Ownership;
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
-use crate::store::{Databases, StoreError, idempotency_keys};
+use crate::store::{Databases, StoreError, events, idempotency_keys};
 
 /// Does all work that is due, every `every`, until the future is dropped. While the wall clock is doubted nothing is due;
 /// among several nodes one does it.
@@ -29,5 +29,6 @@ pub async fn run(databases: Databases, guard: Arc<ClockGuard>, ownership: Owners
 pub async fn once(databases: &Databases, now: Timestamp) -> Result<(), StoreError> {
     let transaction = databases.main.begin().await?;
     idempotency_keys::forget_old(&transaction, now).await?;
+    events::forget_old(&transaction, now).await?;
     Ok(transaction.commit().await?)
 }

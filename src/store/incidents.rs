@@ -12,17 +12,18 @@ pub mod recovery;
 mod rows;
 
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter,
+    ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter,
     QuerySelect, Select,
 };
 use watchkeeper_entities::incident::{Column, Entity};
 
 use crate::id::Id;
+use crate::model::event::Act;
 use crate::model::incident::{Incident, WholeIncident};
 use crate::model::sight::Sight;
-use crate::store::MainError;
 use crate::store::incidents::links::Audience;
 use crate::store::scoped::{Rows, narrowed};
+use crate::store::{MainError, events};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
@@ -115,7 +116,8 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
     links::add_updates(connection, key, &whole.internal_updates, Audience::Members).await?;
     links::add_services(connection, key, whole.services.iter()).await?;
     automation::save(connection, key, (None, whole.automation)).await?;
-    links::set_pages(connection, key, &[], &whole.statuspages).await
+    links::set_pages(connection, key, &[], &whole.statuspages).await?;
+    events::of_incidents(connection, Act::Created, Condition::all().add(Column::Id.eq(key))).await
 }
 
 /// Stores what has changed from `before` to `after`.
@@ -138,7 +140,13 @@ pub async fn save(
     links::add_updates(connection, key, new, Audience::Members).await?;
     links::set_services(connection, key, &before.services, &after.services).await?;
     automation::save(connection, key, (before.automation, after.automation)).await?;
-    links::set_pages(connection, key, &before.statuspages, &after.statuspages).await
+    links::set_pages(connection, key, &before.statuspages, &after.statuspages).await?;
+    if before == after {
+        return Ok(());
+    }
+    let is_end = after.incident.is_resolved() && !before.incident.is_resolved();
+    let act = if is_end { Act::Resolved } else { Act::Updated };
+    events::of_incidents(connection, act, Condition::all().add(Column::Id.eq(key))).await
 }
 
 /// Deletes the incident with everything that hangs on it. `false` when there is no such incident.
@@ -146,12 +154,11 @@ pub async fn save(
 /// # Errors
 /// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, sight: Sight, id: Id) -> Result<bool, MainError> {
-    let mut wanted = Entity::delete_many()
-        .filter(Column::OrganisationId.eq(sight.organisation()))
-        .filter(Column::PublicId.eq(id.as_str()));
-    if let Some(condition) = Rows::Incidents.condition(sight) {
-        wanted = wanted.filter(condition);
-    }
-    let deleted = wanted.exec(connection).await?;
+    let wanted = Condition::all()
+        .add(Column::OrganisationId.eq(sight.organisation()))
+        .add(Column::PublicId.eq(id.as_str()))
+        .add_option(Rows::Incidents.condition(sight));
+    events::of_incidents(connection, Act::Deleted, wanted.clone()).await?;
+    let deleted = Entity::delete_many().filter(wanted).exec(connection).await?;
     Ok(deleted.rows_affected > 0)
 }

@@ -12,21 +12,22 @@ pub mod series;
 pub mod timeline;
 
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait,
+    EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::maintenance::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::announcement::Author;
+use crate::model::event::Act;
 use crate::model::maintenance::origin::Origin;
 use crate::model::maintenance::{Maintenance, MaintenanceKey, Notices, Schedule};
 use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::maintenances::filter::Filter;
 use crate::store::scoped::{Rows, narrowed};
-use crate::store::{MainError, PageWindow};
+use crate::store::{MainError, PageWindow, events};
 
 fn seen(sight: Sight) -> Select<Entity> {
     let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
@@ -95,6 +96,7 @@ pub async fn insert(
 ) -> Result<Maintenance, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&maintenance) };
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    note(connection, Act::Created, key).await?;
     Ok(Maintenance { key, ..maintenance })
 }
 
@@ -104,7 +106,7 @@ pub async fn insert(
 /// When the database fails.
 pub async fn update(connection: &impl ConnectionTrait, maintenance: &Maintenance) -> Result<(), MainError> {
     to_row(maintenance).update(connection).await?;
-    Ok(())
+    note(connection, Act::Updated, maintenance.key).await
 }
 
 /// Deletes the maintenance with its timeline and its links. Its effect must have been ended before.
@@ -112,8 +114,13 @@ pub async fn update(connection: &impl ConnectionTrait, maintenance: &Maintenance
 /// # Errors
 /// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, key: MaintenanceKey) -> Result<(), MainError> {
+    note(connection, Act::Deleted, key).await?;
     Entity::delete_by_id(key).exec(connection).await?;
     Ok(())
+}
+
+async fn note(connection: &impl ConnectionTrait, act: Act, key: MaintenanceKey) -> Result<(), MainError> {
+    events::of_maintenances(connection, act, Condition::all().add(Column::Id.eq(key))).await
 }
 
 fn to_row(maintenance: &Maintenance) -> ActiveModel {

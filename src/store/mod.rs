@@ -17,6 +17,7 @@ pub mod custom_domains;
 pub mod database;
 pub mod dependencies;
 mod error;
+pub mod events;
 pub mod feed_positions;
 pub mod heartbeats;
 pub mod history;

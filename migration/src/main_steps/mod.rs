@@ -21,6 +21,7 @@ mod m0018_acknowledgements;
 mod m0019_incident_policies;
 mod m0020_automatic_incidents;
 mod m0021_dependencies;
+mod m0022_events;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -50,6 +51,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0019_incident_policies::Step),
         Box::new(m0020_automatic_incidents::Step),
         Box::new(m0021_dependencies::Step),
+        Box::new(m0022_events::Step),
     ]
 }
 

@@ -5,18 +5,19 @@
 use std::collections::HashSet;
 
 use sea_orm::sea_query::{CaseStatement, Expr, Query, SelectStatement};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::incident::{Column, Entity};
 use watchkeeper_entities::{incident_service, incident_update};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
+use crate::model::event::Act;
 use crate::model::incident::{IncidentStatus, TimelineEntry};
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
-use crate::store::MainError;
 use crate::store::incidents::links::Audience;
 use crate::store::incidents::{links, of_organisation};
+use crate::store::{MainError, events};
 
 /// Most incidents in one statement: far below what a statement may bind.
 const INCIDENTS_PER_STATEMENT: usize = 1_000;
@@ -68,15 +69,18 @@ pub async fn leave_service(
         return Ok(Cleanup::default());
     }
     let shared = shared_incidents(connection, departure.service).await?;
+    let (lone, others): (Vec<i64>, Vec<i64>) =
+        linked.iter().map(|(incident, _)| *incident).partition(|incident| !shared.contains(incident));
+    note(connection, Act::Updated, &others).await?;
     let orphans = || linked.iter().filter(|(incident, _)| !shared.contains(incident));
     if departure.deletes_orphans {
-        let orphans: Vec<i64> = orphans().map(|(incident, _)| *incident).collect();
-        delete(connection, &orphans).await?;
-        let detached = linked.len() - orphans.len();
-        return Ok(Cleanup { deleted: orphans.len(), detached, ..Cleanup::default() });
+        note(connection, Act::Deleted, &lone).await?;
+        delete(connection, &lone).await?;
+        return Ok(Cleanup { deleted: lone.len(), detached: others.len(), ..Cleanup::default() });
     }
     let open: Vec<i64> = orphans().filter(|(_, end)| end.is_none()).map(|(incident, _)| *incident).collect();
     resolve(connection, &open, departure).await?;
+    note(connection, Act::Resolved, &open).await?;
     Ok(Cleanup { resolved: open.len(), detached: linked.len() - open.len(), ..Cleanup::default() })
 }
 
@@ -103,6 +107,14 @@ async fn shared_incidents(
         .all(connection)
         .await?;
     Ok(rows.into_iter().collect())
+}
+
+async fn note(connection: &impl ConnectionTrait, act: Act, incidents: &[i64]) -> Result<(), MainError> {
+    for chunk in incidents.chunks(INCIDENTS_PER_STATEMENT) {
+        let these = Condition::all().add(Column::Id.is_in(chunk.iter().copied()));
+        events::of_incidents(connection, act, these).await?;
+    }
+    Ok(())
 }
 
 async fn delete(connection: &impl ConnectionTrait, incidents: &[i64]) -> Result<(), MainError> {

@@ -5,17 +5,18 @@
 
 use sea_orm::sea_query::{Expr, Query, SelectStatement};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, ExprTrait as _, PaginatorTrait, QueryFilter, QueryOrder,
+    ColumnTrait, Condition, ConnectionTrait, EntityTrait, ExprTrait as _, PaginatorTrait, QueryFilter, QueryOrder,
     QuerySelect, QueryTrait as _, UpdateMany,
 };
 use watchkeeper_entities::maintenance::{Column, Entity};
 use watchkeeper_entities::maintenance_service::{Column as Link, Entity as Links};
 
 use crate::clock::Timestamp;
+use crate::model::event::Act;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
-use crate::store::MainError;
 use crate::store::maintenances::series::{cleanup as series_cleanup, occurrences};
+use crate::store::{MainError, events};
 
 /// The numbers of maintenances that were cancelled, deleted or detached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,13 +69,20 @@ pub async fn detach(
         return Ok(Detached::default());
     }
     let (mut cancelled, mut deleted) = (0, 0);
+    let lone = || Expr::exists(links_of(Expr::col(Link::ServiceId).ne(service))).not();
+    let of_service =
+        || Condition::all().add(Expr::exists(links_of(Expr::col(Link::ServiceId).eq(service))));
     if delete_orphaned {
         remember(connection, service).await?;
+        let others = of_service().add(Expr::exists(links_of(Expr::col(Link::ServiceId).ne(service))));
+        events::of_maintenances(connection, Act::Updated, others).await?;
+        events::of_maintenances(connection, Act::Deleted, of_service().add(lone())).await?;
         let orphaned = Entity::delete_many()
-            .filter(Expr::exists(links_of(Expr::col(Link::ServiceId).eq(service))))
-            .filter(Expr::exists(links_of(Expr::col(Link::ServiceId).ne(service))).not());
+            .filter(of_service())
+            .filter(lone());
         deleted = orphaned.exec(connection).await?.rows_affected;
     } else {
+        events::of_maintenances(connection, Act::Updated, of_service()).await?;
         let running = orphaned_in(service, MaintenanceStatus::InProgress);
         let running = running.col_expr(Column::ActualEnd, Expr::value(now.ms()));
         let waiting = orphaned_in(service, MaintenanceStatus::Scheduled);

@@ -67,6 +67,7 @@ pub fn main() -> Vec<Table> {
         Table::of::<entities::installation::Entity>(SMALL_ROWS),
         Table::of::<entities::clock_mark::Entity>(SMALL_ROWS),
         Table::of::<entities::feed_position::Entity>(SMALL_ROWS),
+        Table::of::<entities::event::Entity>(SMALL_ROWS),
         Table::of::<entities::token::Entity>(SMALL_ROWS),
         Table::of::<entities::probe_location::Entity>(SMALL_ROWS),
         Table::of::<entities::idempotency_key::Entity>(LARGE_ROWS),

@@ -8,11 +8,12 @@ use sea_orm::{
 use watchkeeper_entities::{maintenance, maintenance_skip};
 
 use crate::clock::Timestamp;
+use crate::model::event::Act;
 use crate::model::maintenance::origin::{Origin, SeriesKey};
 use crate::model::maintenance::series::replan::{Role, Standing};
 use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
-use crate::store::MainError;
 use crate::store::maintenances::from_row;
+use crate::store::{MainError, events};
 
 const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();
 
@@ -75,8 +76,9 @@ pub async fn of(
 /// When the database fails.
 pub async fn delete_waiting(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<(), MainError> {
     use maintenance::{Column, Entity};
-    let mine = Entity::delete_many().filter(Column::SeriesId.eq(series)).filter(Column::Status.eq(SCHEDULED));
-    mine.exec(connection).await?;
+    let mine = Condition::all().add(Column::SeriesId.eq(series)).add(Column::Status.eq(SCHEDULED));
+    events::of_maintenances(connection, Act::Deleted, mine.clone()).await?;
+    Entity::delete_many().filter(mine).exec(connection).await?;
     Ok(())
 }
 
@@ -92,7 +94,7 @@ pub async fn rename(
     use maintenance::{Column, Entity};
     let rename = Entity::update_many().col_expr(Column::Occurrence, Expr::value(occurrence.ms()));
     rename.filter(Column::Id.eq(maintenance)).exec(connection).await?;
-    Ok(())
+    events::of_maintenances(connection, Act::Updated, Condition::all().add(Column::Id.eq(maintenance))).await
 }
 
 /// Lets the maintenances of the series stand alone.
@@ -101,6 +103,8 @@ pub async fn rename(
 /// When the database fails.
 pub async fn release(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<(), MainError> {
     use maintenance::{Column, Entity};
+    let mine = Condition::all().add(Column::SeriesId.eq(series));
+    events::of_maintenances(connection, Act::Updated, mine).await?;
     Entity::update_many()
         .col_expr(Column::SeriesId, Expr::value(None::<i64>))
         .col_expr(Column::Occurrence, Expr::value(None::<i64>))

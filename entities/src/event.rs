@@ -1,0 +1,33 @@
+//! Something that became of an incident or a maintenance.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// Something that became of an incident or a maintenance.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "event")]
+pub struct Model {
+    /// Its number: they rise in the order in which they were written.
+    #[sea_orm(primary_key)]
+    pub id: i64,
+    /// The organisation.
+    pub organisation_id: i64,
+    /// `incident` or `maintenance`.
+    pub kind: String,
+    /// `created`, `updated`, `resolved` or `deleted`.
+    pub act: String,
+    /// The id of the incident or maintenance, as clients see it.
+    pub subject_id: String,
+    /// Keys of the services that it concerned at that moment, with commas between.
+    pub services: String,
+    /// Time at which upkeep has found it; null before that.
+    pub noticed_at: Option<i64>,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

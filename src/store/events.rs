@@ -1,0 +1,182 @@
+//! What became of incidents and maintenances, in its order, for whoever follows it.
+//!
+//! A row is written in the transaction of every change, by the functions of `incidents` and `maintenances` through which all
+//! changes go, so that no writer can forget it. It holds no text: what is told is read when it is told. Numbers rise in the order
+//! of writing; on PostgreSQL a smaller one may become visible later than a larger one.
+
+use std::collections::HashMap;
+
+use sea_orm::sea_query::Expr;
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
+    QuerySelect, QueryTrait as _,
+};
+use watchkeeper_entities::event::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::{incident, incident_service, maintenance, maintenance_service};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::event::{Act, Kind};
+use crate::model::service::ServiceKey;
+use crate::store::MainError;
+
+/// The time for which they are kept, in milliseconds.
+pub const KEPT_MS: i64 = 60 * 60 * 1_000;
+/// Rows in one statement.
+const AT_ONCE: usize = 500;
+/// Rows that one statement removes.
+const REMOVED_AT_ONCE: u64 = 5_000;
+
+/// Something that became of an incident or a maintenance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Its number.
+    pub number: i64,
+    /// Database key of the organisation.
+    pub organisation: i64,
+    /// Incident or maintenance.
+    pub kind: Kind,
+    /// What became of it.
+    pub act: Act,
+    /// The incident or maintenance.
+    pub subject: Id,
+    /// The services that it concerned at that moment.
+    pub services: Vec<ServiceKey>,
+}
+
+/// Events behind this number, in their order.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn after(
+    connection: &impl ConnectionTrait,
+    number: i64,
+    limit: u64,
+) -> Result<Vec<Event>, MainError> {
+    let query = Entity::find().filter(Column::Id.gt(number)).order_by_asc(Column::Id).limit(limit);
+    query.all(connection).await?.iter().map(from_row).collect()
+}
+
+/// The number of the newest event; 0 when there is none.
+///
+/// # Errors
+/// When the database fails.
+pub async fn newest(connection: &impl ConnectionTrait) -> Result<i64, MainError> {
+    let newest = Entity::find().select_only().column(Column::Id).order_by_desc(Column::Id);
+    Ok(newest.into_tuple().one(connection).await?.unwrap_or_default())
+}
+
+/// Notes when events were found first, and removes those that were found too long ago; how many those were. `now` is
+/// trusted.
+///
+/// # Errors
+/// When the database fails.
+pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
+    Entity::update_many()
+        .col_expr(Column::NoticedAt, Expr::value(now.ms()))
+        .filter(Column::NoticedAt.is_null())
+        .exec(connection)
+        .await?;
+    let old = Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::NoticedAt.lte(now.plus_ms(-KEPT_MS).ms()))
+        .order_by_asc(Column::Id)
+        .limit(REMOVED_AT_ONCE)
+        .into_query();
+    let removed = Entity::delete_many().filter(Column::Id.in_subquery(old)).exec(connection).await?;
+    Ok(removed.rows_affected)
+}
+
+/// Notes what became of the incidents that meet a condition; those that are about to be deleted must still be there.
+pub(super) async fn of_incidents(
+    connection: &impl ConnectionTrait,
+    act: Act,
+    condition: Condition,
+) -> Result<(), MainError> {
+    let subjects = incident::Entity::find()
+        .select_only()
+        .columns([incident::Column::Id, incident::Column::PublicId, incident::Column::OrganisationId])
+        .filter(condition)
+        .order_by_asc(incident::Column::Id);
+    let subjects: Vec<Subject> = subjects.into_tuple().all(connection).await?;
+    for some in subjects.chunks(AT_ONCE) {
+        use incident_service::{Column, Entity};
+        let links = Entity::find().select_only().columns([Column::IncidentId, Column::ServiceId]);
+        let links = links.filter(Column::IncidentId.is_in(some.iter().map(|(key, ..)| *key)));
+        let links = links.order_by_asc(Column::ServiceId).into_tuple().all(connection).await?;
+        note(connection, (Kind::Incident, act), some, links).await?;
+    }
+    Ok(())
+}
+
+/// Notes what became of the maintenances that meet a condition; those that are about to be deleted must still be there.
+pub(super) async fn of_maintenances(
+    connection: &impl ConnectionTrait,
+    act: Act,
+    condition: Condition,
+) -> Result<(), MainError> {
+    let subjects = maintenance::Entity::find()
+        .select_only()
+        .columns([
+            maintenance::Column::Id,
+            maintenance::Column::PublicId,
+            maintenance::Column::OrganisationId,
+        ])
+        .filter(condition)
+        .order_by_asc(maintenance::Column::Id);
+    let subjects: Vec<Subject> = subjects.into_tuple().all(connection).await?;
+    for some in subjects.chunks(AT_ONCE) {
+        use maintenance_service::{Column, Entity};
+        let links = Entity::find().select_only().columns([Column::MaintenanceId, Column::ServiceId]);
+        let links = links.filter(Column::MaintenanceId.is_in(some.iter().map(|(key, ..)| *key)));
+        let links = links.order_by_asc(Column::ServiceId).into_tuple().all(connection).await?;
+        note(connection, (Kind::Maintenance, act), some, links).await?;
+    }
+    Ok(())
+}
+
+/// Key, id and organisation of an incident or a maintenance.
+type Subject = (i64, String, i64);
+
+async fn note(
+    connection: &impl ConnectionTrait,
+    (kind, act): (Kind, Act),
+    subjects: &[Subject],
+    links: Vec<(i64, ServiceKey)>,
+) -> Result<(), MainError> {
+    let mut services: HashMap<i64, Vec<String>> = HashMap::new();
+    for (key, service) in links {
+        services.entry(key).or_default().push(service.to_string());
+    }
+    let row = |(key, id, organisation): &Subject| ActiveModel {
+        organisation_id: Set(*organisation),
+        kind: Set(kind.as_str().into()),
+        act: Set(act.as_str().into()),
+        subject_id: Set(id.clone()),
+        services: Set(services.remove(key).unwrap_or_default().join(",")),
+        noticed_at: Set(None),
+        ..ActiveModel::default()
+    };
+    let rows: Vec<_> = subjects.iter().map(row).collect();
+    if !rows.is_empty() {
+        Entity::insert_many(rows).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+fn from_row(row: &Model) -> Result<Event, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("event", &row.id, &problem);
+    let services = row.services.split(',').filter(|key| !key.is_empty());
+    Ok(Event {
+        number: row.id,
+        organisation: row.organisation_id,
+        kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,
+        act: row.act.parse().map_err(|_| corrupt("unknown act"))?,
+        subject: row.subject_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        services: services
+            .map(str::parse)
+            .collect::<Result<_, _>>()
+            .map_err(|_| corrupt("unreadable services"))?,
+    })
+}
