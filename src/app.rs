@@ -51,6 +51,7 @@ use crate::config::Config;
 use crate::engine::definition::Definer;
 use crate::engine::shard::Threads;
 use crate::engine::{Engine, EngineParts};
+use crate::events::Hub;
 use crate::feed::News;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::server::Server;
@@ -79,6 +80,7 @@ pub struct App {
     background: Background,
     engine: Engine,
     recording: Recording,
+    events: Arc<Hub>,
     databases: Databases,
     /// What serves locations in other places; `None` when everything runs in this process.
     remote: Option<Remote>,
@@ -155,6 +157,10 @@ impl App {
         let remote = remote::start(&foundation, bus.as_ref(), &announcer, &recording.fenced, &supervisor)?;
         let (recorder, news) = (&recording.recorder, &recording.news);
         let cluster = Cluster::start(bus.as_ref(), &announcer, recorder, news, &supervisor);
+        let events = Arc::new(Hub::new(foundation.config.events.clone()));
+        let mut collectors =
+            recording.collectors(&engine, &guard, &supervisor, remote.as_ref(), cluster.as_ref());
+        collectors.push(Arc::clone(&events) as Arc<dyn Collect>);
         let state = AppState {
             base_url: foundation.config.base_url(),
             plans: PlanTable::new(&foundation.config.plans)?,
@@ -170,7 +176,8 @@ impl App {
             definer: announcer.definer.clone(),
             announcer: announcer.clone(),
             limiter,
-            collectors: recording.collectors(&engine, &guard, &supervisor, remote.as_ref(), cluster.as_ref()),
+            events: Arc::clone(&events),
+            collectors,
             figures: Box::new(recording.figures(&engine, remote.as_ref(), cluster.as_ref())),
             supervisor: supervisor.clone(),
         };
@@ -179,6 +186,7 @@ impl App {
             announcer: &announcer,
             recorder: &recording.recorder,
             news: &recording.news,
+            events: &events,
             domains: public::domain_watch(&state),
             clock: &foundation.clock,
             guard: &guard,
@@ -197,6 +205,7 @@ impl App {
             background,
             engine,
             recording,
+            events,
             databases: foundation.databases,
             remote,
             cluster,
@@ -211,6 +220,7 @@ impl App {
     pub async fn stop(self) -> anyhow::Result<()> {
         let awaited = Cell::new("requests under way");
         let stopping = async {
+            self.events.close();
             self.server.stop().await;
             awaited.set("the timetable and background tasks");
             self.background.stop().await;

@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 
 use crate::config::bytes::Bytes;
 pub use crate::config::choice::{EgressChoice, LogFormat};
-use crate::config::limits::{CompactionLimits, Limits, RecordLimits, StoreLimits};
+use crate::config::limits::{CompactionLimits, EventLimits, Limits, RecordLimits, StoreLimits};
 use crate::config::network::Network;
 use crate::config::reference_targets::ReferenceTargets;
 
@@ -109,6 +109,8 @@ pub struct Config {
     pub database: StoreLimits,
     /// `[record]`: the way of results to the history database.
     pub record: RecordLimits,
+    /// `[events]`: how many may listen to events.
+    pub events: EventLimits,
     /// `[compaction]`: sealing and merging of the history.
     pub compaction: CompactionLimits,
     /// `--trust-clock`: the operator says that the clock of this start is right. A flag of one start, not a setting.
@@ -155,6 +157,7 @@ impl Default for Config {
             plans: PlanSettings::default(),
             database: StoreLimits::default(),
             record: RecordLimits::default(),
+            events: EventLimits::default(),
             compaction: CompactionLimits::default(),
             trust_clock: false,
             alone: false,

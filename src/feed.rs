@@ -4,11 +4,13 @@
 //! it have caused; a reader that dies in between reads them again, one that has been overtaken is refused.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, broadcast};
 use tokio::time::Instant;
 
+use crate::engine::aggregator::Batch;
 use crate::model::partition::{Partition, Partitions};
 use crate::store::feed_positions::{self, Positions};
 use crate::store::history::History;
@@ -22,19 +24,46 @@ const MOVED_EVERY: Duration = Duration::from_secs(300);
 /// Changes after which they are moved along before that.
 const MOVED_BEYOND: i64 = 10_000;
 
-/// Says that changes have become durable.
-#[derive(Debug, Default)]
-pub struct News(Notify);
+/// Batches that wait for whoever listens to them.
+const BATCHES: usize = 256;
+
+/// Says that measurements have become durable.
+#[derive(Debug)]
+pub struct News {
+    changes: Notify,
+    batches: broadcast::Sender<Arc<Batch>>,
+}
+
+impl Default for News {
+    fn default() -> Self {
+        Self { changes: Notify::new(), batches: broadcast::Sender::new(BATCHES) }
+    }
+}
 
 impl News {
-    /// There are some.
+    /// There are changes of status. One waits for them: whoever makes incidents of them.
     pub fn ring(&self) {
-        self.0.notify_one();
+        self.changes.notify_one();
     }
 
     /// Waits until there are some; those that came since the last wait count.
     pub async fn wait(&self) {
-        self.0.notified().await;
+        self.changes.notified().await;
+    }
+
+    /// This batch is stored: says so to all who listen, waits for none.
+    pub fn tell(&self, batch: &Arc<Batch>) {
+        if !batch.changes.is_empty() {
+            self.ring();
+        }
+        // Nobody may be listening.
+        let _ = self.batches.send(Arc::clone(batch));
+    }
+
+    /// Every batch that is stored from now on.
+    #[must_use]
+    pub fn batches(&self) -> broadcast::Receiver<Arc<Batch>> {
+        self.batches.subscribe()
     }
 }
 

@@ -39,6 +39,7 @@ pub mod cluster;
 pub mod config;
 pub mod egress;
 pub mod engine;
+pub mod events;
 pub mod feed;
 pub mod http;
 pub mod id;

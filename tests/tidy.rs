@@ -28,7 +28,7 @@ const FLOORS: [&[&str]; 15] = [
     &["engine"],
     &["announcer"],
     &["feed"],
-    &["incidents"],
+    &["events", "incidents"],
     &["http", "record", "pages", "timetable", "bus", "notify"],
     &["remote", "agent", "cluster"],
     &["app"],

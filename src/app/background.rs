@@ -14,6 +14,7 @@ use crate::app::{past, reconcile};
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::config::limits::RecordLimits;
+use crate::events::{Hub, tail};
 use crate::feed::News;
 use crate::incidents::{self, Incidents};
 use crate::record::recorder::Recorder;
@@ -31,6 +32,7 @@ const CLOCK_MAILBOX: usize = 16;
 /// The tasks; what the death of one means. None of them holds anything that is not stored.
 const FIGURES: Kind = Kind::restarting("figures_of_the_past");
 const PREPARATION: Kind = Kind::restarting("history_preparation");
+const EVENTS: Kind = Kind::restarting("events");
 const INCIDENTS: Kind = Kind::restarting("incidents");
 const RECONCILIATION: Kind = Kind::restarting("reconciliation");
 const UPKEEP: Kind = Kind::restarting("upkeep");
@@ -42,6 +44,7 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) announcer: &'a Announcer,
     pub(super) recorder: &'a Handle<Recorder>,
     pub(super) news: &'a Arc<News>,
+    pub(super) events: &'a Arc<Hub>,
     pub(super) domains: DomainWatch,
     pub(super) clock: &'a Clock,
     pub(super) guard: &'a Arc<ClockGuard>,
@@ -66,6 +69,7 @@ impl Background {
             announcer,
             recorder,
             news,
+            events,
             domains,
             clock,
             guard,
@@ -91,6 +95,10 @@ impl Background {
         let following =
             Incidents { announcer: announcer.clone(), clock: clock.clone(), news: Arc::clone(news) };
         let incidents = supervisor.spawn(INCIDENTS, move || incidents::run(following.clone(), retry));
+        let told =
+            tail::Sources { databases: databases.clone(), news: Arc::clone(news), guard: Arc::clone(guard) };
+        let hub = Arc::clone(events);
+        let events = supervisor.spawn(EVENTS, move || tail::run(Arc::clone(&hub), told.clone()));
         let compared = announcer.clone();
         let reconciliation = supervisor.spawn(RECONCILIATION, move || reconcile::run(compared.clone()));
         let (kept, upkeep_guard, owned) = (databases.clone(), Arc::clone(guard), announcer.ownership.clone());
@@ -104,7 +112,7 @@ impl Background {
         let planner = SeriesPlanner { announcer: announcer.clone(), guard: Arc::clone(guard) };
         let transitions = Transitions { announcer: announcer.clone(), clock: clock.clone() };
         let references = places.iter().map(|place| place.ask_references(supervisor));
-        let lasting = [figures, preparation, incidents, reconciliation, upkeep, wall_clock];
+        let lasting = [figures, preparation, incidents, events, reconciliation, upkeep, wall_clock];
         Self {
             tasks: lasting.into_iter().chain(references).collect(),
             maintenances: supervisor

@@ -74,6 +74,8 @@ struct Flags {
     #[command(flatten)]
     record: RecordFlags,
     #[command(flatten)]
+    events: EventFlags,
+    #[command(flatten)]
     compaction: CompactionFlags,
     /// Proxies, as networks, whose X-Forwarded-For is believed [default: none]
     #[arg(long, env = "WATCHKEEPER_TRUSTED_PROXIES", value_name = "NETWORK,…")]
@@ -179,6 +181,27 @@ struct RecordFlags {
         value_name = "BYTES"
     )]
     spool_max_bytes: Option<String>,
+}
+
+// `[events]`.
+#[derive(Args, Serialize)]
+struct EventFlags {
+    /// Streams of events that one organisation may have open at a time
+    #[arg(
+        id = "events.listeners_per_organisation",
+        long = "events-listeners-per-organisation",
+        env = "WATCHKEEPER_EVENTS__LISTENERS_PER_ORGANISATION",
+        value_name = "N"
+    )]
+    listeners_per_organisation: Option<String>,
+    /// Streams of events that all organisations together may have open at a time
+    #[arg(
+        id = "events.listeners",
+        long = "events-listeners",
+        env = "WATCHKEEPER_EVENTS__LISTENERS",
+        value_name = "N"
+    )]
+    listeners: Option<String>,
 }
 
 // `[compaction]`.

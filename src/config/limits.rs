@@ -151,6 +151,30 @@ impl Default for RecordLimits {
     }
 }
 
+/// `[events]`: limits of `GET /v1/events`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, expecting = "a table such as [events]")]
+pub struct EventLimits {
+    /// Streams of one organisation at a time, at this process; one more is refused with 429.
+    #[serde(deserialize_with = "rule::amount")]
+    pub listeners_per_organisation: usize,
+    /// Streams at a time, at this process; one more is refused with 503.
+    #[serde(deserialize_with = "rule::amount")]
+    pub listeners: usize,
+    /// Rounds of events, five a second at most, that wait for a client; one that is further behind is cut off.
+    #[serde(skip)]
+    pub rounds_waiting: usize,
+    /// Clients that are told at the same time what they have missed.
+    #[serde(skip)]
+    pub replays: usize,
+}
+
+impl Default for EventLimits {
+    fn default() -> Self {
+        Self { listeners_per_organisation: 2_000, listeners: 5_000, rounds_waiting: 32, replays: 4 }
+    }
+}
+
 /// `[compaction]`: limits of the compaction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [compaction]")]

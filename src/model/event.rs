@@ -1,6 +1,20 @@
-//! What can become of an incident or a maintenance, as those hear it who follow events.
+//! The types of events that can be listened to, and what can become of an incident or a maintenance.
 
 use crate::model::word::words;
+
+words! {
+    /// The types of events.
+    pub enum Type {
+        /// The measured status of a service has changed.
+        StatusChange,
+        /// Something became of an incident.
+        Incident,
+        /// Something became of a maintenance.
+        Maintenance,
+        /// A check has ended.
+        Result,
+    }
+}
 
 words! {
     /// The kinds of things that events are about and that have rows of their own.

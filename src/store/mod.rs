@@ -38,6 +38,7 @@ pub mod probe_locations;
 pub mod promotion;
 pub mod reach;
 mod scoped;
+pub mod selected;
 pub mod services;
 pub mod statuspages;
 pub mod synced_groups;

@@ -11,6 +11,9 @@ use crate::store::MainError;
 /// SHA-256 of a token's text.
 pub type TokenHash = [u8; 32];
 
+/// Keys in one statement: a statement takes a limited number of values.
+const KEYS_AT_ONCE: usize = 1_000;
+
 /// Stores a token; its `key` is given by the database and returned in the result.
 ///
 /// # Errors
@@ -61,6 +64,21 @@ pub async fn list(
         query = query.filter(Column::OrganisationId.eq(key));
     }
     query.all(connection).await?.into_iter().map(from_row).collect()
+}
+
+/// Those of the tokens with these keys that have not been revoked.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn by_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<Token>, MainError> {
+    let mut found = Vec::new();
+    for some in keys.chunks(KEYS_AT_ONCE) {
+        let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(connection).await?;
+        for row in rows {
+            found.push(from_row(row)?);
+        }
+    }
+    Ok(found)
 }
 
 /// Revokes a token: its row goes, and with it every right. `false` when there is no such token.

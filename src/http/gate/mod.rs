@@ -127,6 +127,8 @@ impl<S: Callers + Keys + 'static> Gate<S> {
             let request_id = id.as_str();
             let asked = Asked { request, payload, request_id, path, resource };
             let (allowance, answer) = self.pass(asked).await;
+            let is_head = *request.method() == Method::HEAD;
+            let answer = answer.map(|reply| if is_head { reply.for_head() } else { reply });
             let mut response = render(answer, &id);
             add_allowance(response.headers_mut(), allowance);
             response

@@ -68,6 +68,7 @@ impl Verb {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     any_token: bool,
+    is_one_enough: bool,
     permissions: &'static [Permission],
     when_true: &'static [(&'static str, Permission)],
     is_closed_to_confined: bool,
@@ -77,13 +78,20 @@ impl Access {
     /// Every valid token, on every plan (`GET /v1/me`).
     #[must_use]
     pub const fn any_token() -> Self {
-        Self { any_token: true, permissions: &[], when_true: &[], is_closed_to_confined: false }
+        Self { any_token: true, ..Self::needs(&[]) }
     }
 
     /// Tokens with all of these permissions, on plans with API access.
     #[must_use]
     pub const fn needs(permissions: &'static [Permission]) -> Self {
-        Self { any_token: false, permissions, when_true: &[], is_closed_to_confined: false }
+        let (any_token, is_one_enough, is_closed_to_confined) = (false, false, false);
+        Self { any_token, is_one_enough, permissions, when_true: &[], is_closed_to_confined }
+    }
+
+    /// Tokens with one of these permissions or more, on plans with API access; what they get depends on which.
+    #[must_use]
+    pub const fn needs_one_of(permissions: &'static [Permission]) -> Self {
+        Self { is_one_enough: true, ..Self::needs(permissions) }
     }
 
     /// Needs a further permission for each of these query parameters that is true.
@@ -98,7 +106,13 @@ impl Access {
         Self { is_closed_to_confined: true, ..self }
     }
 
-    /// The permissions that it always needs.
+    /// Returns true if one of the permissions is enough.
+    #[must_use]
+    pub const fn is_one_enough(&self) -> bool {
+        self.is_one_enough
+    }
+
+    /// The permissions that it always needs, or of which it needs one.
     #[must_use]
     pub const fn permissions(&self) -> &'static [Permission] {
         self.permissions
@@ -130,7 +144,9 @@ impl Access {
     pub fn check(&self, caller: &Caller, query: &Query) -> Result<(), ApiError> {
         let asked = self.when_true.iter().filter(|(parameter, _)| query.is_true(parameter));
         let further = asked.map(|(_, permission)| permission);
-        self.permissions.iter().chain(further).try_for_each(|permission| caller.require(*permission))?;
+        let has_one = self.is_one_enough && self.permissions.iter().any(|one| caller.require(*one).is_ok());
+        let always = self.permissions.iter().filter(|_| !has_one);
+        always.chain(further).try_for_each(|permission| caller.require(*permission))?;
         let reaches = !self.is_closed_to_confined || !caller.sight().is_confined();
         if reaches { Ok(()) } else { Err(ApiError::Confined) }
     }

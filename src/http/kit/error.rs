@@ -72,6 +72,9 @@ pub enum ApiError {
     /// 429: as many simulations run as may; seconds until one may be over.
     #[error("Other simulations are running. Try again in {0} seconds.")]
     Simulating(u64),
+    /// 429: the organisation has as many streams of events open as it may have; seconds until the next attempt.
+    #[error("Too many streams of events are open. Close one, or try again in {0} seconds.")]
+    TooManyStreams(u64),
     /// 500: our fault; logged, never shown.
     #[error("Internal server error.")]
     Internal(anyhow::Error),
@@ -102,6 +105,9 @@ pub enum Malformed {
     /// Another content type than a form with a file.
     #[error("Send the file as multipart/form-data.")]
     FileContentType,
+    /// No id of an event that this organisation was sent.
+    #[error("The Last-Event-ID header is not the id of an event.")]
+    LastEventId,
     /// The form of `Idempotency-Key`.
     #[error("The Idempotency-Key header must have 1 to 255 visible ASCII characters.")]
     IdempotencyKey,
@@ -157,9 +163,10 @@ impl ApiError {
             Self::Conflict(_) | Self::KeyRunning => StatusCode::CONFLICT,
             Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Fields(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::TooManyRequests(_) | Self::VerifyCooldown(_) | Self::Simulating(_) => {
-                StatusCode::TOO_MANY_REQUESTS
-            }
+            Self::TooManyRequests(_)
+            | Self::VerifyCooldown(_)
+            | Self::Simulating(_)
+            | Self::TooManyStreams(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::MeasurementsUnavailable | Self::Unavailable | Self::GivenUp => {
                 StatusCode::SERVICE_UNAVAILABLE
@@ -209,9 +216,10 @@ impl ApiError {
                 HeaderValue::from_str(allowed).map(|value| (header::ALLOW, value)).into_iter().collect()
             }
             Self::KeyRunning => retry(1),
-            Self::TooManyRequests(seconds) | Self::VerifyCooldown(seconds) | Self::Simulating(seconds) => {
-                retry(*seconds)
-            }
+            Self::TooManyRequests(seconds)
+            | Self::VerifyCooldown(seconds)
+            | Self::Simulating(seconds)
+            | Self::TooManyStreams(seconds) => retry(*seconds),
             Self::MeasurementsUnavailable => retry(MEASUREMENTS_RETRY_SECONDS),
             Self::Unavailable | Self::GivenUp => retry(SERVICE_RETRY_SECONDS),
             _ => Vec::new(),

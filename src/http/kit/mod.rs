@@ -5,6 +5,7 @@
 
 pub mod body;
 pub mod error;
+pub mod event_stream;
 pub mod field;
 pub mod field_errors;
 pub mod fields;

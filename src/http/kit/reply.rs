@@ -9,11 +9,15 @@ use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::http::kit::event_stream::EventStream;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::request_id::X_REQUEST_ID;
 use crate::http::kit::view::to_text;
 use crate::id::Id;
 use crate::store::idempotency_keys::AnswerHead;
+
+/// Asks proxies not to wait until they have more to pass on.
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// The headers of every answer (contract 1.12).
 pub fn add_common(headers: &mut HeaderMap, request_id: &str) {
@@ -42,6 +46,8 @@ pub enum ReplyBody {
     Json(Value),
     /// As it is written: from a view, or once before and repeated byte for byte.
     Text(String),
+    /// Events, as they happen.
+    Events(EventStream),
 }
 
 impl Reply {
@@ -74,6 +80,23 @@ impl Reply {
         }
     }
 
+    /// 200 with events as they happen. Proxies are told to pass each on at once.
+    #[must_use]
+    pub fn events(stream: EventStream) -> Self {
+        let unbuffered = (X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
+        Self { status: StatusCode::OK, headers: vec![unbuffered], body: ReplyBody::Events(stream) }
+    }
+
+    /// The same for a request that wants no body: one without an end would be waited for.
+    #[must_use]
+    pub fn for_head(self) -> Self {
+        match &self.body {
+            ReplyBody::Events(stream) => drop(stream.take()),
+            ReplyBody::Json(_) | ReplyBody::Text(_) => {}
+        }
+        self
+    }
+
     /// 200 for a delete.
     #[must_use]
     pub fn deleted(id: Id) -> Self {
@@ -99,6 +122,7 @@ impl Reply {
         match &self.body {
             ReplyBody::Json(body) => body.to_string(),
             ReplyBody::Text(text) => text.clone(),
+            ReplyBody::Events(_) => String::new(),
         }
     }
 
@@ -120,7 +144,18 @@ impl Reply {
         for (name, value) in &self.headers {
             response.insert_header((name.clone(), value.clone()));
         }
-        response.content_type("application/json; charset=utf-8").body(self.text())
+        match &self.body {
+            ReplyBody::Events(stream) => {
+                response.content_type("text/event-stream");
+                match stream.take() {
+                    Some(chunks) => response.streaming(chunks),
+                    None => response.finish(),
+                }
+            }
+            ReplyBody::Json(_) | ReplyBody::Text(_) => {
+                response.content_type("application/json; charset=utf-8").body(self.text())
+            }
+        }
     }
 }
 

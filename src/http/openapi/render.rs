@@ -43,8 +43,14 @@ pub(in crate::http) fn render(
         builder = builder.parameter(parameter);
     }
     if let Some(access) = access {
-        let permissions = access.permissions().iter().map(|permission| permission.as_str());
-        builder = builder.security(SecurityRequirement::new(TOKEN, permissions));
+        let permissions: Vec<_> = access.permissions().iter().map(|permission| permission.as_str()).collect();
+        let alternatives = if access.is_one_enough() { 1 } else { permissions.len().max(1) };
+        for some in permissions.chunks(alternatives) {
+            builder = builder.security(SecurityRequirement::new(TOKEN, some.iter().copied()));
+        }
+        if permissions.is_empty() {
+            builder = builder.security(SecurityRequirement::new(TOKEN, permissions));
+        }
     }
     let mut responses = ResponsesBuilder::new();
     for answer in &operation.answers {
@@ -85,6 +91,7 @@ fn described(operation: &Operation, access: Option<&Access>) -> String {
         let all: Vec<_> = access.permissions().iter().map(|needed| quoted(needed.as_str())).collect();
         words.push(match all.as_slice() {
             [] => "Permission: none, any valid token.".to_owned(),
+            all if access.is_one_enough() => format!("Permission: {}.", all.join(" or ")),
             all => format!("Permission: {}.", all.join(" and ")),
         });
         for (parameter, permission) in access.further() {

@@ -11,6 +11,7 @@ pub(super) mod components;
 pub mod creation_times;
 pub(super) mod custom_domains;
 mod engine;
+pub(super) mod events;
 pub mod figures;
 pub(super) mod history;
 mod in_path;

@@ -16,8 +16,8 @@ use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::PasswordHasher;
 use crate::http::v1::statuspages::publishing;
 use crate::http::v1::{
-    access_scopes, assets, check_types, components, custom_domains, engine, incident_policies, incidents,
-    maintenance_series, maintenances, me, probes, services, statuspages, tags,
+    access_scopes, assets, check_types, components, custom_domains, engine, events, incident_policies,
+    incidents, maintenance_series, maintenances, me, probes, services, statuspages, tags,
 };
 use crate::model::access::Permission as May;
 
@@ -36,6 +36,7 @@ pub fn routes() -> Result<Routes<AppState>, RouteTableError> {
         of_incident_policies(),
         of_maintenances(),
         of_maintenance_series(),
+        of_events(),
         of_statuspages(),
         of_components(),
         of_custom_domains(),
@@ -188,6 +189,11 @@ fn of_maintenance_series() -> Vec<Route<AppState>> {
         Route::update("/v1/maintenance-series/{id}", edit, maintenance_series::update_maintenance_series),
         Route::delete("/v1/maintenance-series/{id}", delete, maintenance_series::delete_maintenance_series),
     ]
+}
+
+fn of_events() -> Vec<Route<AppState>> {
+    let listen = Access::needs_one_of(events::ONE_OF);
+    vec![Route::get("/v1/events", listen, events::stream_events)]
 }
 
 fn of_statuspages() -> Vec<Route<AppState>> {

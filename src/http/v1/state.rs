@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::engine::Engine;
 use crate::engine::aggregator::Snapshot;
 use crate::engine::definition::Definer;
+use crate::events::Hub;
 use crate::http::gate::Callers;
 use crate::http::gate::auth::Caller;
 use crate::http::gate::key_store::KeyStore;
@@ -61,6 +62,8 @@ pub struct AppState {
     pub toolbox: Arc<Toolbox>,
     /// Keeps the actors alive, and knows how they are.
     pub supervisor: Supervisor,
+    /// Those who listen to what happens.
+    pub events: Arc<Hub>,
     /// The sources of numbers for `/metrics`.
     pub collectors: Vec<Arc<dyn Collect>>,
     /// The source of numbers for the view of operators.

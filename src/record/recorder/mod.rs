@@ -233,9 +233,7 @@ impl Recorder {
     }
 
     fn acknowledge(&mut self, flight: &Flight) {
-        if !flight.batch.changes.is_empty() {
-            self.news.ring();
-        }
+        self.news.tell(&flight.batch);
         // What went to the spool meanwhile is counted when it comes from there.
         if flight.is_from_spool || !flight.is_spooled {
             self.counters.acked.fetch_add(flight.batch.checks.len() as u64, Ordering::Relaxed);

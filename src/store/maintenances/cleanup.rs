@@ -5,8 +5,8 @@
 
 use sea_orm::sea_query::{Expr, Query, SelectStatement};
 use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait, EntityTrait, ExprTrait as _, PaginatorTrait, QueryFilter, QueryOrder,
-    QuerySelect, QueryTrait as _, UpdateMany,
+    ColumnTrait, Condition, ConnectionTrait, EntityTrait, ExprTrait as _, PaginatorTrait, QueryFilter,
+    QueryOrder, QuerySelect, QueryTrait as _, UpdateMany,
 };
 use watchkeeper_entities::maintenance::{Column, Entity};
 use watchkeeper_entities::maintenance_service::{Column as Link, Entity as Links};
@@ -70,16 +70,13 @@ pub async fn detach(
     }
     let (mut cancelled, mut deleted) = (0, 0);
     let lone = || Expr::exists(links_of(Expr::col(Link::ServiceId).ne(service))).not();
-    let of_service =
-        || Condition::all().add(Expr::exists(links_of(Expr::col(Link::ServiceId).eq(service))));
+    let of_service = || Condition::all().add(Expr::exists(links_of(Expr::col(Link::ServiceId).eq(service))));
     if delete_orphaned {
         remember(connection, service).await?;
         let others = of_service().add(Expr::exists(links_of(Expr::col(Link::ServiceId).ne(service))));
         events::of_maintenances(connection, Act::Updated, others).await?;
         events::of_maintenances(connection, Act::Deleted, of_service().add(lone())).await?;
-        let orphaned = Entity::delete_many()
-            .filter(of_service())
-            .filter(lone());
+        let orphaned = Entity::delete_many().filter(of_service()).filter(lone());
         deleted = orphaned.exec(connection).await?.rows_affected;
     } else {
         events::of_maintenances(connection, Act::Updated, of_service()).await?;

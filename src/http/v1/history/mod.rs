@@ -11,7 +11,7 @@ pub(super) mod response_times;
 mod sums;
 mod timeline;
 pub(super) mod uptime;
-mod view;
+pub(super) mod view;
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::http::kit::field_errors::FieldErrors;

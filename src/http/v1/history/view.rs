@@ -147,7 +147,7 @@ impl UptimeDayView {
 /// A finished check.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Check)]
-pub(super) struct CheckView<'a> {
+pub(in crate::http::v1) struct CheckView<'a> {
     #[schema(schema_with = checked_at)]
     checked_at: Timestamp,
     /// Code of the location.
@@ -173,7 +173,7 @@ pub(super) struct CheckView<'a> {
 
 /// The phases of a check, in milliseconds.
 #[derive(Serialize, ToSchema)]
-pub(super) struct TimingsView {
+pub(in crate::http::v1) struct TimingsView {
     #[schema(schema_with = duration_or_null, required)]
     dns: Option<f64>,
     #[schema(schema_with = duration_or_null, required)]
@@ -190,7 +190,7 @@ pub(super) struct TimingsView {
 
 impl<'a> CheckView<'a> {
     /// The view of a stored check.
-    pub(super) fn of(check: &'a StoredCheck) -> Self {
+    pub(in crate::http::v1) fn of(check: &'a StoredCheck) -> Self {
         let seen = &check.measurement;
         let failure = seen.failure.as_deref();
         let milliseconds = |phase: Option<Micros>| phase.map(|phase| f64::from(phase.get()) / 1_000.0);

@@ -14,6 +14,9 @@ mod sharing;
 pub(super) mod timeline;
 mod view;
 
+use serde_json::Value;
+
+use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
 use crate::http::gate::write::Committed;
 use crate::http::kit::error::{ApiError, Conflict};
@@ -28,7 +31,8 @@ use crate::http::v1::incidents::view::{IncidentRowView, IncidentView};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::incident::{Affected, Incident};
-use crate::store::{incidents, organisations};
+use crate::model::service::ServiceKey;
+use crate::store::{Connection, incidents, organisations};
 
 pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, headers, canonical_path, .. } = call;
@@ -114,6 +118,22 @@ pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, A
         return Err(ApiError::NotFound);
     }
     write.commit(Reply::deleted(id)).await
+}
+
+/// An incident as the caller sees it, and the services of it that the caller sees; `None` when it sees none with this id.
+///
+/// # Errors
+/// 503, 500.
+pub(super) async fn read_one(
+    connection: &impl Connection,
+    caller: &Caller,
+    id: Id,
+    languages: &Languages,
+) -> Result<Option<(Value, Vec<ServiceKey>)>, ApiError> {
+    let Some(incident) = incidents::find(connection, caller.sight(), id).await? else { return Ok(None) };
+    let seen = Seen::read(connection, caller, incident).await?;
+    let services = seen.whole().services.iter().map(|affected| affected.service).collect();
+    Ok(Some((to_json(&IncidentView::of(&seen, languages)), services)))
 }
 
 /// Returns the URL of an incident.

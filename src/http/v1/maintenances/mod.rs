@@ -14,6 +14,8 @@ mod recurring;
 mod sharing;
 pub(super) mod view;
 
+use serde_json::Value;
+
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
 use crate::http::gate::write::Committed;
@@ -25,6 +27,7 @@ use crate::http::v1::in_path;
 use crate::http::v1::maintenances::draft::{Creation, Draft, Known, wanted_schedule};
 use crate::http::v1::maintenances::sharing::Hidden;
 use crate::http::v1::state::AppState;
+use crate::id::Id;
 use crate::model::maintenance::Maintenance;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::service::{Service, ServiceKey};
@@ -158,6 +161,22 @@ pub(super) async fn delete_maintenance(call: Call<AppState>) -> Result<Committed
     let reply = write.commit(Reply::deleted(id)).await?;
     tell_engine(&state, &caller, &touched).await;
     Ok(reply)
+}
+
+/// A maintenance as the sight shows it, and the services of it that the sight shows; `None` when it shows none with this id.
+///
+/// # Errors
+/// 503, 500.
+pub(super) async fn read_one(
+    connection: &impl Connection,
+    sight: Sight,
+    id: Id,
+    languages: &Languages,
+) -> Result<Option<(Value, Vec<ServiceKey>)>, ApiError> {
+    let Some(maintenance) = maintenances::find(connection, sight, id).await? else { return Ok(None) };
+    let services = links::services_of(connection, sight, &[maintenance.key]).await?;
+    let services = services.into_values().flatten().map(|service| service.key).collect();
+    Ok(Some((view::one(connection, sight, &maintenance, languages).await?, services)))
 }
 
 /// 200 with the maintenance.

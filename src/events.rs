@@ -1,0 +1,294 @@
+//! Events for whoever listens: status changes, results, and what becomes of incidents and maintenances, as they happen.
+//!
+//! One tail reads each source once, and only while somebody listens ([`tail`]). Listeners who see and want the same share an
+//! [`audience`], for which each event is worded once; how it is worded is the business of the API. Nobody is waited for: who is
+//! too far behind is cut off, comes again with the id of the last event, and misses nothing.
+
+pub mod audience;
+pub mod fact;
+mod numbers;
+pub mod tail;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use futures_util::{StreamExt as _, stream};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, broadcast, watch};
+
+use crate::clock::Timestamp;
+use crate::config::limits::EventLimits;
+use crate::events::audience::{Audience, Round, Tell};
+use crate::events::fact::{Cursor, Fact};
+use crate::model::access::Token;
+use crate::telemetry::{Collect, Exposition};
+
+/// The time that the tail may take to begin.
+const BEGINNING: Duration = Duration::from_secs(3);
+/// Audiences told at the same time.
+const AT_A_TIME: usize = 4;
+
+/// The reason why somebody may not listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The organisation has as many listeners as it may have.
+    #[error("the organisation has too many listeners")]
+    Organisation,
+    /// This process has as many as it may have, stops, or cannot read what happens.
+    #[error("nobody more can listen at present")]
+    Process,
+}
+
+/// The listeners of this process, and what they are told.
+#[derive(Default)]
+pub struct Hub {
+    limits: EventLimits,
+    listening: Mutex<Listening>,
+    /// True while the tail reads.
+    is_read: watch::Sender<bool>,
+    wanted: Notify,
+    /// How far everybody has been told who is not behind.
+    told: Mutex<Cursor>,
+    replays: Option<Semaphore>,
+    sent: AtomicU64,
+    cut_off: AtomicU64,
+}
+
+#[derive(Default)]
+struct Listening {
+    audiences: HashMap<String, Weak<Audience>>,
+    tokens: HashMap<i64, Weak<Life>>,
+    of_organisation: HashMap<i64, usize>,
+    count: usize,
+    is_closed: bool,
+}
+
+/// A token that somebody listens with.
+struct Life {
+    token: Token,
+    is_over: watch::Sender<bool>,
+}
+
+/// Somebody who listens, until it is dropped.
+pub struct Listener {
+    hub: Arc<Hub>,
+    audience: Arc<Audience>,
+    rounds: broadcast::Receiver<Option<Arc<Round>>>,
+    life: Arc<Life>,
+    is_over: watch::Receiver<bool>,
+}
+
+impl Hub {
+    /// Nobody listens yet.
+    #[must_use]
+    pub fn new(limits: EventLimits) -> Self {
+        Self { replays: Some(Semaphore::new(limits.replays.max(1))), limits, ..Self::default() }
+    }
+
+    /// Lets somebody listen. What happens from now on is heard; `key` names the audience, for which `teller` words events if
+    /// it is new.
+    ///
+    /// # Errors
+    /// When too many listen, or what happens cannot be read.
+    pub async fn listen(
+        self: &Arc<Self>,
+        token: &Token,
+        key: String,
+        teller: impl FnOnce() -> Box<dyn Tell>,
+    ) -> Result<Listener, Refused> {
+        let mut is_read = self.is_read.subscribe();
+        let listener = self.join(token, key, teller)?;
+        self.wanted.notify_one();
+        let began = tokio::time::timeout(BEGINNING, is_read.wait_for(|is_read| *is_read)).await;
+        match began {
+            Ok(Ok(_)) => Ok(listener),
+            _ => Err(Refused::Process),
+        }
+    }
+
+    fn join(
+        self: &Arc<Self>,
+        token: &Token,
+        key: String,
+        teller: impl FnOnce() -> Box<dyn Tell>,
+    ) -> Result<Listener, Refused> {
+        let mut listening = self.listening();
+        if listening.is_closed || listening.count >= self.limits.listeners {
+            return Err(Refused::Process);
+        }
+        let of_organisation = listening.of_organisation.entry(token.organisation).or_default();
+        if *of_organisation >= self.limits.listeners_per_organisation {
+            return Err(Refused::Organisation);
+        }
+        *of_organisation += 1;
+        listening.count += 1;
+        let known = listening.tokens.get(&token.key).and_then(Weak::upgrade);
+        let life = known.filter(|life| life.token == *token).unwrap_or_else(|| {
+            let life = Arc::new(Life { token: token.clone(), is_over: watch::Sender::new(false) });
+            listening.tokens.insert(token.key, Arc::downgrade(&life));
+            life
+        });
+        let audience = listening.audiences.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| {
+            let waiting = self.limits.rounds_waiting;
+            let audience = Arc::new(Audience::new(token.organisation, teller(), waiting));
+            listening.audiences.insert(key, Arc::downgrade(&audience));
+            audience
+        });
+        drop(listening);
+        let (rounds, is_over) = (audience.subscribe(), life.is_over.subscribe());
+        Ok(Listener { hub: Arc::clone(self), audience, rounds, life, is_over })
+    }
+
+    /// Ends all streams, for good: the process stops.
+    pub fn close(&self) {
+        self.listening().is_closed = true;
+        for life in self.lives() {
+            life.is_over.send_replace(true);
+        }
+    }
+
+    /// Waits for the turn to tell somebody what it has missed. `None`: without a limit.
+    pub async fn replay(&self) -> Option<SemaphorePermit<'_>> {
+        self.replays.as_ref()?.acquire().await.ok()
+    }
+
+    /// Notes that so many events were handed to a client.
+    pub fn note_sent(&self, events: usize) {
+        self.sent.fetch_add(events as u64, Ordering::Relaxed);
+    }
+
+    fn listening(&self) -> MutexGuard<'_, Listening> {
+        self.listening.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lives(&self) -> Vec<Arc<Life>> {
+        let mut listening = self.listening();
+        listening.tokens.retain(|_, life| life.strong_count() > 0);
+        listening.tokens.values().filter_map(Weak::upgrade).collect()
+    }
+
+    fn audiences(&self) -> Vec<Arc<Audience>> {
+        let mut listening = self.listening();
+        listening.audiences.retain(|_, audience| audience.strong_count() > 0);
+        listening.audiences.values().filter_map(Weak::upgrade).collect()
+    }
+
+    fn note_told(&self, cursor: Cursor) {
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = cursor;
+    }
+
+    fn begin(&self, cursor: Cursor) {
+        self.note_told(cursor);
+        self.is_read.send_replace(true);
+    }
+
+    /// Says that nothing is read any more if nobody listens.
+    fn rest(&self) -> bool {
+        // Whoever joins does so under the same lock, and waits for the next beginning.
+        let listening = self.listening();
+        let nobody = listening.count == 0;
+        if nobody {
+            self.is_read.send_replace(false);
+        }
+        nobody
+    }
+
+    async fn somebody(&self) {
+        while self.listening().count == 0 {
+            self.wanted.notified().await;
+        }
+    }
+
+    /// Tells everybody, each what it may see and wants.
+    async fn tell(&self, facts: &[Fact]) {
+        let mut by_organisation: HashMap<i64, Vec<Fact>> = HashMap::new();
+        for fact in facts {
+            by_organisation.entry(fact.organisation).or_default().push(fact.clone());
+        }
+        let audiences = self.audiences();
+        let told = audiences.iter().filter_map(|audience| {
+            let facts = by_organisation.get(&audience.organisation)?;
+            Some(audience.tell(facts))
+        });
+        stream::iter(told).for_each_concurrent(AT_A_TIME, |told| told).await;
+    }
+
+    /// Ends all streams: something was missed, which is read when they come again.
+    fn cut_off_all(&self) {
+        self.audiences().iter().for_each(|audience| audience.cut_off());
+    }
+
+    /// Ends the streams of tokens that are not any more what they were.
+    fn end_all_but(&self, valid: &[Token], now: Timestamp) {
+        for life in self.lives() {
+            let is_same = valid.contains(&life.token);
+            if !is_same || life.token.expires_at.is_some_and(|end| end <= now) {
+                life.is_over.send_replace(true);
+            }
+        }
+    }
+}
+
+impl Listener {
+    /// The next round of events; `None` when the stream ends.
+    pub async fn next(&mut self) -> Option<Arc<Round>> {
+        tokio::select! {
+            biased;
+            _ = self.is_over.wait_for(|is_over| *is_over) => None,
+            round = self.rounds.recv() => {
+                let round = round.ok().flatten();
+                if round.is_none() {
+                    self.hub.cut_off.fetch_add(1, Ordering::Relaxed);
+                }
+                round
+            }
+        }
+    }
+
+    /// How far it has been told; `None` while something waits for it.
+    #[must_use]
+    pub fn told(&self) -> Option<Cursor> {
+        // First the position: what is told afterwards waits.
+        let cursor = *self.hub.told.lock().unwrap_or_else(PoisonError::into_inner);
+        self.rounds.is_empty().then_some(cursor)
+    }
+
+    /// Those who are told the same.
+    #[must_use]
+    pub fn audience(&self) -> &Audience {
+        &self.audience
+    }
+
+    /// The hub.
+    #[must_use]
+    pub fn hub(&self) -> &Hub {
+        &self.hub
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let mut listening = self.hub.listening();
+        listening.count -= 1;
+        let organisation = self.life.token.organisation;
+        let left = listening.of_organisation.get_mut(&organisation).map(|count| {
+            *count -= 1;
+            *count
+        });
+        if left == Some(0) {
+            listening.of_organisation.remove(&organisation);
+        }
+    }
+}
+
+impl Collect for Hub {
+    fn collect(&self, out: &mut Exposition) {
+        let count = self.listening().count;
+        out.gauge("event_listeners", "Clients that listen to events.").value(count);
+        let sent = self.sent.load(Ordering::Relaxed);
+        out.counter("events_sent_total", "Events that clients were handed.").value(sent);
+        let cut_off = self.cut_off.load(Ordering::Relaxed);
+        out.counter("event_listeners_cut_off_total", "Clients that were too far behind.").value(cut_off);
+    }
+}

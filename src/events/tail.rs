@@ -1,0 +1,255 @@
+//! The tail: reads what has happened since it last looked, five times a second, while somebody listens.
+//!
+//! Status changes and what becomes of incidents and maintenances come from the databases, whichever process wrote them; results
+//! from the recorder of this process, once they are durable.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::broadcast::{self, error::TryRecvError};
+use tokio::time::{Instant, MissedTickBehavior};
+
+use crate::clock::guard::ClockGuard;
+use crate::engine::aggregator::Batch;
+use crate::events::Hub;
+use crate::events::fact::{Cursor, Fact, What};
+use crate::events::numbers::Numbers;
+use crate::feed::News;
+use crate::model::event::Act;
+use crate::model::history::CheckRecord;
+use crate::model::partition::Partitions;
+use crate::model::service::ServiceKey;
+use crate::store::events::{self, Event};
+use crate::store::history::feed::{self, NumberedChange};
+use crate::store::{Databases, MainError, StoreError, services, tokens};
+
+/// The interval between two looks.
+const EVERY: Duration = Duration::from_millis(200);
+/// Looks between two looks at the tokens of listeners.
+const TOKENS_EVERY: u32 = 10;
+/// Rows read in one statement.
+const AT_ONCE: u64 = 500;
+/// Results that wait while it cannot be read whose they are.
+const RESULTS_WAITING: usize = 50_000;
+/// Services whose organisation is remembered.
+const OWNERS: usize = 100_000;
+
+/// The sources of what happens.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// Status changes, incidents, maintenances.
+    pub databases: Databases,
+    /// Results.
+    pub news: Arc<News>,
+    /// Wall time, by which tokens expire.
+    pub guard: Arc<ClockGuard>,
+}
+
+/// Reads while somebody listens, until the future is dropped.
+pub async fn run(hub: Arc<Hub>, sources: Sources) {
+    // Those who listened to an earlier tail, which has died, come again.
+    hub.is_read.send_replace(false);
+    hub.cut_off_all();
+    loop {
+        hub.somebody().await;
+        match Tail::begin(&sources).await {
+            Ok(mut tail) => tail.follow(&hub).await,
+            Err(error) => {
+                tracing::warn!(%error, "events cannot be read");
+                tokio::time::sleep(EVERY).await;
+            }
+        }
+    }
+}
+
+/// How far everything has been read.
+struct Tail<'a> {
+    sources: &'a Sources,
+    changes: Numbers,
+    events: Numbers,
+    batches: broadcast::Receiver<Arc<Batch>>,
+    /// Results that have been heard of and not yet told.
+    results: Vec<CheckRecord>,
+    at_ms: i64,
+    owners: HashMap<ServiceKey, i64>,
+}
+
+impl<'a> Tail<'a> {
+    async fn begin(sources: &'a Sources) -> Result<Self, StoreError> {
+        let Databases { main, history } = &sources.databases;
+        // Nothing is kept of what others write as well, and they write at the same time.
+        let is_shared = main.changes().is_none();
+        let at_ms = sources.guard.now().ms();
+        let batches = sources.news.batches();
+        Ok(Self {
+            changes: Numbers::behind(feed::newest(history.reader(), Partitions::ALL).await?, is_shared),
+            events: Numbers::behind(events::newest(main.reader()).await?, is_shared),
+            batches,
+            results: Vec::new(),
+            at_ms,
+            owners: HashMap::new(),
+            sources,
+        })
+    }
+
+    /// Tells what happens until nobody listens.
+    async fn follow(&mut self, hub: &Hub) {
+        hub.begin(self.cursor());
+        let mut ticks = tokio::time::interval(EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (mut looks, mut is_failing) = (0_u32, false);
+        loop {
+            ticks.tick().await;
+            if hub.rest() {
+                return;
+            }
+            if !self.listen() {
+                tracing::warn!("too many results at a time: whoever listens has to come again");
+                hub.cut_off_all();
+            }
+            let facts = self.round().await;
+            let was_failing = std::mem::replace(&mut is_failing, facts.is_err());
+            match facts {
+                Ok(facts) => {
+                    hub.tell(&facts).await;
+                    hub.note_told(self.cursor());
+                }
+                Err(error) if !was_failing => tracing::warn!(%error, "events cannot be read; they wait"),
+                Err(_) => {}
+            }
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(TOKENS_EVERY)
+                && let Err(error) = self.look_at_tokens(hub).await
+            {
+                tracing::warn!(%error, "it cannot be read whether listeners may still listen");
+            }
+        }
+    }
+
+    /// Takes the results that have become durable; `false` when some were missed.
+    fn listen(&mut self) -> bool {
+        loop {
+            match self.batches.try_recv() {
+                Ok(batch) => self.results.extend(batch.checks.iter().cloned()),
+                Err(TryRecvError::Lagged(_)) => return false,
+                Err(_) => break,
+            }
+        }
+        let has_room = self.results.len() <= RESULTS_WAITING;
+        if !has_room {
+            self.results.clear();
+        }
+        has_room
+    }
+
+    async fn round(&mut self) -> Result<Vec<Fact>, StoreError> {
+        let now_ms = self.sources.guard.now().ms();
+        let history = self.sources.databases.history.reader();
+        let main = self.sources.databases.main.reader();
+        let changes = all_after(
+            self.changes.settled(),
+            |number| feed::after(history, number, Partitions::ALL, AT_ONCE),
+            |change: &NumberedChange| change.number,
+        )
+        .await?;
+        let happened = all_after(
+            self.events.settled(),
+            |number| events::after(main, number, AT_ONCE),
+            |event: &Event| event.number,
+        )
+        .await?;
+        let of_changes = changes.iter().map(|change| change.change.service);
+        let of_results = self.results.iter().map(|result| result.service);
+        let unknown: HashSet<ServiceKey> =
+            of_changes.chain(of_results).filter(|service| !self.owners.contains_key(service)).collect();
+        self.learn_owners(unknown).await?;
+        let facts = self.facts(changes, happened);
+        self.at_ms = now_ms;
+        Ok(facts)
+    }
+
+    /// Everything new, in an order in which causes come before what they caused.
+    fn facts(&mut self, changes: Vec<NumberedChange>, happened: Vec<Event>) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        for change in changes {
+            if self.changes.note(change.number)
+                && let Some(organisation) = self.owners.get(&change.change.service)
+            {
+                facts.push((*organisation, self.cursor(), What::Change(change)));
+            }
+        }
+        let numbers: Vec<i64> = happened.iter().map(|event| event.number).collect();
+        let news = happened.into_iter().filter(|event| self.events.is_news(event.number)).collect();
+        for event in without_repetitions(news) {
+            self.events.note(event.number);
+            facts.push((event.organisation, self.cursor(), What::Event(event)));
+        }
+        for number in numbers {
+            self.events.note(number);
+        }
+        for result in std::mem::take(&mut self.results) {
+            if let Some(organisation) = self.owners.get(&result.service) {
+                facts.push((*organisation, self.cursor(), What::Result(Arc::new(result))));
+            }
+        }
+        let now = Instant::now();
+        self.changes.settle(now);
+        self.events.settle(now);
+        facts.into_iter().map(|(organisation, cursor, what)| Fact { organisation, cursor, what }).collect()
+    }
+
+    const fn cursor(&self) -> Cursor {
+        Cursor { change: self.changes.settled(), event: self.events.settled(), at_ms: self.at_ms }
+    }
+
+    async fn learn_owners(&mut self, unknown: HashSet<ServiceKey>) -> Result<(), MainError> {
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        if self.owners.len() > OWNERS {
+            self.owners.clear();
+        }
+        let unknown: Vec<ServiceKey> = unknown.into_iter().collect();
+        self.owners.extend(services::owners(self.sources.databases.main.reader(), &unknown).await?);
+        Ok(())
+    }
+
+    async fn look_at_tokens(&self, hub: &Hub) -> Result<(), MainError> {
+        let keys: Vec<i64> = hub.lives().iter().map(|life| life.token.key).collect();
+        let valid = tokens::by_keys(self.sources.databases.main.reader(), &keys).await?;
+        hub.end_all_but(&valid, self.sources.guard.judged_now().best);
+        Ok(())
+    }
+}
+
+/// Every row behind a number, page by page.
+async fn all_after<T, E, F: Future<Output = Result<Vec<T>, E>>>(
+    mut number: i64,
+    read: impl Fn(i64) -> F,
+    number_of: impl Fn(&T) -> i64,
+) -> Result<Vec<T>, E> {
+    let mut all = Vec::new();
+    loop {
+        let page = read(number).await?;
+        let is_last = (page.len() as u64) < AT_ONCE;
+        if let Some(last) = page.last() {
+            number = number_of(last);
+        }
+        all.extend(page);
+        if is_last {
+            return Ok(all);
+        }
+    }
+}
+
+/// Leaves out changes of what is told in the same moment anyway: it is told as it stands.
+#[must_use]
+pub fn without_repetitions(happened: Vec<Event>) -> Vec<Event> {
+    let mut told = HashSet::new();
+    let mut is_news = |event: &Event| {
+        let is_first = told.insert((event.kind, event.subject));
+        is_first || event.act != Act::Updated
+    };
+    happened.into_iter().filter(|event| is_news(event)).collect()
+}

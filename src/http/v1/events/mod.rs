@@ -1,0 +1,61 @@
+//! `GET /v1/events`: what happens, as server-sent events, for as long as the client listens.
+//!
+//! A request says what it wants (`wanted`); what happens is told to all who want the same at once (`teller`, in the words of
+//! `view`). Each event has an id that says how far its reader has been told (`position`), with which a client that comes again is
+//! told first what it has missed (`missed`). The stream itself is in `stream`.
+
+mod missed;
+pub(in crate::http) mod openapi;
+mod position;
+mod stream;
+mod teller;
+mod view;
+mod wanted;
+
+use std::sync::Arc;
+
+use crate::events::Refused;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::event_stream::EventStream;
+use crate::http::kit::languages::Languages;
+use crate::http::kit::reply::Reply;
+use crate::http::v1::events::missed::Missed;
+use crate::http::v1::events::position::Positions;
+use crate::http::v1::events::teller::Teller;
+use crate::http::v1::events::wanted::Wanted;
+use crate::http::v1::state::AppState;
+use crate::model::access::Permission;
+
+/// The permissions of which one is needed.
+pub(super) const ONE_OF: &[Permission] =
+    &[Permission::ServicesView, Permission::IncidentsView, Permission::MaintenancesView];
+/// Seconds after which somebody else may have left.
+const RETRY_SECONDS: u64 = 10;
+
+pub(super) async fn stream_events(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, headers, .. } = call;
+    let wanted = Wanted::read(&query, &caller)?;
+    let positions = Positions { sealer: state.definer.sealer.clone(), organisation: caller.organisation.id };
+    let last = positions.last_event(&headers)?;
+    let languages = Languages::negotiate(&headers, &caller.organisation);
+    let in_language = languages.headers();
+    let missed = last.map(|last| Missed::since(last, &state, &wanted, caller.sight()));
+    let key = wanted.key(caller.sight(), languages.chosen());
+    let token = caller.token.clone();
+    let hub = Arc::clone(&state.events);
+    let words = positions.clone();
+    let teller = || Teller { state, caller, languages, wanted, positions: words };
+    let listener = hub.listen(&token, key, || Box::new(teller())).await.map_err(refused)?;
+    let events = stream::events(listener, positions, missed);
+    let mut reply = Reply::events(EventStream::new(events));
+    reply.headers.extend(in_language);
+    Ok(reply)
+}
+
+const fn refused(reason: Refused) -> ApiError {
+    match reason {
+        Refused::Organisation => ApiError::TooManyStreams(RETRY_SECONDS),
+        Refused::Process => ApiError::Unavailable,
+    }
+}

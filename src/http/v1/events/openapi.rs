@@ -1,0 +1,45 @@
+//! `/v1/events`.
+
+use crate::http::gate::route::Verb;
+use crate::http::openapi::operation::{Chapter, Operation};
+use crate::http::openapi::shape::{id, one_of, string, view};
+use crate::http::v1::events::view::{
+    IncidentEventView, MaintenanceEventView, ResetView, ResultView, StatusChangeView,
+};
+use crate::model::event::Type;
+
+const WORDS: &str = "Server-sent events, without an end. The `data` of each event is JSON of the schema that belongs to its \
+    type: `status_change` StatusChangeEvent, `incident` IncidentEvent, `maintenance` MaintenanceEvent, `result` ResultEvent, \
+    `reset` ResetEvent. Every type needs the permission of its resource: `services.view` (status changes, results), \
+    `incidents.view`, `maintenances.view`; without `types` those come that the token may read.\n\n\
+    A client that comes again within 30 minutes with the header `Last-Event-ID` is told first what it has missed, then what \
+    happens. Events come at least once: what was on its way when a stream broke may come again. `reset` says that not \
+    everything could be told (`too_old`: the id lies too far back; `too_many_results`: results of more than 50 services); \
+    read the resources anew then.\n\n\
+    A client that reads too slowly is cut off, and may come again. Results are those that this process stores: in a cluster \
+    results of services that other nodes watch do not come; everything else comes from every node.";
+
+pub(in crate::http) fn chapter() -> Chapter {
+    let schemas = vec![
+        ("StatusChangeEvent", view::<StatusChangeView<'_>>()),
+        ("IncidentEvent", view::<IncidentEventView>()),
+        ("MaintenanceEvent", view::<MaintenanceEventView>()),
+        ("ResultEvent", view::<ResultView<'_>>()),
+        ("ResetEvent", view::<ResetView>()),
+    ];
+    let about = "What happens, as it happens.";
+    let stream = Operation::new(Verb::Get, "/v1/events", "stream_events", "Listen to what happens")
+        .says(WORDS)
+        .asks_list("types", one_of(Type::WORDS), "Only events of these types.")
+        .asks("service_id", id(), "Only events that concern this service.")
+        .asks("tag", string(), "Only events that concern a service with this tag: `key` or `key:value`.")
+        .asks(
+            "statuspage_id",
+            id(),
+            "Only events that concern a service on this status page; needs `statuspages.view`, too.",
+        )
+        .answers_with("text/event-stream", "Events, as they happen.", string())
+        .refuses(&[400, 422])
+        .translated();
+    Chapter { name: "Events", about, schemas, operations: vec![stream] }
+}

@@ -1,0 +1,105 @@
+//! The ids of events: how far whoever has read them has been told.
+//!
+//! Positions count what happens to everybody, so they are enciphered, each into the same text every time: a signature of it is
+//! also the key to its mask. An id that was altered, or belongs to another organisation, is refused.
+
+use actix_web::http::header::HeaderMap;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+
+use crate::events::fact::Cursor;
+use crate::http::kit::error::{ApiError, Malformed};
+use crate::id::Id;
+use crate::model::secret::{SIGNATURE_LENGTH, Sealer};
+
+const PURPOSE: &str = "event id";
+const MASKS: [&str; 2] = ["event id mask 1", "event id mask 2"];
+const LAST_EVENT_ID: &str = "last-event-id";
+/// Bytes of a position: three numbers.
+const LENGTH: usize = 24;
+
+/// Writes and reads the ids of an organisation.
+#[derive(Clone, Debug)]
+pub(super) struct Positions {
+    pub(super) sealer: Sealer,
+    pub(super) organisation: Id,
+}
+
+impl Positions {
+    /// The id of an event whose reader has been told so far.
+    pub(super) fn id(&self, cursor: Cursor) -> String {
+        let numbers = [cursor.change, cursor.event, cursor.at_ms].map(i64::to_be_bytes).concat();
+        let signature = self.sealer.sign(PURPOSE, &self.bound(&numbers));
+        BASE64.encode([signature.as_slice(), &self.masked(&signature, &numbers)].concat())
+    }
+
+    /// The position in an id; `None` when it is none of this organisation.
+    pub(super) fn read(&self, id: &str) -> Option<Cursor> {
+        let bytes = BASE64.decode(id).ok()?;
+        let (signature, masked) = bytes.split_at_checked(SIGNATURE_LENGTH)?;
+        if masked.len() != LENGTH {
+            return None;
+        }
+        let numbers = self.masked(signature, masked);
+        if !self.sealer.is_signed(PURPOSE, &self.bound(&numbers), signature) {
+            return None;
+        }
+        let (numbers, _) = numbers.as_chunks::<8>();
+        let [change, event, at_ms] = numbers else { return None };
+        let [change, event, at_ms] = [change, event, at_ms].map(|number| i64::from_be_bytes(*number));
+        Some(Cursor { change, event, at_ms })
+    }
+
+    /// The position of the last event that a client has read, if it says which one that was.
+    ///
+    /// # Errors
+    /// 400.
+    pub(super) fn last_event(&self, headers: &HeaderMap) -> Result<Option<Cursor>, ApiError> {
+        let mut values = headers.get_all(LAST_EVENT_ID);
+        match (values.next(), values.next()) {
+            (None, _) => Ok(None),
+            (Some(only), None) if only.is_empty() => Ok(None),
+            (Some(only), None) => {
+                let position = only.to_str().ok().and_then(|id| self.read(id.trim()));
+                position.map(Some).ok_or_else(|| Malformed::LastEventId.into())
+            }
+            (Some(_), Some(_)) => Err(Malformed::LastEventId.into()),
+        }
+    }
+
+    fn masked(&self, signature: &[u8], bytes: &[u8]) -> Vec<u8> {
+        let mask = MASKS.map(|purpose| self.sealer.sign(purpose, signature)).concat();
+        bytes.iter().zip(mask).map(|(byte, mask)| byte ^ mask).collect()
+    }
+
+    fn bound(&self, numbers: &[u8]) -> Vec<u8> {
+        [self.organisation.as_str().as_bytes(), numbers].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::secret::KEY_LENGTH;
+
+    #[test]
+    fn an_id_is_read_back_by_its_organisation_only_and_tells_nothing() {
+        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let positions = Positions { sealer, organisation: Id::random() };
+        let cursor = Cursor { change: 17, event: 4, at_ms: 1_795_193_460_000 };
+        let id = positions.id(cursor);
+        assert_eq!(positions.id(cursor), id, "it is the same every time");
+        assert_eq!(positions.read(&id), Some(cursor));
+        assert_eq!(Positions { organisation: Id::random(), ..positions.clone() }.read(&id), None);
+        let next = positions.id(Cursor { change: 18, ..cursor });
+        let same = id.bytes().zip(next.bytes()).filter(|(one, other)| one == other).count();
+        assert!(same < id.len() / 3, "{id} {next}");
+        for place in 0..id.len() {
+            let mut altered = id.clone().into_bytes();
+            altered[place] = if altered[place] == b'A' { b'B' } else { b'A' };
+            let read = positions.read(&String::from_utf8(altered).unwrap());
+            assert!(read.is_none(), "character {place}");
+        }
+        assert_eq!(positions.read(""), None);
+    }
+}

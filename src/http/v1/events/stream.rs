@@ -1,0 +1,113 @@
+//! The body of the answer: first what was missed, then what happens, and a sign of life when nothing does.
+//!
+//! A chunk is bounded, and the next one is made only when the one before has left: a connection holds no more than that.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{Stream, unfold};
+use tokio::time::Instant;
+
+use crate::events::Listener;
+use crate::events::audience::Round;
+use crate::http::v1::events::missed::{Missed, Page};
+use crate::http::v1::events::position::Positions;
+
+/// The longest silence.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Bytes of a chunk at most.
+const CHUNK: usize = 64 * 1_024;
+/// The time for which what was missed may come once more, live.
+const REPEATS: Duration = Duration::from_secs(60);
+/// Clients come again after so many milliseconds; a comment makes proxies send the head at once.
+const GREETING: &str = "retry: 2000\n: listening\n\n";
+
+struct Live {
+    listener: Listener,
+    positions: Positions,
+    missed: Option<Missed>,
+    is_missing: bool,
+    repeats_until: Option<Instant>,
+    left: Bytes,
+}
+
+/// The chunks of a stream.
+pub(super) fn events(
+    listener: Listener,
+    positions: Positions,
+    missed: Option<Missed>,
+) -> impl Stream<Item = Bytes> + 'static {
+    let is_missing = missed.is_some();
+    let left = Bytes::new();
+    let mut live = Live { listener, positions, missed, is_missing, repeats_until: None, left };
+    let begun = if is_missing { Bytes::new() } else { live.heartbeat() };
+    live.left = [GREETING.as_bytes(), &begun].concat().into();
+    unfold(live, |mut live| async move {
+        let chunk = live.next().await?;
+        Some((chunk, live))
+    })
+}
+
+impl Live {
+    /// The next chunk; `None` when the stream ends.
+    async fn next(&mut self) -> Option<Bytes> {
+        while self.left.is_empty() {
+            self.left = if self.is_missing { self.next_missed().await? } else { self.next_live().await? };
+        }
+        Some(self.left.split_to(self.left.len().min(CHUNK)))
+    }
+
+    /// Words of what was missed; none when that was all.
+    async fn next_missed(&mut self) -> Option<Bytes> {
+        let Self { listener, positions, missed, .. } = self;
+        let turn = listener.hub().replay().await;
+        let page = match missed {
+            Some(missed) => missed.next(listener.audience(), positions).await,
+            None => Ok(None),
+        };
+        drop(turn);
+        match page {
+            Ok(Some(Page { text, events })) => {
+                self.listener.hub().note_sent(events);
+                Some(text.into())
+            }
+            Ok(None) => {
+                self.is_missing = false;
+                self.repeats_until = Some(Instant::now() + REPEATS);
+                Some(Bytes::new())
+            }
+            Err(error) => {
+                tracing::warn!(%error, "what was missed cannot be told; the client has to come again");
+                None
+            }
+        }
+    }
+
+    /// The next round; a sign of life when there is none for long.
+    async fn next_live(&mut self) -> Option<Bytes> {
+        match tokio::time::timeout(HEARTBEAT, self.listener.next()).await {
+            Ok(round) => Some(self.words(&*round?)),
+            Err(_) => Some(self.heartbeat()),
+        }
+    }
+
+    fn words(&mut self, round: &Round) -> Bytes {
+        if self.repeats_until.is_some_and(|until| Instant::now() > until) {
+            self.missed = None;
+        }
+        let (bytes, events) = match &self.missed {
+            Some(missed) => round.only(|origin| missed.is_news(origin)),
+            None => (round.bytes(), round.events()),
+        };
+        self.listener.hub().note_sent(events);
+        bytes
+    }
+
+    /// A comment; with it how far the client has been told, so that a quiet stream can be gone on with as well.
+    fn heartbeat(&self) -> Bytes {
+        match self.listener.told() {
+            Some(cursor) => format!(": alive\nid: {}\n\n", self.positions.id(cursor)).into(),
+            None => Bytes::from_static(b": alive\n\n"),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Words what happens for those who see and want the same; leaves out everything else.
+//!
+//! What may be seen is looked at when it is told, not when the client came.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::events::audience::{NotTold, Tell, Told, Words};
+use crate::events::fact::{Fact, What};
+use crate::http::gate::auth::Caller;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::languages::Languages;
+use crate::http::kit::view::to_text;
+use crate::http::v1::events::position::Positions;
+use crate::http::v1::events::view::{IncidentEventView, MaintenanceEventView, ResultView, StatusChangeView};
+use crate::http::v1::events::wanted::Wanted;
+use crate::http::v1::state::AppState;
+use crate::http::v1::{incidents, maintenances};
+use crate::model::event::{Act, Kind, Type};
+use crate::model::history::{CheckRecord, StoredCheck};
+use crate::model::service::{NamedService, ServiceKey};
+use crate::store::events::Event;
+use crate::store::{Reader, selected};
+
+/// Words what happens.
+pub(super) struct Teller {
+    pub(super) state: Arc<AppState>,
+    pub(super) caller: Caller,
+    pub(super) languages: Languages,
+    pub(super) wanted: Wanted,
+    pub(super) positions: Positions,
+}
+
+impl Tell for Teller {
+    fn tell<'a>(&'a self, facts: &'a [Fact]) -> Words<'a> {
+        Box::pin(async move {
+            let wanted: Vec<&Fact> = facts.iter().filter(|fact| self.wants(&fact.what)).collect();
+            self.words(&wanted).await.map_err(|error| NotTold(error.to_string()))
+        })
+    }
+}
+
+impl Teller {
+    fn wants(&self, what: &What) -> bool {
+        let kind = match what {
+            What::Change(_) => Type::StatusChange,
+            What::Result(_) => Type::Result,
+            What::Event(Event { kind: Kind::Incident, .. }) => Type::Incident,
+            What::Event(Event { kind: Kind::Maintenance, .. }) => Type::Maintenance,
+        };
+        self.wanted.has(kind) && !self.wanted.selects_nothing
+    }
+
+    async fn words(&self, facts: &[&Fact]) -> Result<Vec<Told>, ApiError> {
+        let mut keys: Vec<ServiceKey> = facts.iter().flat_map(|fact| fact.what.services()).copied().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let services = self.selected(&keys).await?;
+        let mut told = Vec::new();
+        for fact in facts {
+            let words = match &fact.what {
+                What::Change(change) => services.get(&change.change.service).map(|service| {
+                    (Type::StatusChange, to_text(&StatusChangeView::of(&change.change, service)))
+                }),
+                What::Result(result) => services
+                    .get(&result.service)
+                    .map(|service| (Type::Result, to_text(&ResultView::of(&stored(result), service)))),
+                What::Event(event) => match self.event(event, &services).await {
+                    // One that cannot be shown keeps nobody from the others.
+                    Err(ApiError::Internal(error)) => {
+                        tracing::error!(%error, subject = %event.subject, "an event cannot be shown");
+                        None
+                    }
+                    shown => shown?,
+                },
+            };
+            if let Some((kind, data)) = words {
+                let text = line(kind.as_str(), &self.positions.id(fact.cursor), &data);
+                told.push(Told { origin: fact.what.origin(), text });
+            }
+        }
+        Ok(told)
+    }
+
+    /// Those of these services that the caller sees and asks for.
+    async fn selected(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, NamedService>, ApiError> {
+        let (sight, selection) = (self.caller.sight(), &self.wanted.selection);
+        let found = selected::among(self.main(), sight, selection, keys).await?;
+        Ok(found.into_iter().map(|service| (service.key, service)).collect())
+    }
+
+    /// What became of an incident or a maintenance, if the caller sees it and asks for one of its services.
+    async fn event(
+        &self,
+        event: &Event,
+        services: &HashMap<ServiceKey, NamedService>,
+    ) -> Result<Option<(Type, String)>, ApiError> {
+        let Event { kind, act, subject, .. } = *event;
+        let shows_all = self.wanted.selection.is_everything() && !self.caller.sight().is_confined();
+        if act == Act::Deleted {
+            let is_seen = shows_all || event.services.iter().any(|service| services.contains_key(service));
+            return Ok(is_seen.then(|| match kind {
+                Kind::Incident => (Type::Incident, to_text(&IncidentEventView::of(act, subject, None))),
+                Kind::Maintenance => {
+                    (Type::Maintenance, to_text(&MaintenanceEventView::of(act, subject, None)))
+                }
+            }));
+        }
+        let found = match kind {
+            Kind::Incident => {
+                incidents::read_one(self.main(), &self.caller, subject, &self.languages).await?
+            }
+            Kind::Maintenance => {
+                maintenances::read_one(self.main(), self.caller.sight(), subject, &self.languages).await?
+            }
+        };
+        // It may be gone by now; that is told next.
+        let Some((shown, concerned)) = found else { return Ok(None) };
+        if !self.wanted.selection.is_everything() && self.selected(&concerned).await?.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(match kind {
+            Kind::Incident => (Type::Incident, to_text(&IncidentEventView::of(act, subject, Some(shown)))),
+            Kind::Maintenance => {
+                (Type::Maintenance, to_text(&MaintenanceEventView::of(act, subject, Some(shown))))
+            }
+        }))
+    }
+
+    fn main(&self) -> &Reader {
+        self.state.databases.main.reader()
+    }
+}
+
+/// An event on the wire. JSON has no line breaks.
+fn line(kind: &str, id: &str, data: &str) -> String {
+    format!("event: {kind}\nid: {id}\ndata: {data}\n\n")
+}
+
+/// An event that is no fact.
+pub(super) fn notice(kind: &str, id: &str, data: &impl Serialize) -> String {
+    line(kind, id, &to_text(data))
+}
+
+fn stored(result: &CheckRecord) -> StoredCheck {
+    StoredCheck {
+        checked_at: result.checked_at,
+        probe: result.location.to_string(),
+        scheduled_at: result.scheduled_at,
+        attempt: result.attempt,
+        measurement: result.measurement.clone(),
+    }
+}

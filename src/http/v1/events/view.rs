@@ -1,0 +1,128 @@
+//! Events as clients see them: what happened, beside the resource as the rest of the API shows it.
+
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::openapi::shape::{Shape, id, named, one_of, timestamp};
+use crate::http::v1::history::view::CheckView;
+use crate::http::v1::named::NamedView;
+use crate::id::Id;
+use crate::model::event::Act;
+use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange, StoredCheck};
+use crate::model::service::NamedService;
+
+/// The measured status of a service has changed.
+#[derive(Serialize, ToSchema)]
+pub(super) struct StatusChangeView<'a> {
+    service: NamedView<'a>,
+    #[schema(schema_with = status)]
+    from: &'static str,
+    #[schema(schema_with = status)]
+    to: &'static str,
+    #[schema(schema_with = timestamp)]
+    at: Timestamp,
+    #[schema(schema_with = cause)]
+    cause: &'static str,
+}
+
+impl<'a> StatusChangeView<'a> {
+    pub(super) fn of(change: &StatusChange, service: &'a NamedService) -> Self {
+        Self {
+            service: NamedView::new(service.id, &service.name),
+            from: change.from.as_str(),
+            to: change.to.as_str(),
+            at: change.at,
+            cause: change.cause.as_str(),
+        }
+    }
+}
+
+/// A check has ended.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ResultView<'a> {
+    service: NamedView<'a>,
+    #[schema(schema_with = check)]
+    check: CheckView<'a>,
+}
+
+impl<'a> ResultView<'a> {
+    pub(super) fn of(check: &'a StoredCheck, service: &'a NamedService) -> Self {
+        Self { service: NamedView::new(service.id, &service.name), check: CheckView::of(check) }
+    }
+}
+
+/// Something became of an incident.
+#[derive(Serialize, ToSchema)]
+pub(super) struct IncidentEventView {
+    #[schema(schema_with = act)]
+    action: &'static str,
+    #[schema(schema_with = id)]
+    id: Id,
+    #[schema(schema_with = incident, required)]
+    incident: Option<Value>,
+}
+
+/// Something became of a maintenance.
+#[derive(Serialize, ToSchema)]
+pub(super) struct MaintenanceEventView {
+    #[schema(schema_with = act)]
+    action: &'static str,
+    #[schema(schema_with = id)]
+    id: Id,
+    #[schema(schema_with = maintenance, required)]
+    maintenance: Option<Value>,
+}
+
+impl IncidentEventView {
+    pub(super) const fn of(act: Act, id: Id, incident: Option<Value>) -> Self {
+        Self { action: act.as_str(), id, incident }
+    }
+}
+
+impl MaintenanceEventView {
+    pub(super) const fn of(act: Act, id: Id, maintenance: Option<Value>) -> Self {
+        Self { action: act.as_str(), id, maintenance }
+    }
+}
+
+/// Something could not be told: the client should read the resources anew.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ResetView {
+    #[schema(schema_with = reason)]
+    pub(super) reason: &'static str,
+}
+
+/// What was missed lies too far back.
+pub(super) const TOO_OLD: &str = "too_old";
+/// More results were missed than are told again.
+pub(super) const TOO_MANY_RESULTS: &str = "too_many_results";
+
+fn status() -> Shape {
+    one_of(MeasuredStatus::WORDS)
+}
+
+fn cause() -> Shape {
+    one_of(ChangeCause::WORDS).says("Of `flapping` and `settled` the status stays as it was.")
+}
+
+fn act() -> Shape {
+    one_of(Act::WORDS).says("Only incidents are `resolved`.")
+}
+
+fn check() -> Shape {
+    named("Check")
+}
+
+fn incident() -> Shape {
+    named("Incident").nullable().says("As it stands when this is sent. Null: it is deleted.")
+}
+
+fn maintenance() -> Shape {
+    named("Maintenance").nullable().says("As it stands when this is sent. Null: it is deleted.")
+}
+
+fn reason() -> Shape {
+    one_of(&[TOO_OLD, TOO_MANY_RESULTS])
+}

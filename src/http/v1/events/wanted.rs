@@ -1,0 +1,89 @@
+//! What a client wants to hear: `types`, `service_id`, `tag`, `statuspage_id`.
+
+use crate::http::gate::auth::Caller;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::query::Query;
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::events::ONE_OF;
+use crate::id::Id;
+use crate::model::access::Permission;
+use crate::model::event::Type;
+use crate::model::sight::Sight;
+use crate::store::selected::Selection;
+
+/// The permission to read the same from the resource itself.
+const fn needed(kind: Type) -> Permission {
+    match kind {
+        Type::StatusChange | Type::Result => Permission::ServicesView,
+        Type::Incident => Permission::IncidentsView,
+        Type::Maintenance => Permission::MaintenancesView,
+    }
+}
+
+/// What a client wants to hear.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    types: Vec<Type>,
+    /// The services that it asks for.
+    pub(super) selection: Selection,
+    /// A tag that cannot exist was asked for: nothing carries it.
+    pub(super) selects_nothing: bool,
+}
+
+impl Wanted {
+    /// Reads what is wanted. Permissions come before everything else.
+    ///
+    /// # Errors
+    /// 403 for a type that is named and may not be read, or when none is left; 422.
+    pub(super) fn read(query: &Query, caller: &Caller) -> Result<Self, ApiError> {
+        let mut errors = FieldErrors::default();
+        let types = read_types(query, caller, &mut errors)?;
+        let page = read_id(query, "statuspage_id", &mut errors);
+        if query.contains("statuspage_id") {
+            caller.require(Permission::StatuspagesView)?;
+        }
+        let service = read_id(query, "service_id", &mut errors);
+        let tag = query.narrowing("tag", &mut errors).map(str::parse);
+        let selects_nothing = matches!(tag, Some(Err(_)));
+        let selection = Selection { service, tag: tag.and_then(Result::ok), statuspage: page };
+        errors.into_result(Self { types, selection, selects_nothing }).map_err(ApiError::Fields)
+    }
+
+    /// Returns true if events of this type are wanted.
+    pub(super) fn has(&self, kind: Type) -> bool {
+        self.types.contains(&kind)
+    }
+
+    /// The name of all who want and see the same, in the same language.
+    pub(super) fn key(&self, sight: Sight, language: &str) -> String {
+        format!("{sight:?} {language} {self:?}")
+    }
+}
+
+fn read_types(query: &Query, caller: &Caller, errors: &mut FieldErrors) -> Result<Vec<Type>, ApiError> {
+    let items = query.list("types").filter(|items| !items.is_empty());
+    let Some(items) = items else {
+        let may = |kind: &Type| caller.require(needed(*kind)).is_ok();
+        let types: Vec<Type> = Type::ALL.into_iter().filter(may).collect();
+        return if types.is_empty() { Err(ApiError::Forbidden(ONE_OF[0])) } else { Ok(types) };
+    };
+    let mut types = Vec::new();
+    for item in items {
+        match item.text.parse::<Type>() {
+            Ok(kind) => types.push(kind),
+            Err(_) => errors.add(item.path("types"), FieldRule::unknown_word(Type::WORDS)),
+        }
+    }
+    types.sort_unstable_by_key(|kind| *kind as u8);
+    types.iter().try_for_each(|kind| caller.require(needed(*kind)))?;
+    Ok(types)
+}
+
+fn read_id(query: &Query, name: &'static str, errors: &mut FieldErrors) -> Option<Id> {
+    let id = query.narrowing(name, errors)?.parse().ok();
+    if id.is_none() {
+        errors.add(name, FieldRule::IdForm);
+    }
+    id
+}
