@@ -161,7 +161,7 @@ pub struct EventLimits {
     /// Streams at a time, at this process; one more is refused with 503.
     #[serde(deserialize_with = "rule::amount")]
     pub listeners: usize,
-    /// Rounds of events, five a second at most, that wait for a client; one that is further behind is cut off.
+    /// Rounds of events, ten a second at most, that wait for a client; one that is further behind is cut off.
     #[serde(skip)]
     pub rounds_waiting: usize,
     /// Clients that are told at the same time what they have missed.
@@ -171,7 +171,7 @@ pub struct EventLimits {
 
 impl Default for EventLimits {
     fn default() -> Self {
-        Self { listeners_per_organisation: 2_000, listeners: 5_000, rounds_waiting: 32, replays: 4 }
+        Self { listeners_per_organisation: 2_000, listeners: 5_000, rounds_waiting: 64, replays: 4 }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The tail: reads what has happened since it last looked, five times a second, while somebody listens.
+//! The tail: reads what has happened since it last looked, ten times a second, while somebody listens.
 //!
 //! Status changes and what becomes of incidents and maintenances come from the databases, whichever process wrote them; results
 //! from the recorder of this process, once they are durable.
@@ -25,9 +25,9 @@ use crate::store::history::feed::{self, NumberedChange};
 use crate::store::{Databases, MainError, StoreError, services, tokens};
 
 /// The interval between two looks.
-const EVERY: Duration = Duration::from_millis(200);
+const EVERY: Duration = Duration::from_millis(100);
 /// Looks between two looks at the tokens of listeners.
-const TOKENS_EVERY: u32 = 10;
+const TOKENS_EVERY: u32 = 20;
 /// Rows read in one statement.
 const AT_ONCE: u64 = 500;
 /// Results that wait while it cannot be read whose they are.

@@ -24,6 +24,7 @@ mod effective_status;
 mod empty_lists;
 mod engine_view;
 mod errors;
+mod events;
 mod foreign_ids;
 mod heartbeat;
 mod history_away;

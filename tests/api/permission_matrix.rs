@@ -53,8 +53,8 @@ const NEEDED: &str = "
     POST /v1/incidents/{id}/acknowledge incidents.acknowledge
     GET /v1/events?types=status_change&service_id=x services.view
     GET /v1/events?types=result&service_id=x services.view
-    GET /v1/events?types=incident&service_id=x incidents.view
-    GET /v1/events?types=maintenance&service_id=x maintenances.view
+    GET /v1/events?types=status_change,incident&service_id=x services.view incidents.view
+    GET /v1/events?types=status_change,maintenance&service_id=x services.view maintenances.view
     GET /v1/events?types=result&statuspage_id=x services.view statuspages.view
     GET /v1/incident-policies incident_policies.view
     GET /v1/incident-policies/{id} incident_policies.view

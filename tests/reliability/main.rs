@@ -15,6 +15,7 @@ mod disk_full;
 mod durable_answers;
 mod edges;
 mod ending;
+mod events;
 mod failing_sync;
 mod group_commit;
 mod history_away;

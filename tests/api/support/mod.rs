@@ -5,6 +5,7 @@
 pub(crate) mod client;
 pub(crate) mod conformance;
 pub(crate) mod databases;
+pub(crate) mod listener;
 pub(crate) mod moments;
 pub(crate) mod name_server;
 pub(crate) mod outsider;
