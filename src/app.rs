@@ -80,7 +80,6 @@ pub struct App {
     background: Background,
     engine: Engine,
     recording: Recording,
-    events: Arc<Hub>,
     databases: Databases,
     /// What serves locations in other places; `None` when everything runs in this process.
     remote: Option<Remote>,
@@ -99,6 +98,8 @@ struct Recording {
     recorded: Arc<RecordCounters>,
     compacted: Arc<CompactionCounters>,
     news: Arc<News>,
+    /// Those who listen to what becomes durable.
+    events: Arc<Hub>,
     fenced: Arc<FenceCounters>,
 }
 
@@ -119,8 +120,9 @@ impl Recording {
     ) -> Vec<Arc<dyn Collect>> {
         let clock = Arc::new(ClockMetrics(Arc::clone(guard)));
         let (recorded, compacted) = (Arc::clone(&self.recorded), Arc::clone(&self.compacted));
-        let always: [Arc<dyn Collect>; 6] =
-            [engine.counters(), engine.roster(), recorded, compacted, clock, Arc::new(supervisor.clone())];
+        let (events, kinds) = (Arc::clone(&self.events), Arc::new(supervisor.clone()));
+        let always: [Arc<dyn Collect>; 7] =
+            [engine.counters(), engine.roster(), recorded, compacted, clock, kinds, events];
         let among_others = cluster.into_iter().flat_map(|cluster| {
             [Arc::clone(&cluster.counters) as Arc<dyn Collect>, Arc::clone(&self.fenced) as Arc<dyn Collect>]
         });
@@ -157,10 +159,6 @@ impl App {
         let remote = remote::start(&foundation, bus.as_ref(), &announcer, &recording.fenced, &supervisor)?;
         let (recorder, news) = (&recording.recorder, &recording.news);
         let cluster = Cluster::start(bus.as_ref(), &announcer, recorder, news, &supervisor);
-        let events = Arc::new(Hub::new(foundation.config.events.clone()));
-        let mut collectors =
-            recording.collectors(&engine, &guard, &supervisor, remote.as_ref(), cluster.as_ref());
-        collectors.push(Arc::clone(&events) as Arc<dyn Collect>);
         let state = AppState {
             base_url: foundation.config.base_url(),
             plans: PlanTable::new(&foundation.config.plans)?,
@@ -176,17 +174,15 @@ impl App {
             definer: announcer.definer.clone(),
             announcer: announcer.clone(),
             limiter,
-            events: Arc::clone(&events),
-            collectors,
+            events: Arc::clone(&recording.events),
+            collectors: recording.collectors(&engine, &guard, &supervisor, remote.as_ref(), cluster.as_ref()),
             figures: Box::new(recording.figures(&engine, remote.as_ref(), cluster.as_ref())),
             supervisor: supervisor.clone(),
         };
         let background = Background::start(BackgroundParts {
             supervisor: &supervisor,
             announcer: &announcer,
-            recorder: &recording.recorder,
-            news: &recording.news,
-            events: &events,
+            recording: &recording,
             domains: public::domain_watch(&state),
             clock: &foundation.clock,
             guard: &guard,
@@ -205,7 +201,6 @@ impl App {
             background,
             engine,
             recording,
-            events,
             databases: foundation.databases,
             remote,
             cluster,
@@ -220,7 +215,7 @@ impl App {
     pub async fn stop(self) -> anyhow::Result<()> {
         let awaited = Cell::new("requests under way");
         let stopping = async {
-            self.events.close();
+            self.recording.events.close();
             self.server.stop().await;
             awaited.set("the timetable and background tasks");
             self.background.stop().await;
@@ -350,6 +345,7 @@ fn start_recording(
         recorded,
         compacted,
         news,
+        events: Arc::new(Hub::new(config.events.clone())),
         fenced,
     })
 }

@@ -10,14 +10,12 @@ use tokio::task::JoinHandle;
 use crate::announcer::Announcer;
 use crate::app::cluster::Lone;
 use crate::app::locations::Place;
-use crate::app::{past, reconcile};
+use crate::app::{Recording, past, reconcile};
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::config::limits::RecordLimits;
-use crate::events::{Hub, tail};
-use crate::feed::News;
+use crate::events::tail;
 use crate::incidents::{self, Incidents};
-use crate::record::recorder::Recorder;
 use crate::record::restore::Restored;
 use crate::record::upkeep;
 use crate::supervise::{Handle, Kind, Placement, Stop, Supervisor};
@@ -42,9 +40,7 @@ const WALL_CLOCK: Kind = Kind::restarting("wall_clock");
 pub(super) struct BackgroundParts<'a> {
     pub(super) supervisor: &'a Supervisor,
     pub(super) announcer: &'a Announcer,
-    pub(super) recorder: &'a Handle<Recorder>,
-    pub(super) news: &'a Arc<News>,
-    pub(super) events: &'a Arc<Hub>,
+    pub(super) recording: &'a Recording,
     pub(super) domains: DomainWatch,
     pub(super) clock: &'a Clock,
     pub(super) guard: &'a Arc<ClockGuard>,
@@ -67,9 +63,7 @@ impl Background {
         let BackgroundParts {
             supervisor,
             announcer,
-            recorder,
-            news,
-            events,
+            recording,
             domains,
             clock,
             guard,
@@ -79,6 +73,7 @@ impl Background {
             places,
         } = parts;
         let Announcer { databases, engine, .. } = announcer;
+        let Recording { recorder, news, events, .. } = recording;
         let retry = Duration::from_millis(limits.retry_ms);
         let every = Duration::from_millis(limits.upkeep_ms);
         let figures = past::Figures {

@@ -128,12 +128,12 @@ impl Missed {
 
     async fn begin(&mut self, positions: &Positions) -> Result<Page, ApiError> {
         let databases = &self.state.databases;
-        let newest_change = feed::newest(databases.history.reader(), Partitions::ALL).await?;
-        let newest_event = events::newest(databases.main.reader()).await?;
-        let age_ms = self.state.now().ms_since(Timestamp::from_ms(self.since.at_ms));
-        let is_known = (-AHEAD_MS..RESUMED_MS).contains(&age_ms) && self.since.change <= newest_change;
-        // Old rows go, so the newest one that is left may be none.
-        if !is_known || (newest_event > 0 && self.since.event > newest_event) {
+        let newest = Cursor {
+            change: feed::newest(databases.history.reader(), Partitions::ALL).await?,
+            event: events::newest(databases.main.reader()).await?,
+            at_ms: self.state.now().ms(),
+        };
+        if !is_known(self.since, newest) {
             return self.reset(positions, TOO_OLD).await;
         }
         self.stage = Stage::Changes;
@@ -224,6 +224,13 @@ impl Missed {
     }
 }
 
+/// Returns true if everything between two positions is still stored. A position ahead of what is stored is of other databases.
+fn is_known(since: Cursor, newest: Cursor) -> bool {
+    // Old events go, so there may be none that is the newest.
+    let is_stored = since.change <= newest.change && (since.event <= newest.event || newest.event == 0);
+    is_stored && (-AHEAD_MS..RESUMED_MS).contains(&(newest.at_ms - since.at_ms))
+}
+
 fn record(service: ServiceKey, row: StoredCheck) -> Option<What> {
     Some(What::Result(Arc::new(CheckRecord {
         service,
@@ -234,4 +241,29 @@ fn record(service: ServiceKey, row: StoredCheck) -> Option<What> {
         attempt: row.attempt,
         measurement: row.measurement,
     })))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const NEWEST: Cursor = Cursor { change: 100, event: 50, at_ms: 10_000_000 };
+
+    #[rstest]
+    #[case(NEWEST, true)]
+    #[case(Cursor { change: 1, event: 1, at_ms: NEWEST.at_ms - 20 * 60_000 }, true)]
+    #[case(Cursor { at_ms: NEWEST.at_ms - RESUMED_MS, ..NEWEST }, false)]
+    #[case(Cursor { at_ms: NEWEST.at_ms + 2 * AHEAD_MS, ..NEWEST }, false)]
+    #[case(Cursor { change: 101, ..NEWEST }, false)]
+    #[case(Cursor { event: 51, ..NEWEST }, false)]
+    fn a_position_is_known_while_what_follows_it_is_stored(#[case] since: Cursor, #[case] expected: bool) {
+        assert_eq!(is_known(since, NEWEST), expected);
+    }
+
+    #[test]
+    fn a_quiet_hour_forgets_no_position() {
+        assert!(is_known(NEWEST, Cursor { event: 0, ..NEWEST }));
+    }
 }
