@@ -35,7 +35,7 @@ use crate::announcer::Announcer;
 use crate::announcer::changes::Changes;
 use crate::announcer::ownership::Ownership;
 use crate::announcer::peers::{Counts, Peers};
-use crate::app::background::{Background, BackgroundParts};
+use crate::app::background::{Background, BackgroundParts, Measured};
 use crate::app::bus::Joined;
 use crate::app::cluster::{Cluster, Lone};
 use crate::app::figures::Sources;
@@ -104,6 +104,11 @@ struct Recording {
 }
 
 impl Recording {
+    /// Returns what background work needs of it.
+    const fn measured(&self) -> Measured<'_> {
+        Measured { recorder: &self.recorder, news: &self.news, events: &self.events }
+    }
+
     /// Returns the source of the numbers that operators see.
     fn figures(&self, engine: &Engine, remote: Option<&Remote>, cluster: Option<&Cluster>) -> Sources {
         Sources::new(engine, &self.recorded, &self.fenced, remote, cluster)
@@ -182,7 +187,7 @@ impl App {
         let background = Background::start(BackgroundParts {
             supervisor: &supervisor,
             announcer: &announcer,
-            recording: &recording,
+            measured: recording.measured(),
             domains: public::domain_watch(&state),
             clock: &foundation.clock,
             guard: &guard,

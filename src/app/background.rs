@@ -10,12 +10,14 @@ use tokio::task::JoinHandle;
 use crate::announcer::Announcer;
 use crate::app::cluster::Lone;
 use crate::app::locations::Place;
-use crate::app::{Recording, past, reconcile};
+use crate::app::{past, reconcile};
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::config::limits::RecordLimits;
-use crate::events::tail;
+use crate::events::{Hub, tail};
+use crate::feed::News;
 use crate::incidents::{self, Incidents};
+use crate::record::recorder::Recorder;
 use crate::record::restore::Restored;
 use crate::record::upkeep;
 use crate::supervise::{Handle, Kind, Placement, Stop, Supervisor};
@@ -40,7 +42,7 @@ const WALL_CLOCK: Kind = Kind::restarting("wall_clock");
 pub(super) struct BackgroundParts<'a> {
     pub(super) supervisor: &'a Supervisor,
     pub(super) announcer: &'a Announcer,
-    pub(super) recording: &'a Recording,
+    pub(super) measured: Measured<'a>,
     pub(super) domains: DomainWatch,
     pub(super) clock: &'a Clock,
     pub(super) guard: &'a Arc<ClockGuard>,
@@ -48,6 +50,14 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) restored: Vec<Restored>,
     pub(super) lone: Option<Lone>,
     pub(super) places: &'a [Place],
+}
+
+/// What records measurements, and who hears that they are durable.
+#[derive(Clone, Copy)]
+pub(super) struct Measured<'a> {
+    pub(super) recorder: &'a Handle<Recorder>,
+    pub(super) news: &'a Arc<News>,
+    pub(super) events: &'a Arc<Hub>,
 }
 
 /// The background work of an app.
@@ -63,7 +73,7 @@ impl Background {
         let BackgroundParts {
             supervisor,
             announcer,
-            recording,
+            measured,
             domains,
             clock,
             guard,
@@ -73,7 +83,7 @@ impl Background {
             places,
         } = parts;
         let Announcer { databases, engine, .. } = announcer;
-        let Recording { recorder, news, events, .. } = recording;
+        let Measured { recorder, news, events } = measured;
         let retry = Duration::from_millis(limits.retry_ms);
         let every = Duration::from_millis(limits.upkeep_ms);
         let figures = past::Figures {

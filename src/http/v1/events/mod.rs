@@ -14,6 +14,8 @@ mod wanted;
 
 use std::sync::Arc;
 
+pub(super) use crate::http::v1::events::wanted::ONE_OF;
+
 use crate::events::Refused;
 use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;
@@ -25,11 +27,7 @@ use crate::http::v1::events::position::Positions;
 use crate::http::v1::events::teller::Teller;
 use crate::http::v1::events::wanted::Wanted;
 use crate::http::v1::state::AppState;
-use crate::model::access::Permission;
 
-/// The permissions of which one is needed.
-pub(super) const ONE_OF: &[Permission] =
-    &[Permission::ServicesView, Permission::IncidentsView, Permission::MaintenancesView];
 /// Seconds after which somebody else may have left.
 const RETRY_SECONDS: u64 = 10;
 

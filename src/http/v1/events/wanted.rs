@@ -5,12 +5,15 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::query::Query;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::events::ONE_OF;
 use crate::id::Id;
 use crate::model::access::Permission;
 use crate::model::event::Type;
 use crate::model::sight::Sight;
 use crate::store::selected::Selection;
+
+/// The permissions of which one is needed.
+pub(in crate::http::v1) const ONE_OF: &[Permission] =
+    &[Permission::ServicesView, Permission::IncidentsView, Permission::MaintenancesView];
 
 /// The permission to read the same from the resource itself.
 const fn needed(kind: Type) -> Permission {
