@@ -24,7 +24,7 @@ use crate::support::backend::Store;
 use crate::support::rows::{append_changes, at, change, service, stored_organisation, stored_service};
 
 /// An open incident of this organisation that began at 100 and affects these services since 110.
-fn made(owner: &Organisation, affected: &[&Service]) -> WholeIncident {
+pub(crate) fn made(owner: &Organisation, affected: &[&Service]) -> WholeIncident {
     let text = |en: &str| Translated::from_stored(&format!(r#"{{"de":"ä","en":"{en}"}}"#)).unwrap();
     let incident = Incident {
         key: 0,

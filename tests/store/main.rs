@@ -12,6 +12,7 @@ mod checks;
 mod compaction;
 mod domains;
 mod erase;
+mod events;
 mod feed;
 mod figures;
 mod flapping;

@@ -1,0 +1,97 @@
+//! Events: a row for every change of an incident or a maintenance, in the transaction of that change, and for an hour.
+
+use rstest::rstest;
+use watchkeeper::clock::Timestamp;
+use watchkeeper::model::event::{Act, Kind};
+use watchkeeper::model::sight::Sight;
+use watchkeeper::store::maintenances::cleanup;
+use watchkeeper::store::{events, incidents, maintenances};
+
+use crate::incidents::made;
+use crate::support::Backend;
+use crate::support::backend::Store;
+use crate::support::planned::{maintenance, stored};
+use crate::support::rows::{at, service, stored_organisation, stored_service};
+
+async fn acts(store: &Store, behind: i64) -> Vec<(Kind, Act)> {
+    let events = events::after(store.main.reader(), behind, 100).await.unwrap();
+    events.iter().map(|event| (event.kind, event.act)).collect()
+}
+
+#[rstest]
+#[tokio::test]
+async fn every_change_of_an_incident_is_noted_with_it(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let affected = stored_service(&store, service(owner.key, "a")).await;
+    let mut first = made(&owner, &[&affected]);
+    let undone = store.main.begin().await.unwrap();
+    incidents::insert(&undone, &mut first).await.unwrap();
+    undone.undo().await.unwrap();
+    assert_eq!(acts(&store, 0).await, [], "what is not committed is not noted");
+
+    let transaction = store.main.begin().await.unwrap();
+    incidents::insert(&transaction, &mut first).await.unwrap();
+    incidents::save(&transaction, &first, &first).await.unwrap();
+    let mut changed = first.clone();
+    changed.incident.updated_at = at(200);
+    incidents::save(&transaction, &first, &changed).await.unwrap();
+    let id = first.incident.id;
+    assert!(incidents::delete(&transaction, Sight::whole(owner.key), id).await.unwrap());
+    transaction.commit().await.unwrap();
+    let noted = events::after(store.main.reader(), 0, 100).await.unwrap();
+    let noted: Vec<_> = noted.iter().map(|event| (event.act, event.subject, &*event.services)).collect();
+    let services = &[affected.key][..];
+    assert_eq!(noted, [Act::Created, Act::Updated, Act::Deleted].map(|act| (act, id, services)));
+}
+
+/// Also what becomes of it when a service goes.
+#[rstest]
+#[tokio::test]
+async fn every_change_of_a_maintenance_is_noted_with_it(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[values(false, true)] delete_orphaned: bool,
+) {
+    use watchkeeper::model::maintenance::MaintenanceStatus::Scheduled;
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let covered = stored_service(&store, service(owner.key, "a")).await;
+    let kept = stored(&store, maintenance(owner.key, Scheduled), (&[covered.key], 0)).await;
+    let before = events::newest(store.main.reader()).await.unwrap();
+    assert!(acts(&store, 0).await.contains(&(Kind::Maintenance, Act::Created)));
+    let transaction = store.main.begin().await.unwrap();
+    maintenances::update(&transaction, &kept).await.unwrap();
+    cleanup::detach(&transaction, covered.key, delete_orphaned, at(900)).await.unwrap();
+    transaction.commit().await.unwrap();
+    let end = if delete_orphaned { Act::Deleted } else { Act::Updated };
+    assert_eq!(acts(&store, before).await, [Act::Updated, end].map(|act| (Kind::Maintenance, act)));
+}
+
+/// Its time begins when upkeep finds it, and numbers are never given again.
+#[rstest]
+#[tokio::test]
+async fn an_event_is_kept_for_an_hour(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let note = async || {
+        let transaction = store.main.begin().await.unwrap();
+        incidents::insert(&transaction, &mut made(&owner, &[])).await.unwrap();
+        transaction.commit().await.unwrap();
+        events::newest(store.main.reader()).await.unwrap()
+    };
+    let forget = async |now: Timestamp| {
+        let transaction = store.main.begin().await.unwrap();
+        let removed = events::forget_old(&transaction, now).await.unwrap();
+        transaction.commit().await.unwrap();
+        removed
+    };
+    let first = note().await;
+    let found_at = at(1_000);
+    assert_eq!(forget(found_at).await, 0);
+    assert_eq!(forget(found_at.plus_ms(events::KEPT_MS - 1)).await, 0);
+    assert_eq!(forget(found_at.plus_ms(events::KEPT_MS)).await, 1);
+    assert_eq!(events::newest(store.main.reader()).await.unwrap(), 0);
+    assert!(note().await > first);
+}
