@@ -1,21 +1,25 @@
 //! From a stored page to what visitors see of it: everything is read from the database and the engine, once a request.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use actix_web::HttpResponse;
 use askama::Template as _;
 
+use crate::incidents::prose;
+use crate::model::access::Organisation;
 use crate::model::asset::AssetKind;
 use crate::model::component::status::{Derived, statuses};
 use crate::model::component::tree::Tree;
 use crate::model::component::{Component, ComponentKey};
 use crate::model::dependency::Unreachable;
-use crate::model::incident::IncidentStatus;
+use crate::model::incident::{Affected, IncidentStatus};
 use crate::model::language::choose;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::{Service, ServiceKey};
 use crate::model::sight::Sight;
 use crate::model::statuspage::Statuspage;
+use crate::model::translated::Translated;
 use crate::model::verdict::Verdict;
 use crate::pages::appearance::Look;
 use crate::pages::own_style::has_own_style;
@@ -25,6 +29,7 @@ use crate::pages::words::Words;
 use crate::pages::{Pages, answer};
 use crate::store::announcements::{self, Announced, ShowingPage, TouchedService};
 use crate::store::{MainError, assets, components, organisations, page_facts, reach};
+use crate::texts::Text;
 
 impl Pages {
     /// Returns the measured verdicts of these services. What nobody watches just now is not known, and a visitor need
@@ -47,7 +52,7 @@ impl Pages {
         let chosen = choose(&visit.accept_language, &locales, &default).unwrap_or_else(|| default.clone());
         let reader = Reader { chosen: &chosen, default: &default, words: Words::of(&chosen) };
         let look = Look::of(page, visit.appearance, reader.words);
-        let view = self.view(&reader, page, look).await?;
+        let view = self.view(&reader, (page, &organisation), look).await?;
         let html = view.render().unwrap_or_else(|error| {
             tracing::error!(%error, "a template failed");
             String::new()
@@ -57,7 +62,12 @@ impl Pages {
 }
 
 impl Pages {
-    async fn view(&self, reader: &Reader<'_>, page: &Statuspage, look: Look) -> Result<PageView, MainError> {
+    async fn view(
+        &self,
+        reader: &Reader<'_>,
+        (page, organisation): (&Statuspage, &Organisation),
+        look: Look,
+    ) -> Result<PageView, MainError> {
         let main = self.databases.main.reader();
         let sight = Sight::whole(page.organisation);
         let components = components::of_page(main, sight, page.key).await?;
@@ -80,7 +90,7 @@ impl Pages {
         };
         let incidents = announcements::incidents(main, &showing).await?;
         let maintenances = announcements::maintenances(main, &showing).await?;
-        let speaker = Speaker { reader, page, linked: &linked };
+        let speaker = Speaker { reader, page, organisation, linked: &linked };
         let incidents = incidents.into_iter().map(|one| speaker.incident(one)).collect();
         let maintenances = maintenances.into_iter().map(|one| speaker.maintenance(one)).collect();
         let mut hashes = assets::hashes(main, page.key).await?;
@@ -154,6 +164,7 @@ fn is_seen(component: &Component, derived: &HashMap<ComponentKey, Derived>) -> b
 struct Speaker<'a> {
     reader: &'a Reader<'a>,
     page: &'a Statuspage,
+    organisation: &'a Organisation,
     /// The names under which visitors know services.
     linked: &'a HashMap<ServiceKey, String>,
 }
@@ -180,7 +191,7 @@ impl Speaker<'_> {
             paragraphs: paragraphs(&self.reader.text(&entry.message)),
         });
         Announcement {
-            title: self.reader.text(&announced.title),
+            title: self.reader.text(&self.title(&announced)),
             state: state(announced.status),
             start: announced.start.into(),
             end: announced.end.map(Moment::from),
@@ -190,13 +201,33 @@ impl Speaker<'_> {
         }
     }
 
+    /// The title for visitors: one of the engine names only what they may know of, and by the name under which they know it.
+    fn title<'t, S>(&self, announced: &'t Announced<S>) -> Cow<'t, Translated> {
+        let Some(services) = &announced.may_name else { return Cow::Borrowed(&announced.title) };
+        let known = services.iter().filter_map(|affected| {
+            let name = self.known_name(affected.service, &affected.name)?;
+            Some(Affected { name, ..affected.clone() })
+        });
+        let known: Vec<Affected> = known.collect();
+        if known.is_empty() {
+            return Cow::Owned(Text::new("incident-unnamed").translated(self.organisation));
+        }
+        if known == *services {
+            return Cow::Borrowed(&announced.title);
+        }
+        Cow::Owned(prose::title(&known, prose::worst_impact(&known), self.organisation))
+    }
+
     /// The names of the services that visitors may know of.
     fn names(&self, services: Vec<TouchedService>) -> Vec<String> {
+        let shown = services.into_iter().filter(|_| self.page.shows.affected_services);
+        shown.filter_map(|service| self.known_name(service.key, &service.name)).collect()
+    }
+
+    /// The name under which visitors know a service; `None` when they may not know of it.
+    fn known_name(&self, service: ServiceKey, name: &str) -> Option<String> {
+        let linked = self.linked.get(&service).cloned();
         let shows = self.page.shows;
-        let name = |service: TouchedService| match self.linked.get(&service.key) {
-            Some(known) => Some(known.clone()),
-            None => Some(service.name).filter(|_| shows.unlinked_services),
-        };
-        services.into_iter().filter(|_| shows.affected_services).filter_map(name).collect()
+        linked.or_else(|| (shows.affected_services && shows.unlinked_services).then(|| name.to_owned()))
     }
 }

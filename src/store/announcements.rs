@@ -14,7 +14,7 @@ use watchkeeper_entities::service;
 
 use crate::clock::Timestamp;
 use crate::model::announcement::ChosenPages;
-use crate::model::incident::IncidentStatus;
+use crate::model::incident::{Affected, IncidentStatus};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
@@ -28,6 +28,8 @@ const MOST: usize = 200;
 pub struct Announced<S> {
     /// Title.
     pub title: Translated,
+    /// The services that a title of the engine may name; `None` = a person has written it.
+    pub may_name: Option<Vec<Affected>>,
     /// Its state.
     pub status: S,
     /// Start, perhaps planned.

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::client::Client;
+use crate::support::client::{Client, exchange};
 use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 use crate::support::{create, eventually, service};
@@ -119,4 +119,54 @@ async fn what_fails_behind_something_unstable_or_unreachable_has_no_incident() {
         all.as_array().unwrap().iter().map(|one| one["title"].as_str().unwrap()).collect();
     titles.sort_unstable();
     assert_eq!(titles, ["top is down", "unstable is unstable"]);
+}
+
+/// What the engine writes names only what a page shows, by the names that it shows; members see the whole title.
+#[tokio::test]
+async fn a_title_tells_visitors_no_names_that_their_page_does_not_show() {
+    let Some(scene) = Scene::start() else { return };
+    let client = scene.client();
+    let policy = client.get("/v1/incident-policies").expect(200).data()[0]["id"].as_str().unwrap().to_owned();
+    let rules = json!({"publish": true, "group_by": "tag"});
+    client.patch(&format!("/v1/incident-policies/{policy}"), &rules).expect(200);
+    let tagged =
+        |name: &str| create(&client, &json!({"name": name, "check_type": "manual", "tags": ["one"]}));
+    let [hidden, shop, plain] = ["a-db-7", "b-shop-3", "Plain"].map(tagged);
+    let alone = scene.service("Alone", &[]);
+    let page = |slug: &str| {
+        let body = json!({"name": "Lines", "slug": slug, "show_unlinked_services": false});
+        let made = client.post("/v1/statuspages", &body).expect(201).data();
+        format!("/v1/statuspages/{}", made["id"].as_str().unwrap())
+    };
+    let (renamed, own, chosen) = (page("renamed"), page("own"), page("chosen"));
+    let add = |page: &str, name: &str, id: &str| {
+        let component = json!({"name": name, "service_id": id});
+        client.post(&format!("{page}/components"), &component).expect(201);
+    };
+    add(&renamed, "Shop", &shop);
+    add(&own, "Alone", &alone);
+    scene.record(&[(&hidden, 'd'), (&shop, 'd'), (&plain, 'd'), (&alone, 'd')]);
+    let whole = scene.until(&hidden, "investigating").await;
+    assert_eq!(whole["title"], "a-db-7 and 2 other services are down");
+    scene.until(&alone, "investigating").await;
+    let id = chosen.rsplit('/').next().unwrap();
+    let chosen_pages = json!({"statuspage_ids": [id]});
+    let path = format!("/v1/incidents/{}", whole["id"].as_str().unwrap());
+    let shown = |slug: &str| {
+        let head = format!("GET / HTTP/1.1\r\nHost: {slug}.localhost\r\nConnection: close\r\n\r\n");
+        exchange(client.address, head.as_bytes()).expect(200).body
+    };
+    let html = shown("renamed");
+    assert!(html.contains("Shop is down"), "{html}");
+    assert!(shown("own").contains("Alone is down"));
+    client.patch(&path, &chosen_pages).expect(200);
+    let nowhere = shown("chosen");
+    assert!(nowhere.contains("Some systems are affected"), "{nowhere}");
+    for html in [html, nowhere] {
+        for name in ["a-db-7", "b-shop-3", "Plain", "2 other"] {
+            assert!(!html.contains(name), "{name}: {html}");
+        }
+    }
+    client.patch(&path, &json!({"title": "What a person writes"})).expect(200);
+    assert!(shown("chosen").contains("What a person writes"));
 }

@@ -11,6 +11,7 @@ use crate::clock::Timestamp;
 use crate::model::incident::IncidentStatus;
 use crate::store::MainError;
 use crate::store::announcements::{Announced, Candidates, Choice, Kind, TimelineEntry, Touch, text};
+use crate::store::incidents::automation::titled_services;
 
 pub(super) struct Incidents;
 
@@ -61,8 +62,10 @@ impl Kind for Incidents {
         keys: &[i64],
     ) -> Result<HashMap<i64, Announced<IncidentStatus>>, MainError> {
         let these = incident::Entity::find().filter(incident::Column::Id.is_in(keys.iter().copied()));
+        let mut titled = titled_services(connection, keys).await?;
         let head = |row: incident::Model| {
             let head = Announced {
+                may_name: titled.remove(&row.id),
                 title: text("incident", &row.title)?,
                 status: status("incident", row.id, &row.status)?,
                 start: Timestamp::from_ms(row.started_at),

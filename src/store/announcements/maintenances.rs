@@ -80,6 +80,7 @@ impl Kind for Maintenances {
         let these = maintenance::Entity::find().filter(maintenance::Column::Id.is_in(keys.iter().copied()));
         let head = |row: maintenance::Model| {
             let head = Announced {
+                may_name: None,
                 title: text("maintenance", &row.title)?,
                 status: status("maintenance", row.id, &row.status)?,
                 start: Timestamp::from_ms(row.scheduled_start),

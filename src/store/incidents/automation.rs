@@ -1,6 +1,6 @@
 //! Which incidents the engine has opened, and what people have edited in them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use sea_orm::sea_query::{Query, SelectStatement};
 use sea_orm::{
@@ -12,7 +12,9 @@ use watchkeeper_entities::{incident, incident_service};
 
 use crate::clock::Timestamp;
 use crate::model::automation::{Automation, Edited};
+use crate::model::incident::Affected;
 use crate::store::MainError;
+use crate::store::incidents::links;
 
 /// The automation of an incident; `None` when a person has made it.
 pub(super) async fn find(
@@ -41,6 +43,21 @@ pub async fn with_own_titles(
         !Edited::from_words(row.edited.as_deref().unwrap_or_default()).title
     };
     Ok(rows.iter().filter(is_ours).map(|row| row.incident_id).collect())
+}
+
+/// The services of those of these incidents that the engine has opened and whose title no person has written: all that such a
+/// title may name, by name.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn titled_services(
+    connection: &impl ConnectionTrait,
+    incidents: &[i64],
+) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
+    let ours = with_own_titles(connection, incidents).await?;
+    let keys: Vec<i64> = ours.iter().copied().collect();
+    let mut found = links::affected_in_full(connection, &keys).await?;
+    Ok(ours.into_iter().map(|key| (key, found.remove(&key).unwrap_or_default())).collect())
 }
 
 /// Stores a change of it.

@@ -26,6 +26,22 @@ pub(super) async fn affected(
     sight: Sight,
     incidents: &[i64],
 ) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
+    narrowly_affected(connection, Rows::Services.condition(sight), incidents).await
+}
+
+/// The same, whoever may see them.
+pub(super) async fn affected_in_full(
+    connection: &impl ConnectionTrait,
+    incidents: &[i64],
+) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
+    narrowly_affected(connection, None, incidents).await
+}
+
+async fn narrowly_affected(
+    connection: &impl ConnectionTrait,
+    condition: Option<Expr>,
+    incidents: &[i64],
+) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
     let mut found: HashMap<i64, Vec<Affected>> = HashMap::new();
     if incidents.is_empty() {
         return Ok(found);
@@ -38,7 +54,7 @@ pub(super) async fn affected(
         .join(JoinType::InnerJoin, to_service)
         .select_also(service::Entity)
         .filter(incident_service::Column::IncidentId.is_in(incidents.iter().copied()));
-    if let Some(condition) = Rows::Services.condition(sight) {
+    if let Some(condition) = condition {
         links = links.filter(condition);
     }
     let rows: Vec<(incident_service::Model, Option<service::Model>)> = links.all(connection).await?;

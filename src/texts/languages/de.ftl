@@ -15,6 +15,7 @@ incident-unstable = { $others ->
     [one] { $service } und ein weiterer Dienst sind instabil
    *[other] { $service } und { $others } weitere Dienste sind instabil
 }
+incident-unnamed = Einige Systeme sind betroffen
 
 opened-down = Es kommt keine Antwort, wie sie sein soll. Wir gehen dem nach.
 opened-degraded = Es funktioniert, aber nicht, wie es soll. Wir gehen dem nach.

@@ -15,6 +15,7 @@ incident-unstable = { $others ->
     [one] { $service } and one other service are unstable
    *[other] { $service } and { $others } other services are unstable
 }
+incident-unnamed = Some systems are affected
 
 opened-down = No answer comes as it should. We are looking into it.
 opened-degraded = It works, but not as it should. We are looking into it.
