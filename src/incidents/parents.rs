@@ -68,7 +68,9 @@ impl Parents {
     }
 
     /// Takes in that those of these failing services which are unreachable hide others in turn, however long the chain.
-    pub(super) fn pass_on(&mut self, failing: &[ServiceKey]) {
+    pub(super) fn pass_on(&mut self, failing: &[Outage]) {
+        let failing: Vec<ServiceKey> =
+            failing.iter().filter(|outage| outage.is_measured).map(|outage| outage.service).collect();
         loop {
             let is_new = |child: &&ServiceKey| !self.hiding.contains(*child) && self.is_unreachable(**child);
             let more: Vec<ServiceKey> = failing.iter().filter(is_new).copied().collect();

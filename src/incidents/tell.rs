@@ -39,9 +39,7 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
     untold.sort_by_key(|outage| (outage.began_at, outage.service));
     let keys: Vec<ServiceKey> = untold.iter().map(|outage| outage.service).collect();
     let mut facts = Facts::read(desk, &keys).await?;
-    let failing: Vec<ServiceKey> =
-        untold.iter().filter(|outage| outage.is_measured).map(|outage| outage.service).collect();
-    facts.parents.pass_on(&failing);
+    facts.parents.pass_on(&untold);
     let (mut drafts, mut waiting) = (Drafts::default(), Vec::new());
     for outage in untold {
         let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
@@ -73,13 +71,8 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
             is_held_back: facts.held_back.contains(&outage.service),
             has_open_incident: open.is_some(),
         };
-        if !circumstances.is_held_back
-            && outage.is_unwanted(circumstances.rules)
-            && let Some(recovered_at) = open.as_ref().and_then(|draft| draft.recovered_at(outage.service))
-        {
-            // It has recovered, and what ails it now is nothing that an incident would be about: that one may end.
-            let (told_at, recovered_at, look_at) = (Some(desk.now), Some(recovered_at), Some(desk.now));
-            waiting.push(Outage { told_at, recovered_at, look_at, ..outage });
+        if let Some(ended) = harmless(desk, &outage, circumstances, open.as_deref()) {
+            waiting.push(ended);
             continue;
         }
         let (severity, policy) = match (outage.decide(circumstances, desk.now), policy) {
@@ -105,6 +98,20 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
     outages::save(desk.transaction, waiting.iter().chain(&told)).await?;
     result.written = told.len();
     Ok(result)
+}
+
+/// The outage of a service that has recovered from its incident and is in trouble again, for which nobody wants one: it counts as
+/// recovered, so that the incident may end. `None` for any other.
+fn harmless(
+    desk: &Desk<'_>,
+    outage: &Outage,
+    circumstances: Circumstances<'_>,
+    open: Option<&Draft>,
+) -> Option<Outage> {
+    let recovered_at = open?.recovered_at(outage.service)?;
+    let is_harmless = !circumstances.is_held_back && outage.is_unwanted(circumstances.rules);
+    let (told_at, recovered_at, look_at) = (Some(desk.now), Some(recovered_at), Some(desk.now));
+    is_harmless.then_some(Outage { told_at, recovered_at, look_at, ..*outage })
 }
 
 /// Tells an incident that the outage belongs to, or makes one for it.
