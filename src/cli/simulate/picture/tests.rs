@@ -20,7 +20,7 @@ fn account(start: &str, changes: &str) -> Value {
     })
 }
 
-fn simulation(minutes: i64, before: Value, after: Value) -> Simulation {
+fn simulation(minutes: i64, before: &Value, after: &Value) -> Simulation {
     let at = |minute: i64| Timestamp::from_ms(minute * 60_000).to_string();
     serde_json::from_value(json!({
         "period": {"from": at(0), "to": at(minutes)}, "results": 3,
@@ -40,9 +40,9 @@ fn simulation(minutes: i64, before: Value, after: Value) -> Simulation {
 #[case::the_worst_counts("up", "30 degraded, 31 down, 32 up", "uuuuuuuuuuduuuuuuuuu")]
 #[case::degraded("degraded", "30 up", "gggggggggguuuuuuuuuu")]
 #[case::a_gap("up", "30 no_data, 57 up", "uuuuuuuuuu---------u")]
-#[case::flapping_changes_nothing("down", "30 down, 57 up", "dddddddddddddddddddu")]
+#[case::a_change_to_itself("down", "30 down, 57 up", "dddddddddddddddddddu")]
 fn a_cell_is_the_worst_of_its_time(#[case] start: &str, #[case] changes: &str, #[case] bar: &str) {
-    let simulation = simulation(60, account(start, changes), account("up", ""));
+    let simulation = simulation(60, &account(start, changes), &account("up", ""));
     let picture = draw(&simulation, 28, false).unwrap();
     assert_eq!(picture.lines().nth(2).unwrap(), format!("before  {bar}"));
     assert_eq!(picture.lines().nth(3).unwrap(), "after   uuuuuuuuuuuuuuuuuuuu");
@@ -57,7 +57,7 @@ fn an_axis_has_as_many_marks_as_there_is_room_for(
     #[case] columns: usize,
     #[case] axis: &str,
 ) {
-    let simulation = simulation(minutes, account("up", ""), account("up", ""));
+    let simulation = simulation(minutes, &account("up", ""), &account("up", ""));
     let picture = draw(&simulation, columns, false).unwrap();
     let line = picture.lines().nth(4).unwrap();
     assert_eq!(line.trim_start(), axis);
@@ -69,7 +69,7 @@ fn the_figures_stand_side_by_side() {
     let after = json!({"outages": 0, "incidents": [], "detection_seconds": null, "uptime_percentage": 100.0});
     let mut changed = account("up", "");
     changed.as_object_mut().unwrap().extend(after.as_object().unwrap().clone());
-    let picture = draw(&simulation(60, account("up", "30 down, 45 up"), changed), 28, false).unwrap();
+    let picture = draw(&simulation(60, &account("up", "30 down, 45 up"), &changed), 28, false).unwrap();
     let expected = "\
 1970-01-01 00:00 to 1970-01-01 01:00 (UTC)
 
@@ -95,6 +95,6 @@ A replay by the present settings agrees with the record for 99.997 % of the time
 #[test]
 fn a_terminal_is_given_colours() {
     let picture =
-        draw(&simulation(60, account("up", "30 down, 60 up"), account("up", "")), 28, true).unwrap();
+        draw(&simulation(60, &account("up", "30 down, 60 up"), &account("up", "")), 28, true).unwrap();
     assert!(picture.contains("\u{1b}[32m█") && picture.contains("\u{1b}[31m█"), "{picture}");
 }

@@ -66,10 +66,7 @@ pub(super) async fn read(
     let period = read_period(&fields, state.now());
     let settings = read_settings((state, caller, service), &fields, stored, &errors);
     let draft_rules = match fields.skippable("incident_policy") {
-        Some(field) => match field.object() {
-            Some(members) => Some(read_rules(&members, &rules.clone().unwrap_or_default())),
-            None => None,
-        },
+        Some(field) => field.object().map(|members| read_rules(&members, &rules.clone().unwrap_or_default())),
         None => rules.clone(),
     };
     let found = errors.into_inner();
