@@ -57,7 +57,7 @@ impl WholeIncident {
             return News::Nothing;
         }
         if !self.automation.is_some_and(|automation| automation.edited.severity) {
-            self.incident.severity = self.incident.severity.max(told.severity);
+            self.set_severity(self.incident.severity.max(told.severity));
         }
         let impact = Some(told.kind.impact());
         let Some(affected) = self.services.iter_mut().find(|row| row.service == told.service.key) else {

@@ -8,7 +8,8 @@ use rstest::rstest;
 use super::*;
 use crate::id::Id;
 use crate::model::automation::Edited;
-use crate::model::incident::{Impact, IncidentKind, TimelineEntry};
+use crate::model::announcement::Author;
+use crate::model::incident::{Acknowledgement, Impact, IncidentKind, TimelineEntry};
 use crate::model::translated::Translated;
 
 fn at(second: i64) -> Timestamp {
@@ -107,7 +108,10 @@ enum Act {
     State(IncidentStatus),
     Post(IncidentStatus),
     Resolve,
+    MoveEnd,
+    Acknowledge,
     Affect(ServiceKey),
+    Delete(ServiceKey),
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
@@ -123,7 +127,10 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         1 => status.clone().prop_map(Act::State),
         1 => status.prop_map(Act::Post),
         1 => Just(Act::Resolve),
+        1 => Just(Act::MoveEnd),
+        1 => Just(Act::Acknowledge),
         1 => (1_i64..4).prop_map(Act::Affect),
+        1 => (1_i64..4).prop_map(Act::Delete),
     ];
     prop::collection::vec(act, 1..40)
 }
@@ -164,7 +171,14 @@ fn play(incident: &mut WholeIncident, act: Act, second: i64) {
             incident.resolve(entry(IncidentStatus::Resolved, second), at(second));
             incident.note_stated_status();
         }
-        Act::Resolve => {}
+        Act::MoveEnd if before.is_resolved() => incident.move_end(at(second)),
+        Act::Resolve | Act::MoveEnd => {}
+        Act::Acknowledge => {
+            let by = Author { id: Id::random(), name: "Ada".into() };
+            let acknowledgement = Acknowledgement { at: at(second), by };
+            incident.acknowledge(acknowledgement, Translated::single("en", "seen"));
+        }
+        Act::Delete(key) => incident.services.retain(|row| row.service != key),
         Act::Affect(key) => {
             let kept = incident.services.iter().map(|row| row.service).chain([key]);
             let kept: BTreeSet<ServiceKey> = kept.collect();
@@ -173,7 +187,25 @@ fn play(incident: &mut WholeIncident, act: Act, second: i64) {
     }
 }
 
+/// Entries come at the end, in the order of time, and none goes. Whoever has acknowledged it is forgotten when it opens again.
+fn check_entries(after: &WholeIncident, before: &WholeIncident) {
+    for (after, before) in
+        [(&after.updates, &before.updates), (&after.internal_updates, &before.internal_updates)]
+    {
+        assert!(after.starts_with(before), "what is said stays");
+        assert!(after.is_sorted_by_key(|entry| entry.created_at));
+    }
+    let is_reopened = before.incident.is_resolved() && !after.incident.is_resolved();
+    let (now, then) = (&after.incident.acknowledgement, &before.incident.acknowledgement);
+    match then {
+        _ if is_reopened => assert_eq!(*now, None),
+        Some(_) => assert_eq!(now, then, "the first one counts"),
+        None => {}
+    }
+}
+
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
     /// Contract 4.9, 4.10.1: an end exactly when resolved; everything recovered then; what a person has said stays said.
     #[test]
     fn people_and_the_engine_keep_the_rules(acts in acts()) {
@@ -204,12 +236,15 @@ proptest! {
             }
             prop_assert!(title.as_ref().is_none_or(|title| *title == incident.incident.title));
             prop_assert!(severity.is_none_or(|severity| severity == incident.incident.severity));
+            check_entries(&incident, &before);
             let mut keys: Vec<ServiceKey> = incident.services.iter().map(|row| row.service).collect();
             keys.sort_unstable();
             keys.dedup();
             prop_assert_eq!(keys.len(), incident.services.len());
             for row in &incident.services {
                 prop_assert!(row.recovered_at.is_none_or(|end| end >= row.added_at || incident.incident.is_resolved()));
+                let derived = incident.incident.kind.impact(incident.incident.severity);
+                prop_assert!(!row.is_derived || row.impact == derived, "{:?}: it follows the severity", act);
             }
         }
     }
