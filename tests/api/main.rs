@@ -41,6 +41,7 @@ mod incident_languages;
 mod incident_pages;
 mod incident_policies;
 mod incident_races;
+mod incident_random;
 mod incident_timeline;
 mod incidents;
 mod kept_reads;
