@@ -142,6 +142,21 @@ fn plan_table() -> String {
     row("components", "components of a status page", each.map(|limits| count(limits.components)));
     row("custom_domains", "custom domains of a status page", each.map(|limits| count(limits.custom_domains)));
     row(
+        "incident_policies",
+        "rules for automatic incidents",
+        each.map(|limits| count(limits.incident_policies)),
+    );
+    row(
+        "access_scopes",
+        "sets of tags that tokens are confined to",
+        each.map(|limits| count(limits.access_scopes)),
+    );
+    row(
+        "maintenance_series",
+        "maintenance windows that come again",
+        each.map(|limits| count(limits.maintenance_series)),
+    );
+    row(
         "min_interval_seconds",
         "shortest interval of checks",
         each.map(|limits| limits.min_interval_seconds.to_string()),

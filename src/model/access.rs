@@ -160,10 +160,10 @@ impl Plan {
     #[must_use]
     pub const fn default_limits(self) -> PlanLimits {
         let counts = match self {
-            Self::Free => [5, 10, 1, 2, 25, 0],
-            Self::Solo => [10, 25, 1, 3, 50, 1],
-            Self::Team => [50, 200, 5, 20, 250, 1],
-            Self::Business => [250, 1000, 25, 100, 1000, 5],
+            Self::Free => [5, 10, 1, 2, 25, 0, 2, 0, 1],
+            Self::Solo => [10, 25, 1, 3, 50, 1, 5, 1, 3],
+            Self::Team => [50, 200, 5, 20, 250, 1, 20, 10, 20],
+            Self::Business => [250, 1000, 25, 100, 1000, 5, 100, 50, 100],
         };
         let (min_interval_seconds, retention_days) = match self {
             Self::Free => (300, 7),
@@ -179,6 +179,9 @@ impl Plan {
             statuspages: Some(counts[3]),
             components: Some(counts[4]),
             custom_domains: Some(counts[5]),
+            incident_policies: Some(counts[6]),
+            access_scopes: Some(counts[7]),
+            maintenance_series: Some(counts[8]),
             min_interval_seconds,
             retention_days,
         }
@@ -213,6 +216,12 @@ pub struct PlanLimits {
     pub components: Option<u32>,
     /// Custom domains of one page.
     pub custom_domains: Option<u32>,
+    /// Rules for automatic incidents.
+    pub incident_policies: Option<u32>,
+    /// Sets of tags that tokens can be confined to.
+    pub access_scopes: Option<u32>,
+    /// Maintenance windows that come again.
+    pub maintenance_series: Option<u32>,
     /// Lower bound of `interval_seconds`.
     pub min_interval_seconds: u32,
     /// The number of days for which results are kept.
@@ -231,6 +240,9 @@ impl PlanLimits {
             statuspages: None,
             components: None,
             custom_domains: None,
+            incident_policies: None,
+            access_scopes: None,
+            maintenance_series: None,
             min_interval_seconds: 1,
             retention_days: 365,
         }

@@ -90,6 +90,14 @@ pub async fn list(
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
+/// Returns how many scopes the organisation has.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(connection).await?)
+}
+
 /// Returns true if another scope of the organisation has this name, in whatever case.
 ///
 /// # Errors

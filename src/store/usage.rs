@@ -3,7 +3,8 @@
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use watchkeeper_entities::statuspage;
 
-use crate::store::{MainError, services, tags};
+use crate::store::maintenances::series;
+use crate::store::{MainError, access_scopes, incident_policies, services, tags};
 
 /// The counts of one organisation that its quotas limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +17,12 @@ pub struct Usage {
     pub statuspages: u64,
     /// Published status pages.
     pub published_statuspages: u64,
+    /// Rules for automatic incidents.
+    pub incident_policies: u64,
+    /// Access scopes.
+    pub access_scopes: u64,
+    /// Series of maintenances.
+    pub maintenance_series: u64,
 }
 
 /// Counts what the organisation has.
@@ -30,5 +37,8 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
         tags: tags::count_user(connection, organisation).await?,
         statuspages: pages.count(connection).await?,
         published_statuspages: published.count(connection).await?,
+        incident_policies: incident_policies::count(connection, organisation).await?,
+        access_scopes: access_scopes::count(connection, organisation).await?,
+        maintenance_series: series::count(connection, organisation).await?,
     })
 }

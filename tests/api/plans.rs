@@ -1,5 +1,6 @@
 //! What plans allow (contract 3): API access, active services, the shortest interval.
 
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::support::client::Client;
@@ -113,4 +114,48 @@ async fn after_a_downgrade_the_newest_services_are_paused() {
     let paused = client.post(&format!("{}/pause", service(&newer)), &Value::Null).expect(200).data();
     assert_eq!(paused["paused_reason"], "manual");
     assert_eq!(paused["paused_at"], shown["paused_at"]);
+}
+
+/// Contract 3.3: policies, scopes and series count like status pages: 402 on what would be one too many, and a change of
+/// what there is needs no place.
+#[rstest]
+#[case::policies("incident-policies", "incident_policies", json!({"name": "Shop"}), "incident policies")]
+#[case::scopes("access-scopes", "access_scopes", json!({"name": "Shop", "tags": ["shop"]}), "access scopes")]
+#[case::series("maintenances", "maintenance_series", json!({
+    "title": "Backup", "message": "We back up.", "scheduled_start": "2196-01-01T02:00:00Z",
+    "scheduled_end": "2196-01-01T03:00:00Z", "recurrence": {"rrule": "FREQ=DAILY", "time_zone": "UTC"},
+}), "series of maintenances")]
+fn what_hangs_on_services_counts_in_the_plan(
+    #[case] path: &str,
+    #[case] key: &str,
+    #[case] mut body: Value,
+    #[case] things: &str,
+) {
+    let server = Server::with(&format!("[plans.team]\n{key} = 2\n"), &[]);
+    let client = server.tenant("team");
+    client.post("/v1/tags", &json!({"key": "shop"})).expect(201);
+    let path = format!("/v1/{path}");
+    let usage = || client.get("/v1/me").expect(200).json()["limits"][key]["usage"].as_u64().unwrap();
+    let mut made = Value::Null;
+    for number in usage()..2 {
+        body["name"] = json!(format!("Shop {number}"));
+        made = client.post(&path, &body).expect(201).data();
+    }
+    body["name"] = json!("Shop again");
+    let mut refused = client.post(&path, &body).expect(402).json();
+    refused.as_object_mut().unwrap().remove("request_id");
+    let expected = json!({"message": format!("The plan allows 2 {things}; 2 exist."),
+        "upsell": {"reason": "limit", "key": key}, "limit": 2, "usage": 2});
+    assert_eq!(refused, expected);
+    assert_eq!(usage(), 2);
+    let id = made["id"].as_str().unwrap();
+    client.patch(&format!("{path}/{id}"), &json!({})).expect(200);
+    if key == "maintenance_series" {
+        // One that stands alone is none.
+        body.as_object_mut().unwrap().remove("recurrence");
+        client.post(&path, &body).expect(201);
+    } else {
+        client.delete(&format!("{path}/{id}")).expect(200);
+        client.post(&path, &body).expect(201);
+    }
 }

@@ -236,6 +236,14 @@ async fn synced_groups_use_a_tag(#[values(Backend::Sqlite, Backend::Postgres)] b
     assert_eq!(users, ["status page Laden", "status page Internal"]);
     assert_eq!(tags::users(reader, free.row, "de").await.unwrap(), Vec::<String>::new());
     let counted = usage::count(reader, owner).await.unwrap();
-    let expected = usage::Usage { services: 0, tags: 2, statuspages: 2, published_statuspages: 1 };
+    let expected = usage::Usage {
+        services: 0,
+        tags: 2,
+        statuspages: 2,
+        published_statuspages: 1,
+        incident_policies: 0,
+        access_scopes: 0,
+        maintenance_series: 0,
+    };
     assert_eq!(counted, expected);
 }

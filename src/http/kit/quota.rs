@@ -18,6 +18,12 @@ pub enum Quota {
     Statuspages,
     /// Components of one page.
     Components,
+    /// Rules for automatic incidents.
+    IncidentPolicies,
+    /// Sets of tags that tokens can be confined to.
+    AccessScopes,
+    /// Maintenance windows that come again.
+    MaintenanceSeries,
 }
 
 impl Quota {
@@ -29,6 +35,9 @@ impl Quota {
             Self::CustomDomains => "custom_domains",
             Self::Statuspages => "statuspages",
             Self::Components => "components",
+            Self::IncidentPolicies => "incident_policies",
+            Self::AccessScopes => "access_scopes",
+            Self::MaintenanceSeries => "maintenance_series",
         }
     }
 
@@ -37,7 +46,11 @@ impl Quota {
     pub const fn status(self) -> StatusCode {
         match self {
             Self::Services | Self::CustomDomains => StatusCode::FORBIDDEN,
-            Self::Statuspages | Self::Components => StatusCode::PAYMENT_REQUIRED,
+            Self::Statuspages
+            | Self::Components
+            | Self::IncidentPolicies
+            | Self::AccessScopes
+            | Self::MaintenanceSeries => StatusCode::PAYMENT_REQUIRED,
         }
     }
 }
@@ -61,6 +74,9 @@ impl fmt::Display for QuotaExceeded {
             Quota::CustomDomains => ("custom domains per status page", "exist"),
             Quota::Statuspages => ("status pages", "exist"),
             Quota::Components => ("components per status page", "exist"),
+            Quota::IncidentPolicies => ("incident policies", "exist"),
+            Quota::AccessScopes => ("access scopes", "exist"),
+            Quota::MaintenanceSeries => ("series of maintenances", "exist"),
         };
         write!(f, "The plan allows {limit} {things}; {usage} {used}.")
     }

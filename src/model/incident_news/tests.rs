@@ -7,8 +7,8 @@ use rstest::rstest;
 
 use super::*;
 use crate::id::Id;
-use crate::model::automation::Edited;
 use crate::model::announcement::Author;
+use crate::model::automation::Edited;
 use crate::model::incident::{Acknowledgement, Impact, IncidentKind, TimelineEntry};
 use crate::model::translated::Translated;
 

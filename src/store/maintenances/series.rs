@@ -94,6 +94,14 @@ pub async fn list(
     Ok((rows.iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
+/// Returns how many series the organisation has.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(connection).await?)
+}
+
 /// What maintenances show of these series.
 ///
 /// # Errors

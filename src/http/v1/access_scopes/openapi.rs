@@ -33,7 +33,8 @@ fn operations() -> Vec<Operation> {
         Operation::new(Verb::Post, "/v1/access-scopes", "create_access_scope", "Create an access scope")
             .says("422 when there is one with this name, in whatever case.")
             .takes("CreateAccessScope", sent())
-            .creates("The new access scope.", "AccessScope", &scope),
+            .creates("The new access scope.", "AccessScope", &scope)
+            .refuses(&[402]),
         Operation::new(Verb::Get, ITEM, "show_access_scope", "Show an access scope").shows(
             "The access scope.",
             "AccessScope",

@@ -14,7 +14,9 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::linked::read_id;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::kit::quota::Quota;
 use crate::http::kit::reply::Reply;
+use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::incident_policies::draft::Draft;
@@ -49,6 +51,8 @@ pub(super) async fn create_incident_policy(call: Call<AppState>) -> Result<Commi
     let draft =
         Draft { organisation: caller.organisation.key, tag, count: to_count(count), now: state.created_at() };
     let policy = draft.create(&body).map_err(ApiError::Fields)?;
+    let usage = async { Ok::<_, ApiError>(count) };
+    take_slot(Quota::IncidentPolicies, caller.limits.incident_policies, usage).await?;
     let policy = incident_policies::insert(&*write, policy).await?;
     let location = format!("{}/v1/incident-policies/{}", state.base_url, policy.id);
     write.commit(Reply::created(to_json(&IncidentPolicyView::of(&policy)), &location)).await

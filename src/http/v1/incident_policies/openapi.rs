@@ -45,7 +45,8 @@ fn operations() -> Vec<Operation> {
             "CreateIncidentPolicy",
             Some(json!({"name": "Shop", "down_severity": "critical", "publish": true})),
         )
-        .creates("The new policy.", "IncidentPolicy", &policy),
+        .creates("The new policy.", "IncidentPolicy", &policy)
+        .refuses(&[402]),
         Operation::new(Verb::Get, ITEM, "show_incident_policy", "Show an incident policy").shows(
             "The policy.",
             "IncidentPolicy",

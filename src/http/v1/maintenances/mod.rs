@@ -22,7 +22,9 @@ use crate::http::gate::write::Committed;
 use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::kit::quota::Quota;
 use crate::http::kit::reply::Reply;
+use crate::http::kit::slot::take_slot;
 use crate::http::v1::in_path;
 use crate::http::v1::maintenances::draft::{Creation, Draft, Known, wanted_schedule};
 use crate::http::v1::maintenances::sharing::Hidden;
@@ -32,7 +34,7 @@ use crate::model::maintenance::Maintenance;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::service::{Service, ServiceKey};
 use crate::model::sight::Sight;
-use crate::store::maintenances::series::occurrences;
+use crate::store::maintenances::series::{self, occurrences};
 use crate::store::maintenances::{self, effect as effects, links};
 use crate::store::{Connection, organisations, services};
 
@@ -82,6 +84,8 @@ pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed
     let (new, recurrence) = recurrence::both(new, recurrence).map_err(ApiError::Fields)?;
     let (first, touched) = match recurrence {
         Some(recurrence) => {
+            let usage = series::count(&*write, caller.organisation.key);
+            take_slot(Quota::MaintenanceSeries, caller.limits.maintenance_series, usage).await?;
             let new = recurring::Recurring::of(new, recurrence, &body);
             new.store(&*write, stamp(&caller, now)).await?
         }

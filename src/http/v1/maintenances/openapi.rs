@@ -54,6 +54,7 @@ fn collection() -> Vec<Operation> {
             )
             .takes("CreateMaintenance", Some(sent))
             .creates("The new maintenance.", "Maintenance", &maintenance)
+            .refuses(&[402])
             .translated(),
         Operation::new(Verb::Get, ITEM, "show_maintenance", "Show a maintenance with its timeline")
             .shows("The maintenance.", "Maintenance", &maintenance)

@@ -74,6 +74,12 @@ struct LimitsView {
     components: QuotaView,
     #[schema(inline)]
     custom_domains: QuotaView,
+    #[schema(inline)]
+    incident_policies: QuotaView,
+    #[schema(inline)]
+    access_scopes: QuotaView,
+    #[schema(inline)]
+    maintenance_series: QuotaView,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -124,6 +130,9 @@ impl<'a> MeView<'a> {
                 statuspages: counted(limits.statuspages, |usage| usage.statuspages),
                 components: of_each_page(limits.components),
                 custom_domains: of_each_page(limits.custom_domains),
+                incident_policies: counted(limits.incident_policies, |usage| usage.incident_policies),
+                access_scopes: counted(limits.access_scopes, |usage| usage.access_scopes),
+                maintenance_series: counted(limits.maintenance_series, |usage| usage.maintenance_series),
             },
             expires_at: token.expires_at,
         }
