@@ -1,5 +1,6 @@
 //! Maintenances that come again: `recurrence` of `POST /v1/maintenances`, and `/v1/maintenance-series`.
 
+use chrono::{DateTime, FixedOffset, TimeDelta};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -59,12 +60,13 @@ fn a_daily_window_stands_thirty_days_ahead() {
     let covered = create_unconfigured(&client);
     let made = daily(&client, DAY, &json!({"service_ids": [covered], "message": "We restart."}));
     let windows = windows(&client, &covered);
-    let starts: Vec<String> =
-        (1..=windows.len() as i64).map(|day| second(day * DAY)[..19].to_owned()).collect();
-    let shown_starts: Vec<String> =
-        texts(&windows, "scheduled_start").iter().map(|start| start[..19].to_owned()).collect();
-    assert!((30..=31).contains(&windows.len()), "{}", windows.len());
-    assert_eq!(shown_starts[1..], starts[1..].iter().map(String::clone).collect::<Vec<_>>());
+    let starts: Vec<DateTime<FixedOffset>> = texts(&windows, "scheduled_start")
+        .iter()
+        .map(|start| DateTime::parse_from_rfc3339(start).unwrap())
+        .collect();
+    assert!((30..=31).contains(&starts.len()), "{}", starts.len());
+    assert_eq!(texts(&windows, "scheduled_start")[0], made["scheduled_start"].as_str().unwrap());
+    assert!(starts.windows(2).all(|pair| pair[1] - pair[0] == TimeDelta::days(1)), "{starts:?}");
     assert_eq!(made["id"], windows[0]["id"]);
     assert_eq!(
         made["recurrence"],
