@@ -5,12 +5,14 @@
 //! its requests from a seed, which a failure prints; `WATCHKEEPER_TEST_SEED` repeats one.
 
 mod requests;
+mod streams;
 mod truth;
 
 use serde_json::{Value, json};
 
 use crate::foreign_ids::{Chance, seed};
 use crate::scoped_random::requests::{Asked, Routes};
+use crate::scoped_random::streams::Streams;
 use crate::scoped_random::truth::{Seen, Truth};
 use crate::support::client::{Answer, Client};
 use crate::support::scoped::{confined, made};
@@ -20,6 +22,8 @@ use crate::support::server::Server;
 const REQUESTS: usize = 1_500;
 /// Requests between two changes by somebody who sees everything.
 const BETWEEN_CHANGES: usize = 15;
+/// Requests between two looks at what was told in streams.
+const BETWEEN_LOOKS: usize = 30;
 /// Keys of the tags of services.
 const KEYS: [&str; 5] = ["red", "green", "blue", "grey", "none"];
 /// The tags of each scope.
@@ -190,10 +194,16 @@ fn nothing_outside_of_a_scope_is_told() {
     let mut chance = Chance(seed);
     let mut world = World::new(&server, &mut chance);
     let routes = Routes::of(&world.admins[0]);
+    let mut streams = Streams::open(&world.confined);
     let (mut answered, mut doubled) = (0, 0);
     for round in 0..REQUESTS {
         if round % BETWEEN_CHANGES == 0 {
             world.change(&mut chance);
+        }
+        streams.note(&world.truth);
+        if round % BETWEEN_LOOKS == BETWEEN_LOOKS - 1 {
+            streams.check(&format!("WATCHKEEPER_TEST_SEED={seed}, events before request {round}"));
+            streams.note(&world.truth);
         }
         let (client, scope) = chance.one(&world.confined).clone();
         let seen = world.truth.seen(&scope);
@@ -219,6 +229,10 @@ fn nothing_outside_of_a_scope_is_told() {
             world.truth = Truth::read(&world.admins);
         }
     }
-    println!("{REQUESTS} requests, {answered} successes, {doubled} named something unseen");
+    println!(
+        "{REQUESTS} requests, {answered} successes, {doubled} named something unseen, {} events",
+        streams.heard
+    );
+    assert!(streams.heard > REQUESTS / 50, "the streams are worth reading");
     assert!(answered > REQUESTS / 10 && doubled > REQUESTS / 10, "the requests are worth asking");
 }

@@ -241,7 +241,7 @@ async fn synced_groups_use_a_tag(#[values(Backend::Sqlite, Backend::Postgres)] b
         tags: 2,
         statuspages: 2,
         published_statuspages: 1,
-        incident_policies: 0,
+        incident_policies: 1,
         access_scopes: 0,
         maintenance_series: 0,
     };

@@ -126,6 +126,11 @@ impl Listener {
         }
     }
 
+    /// Returns true if the server has ended the stream.
+    pub(crate) const fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
     /// The next event.
     #[track_caller]
     pub(crate) fn next(&mut self) -> Event {
