@@ -1,5 +1,5 @@
-//! Locations that lose their own network (reliability 10): no service is called down, the others go on, and all of it is
-//! shown. In a network namespace with a cable for each location, to a machine that has the target.
+//! Locations that lose their own network (reliability 10): no service is called down, no incident begins, the others go on,
+//! and all of it is shown. In a network namespace with a cable for each location, to a machine that has the target.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl Scene {
             let (end, other) = (format!("near{number}"), format!("far{number}"));
             peer.lay_cable(&end, &format!("{near}/24"), &other, &format!("{gateway}/24"));
             ip(&format!("rule add from {near} lookup {}", 100 + number));
-            ip(&format!("route add default via {gateway} dev {end} table {}", 100 + number));
+            ip(&uplink(number));
         }
         for port in [80, 81, 82, 83] {
             peer.serve(&format!("{TARGET}:{port}"));
@@ -57,6 +57,16 @@ impl Scene {
 
     fn mend(&self, number: usize) {
         self.peer.ip(&format!("route del blackhole 10.77.{number}.1/32"));
+    }
+
+    /// The location's cable is out: what leads through it is gone with it.
+    fn pull_out(number: usize) {
+        ip(&format!("link set near{number} down"));
+    }
+
+    fn plug_in(number: usize) {
+        ip(&format!("link set near{number} up"));
+        ip(&uplink(number));
     }
 
     /// The status of each location, in their order.
@@ -87,13 +97,25 @@ impl Scene {
         rows.iter().map(to).collect()
     }
 
-    /// The same, none of which says that it is in trouble.
+    /// The same, none of which says that it is in trouble; and there is no incident.
     async fn harmless_changes(&self) -> Vec<MeasuredStatus> {
         let changes = self.changes().await;
         let troubles = [MeasuredStatus::Down, MeasuredStatus::Degraded];
         assert!(!changes.iter().any(|to| troubles.contains(to)), "{changes:?}");
+        let incidents = self.incidents();
+        assert!(incidents.is_empty(), "{incidents:?}");
         changes
     }
+
+    /// Every incident, open or not.
+    fn incidents(&self) -> Vec<Value> {
+        self.client.get("/v1/incidents?per_page=100").expect(200).data().as_array().unwrap().clone()
+    }
+}
+
+/// The way of a location to everything, as `ip` is told of it.
+fn uplink(number: usize) -> String {
+    format!("route add default via 10.77.{number}.2 dev near{number} table {}", 100 + number)
 }
 
 fn settings() -> String {
@@ -122,6 +144,7 @@ fn the_locations_that_are_left_decide() {
         scene.until_standings(["online", "impaired", "online"]).await;
         for _ in 0..50 {
             assert_eq!(scene.statuses(), ["up"; 4]);
+            assert_eq!(scene.incidents(), [Value::Null; 0]);
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         let metrics = scene.client.get("/metrics").expect(200).body;
@@ -149,6 +172,9 @@ fn an_outage_is_seen_by_the_location_that_is_left() {
             until_status(&scene.client, id, "down").await;
         }
         assert_eq!(scene.standings(), ["impaired", "impaired", "online"]);
+        let services = |row: &Value| row["services"].as_array().unwrap().len();
+        let affected = || scene.incidents().iter().map(services).sum::<usize>();
+        eventually("each is in an incident", || (affected() == scene.services.len()).then_some(())).await;
         (1..=2).for_each(|number| scene.mend(number));
         scene.until_standings(["online"; 3]).await;
         tokio::time::sleep(Duration::from_secs(3)).await;
@@ -159,26 +185,33 @@ fn an_outage_is_seen_by_the_location_that_is_left() {
 }
 
 /// All cables of this machine at once.
+async fn nobody_is_down_without(lose: impl Fn(&Scene, usize), regain: impl Fn(&Scene, usize)) {
+    let scene = Scene::lay().await;
+    scene.until_standings(["online"; 3]).await;
+    (1..=3).for_each(|number| lose(&scene, number));
+    scene.until_standings(["impaired"; 3]).await;
+    // A gap begins when nothing was measured for longer than a check and its retries may take.
+    tokio::time::sleep(Duration::from_secs(12)).await;
+    (1..=3).for_each(|number| regain(&scene, number));
+    scene.until_standings(["online"; 3]).await;
+    for id in &scene.services {
+        until_status(&scene.client, id, "up").await;
+    }
+    let gaps =
+        |changes: &[MeasuredStatus]| changes.iter().filter(|to| **to == MeasuredStatus::NoData).count();
+    assert_eq!(gaps(&scene.harmless_changes().await), scene.services.len(), "the time is a gap");
+    for id in &scene.services {
+        let uptime = scene.client.get(&format!("{}/uptime?days=1", service(id))).expect(200).data();
+        assert_eq!(uptime[0]["uptime_percent"], 100.0, "{uptime}");
+    }
+}
+
 #[test]
 fn a_machine_without_a_network_calls_nobody_down() {
-    test(|| async {
-        let scene = Scene::lay().await;
-        scene.until_standings(["online"; 3]).await;
-        (1..=3).for_each(|number| scene.cut(number));
-        scene.until_standings(["impaired"; 3]).await;
-        // A gap begins when nothing was measured for longer than a check and its retries may take.
-        tokio::time::sleep(Duration::from_secs(12)).await;
-        (1..=3).for_each(|number| scene.mend(number));
-        scene.until_standings(["online"; 3]).await;
-        for id in &scene.services {
-            until_status(&scene.client, id, "up").await;
-        }
-        let gaps =
-            |changes: &[MeasuredStatus]| changes.iter().filter(|to| **to == MeasuredStatus::NoData).count();
-        assert_eq!(gaps(&scene.harmless_changes().await), scene.services.len(), "the time is a gap");
-        for id in &scene.services {
-            let uptime = scene.client.get(&format!("{}/uptime?days=1", service(id))).expect(200).data();
-            assert_eq!(uptime[0]["uptime_percent"], 100.0, "{uptime}");
-        }
-    });
+    test(|| nobody_is_down_without(Scene::cut, Scene::mend));
+}
+
+#[test]
+fn a_machine_whose_cables_are_pulled_out_calls_nobody_down() {
+    test(|| nobody_is_down_without(|_, number| Scene::pull_out(number), |_, number| Scene::plug_in(number)));
 }
