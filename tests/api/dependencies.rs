@@ -3,6 +3,7 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
+use crate::foreign_ids::{Chance, seed};
 use crate::support::client::{Client, exchange};
 use crate::support::server::Server;
 use crate::support::target::Target;
@@ -96,6 +97,49 @@ fn a_circle_is_refused() {
     assert!(refused["errors"]["tags"][0].as_str().unwrap().starts_with("These services would"), "{refused}");
     client.patch(&service(&a), &json!({"depends_on": [a]})).expect(200);
     assert_eq!(client.get(&service(&c)).expect(200).data()["tags"], json!([]));
+}
+
+/// Services behind the parent.
+const CHILDREN: usize = 200;
+
+fn is_down(client: &Client, id: &str) -> bool {
+    client.get(&service(id)).expect(200).data()["status"] == "down"
+}
+
+/// The parent dies too, and is as likely to be noticed last: each reports its own trouble, one after the other.
+#[tokio::test]
+async fn children_that_fail_in_any_order_are_one_incident() {
+    let seed = seed();
+    println!("WATCHKEEPER_TEST_SEED={seed}");
+    let mut chance = Chance(seed);
+    let server = Server::start();
+    let client = server.client();
+    let policy = client.get("/v1/incident-policies").expect(200).data()[0]["id"].as_str().unwrap().to_owned();
+    let each = json!({"group_by": "none", "open_after_seconds": 0, "resolve_after_seconds": 0});
+    client.patch(&format!("/v1/incident-policies/{policy}"), &each).expect(200);
+    let mut targets: Vec<Target> = (0..=CHILDREN).map(|_| Target::start()).collect();
+    let mut services = vec![watched(&client, "Parent", &targets[0], &[])];
+    for number in 1..=CHILDREN {
+        let name = format!("child {number}");
+        let id = watched(&client, &name, &targets[number], &[services[0].as_str()]);
+        services.push(id);
+    }
+    for id in &services {
+        until_status(&client, id, "up").await;
+    }
+    let mut order: Vec<usize> = (0..=CHILDREN).collect();
+    for end in (1..order.len()).rev() {
+        order.swap(end, chance.below(end + 1));
+    }
+    println!("the parent is number {:?} to fail", order.iter().position(|number| *number == 0));
+    for number in &order {
+        targets[*number].stop();
+    }
+    eventually("all are down", || services.iter().all(|id| is_down(&client, id)).then_some(())).await;
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    let incidents = client.get("/v1/incidents").expect(200).json();
+    assert_eq!(incidents["meta"]["total"], 1, "WATCHKEEPER_TEST_SEED={seed}: {incidents}");
+    assert_eq!(incidents["data"][0]["title"], "Parent is down", "WATCHKEEPER_TEST_SEED={seed}");
 }
 
 /// Many services behind one that dies: one incident, whichever fails first; their time counts for nothing meanwhile.
