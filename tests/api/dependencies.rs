@@ -119,9 +119,8 @@ async fn children_that_fail_in_any_order_are_one_incident() {
     client.patch(&format!("/v1/incident-policies/{policy}"), &each).expect(200);
     let mut targets: Vec<Target> = (0..=CHILDREN).map(|_| Target::start()).collect();
     let mut services = vec![watched(&client, "Parent", &targets[0], &[])];
-    for number in 1..=CHILDREN {
-        let name = format!("child {number}");
-        let id = watched(&client, &name, &targets[number], &[services[0].as_str()]);
+    for (number, target) in targets.iter().enumerate().skip(1) {
+        let id = watched(&client, &format!("child {number}"), target, &[services[0].as_str()]);
         services.push(id);
     }
     for id in &services {
