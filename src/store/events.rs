@@ -6,13 +6,15 @@
 
 use std::collections::HashMap;
 
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Expr, Query};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
     QuerySelect, QueryTrait as _,
 };
 use watchkeeper_entities::event::{ActiveModel, Column, Entity, Model};
-use watchkeeper_entities::{incident, incident_service, maintenance, maintenance_service};
+use watchkeeper_entities::{
+    incident, incident_service, incident_statuspage, maintenance, maintenance_service, maintenance_statuspage,
+};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -134,6 +136,20 @@ pub(super) async fn of_maintenances(
         note(connection, (Kind::Maintenance, act), some, links).await?;
     }
     Ok(())
+}
+
+/// Notes that a status page is about to be deleted: incidents and maintenances of which it was chosen lose it.
+pub(super) async fn of_linked_to_page(connection: &impl ConnectionTrait, page: i64) -> Result<(), MainError> {
+    let mut linked = Query::select();
+    linked.column(incident_statuspage::Column::IncidentId).from(incident_statuspage::Entity);
+    linked.and_where(incident_statuspage::Column::StatuspageId.eq(page));
+    let these = Condition::all().add(incident::Column::Id.in_subquery(linked));
+    of_incidents(connection, Act::Updated, these).await?;
+    let mut linked = Query::select();
+    linked.column(maintenance_statuspage::Column::MaintenanceId).from(maintenance_statuspage::Entity);
+    linked.and_where(maintenance_statuspage::Column::StatuspageId.eq(page));
+    let these = Condition::all().add(maintenance::Column::Id.in_subquery(linked));
+    of_maintenances(connection, Act::Updated, these).await
 }
 
 /// Key, id and organisation of an incident or a maintenance.

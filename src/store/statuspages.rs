@@ -20,7 +20,7 @@ use crate::model::sight::Sight;
 use crate::model::statuspage::Statuspage;
 use crate::store::scoped::{Rows, narrowed};
 use crate::store::statuspages::row::{from_row, to_row};
-use crate::store::{MainError, PageWindow};
+use crate::store::{MainError, PageWindow, events};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
@@ -119,6 +119,7 @@ pub async fn delete(
     page: &Statuspage,
     now: Timestamp,
 ) -> Result<(), MainError> {
+    events::of_linked_to_page(connection, page.key).await?;
     Entity::delete_by_id(page.key).exec(connection).await?;
     slugs::hold(connection, page.organisation, &page.slug, now).await
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::incidents::{id_of, incident, open_incident, tenant};
 use crate::support::client::Client;
+use crate::support::listener::Listener;
 
 /// Creates a status page and gives what an incident shows of it.
 fn page(client: &Client, name: &str) -> Value {
@@ -29,7 +30,10 @@ fn pages_are_chosen_replaced_and_lost() {
         client.json("PUT", &path, &json!({"title": "New"})).expect(200).data()["statuspages"],
         json!([bee, zoo])
     );
+    let mut events = Listener::open(&client, "?types=incident", None);
     client.delete(&format!("/v1/statuspages/{}", bee["id"].as_str().unwrap())).expect(200);
+    let told = events.next().data;
+    assert_eq!((&told["action"], &told["incident"]["statuspages"]), (&json!("updated"), &json!([zoo])));
     assert_eq!(client.get(&path).expect(200).data()["statuspages"], json!([zoo]));
     assert_eq!(
         client.patch(&path, &json!({"statuspage_ids": [null]})).expect(200).data()["statuspages"],
