@@ -15,7 +15,7 @@ mod replay;
 mod tests;
 mod witness;
 
-pub use crate::model::what_if::difference::differing_ms;
+pub use crate::model::what_if::difference::{Comparison, compare};
 pub use crate::model::what_if::incidents::{Case, WouldBe};
 pub use crate::model::what_if::replay::{Break, Known, Replay, Replayed, Told, TooManyLooks};
 pub use crate::model::what_if::witness::{Rhythm, Seen};

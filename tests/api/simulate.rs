@@ -123,6 +123,8 @@ async fn other_settings_tell_another_past() {
 #[case(json!({"settings": {"assigned_probes": ["mars"]}}), "settings.assigned_probes.0", "No active location with the code mars exists.")]
 #[case(json!({"incident_policy": {"down_severity": "bad"}}), "incident_policy.down_severity", "Unknown value. Allowed: minor, major, critical.")]
 #[case(json!({"incident_policy": 3}), "incident_policy", "This value must be an object.")]
+#[case(json!({"settings": {"retires": 1}}), "settings.retires", "Unknown field.")]
+#[case(json!({"incident_policy": {"open_after": 1}}), "incident_policy.open_after", "Unknown field.")]
 #[case(json!({"from": "yesterday"}), "from", "This is not a valid ISO 8601 date or date-time between 1970 and 2200.")]
 #[case(json!({"to": "2199-01-01"}), "to", "This time must not be in the future.")]
 #[case(json!({"from": "2025-02-02", "to": "2025-02-01"}), "to", "This time must be later than from.")]

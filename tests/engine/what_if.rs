@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use watchkeeper::model::history::{CheckRecord, MeasuredStatus, StatusChange};
 use watchkeeper::model::time_range::TimeRange;
-use watchkeeper::model::what_if::{Known, Replay, Rhythm, Seen, differing_ms};
+use watchkeeper::model::what_if::{Known, Replay, Rhythm, Seen, compare};
 
 use crate::facts::START;
 use crate::play::{Played, play};
@@ -116,7 +116,7 @@ fn unchanged_settings_replay_to_what_the_engine_has_recorded() {
         let played = play(&script, &format!("0 watch at={at} retries={retries}; {SECONDS} end"));
         let watching = Watching { at: at.into(), retries, ..Watching::default() };
         let (recorded, replayed) = (played.facts.changes(), replayed(&played, &watching));
-        off_ms += differing_ms(&recorded, &replayed, PERIOD);
+        off_ms += compare(&recorded, &replayed, PERIOD).differing_ms;
         edges += recorded.len();
         if steps(&recorded) == steps(&replayed) {
             exact += 1;

@@ -57,5 +57,5 @@ pub(super) struct Incident {}
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Fidelity {
     pub(super) differing_seconds: f64,
-    pub(super) agreement_percentage: f64,
+    pub(super) agreement_percentage: Option<f64>,
 }

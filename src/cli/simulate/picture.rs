@@ -70,10 +70,12 @@ fn locations(simulation: &Simulation) -> String {
 
 fn trust(simulation: &Simulation) -> String {
     let fidelity = &simulation.fidelity;
+    let Some(agreement) = fidelity.agreement_percentage else {
+        return "Neither the record nor a replay knows anything of this time.".into();
+    };
+    let differing = duration(fidelity.differing_seconds);
     format!(
-        "A replay by the present settings agrees with the record for {:.3} % of the time ({} do not).",
-        fidelity.agreement_percentage,
-        duration(fidelity.differing_seconds)
+        "A replay by the present settings agrees with the record for {agreement:.3} % of the known time ({differing} do not)."
     )
 }
 

@@ -5,17 +5,35 @@ use crate::model::history::{MeasuredStatus, StatusChange};
 use crate::model::time_range::TimeRange;
 use crate::model::verdict::Verdict;
 
-/// Returns the milliseconds of the range in which two lists of status changes, each in order, say different things. Why nothing
-/// is known does not matter.
+/// How two accounts of a time compare, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// The time in which they say different things.
+    pub differing_ms: i64,
+    /// The time in which at least one of them knows a status.
+    pub known_ms: i64,
+}
+
+/// Compares two lists of status changes, each in order, over the range. Why nothing is known does not matter.
 #[must_use]
-pub fn differing_ms(one: &[StatusChange], other: &[StatusChange], range: TimeRange) -> i64 {
+pub fn compare(one: &[StatusChange], other: &[StatusChange], range: TimeRange) -> Comparison {
     let mut edges: Vec<Timestamp> = one.iter().chain(other).map(|change| change.at).collect();
     edges.retain(|at| range.contains(*at));
     edges.extend([range.from, range.to]);
     edges.sort_unstable();
     edges.dedup();
-    let differs = |pair: &&[Timestamp]| verdict_at(one, pair[0]) != verdict_at(other, pair[0]);
-    edges.windows(2).filter(differs).map(|pair| pair[1].ms_since(pair[0])).sum()
+    let mut comparison = Comparison { differing_ms: 0, known_ms: 0 };
+    for pair in edges.windows(2) {
+        let length_ms = pair[1].ms_since(pair[0]);
+        let verdicts = (verdict_at(one, pair[0]), verdict_at(other, pair[0]));
+        if verdicts.0 != verdicts.1 {
+            comparison.differing_ms += length_ms;
+        }
+        if verdicts != (Verdict::Unknown, Verdict::Unknown) {
+            comparison.known_ms += length_ms;
+        }
+    }
+    comparison
 }
 
 fn verdict_at(changes: &[StatusChange], at: Timestamp) -> Verdict {

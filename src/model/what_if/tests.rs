@@ -193,7 +193,12 @@ fn accounts_differ_where_they_say_different_things() {
     let one = [change(0, Up), change(10, Down), change(20, Up), change(30, NoData)];
     let other = [change(-5, Up), change(12, Down), change(19, Up), change(30, Unknown)];
     let range = TimeRange { from: START, to: at(40) };
-    assert_eq!(differing_ms(&one, &other, range), 3_000);
-    assert_eq!(differing_ms(&one, &one, range), 0);
-    assert_eq!(differing_ms(&[], &one, TimeRange { from: START, to: at(5) }), 5_000);
+    let compared = |one: &[StatusChange], other: &[StatusChange], range| {
+        let Comparison { differing_ms, known_ms } = compare(one, other, range);
+        [differing_ms, known_ms]
+    };
+    assert_eq!(compared(&one, &other, range)[0], 3_000);
+    assert_eq!(compared(&one, &one, range)[0], 0);
+    assert_eq!(compared(&[], &one, TimeRange { from: START, to: at(5) }), [5_000, 5_000]);
+    assert_eq!(compared(&[], &[], range), [0, 0]);
 }

@@ -87,7 +87,7 @@ incidents            1          0
 opened after      1.8s          -
 
 3 results: fra (3), lon (0, left out)
-A replay by the present settings agrees with the record for 99.997 % of the time (2s do not).
+A replay by the present settings agrees with the record for 99.997 % of the known time (2s do not).
 ";
     assert_eq!(picture, expected);
 }

@@ -8,7 +8,7 @@ use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::service::OverrideStatus;
 use crate::model::time_range::TimeRange;
 use crate::model::what_if::{
-    Break, Case, Known, Replay, Rhythm, Seen, Told, TooManyLooks, WouldBe, differing_ms,
+    Break, Case, Comparison, Known, Replay, Rhythm, Seen, Told, TooManyLooks, WouldBe, compare,
 };
 use crate::model::window::{Window, WindowKind};
 use crate::stats::uptime::{cover, covers, measured, total};
@@ -19,8 +19,8 @@ pub(super) struct Accounts {
     pub(super) locations: Vec<Location>,
     pub(super) before: Account,
     pub(super) after: Account,
-    /// The milliseconds in which a replay by the present settings says something else than what was recorded.
-    pub(super) differing_ms: i64,
+    /// A replay by the present settings beside what was recorded.
+    pub(super) fidelity: Comparison,
 }
 
 /// A location of which there are results, or which would have looked.
@@ -62,8 +62,8 @@ pub(super) fn accounts(question: &Question, past: &Past) -> Result<Accounts, Too
     let before = recorded(period, past);
     let (after, _) = replayed(question, past, &question.draft)?;
     let (_, present) = replayed(question, past, &question.present)?;
-    let differing_ms = differing_ms(&past.changes, &present, period);
-    Ok(Accounts { period, locations: locations(question, past), before, after, differing_ms })
+    let fidelity = compare(&past.changes, &present, period);
+    Ok(Accounts { period, locations: locations(question, past), before, after, fidelity })
 }
 
 fn recorded(period: TimeRange, past: &Past) -> Account {

@@ -25,6 +25,33 @@ use crate::store::{incident_policies, tags};
 
 /// The longest period.
 const DAYS_MAX: i64 = 31;
+/// The settings of a service, as clients name them.
+const SETTINGS: [&str; 10] = [
+    "interval_seconds",
+    "timeout_seconds",
+    "retries",
+    "assigned_probes",
+    "probe_roles",
+    "config",
+    "confirmation",
+    "recovery_checks",
+    "flapping_changes",
+    "flapping_minutes",
+];
+/// The fields of an incident policy; the last three play no part here.
+const POLICY_FIELDS: [&str; 11] = [
+    "open_after_seconds",
+    "resolve_after_seconds",
+    "down_severity",
+    "degraded_severity",
+    "unstable_severity",
+    "publish",
+    "group_by",
+    "group_window_seconds",
+    "name",
+    "position",
+    "tag_id",
+];
 /// The longest time before the period that is played as well, so that it begins in the right state.
 const LEAD_MAX_MS: i64 = DAY_MS;
 
@@ -66,7 +93,10 @@ pub(super) async fn read(
     let period = read_period(&fields, state.now());
     let settings = read_settings((state, caller, service), &fields, stored, &errors);
     let draft_rules = match fields.skippable("incident_policy") {
-        Some(field) => field.object().map(|members| read_rules(&members, &rules.clone().unwrap_or_default())),
+        Some(field) => field.object().map(|members| {
+            members.refuse_unknown(&POLICY_FIELDS);
+            read_rules(&members, &rules.clone().unwrap_or_default())
+        }),
         None => rules.clone(),
     };
     let found = errors.into_inner();
@@ -133,6 +163,10 @@ fn read_settings(
     errors: &Errors,
 ) -> Option<Settings> {
     let Some(sent) = fields.skippable("settings") else { return Some(stored.clone()) };
+    // An update passes over what it does not know; here the answer would be that it changes nothing.
+    if let Some(members) = sent.value().as_object() {
+        Fields::new(members, "settings", errors).refuse_unknown(&SETTINGS);
+    }
     let written = Written { state, caller, id: service.id, check_type: service.check_type };
     let settings =
         merge_settings(written, sent.value(), Some(stored)).map_err(|found| errors.extend(found)).ok()?;

@@ -11,7 +11,7 @@ use crate::http::v1::simulations::account::{Account, Accounts, Location};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::incident::Severity;
 use crate::model::time_range::TimeRange;
-use crate::model::what_if::WouldBe;
+use crate::model::what_if::{Comparison, WouldBe};
 
 /// Status changes that are listed of one account.
 const CHANGES_MAX: usize = 5_000;
@@ -113,15 +113,15 @@ struct IncidentView {
 struct FidelityView {
     #[schema(schema_with = differing)]
     differing_seconds: f64,
-    #[schema(schema_with = agreement)]
-    agreement_percentage: f64,
+    #[schema(schema_with = agreement, required)]
+    agreement_percentage: Option<f64>,
 }
 
 impl<'a> SimulationView<'a> {
     /// The view of these accounts.
     pub(super) fn of(accounts: &'a Accounts) -> Self {
         let TimeRange { from, to } = accounts.period;
-        let length_ms = to.ms_since(from).max(1);
+        let Comparison { differing_ms, known_ms } = accounts.fidelity;
         Self {
             period: PeriodView { from, to },
             results: accounts.locations.iter().map(|location| location.results).sum(),
@@ -129,8 +129,8 @@ impl<'a> SimulationView<'a> {
             before: AccountView::of(&accounts.before),
             after: AccountView::of(&accounts.after),
             fidelity: FidelityView {
-                differing_seconds: in_seconds(accounts.differing_ms),
-                agreement_percentage: percent(length_ms - accounts.differing_ms, length_ms),
+                differing_seconds: in_seconds(differing_ms),
+                agreement_percentage: (known_ms > 0).then(|| percent(known_ms - differing_ms, known_ms)),
             },
         }
     }
@@ -229,5 +229,5 @@ fn differing() -> Shape {
 }
 
 fn agreement() -> Shape {
-    number().percent()
+    percent_or_null().says("Of the time in which either of them knows a status; null when neither does.")
 }
