@@ -8,31 +8,30 @@ pub mod audience;
 pub mod fact;
 mod numbers;
 pub mod tail;
+mod telling;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use futures_util::{StreamExt as _, stream};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, broadcast, watch};
 
 use crate::clock::Timestamp;
 use crate::config::limits::EventLimits;
 use crate::events::audience::{Audience, Round, Tell};
 use crate::events::fact::{Cursor, Fact};
+use crate::events::telling::Telling;
 use crate::model::access::Token;
 use crate::telemetry::{Collect, Exposition};
 
 /// The time that the tail may take to begin.
 const BEGINNING: Duration = Duration::from_secs(3);
-/// Audiences told at the same time.
-const AT_A_TIME: usize = 4;
 
 /// The reason why somebody may not listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// The organisation has as many listeners as it may have.
+    /// The organisation has as many listeners as it may have, or these want too many different things.
     #[error("the organisation has too many listeners")]
     Organisation,
     /// This process has as many as it may have, stops, or cannot read what happens.
@@ -48,8 +47,7 @@ pub struct Hub {
     /// True while the tail reads.
     is_read: watch::Sender<bool>,
     wanted: Notify,
-    /// How far everybody has been told who is not behind.
-    told: Mutex<Cursor>,
+    telling: Telling,
     replays: Option<Semaphore>,
     sent: AtomicU64,
     cut_off: AtomicU64,
@@ -117,23 +115,26 @@ impl Hub {
         if listening.is_closed || listening.count >= self.limits.listeners {
             return Err(Refused::Process);
         }
-        let of_organisation = listening.of_organisation.entry(token.organisation).or_default();
-        if *of_organisation >= self.limits.listeners_per_organisation {
+        let of_organisation = listening.of_organisation.get(&token.organisation).copied().unwrap_or_default();
+        let known = listening.audiences.get(&key).and_then(Weak::upgrade);
+        let has_room = known.is_some()
+            || listening.audiences_of(token.organisation).len() < self.limits.audiences_per_organisation;
+        if of_organisation >= self.limits.listeners_per_organisation || !has_room {
             return Err(Refused::Organisation);
         }
-        *of_organisation += 1;
+        listening.of_organisation.insert(token.organisation, of_organisation + 1);
         listening.count += 1;
+        let audience = known.unwrap_or_else(|| {
+            let waiting = self.limits.rounds_waiting;
+            let audience = Arc::new(Audience::new(token.organisation, teller(), waiting));
+            listening.audiences.insert(key, Arc::downgrade(&audience));
+            audience
+        });
         let known = listening.tokens.get(&token.key).and_then(Weak::upgrade);
         let life = known.filter(|life| life.token == *token).unwrap_or_else(|| {
             let life = Arc::new(Life { token: token.clone(), is_over: watch::Sender::new(false) });
             listening.tokens.insert(token.key, Arc::downgrade(&life));
             life
-        });
-        let audience = listening.audiences.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| {
-            let waiting = self.limits.rounds_waiting;
-            let audience = Arc::new(Audience::new(token.organisation, teller(), waiting));
-            listening.audiences.insert(key, Arc::downgrade(&audience));
-            audience
         });
         drop(listening);
         let (rounds, is_over) = (audience.subscribe(), life.is_over.subscribe());
@@ -174,12 +175,8 @@ impl Hub {
         listening.audiences.values().filter_map(Weak::upgrade).collect()
     }
 
-    fn note_told(&self, cursor: Cursor) {
-        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = cursor;
-    }
-
     fn begin(&self, cursor: Cursor) {
-        self.note_told(cursor);
+        self.telling.begin(cursor);
         self.is_read.send_replace(true);
     }
 
@@ -200,18 +197,26 @@ impl Hub {
         }
     }
 
-    /// Tells everybody, each what it may see and wants.
-    async fn tell(&self, facts: &[Fact]) {
+    /// Has everybody told, each what it may see and wants; nobody is waited for.
+    fn tell(&self, facts: Vec<Fact>, then: Cursor) {
+        let listening: HashSet<i64> = self.audiences().iter().map(|audience| audience.organisation).collect();
         let mut by_organisation: HashMap<i64, Vec<Fact>> = HashMap::new();
-        for fact in facts {
-            by_organisation.entry(fact.organisation).or_default().push(fact.clone());
+        for fact in facts.into_iter().filter(|fact| listening.contains(&fact.organisation)) {
+            by_organisation.entry(fact.organisation).or_default().push(fact);
         }
-        let audiences = self.audiences();
-        let told = audiences.iter().filter_map(|audience| {
-            let facts = by_organisation.get(&audience.organisation)?;
-            Some(audience.tell(facts))
-        });
-        stream::iter(told).for_each_concurrent(AT_A_TIME, |told| told).await;
+        for organisation in self.telling.add(by_organisation, then) {
+            tracing::warn!(organisation, "too many events wait; whoever listens has to come again");
+            self.audiences_of(organisation).iter().for_each(|audience| audience.cut_off());
+        }
+    }
+
+    /// Tells what waits, until the future is dropped.
+    async fn tell_on(&self) {
+        self.telling.run(|organisation| self.audiences_of(organisation)).await;
+    }
+
+    fn audiences_of(&self, organisation: i64) -> Vec<Arc<Audience>> {
+        self.listening().audiences_of(organisation)
     }
 
     /// Ends all streams: something was missed, which is read when they come again.
@@ -227,6 +232,13 @@ impl Hub {
                 life.is_over.send_replace(true);
             }
         }
+    }
+}
+
+impl Listening {
+    fn audiences_of(&self, organisation: i64) -> Vec<Arc<Audience>> {
+        let audiences = self.audiences.values().filter_map(Weak::upgrade);
+        audiences.filter(|audience| audience.organisation == organisation).collect()
     }
 }
 
@@ -250,7 +262,7 @@ impl Listener {
     #[must_use]
     pub fn told(&self) -> Option<Cursor> {
         // First the position: what is told afterwards waits.
-        let cursor = *self.hub.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let cursor = self.hub.telling.told(self.audience.organisation);
         self.rounds.is_empty().then_some(cursor)
     }
 

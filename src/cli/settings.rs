@@ -202,6 +202,14 @@ struct EventFlags {
         value_name = "N"
     )]
     listeners: Option<String>,
+    /// Different filters, sights and languages that the streams of one organisation may have at a time
+    #[arg(
+        id = "events.audiences_per_organisation",
+        long = "events-audiences-per-organisation",
+        env = "WATCHKEEPER_EVENTS__AUDIENCES_PER_ORGANISATION",
+        value_name = "N"
+    )]
+    audiences_per_organisation: Option<String>,
 }
 
 // `[compaction]`.

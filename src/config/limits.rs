@@ -161,6 +161,9 @@ pub struct EventLimits {
     /// Streams at a time, at this process; one more is refused with 503.
     #[serde(deserialize_with = "rule::amount")]
     pub listeners: usize,
+    /// Different filters, sights and languages among the streams of one organisation; one more is refused with 429.
+    #[serde(deserialize_with = "rule::amount")]
+    pub audiences_per_organisation: usize,
     /// Rounds of events, ten a second at most, that wait for a client; one that is further behind is cut off.
     #[serde(skip)]
     pub rounds_waiting: usize,
@@ -171,7 +174,13 @@ pub struct EventLimits {
 
 impl Default for EventLimits {
     fn default() -> Self {
-        Self { listeners_per_organisation: 2_000, listeners: 5_000, rounds_waiting: 64, replays: 4 }
+        Self {
+            listeners_per_organisation: 2_000,
+            listeners: 5_000,
+            audiences_per_organisation: 100,
+            rounds_waiting: 64,
+            replays: 4,
+        }
     }
 }
 

@@ -96,6 +96,14 @@ impl<'a> Tail<'a> {
     /// Tells what happens until nobody listens.
     async fn follow(&mut self, hub: &Hub) {
         hub.begin(self.cursor());
+        tokio::select! {
+            () = self.read(hub) => {}
+            () = hub.tell_on() => {}
+        }
+    }
+
+    /// Reads what happens until nobody listens. Nobody is waited for.
+    async fn read(&mut self, hub: &Hub) {
         let mut ticks = tokio::time::interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut looks, mut is_failing) = (0_u32, false);
@@ -111,10 +119,7 @@ impl<'a> Tail<'a> {
             let facts = self.round().await;
             let was_failing = std::mem::replace(&mut is_failing, facts.is_err());
             match facts {
-                Ok(facts) => {
-                    hub.tell(&facts).await;
-                    hub.note_told(self.cursor());
-                }
+                Ok(facts) => hub.tell(facts, self.cursor()),
                 Err(error) if !was_failing => tracing::warn!(%error, "events cannot be read; they wait"),
                 Err(_) => {}
             }

@@ -1,0 +1,206 @@
+//! What waits to be told, by organisation. The tail puts it here and reads on; organisations are told side by side.
+//!
+//! An organisation that takes long delays itself alone: what happens to it meanwhile is told together, and when too much waits its
+//! streams end. An audience that takes too long loses its own. How far everybody has been told is known here as well.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::stream::{FuturesUnordered, StreamExt as _, iter};
+use tokio::sync::Notify;
+
+use crate::events::audience::Audience;
+use crate::events::fact::{Cursor, Fact};
+
+/// The time in which an audience must have been told.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Audiences of an organisation told at the same time.
+const AT_A_TIME: usize = 2;
+/// Events of an organisation that wait while it is told earlier ones.
+const WAITING: usize = 20_000;
+
+/// What waits to be told.
+#[derive(Default)]
+pub(super) struct Telling {
+    state: Mutex<State>,
+    added: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    /// How far everybody has been told for whom nothing waits.
+    told: Cursor,
+    behind: HashMap<i64, Behind>,
+}
+
+/// An organisation for which something waits, or which is being told.
+struct Behind {
+    told: Cursor,
+    facts: Vec<Fact>,
+    /// How far it has been told when that has been told.
+    then: Cursor,
+    is_being_told: bool,
+}
+
+/// What an organisation is told at a time.
+struct Batch {
+    organisation: i64,
+    facts: Vec<Fact>,
+    then: Cursor,
+}
+
+impl Telling {
+    /// Forgets what waits: everything up to this position has been told.
+    pub(super) fn begin(&self, told: Cursor) {
+        *self.state() = State { told, behind: HashMap::new() };
+    }
+
+    /// How far this organisation has been told.
+    pub(super) fn told(&self, organisation: i64) -> Cursor {
+        let state = self.state();
+        state.behind.get(&organisation).map_or(state.told, |behind| behind.told)
+    }
+
+    /// Puts down what is to be told, and how far everybody has been told then. Returns the organisations for which too
+    /// much waits: it is not told.
+    pub(super) fn add(&self, facts: HashMap<i64, Vec<Fact>>, then: Cursor) -> Vec<i64> {
+        let mut too_slow = Vec::new();
+        let mut state = self.state();
+        let told = std::mem::replace(&mut state.told, then);
+        for (organisation, facts) in facts {
+            let new = Behind { told, facts: Vec::new(), then, is_being_told: false };
+            let behind = state.behind.entry(organisation).or_insert(new);
+            if behind.is_being_told && behind.facts.len() + facts.len() > WAITING {
+                behind.facts = Vec::new();
+                too_slow.push(organisation);
+            } else {
+                behind.facts.extend(facts);
+            }
+        }
+        for behind in state.behind.values_mut() {
+            behind.then = then;
+        }
+        drop(state);
+        self.added.notify_one();
+        too_slow
+    }
+
+    /// Tells it, until the future is dropped.
+    pub(super) async fn run(&self, audiences: impl Fn(i64) -> Vec<Arc<Audience>>) {
+        let mut rounds = FuturesUnordered::new();
+        loop {
+            for batch in self.take() {
+                let audiences = audiences(batch.organisation);
+                rounds.push(async move {
+                    tell(&audiences, &batch.facts).await;
+                    self.note_told(batch.organisation, batch.then);
+                });
+            }
+            tokio::select! {
+                () = self.added.notified() => {}
+                Some(()) = rounds.next() => {}
+            }
+        }
+    }
+
+    fn take(&self) -> Vec<Batch> {
+        let mut state = self.state();
+        let idle = state.behind.iter_mut().filter(|(_, behind)| !behind.is_being_told);
+        idle.map(|(organisation, behind)| {
+            behind.is_being_told = true;
+            let facts = std::mem::take(&mut behind.facts);
+            Batch { organisation: *organisation, facts, then: behind.then }
+        })
+        .collect()
+    }
+
+    fn note_told(&self, organisation: i64, told: Cursor) {
+        let mut state = self.state();
+        let waits = state.behind.get_mut(&organisation).is_some_and(|behind| {
+            behind.told = told;
+            behind.is_being_told = false;
+            !behind.facts.is_empty()
+        });
+        if !waits {
+            state.behind.remove(&organisation);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells each audience what it may see and wants. One that takes too long comes again.
+async fn tell(audiences: &[Arc<Audience>], facts: &[Fact]) {
+    iter(audiences)
+        .for_each_concurrent(AT_A_TIME, |audience| async move {
+            if tokio::time::timeout(PATIENCE, audience.tell(facts)).await.is_err() {
+                tracing::warn!(organisation = audience.organisation, "events took too long to be told");
+                audience.cut_off();
+            }
+        })
+        .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::audience::{Tell, Told, Words};
+    use crate::events::fact::What;
+    use crate::id::Id;
+    use crate::model::event::{Act, Kind};
+    use crate::store::events::Event;
+
+    /// Words everything after this time.
+    struct After(Duration);
+
+    impl Tell for After {
+        fn tell<'a>(&'a self, facts: &'a [Fact]) -> Words<'a> {
+            Box::pin(async move {
+                tokio::time::sleep(self.0).await;
+                let told = |fact: &Fact| Told { origin: fact.what.origin(), text: "event".into() };
+                Ok(facts.iter().map(told).collect())
+            })
+        }
+    }
+
+    fn happened(organisations: [i64; 2], cursor: Cursor) -> HashMap<i64, Vec<Fact>> {
+        let fact = |organisation| {
+            let (number, subject) = (cursor.event, Id::random());
+            let (kind, act, services) = (Kind::Incident, Act::Created, Vec::new());
+            let what = What::Event(Event { number, organisation, kind, act, subject, services });
+            (organisation, vec![Fact { organisation, cursor, what }])
+        };
+        organisations.map(fact).into()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_organisation_that_takes_long_delays_and_loses_itself_alone() {
+        let telling = Telling::default();
+        let audience = |organisation, seconds| {
+            let teller = Box::new(After(Duration::from_secs(seconds)));
+            Arc::new(Audience::new(organisation, teller, 64))
+        };
+        let (slow, quick) = (audience(1, 3_600), audience(2, 0));
+        let (mut of_slow, mut of_quick) = (slow.subscribe(), quick.subscribe());
+        let all = [slow, quick];
+        let of = |organisation| all.iter().filter(|one| one.organisation == organisation).cloned().collect();
+        let listen = async {
+            for event in 1..=3 {
+                let cursor = Cursor { event, ..Cursor::default() };
+                assert_eq!(telling.add(happened([1, 2], cursor), cursor), [0; 0]);
+                let round = of_quick.recv().await.unwrap().expect("it is told at once");
+                assert_eq!(round.events(), 1);
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                assert_eq!((telling.told(1).event, telling.told(2).event), (0, event));
+            }
+            assert!(of_slow.recv().await.unwrap().is_none(), "its streams end");
+        };
+        tokio::select! {
+            () = telling.run(of) => {}
+            () = listen => {}
+        }
+    }
+}
