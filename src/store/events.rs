@@ -68,6 +68,50 @@ pub async fn newest(connection: &impl ConnectionTrait) -> Result<i64, MainError>
     Ok(newest.into_tuple().one(connection).await?.unwrap_or_default())
 }
 
+/// The services that these incidents and maintenances of an organisation concern now, each with what it belongs to.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn concerned(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    (kind, subjects): (Kind, &[Id]),
+) -> Result<Vec<(Id, ServiceKey)>, MainError> {
+    let mut found = Vec::new();
+    for some in subjects.chunks(AT_ONCE) {
+        let ids = some.iter().map(Id::as_str);
+        let (these, links): (Vec<(i64, String)>, Vec<(i64, ServiceKey)>) = match kind {
+            Kind::Incident => {
+                use incident::{Column, Entity};
+                let these = Entity::find().select_only().columns([Column::Id, Column::PublicId]);
+                let these = these.filter(Column::OrganisationId.eq(organisation));
+                let these = these.filter(Column::PublicId.is_in(ids)).into_tuple().all(connection).await?;
+                let links = links_of_incidents(connection, keys(&these)).await?;
+                (these, links)
+            }
+            Kind::Maintenance => {
+                use maintenance::{Column, Entity};
+                let these = Entity::find().select_only().columns([Column::Id, Column::PublicId]);
+                let these = these.filter(Column::OrganisationId.eq(organisation));
+                let these = these.filter(Column::PublicId.is_in(ids)).into_tuple().all(connection).await?;
+                let links = links_of_maintenances(connection, keys(&these)).await?;
+                (these, links)
+            }
+        };
+        let ids: HashMap<i64, String> = these.into_iter().collect();
+        for (key, service) in links {
+            let Some(id) = ids.get(&key) else { continue };
+            let corrupt = |_| MainError::corrupt("event", id, &"its id has not the form of one");
+            found.push((id.parse().map_err(corrupt)?, service));
+        }
+    }
+    Ok(found)
+}
+
+fn keys(rows: &[(i64, String)]) -> impl Iterator<Item = i64> {
+    rows.iter().map(|(key, _)| *key)
+}
+
 /// Notes when events were found first, and removes those that were found too long ago; how many those were. `now` is
 /// trusted.
 ///
@@ -103,10 +147,7 @@ pub(super) async fn of_incidents(
         .order_by_asc(incident::Column::Id);
     let subjects: Vec<Subject> = subjects.into_tuple().all(connection).await?;
     for some in subjects.chunks(AT_ONCE) {
-        use incident_service::{Column, Entity};
-        let links = Entity::find().select_only().columns([Column::IncidentId, Column::ServiceId]);
-        let links = links.filter(Column::IncidentId.is_in(some.iter().map(|(key, ..)| *key)));
-        let links = links.order_by_asc(Column::ServiceId).into_tuple().all(connection).await?;
+        let links = links_of_incidents(connection, some.iter().map(|(key, ..)| *key)).await?;
         note(connection, (Kind::Incident, act), some, links).await?;
     }
     Ok(())
@@ -129,10 +170,7 @@ pub(super) async fn of_maintenances(
         .order_by_asc(maintenance::Column::Id);
     let subjects: Vec<Subject> = subjects.into_tuple().all(connection).await?;
     for some in subjects.chunks(AT_ONCE) {
-        use maintenance_service::{Column, Entity};
-        let links = Entity::find().select_only().columns([Column::MaintenanceId, Column::ServiceId]);
-        let links = links.filter(Column::MaintenanceId.is_in(some.iter().map(|(key, ..)| *key)));
-        let links = links.order_by_asc(Column::ServiceId).into_tuple().all(connection).await?;
+        let links = links_of_maintenances(connection, some.iter().map(|(key, ..)| *key)).await?;
         note(connection, (Kind::Maintenance, act), some, links).await?;
     }
     Ok(())
@@ -150,6 +188,26 @@ pub(super) async fn of_linked_to_page(connection: &impl ConnectionTrait, page: i
     linked.and_where(maintenance_statuspage::Column::StatuspageId.eq(page));
     let these = Condition::all().add(maintenance::Column::Id.in_subquery(linked));
     of_maintenances(connection, Act::Updated, these).await
+}
+
+async fn links_of_incidents(
+    connection: &impl ConnectionTrait,
+    incidents: impl Iterator<Item = i64>,
+) -> Result<Vec<(i64, ServiceKey)>, MainError> {
+    use incident_service::{Column, Entity};
+    let links = Entity::find().select_only().columns([Column::IncidentId, Column::ServiceId]);
+    let links = links.filter(Column::IncidentId.is_in(incidents)).order_by_asc(Column::ServiceId);
+    Ok(links.into_tuple().all(connection).await?)
+}
+
+async fn links_of_maintenances(
+    connection: &impl ConnectionTrait,
+    maintenances: impl Iterator<Item = i64>,
+) -> Result<Vec<(i64, ServiceKey)>, MainError> {
+    use maintenance_service::{Column, Entity};
+    let links = Entity::find().select_only().columns([Column::MaintenanceId, Column::ServiceId]);
+    let links = links.filter(Column::MaintenanceId.is_in(maintenances)).order_by_asc(Column::ServiceId);
+    Ok(links.into_tuple().all(connection).await?)
 }
 
 /// Key, id and organisation of an incident or a maintenance.

@@ -2,7 +2,7 @@
 //!
 //! What may be seen is looked at when it is told, not when the client came.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -18,10 +18,11 @@ use crate::http::v1::events::view::{IncidentEventView, MaintenanceEventView, Res
 use crate::http::v1::events::wanted::Wanted;
 use crate::http::v1::state::AppState;
 use crate::http::v1::{incidents, maintenances};
+use crate::id::Id;
 use crate::model::event::{Act, Kind, Type};
 use crate::model::history::{CheckRecord, StoredCheck};
 use crate::model::service::{NamedService, ServiceKey};
-use crate::store::events::Event;
+use crate::store::events::{self, Event};
 use crate::store::{Reader, selected};
 
 /// Words what happens.
@@ -54,10 +55,14 @@ impl Teller {
     }
 
     async fn words(&self, facts: &[&Fact]) -> Result<Vec<Told>, ApiError> {
+        let concerned = self.concerned(facts).await?;
         let mut keys: Vec<ServiceKey> = facts.iter().flat_map(|fact| fact.what.services()).copied().collect();
+        keys.extend(concerned.iter().map(|(_, service)| service));
         keys.sort_unstable();
         keys.dedup();
         let services = self.selected(&keys).await?;
+        let is_chosen = |(_, service): &&(Id, ServiceKey)| services.contains_key(service);
+        let chosen: HashSet<Id> = concerned.iter().filter(is_chosen).map(|(subject, _)| *subject).collect();
         let mut told = Vec::new();
         for fact in facts {
             let words = match &fact.what {
@@ -67,6 +72,7 @@ impl Teller {
                 What::Result(result) => services
                     .get(&result.service)
                     .map(|service| (Type::Result, to_text(&ResultView::of(&stored(result), service)))),
+                What::Event(event) if self.passes_over(event, &chosen) => None,
                 What::Event(event) => match self.event(event, &services).await {
                     // One that cannot be shown keeps nobody from the others.
                     Err(ApiError::Internal(error)) => {
@@ -82,6 +88,31 @@ impl Teller {
             }
         }
         Ok(told)
+    }
+
+    /// The services that incidents and maintenances concern now, if that decides what is told: asked once, before one is
+    /// read whole.
+    async fn concerned(&self, facts: &[&Fact]) -> Result<Vec<(Id, ServiceKey)>, ApiError> {
+        let mut concerned = Vec::new();
+        if self.wanted.selection.is_everything() {
+            return Ok(concerned);
+        }
+        for kind in [Kind::Incident, Kind::Maintenance] {
+            let subjects = facts.iter().filter_map(|fact| match &fact.what {
+                What::Event(event) if event.kind == kind && event.act != Act::Deleted => Some(event.subject),
+                _ => None,
+            });
+            let subjects: Vec<Id> = subjects.collect();
+            let organisation = self.caller.sight().organisation();
+            concerned.extend(events::concerned(self.main(), organisation, (kind, &subjects)).await?);
+        }
+        Ok(concerned)
+    }
+
+    /// Returns true for one that concerns no service that is asked for.
+    fn passes_over(&self, event: &Event, chosen: &HashSet<Id>) -> bool {
+        let is_there = event.act != Act::Deleted;
+        is_there && !self.wanted.selection.is_everything() && !chosen.contains(&event.subject)
     }
 
     /// Those of these services that the caller sees and asks for.
