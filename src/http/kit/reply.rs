@@ -3,9 +3,13 @@
 //! It is a plain value until the gate renders it, so that it can be stored and repeated. The headers of every
 //! response (contract 1.12) are the gate's.
 
+use std::convert::Infallible;
+
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use bytes::Bytes;
+use futures_util::stream::empty;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -149,7 +153,8 @@ impl Reply {
                 response.content_type("text/event-stream");
                 match stream.take() {
                     Some(chunks) => response.streaming(chunks),
-                    None => response.finish(),
+                    // A body without a length, of which a client that asks for the head is sent nothing.
+                    None => response.streaming(empty::<Result<Bytes, Infallible>>()),
                 }
             }
             ReplyBody::Json(_) | ReplyBody::Text(_) => {

@@ -47,7 +47,11 @@ impl Wanted {
             caller.require(Permission::StatuspagesView)?;
         }
         let service = read_id(query, "service_id", &mut errors);
-        let tag = query.narrowing("tag", &mut errors).map(str::parse);
+        let tag = query.single("tag", &mut errors);
+        if tag == Some("") {
+            errors.add("tag", FieldRule::Required);
+        }
+        let tag = tag.map(str::parse);
         let selects_nothing = matches!(tag, Some(Err(_)));
         let selection = Selection { service, tag: tag.and_then(Result::ok), statuspage: page };
         errors.into_result(Self { types, selection, selects_nothing }).map_err(ApiError::Fields)
@@ -65,12 +69,14 @@ impl Wanted {
 }
 
 fn read_types(query: &Query, caller: &Caller, errors: &mut FieldErrors) -> Result<Vec<Type>, ApiError> {
-    let items = query.list("types").filter(|items| !items.is_empty());
-    let Some(items) = items else {
+    let Some(items) = query.list("types") else {
         let may = |kind: &Type| caller.require(needed(*kind)).is_ok();
         let types: Vec<Type> = Type::ALL.into_iter().filter(may).collect();
         return if types.is_empty() { Err(ApiError::Forbidden(ONE_OF[0])) } else { Ok(types) };
     };
+    if items.is_empty() {
+        errors.add("types", FieldRule::Required);
+    }
     let mut types = Vec::new();
     for item in items {
         match item.text.parse::<Type>() {
@@ -79,12 +85,13 @@ fn read_types(query: &Query, caller: &Caller, errors: &mut FieldErrors) -> Resul
         }
     }
     types.sort_unstable_by_key(|kind| *kind as u8);
+    types.dedup();
     types.iter().try_for_each(|kind| caller.require(needed(*kind)))?;
     Ok(types)
 }
 
 fn read_id(query: &Query, name: &'static str, errors: &mut FieldErrors) -> Option<Id> {
-    let id = query.narrowing(name, errors)?.parse().ok();
+    let id = query.single(name, errors)?.parse().ok();
     if id.is_none() {
         errors.add(name, FieldRule::IdForm);
     }
