@@ -8,8 +8,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The time after which every smaller number is visible, or never will be.
-const OVERLAP: Duration = Duration::from_secs(5);
+/// The time after which every smaller number is taken to be visible, or never will be. A row gets its number in one of the last
+/// statements of its transaction; one statement may take 30 s, of which 5 s for each lock, before PostgreSQL ends it, and the
+/// commit comes after that.
+const OVERLAP: Duration = Duration::from_secs(60);
+/// Numbers before the newest that are looked at for some that are not visible yet.
+pub(super) const BEHIND: i64 = 500;
 
 /// How far it has been read.
 #[derive(Debug)]
@@ -25,8 +29,19 @@ pub(super) struct Numbers {
 
 impl Numbers {
     /// Reads behind this number.
-    pub(super) const fn behind(number: i64, is_shared: bool) -> Self {
-        Self { settled: number, seen: BTreeSet::new(), marks: VecDeque::new(), is_shared }
+    pub(super) const fn behind(number: i64) -> Self {
+        Self { settled: number, seen: BTreeSet::new(), marks: VecDeque::new(), is_shared: false }
+    }
+
+    /// Reads behind the newest of these, which are all that are visible behind `start`, and what is missing among them if it
+    /// comes late.
+    pub(super) fn among(start: i64, visible: impl IntoIterator<Item = i64>) -> Self {
+        let mut seen: BTreeSet<i64> = visible.into_iter().collect();
+        let mut settled = start;
+        while seen.remove(&(settled + 1)) {
+            settled += 1;
+        }
+        Self { settled, seen, marks: VecDeque::new(), is_shared: true }
     }
 
     /// Every row up to this number has been read.
@@ -73,22 +88,33 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_number_that_comes_late_is_read_and_none_is_read_twice() {
-        let mut numbers = Numbers::behind(10, true);
+        let mut numbers = Numbers::among(10, []);
         assert!(numbers.note(11) && numbers.note(13) && !numbers.note(11));
         numbers.settle(Instant::now());
-        tokio::time::advance(Duration::from_secs(3)).await;
+        tokio::time::advance(OVERLAP / 2).await;
         assert!(numbers.note(12), "it has become visible late");
         numbers.settle(Instant::now());
         assert_eq!(numbers.settled(), 10);
-        tokio::time::advance(Duration::from_secs(3)).await;
+        tokio::time::advance(OVERLAP / 2).await;
         numbers.settle(Instant::now());
         assert_eq!(numbers.settled(), 13);
         assert!(!numbers.note(12) && numbers.note(14));
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn what_was_on_its_way_when_reading_began_is_read() {
+        let mut numbers = Numbers::among(10, [11, 12, 14]);
+        assert_eq!(numbers.settled(), 12, "13 may still come");
+        assert!(!numbers.is_news(14) && numbers.is_news(13) && numbers.is_news(15));
+        numbers.settle(Instant::now());
+        tokio::time::advance(OVERLAP).await;
+        numbers.settle(Instant::now());
+        assert_eq!(numbers.settled(), 14);
+    }
+
     #[test]
     fn where_one_process_writes_every_number_settles_at_once() {
-        let mut numbers = Numbers::behind(0, false);
+        let mut numbers = Numbers::behind(0);
         assert!(numbers.note(1) && numbers.note(2));
         assert_eq!(numbers.settled(), 2);
     }

@@ -14,7 +14,7 @@ use crate::clock::guard::ClockGuard;
 use crate::engine::aggregator::Batch;
 use crate::events::Hub;
 use crate::events::fact::{Cursor, Fact, What};
-use crate::events::numbers::Numbers;
+use crate::events::numbers::{BEHIND, Numbers};
 use crate::feed::News;
 use crate::model::event::Act;
 use crate::model::history::CheckRecord;
@@ -82,15 +82,19 @@ impl<'a> Tail<'a> {
         let is_shared = main.changes().is_none();
         let at_ms = sources.guard.now().ms();
         let batches = sources.news.batches();
-        Ok(Self {
-            changes: Numbers::behind(feed::newest(history.reader(), Partitions::ALL).await?, is_shared),
-            events: Numbers::behind(events::newest(main.reader()).await?, is_shared),
-            batches,
-            results: Vec::new(),
-            at_ms,
-            owners: HashMap::new(),
-            sources,
-        })
+        let change = feed::newest(history.reader(), Partitions::ALL).await?;
+        let event = events::newest(main.reader()).await?;
+        let (changes, events) = if is_shared {
+            let (change, event) = ((change - BEHIND).max(0), (event - BEHIND).max(0));
+            let changes = changes_after(&sources.databases, change).await?;
+            let events = events_after(&sources.databases, event).await?;
+            let changes = changes.iter().map(|change| change.number);
+            let events = events.iter().map(|event| event.number);
+            (Numbers::among(change, changes), Numbers::among(event, events))
+        } else {
+            (Numbers::behind(change), Numbers::behind(event))
+        };
+        Ok(Self { changes, events, batches, results: Vec::new(), at_ms, owners: HashMap::new(), sources })
     }
 
     /// Tells what happens until nobody listens.
@@ -150,20 +154,8 @@ impl<'a> Tail<'a> {
 
     async fn round(&mut self) -> Result<Vec<Fact>, StoreError> {
         let now_ms = self.sources.guard.now().ms();
-        let history = self.sources.databases.history.reader();
-        let main = self.sources.databases.main.reader();
-        let changes = all_after(
-            self.changes.settled(),
-            |number| feed::after(history, number, Partitions::ALL, AT_ONCE),
-            |change: &NumberedChange| change.number,
-        )
-        .await?;
-        let happened = all_after(
-            self.events.settled(),
-            |number| events::after(main, number, AT_ONCE),
-            |event: &Event| event.number,
-        )
-        .await?;
+        let changes = changes_after(&self.sources.databases, self.changes.settled()).await?;
+        let happened = events_after(&self.sources.databases, self.events.settled()).await?;
         let of_changes = changes.iter().map(|change| change.change.service);
         let of_results = self.results.iter().map(|result| result.service);
         let unknown: HashSet<ServiceKey> =
@@ -226,6 +218,17 @@ impl<'a> Tail<'a> {
         hub.end_all_but(&valid, self.sources.guard.judged_now().best);
         Ok(())
     }
+}
+
+async fn changes_after(databases: &Databases, number: i64) -> Result<Vec<NumberedChange>, StoreError> {
+    let history = databases.history.reader();
+    let read = |number| feed::after(history, number, Partitions::ALL, AT_ONCE);
+    Ok(all_after(number, read, |change: &NumberedChange| change.number).await?)
+}
+
+async fn events_after(databases: &Databases, number: i64) -> Result<Vec<Event>, StoreError> {
+    let main = databases.main.reader();
+    Ok(all_after(number, |number| events::after(main, number, AT_ONCE), |event: &Event| event.number).await?)
 }
 
 /// Every row behind a number, page by page.
