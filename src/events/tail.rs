@@ -26,6 +26,8 @@ use crate::store::{Databases, MainError, StoreError, services, tokens};
 
 /// The interval between two looks.
 const EVERY: Duration = Duration::from_millis(100);
+/// The pause after which it is tried again to begin.
+const RETRY: Duration = Duration::from_secs(1);
 /// Looks between two looks at the tokens of listeners.
 const TOKENS_EVERY: u32 = 20;
 /// Rows read in one statement.
@@ -51,13 +53,18 @@ pub async fn run(hub: Arc<Hub>, sources: Sources) {
     // Those who listened to an earlier tail, which has died, come again.
     hub.is_read.send_replace(false);
     hub.cut_off_all();
+    let mut is_failing = false;
     loop {
         hub.somebody().await;
-        match Tail::begin(&sources).await {
+        let begun = Tail::begin(&sources).await;
+        let was_failing = std::mem::replace(&mut is_failing, begun.is_err());
+        match begun {
             Ok(mut tail) => tail.follow(&hub).await,
             Err(error) => {
-                tracing::warn!(%error, "events cannot be read");
-                tokio::time::sleep(EVERY).await;
+                if !was_failing {
+                    tracing::warn!(%error, "events cannot be read; nobody can listen");
+                }
+                tokio::time::sleep(RETRY).await;
             }
         }
     }
