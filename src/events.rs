@@ -266,6 +266,30 @@ impl Listener {
         self.rounds.is_empty().then_some(cursor)
     }
 
+    /// How far its organisation has been told. Nothing up to there is on its way any more.
+    #[must_use]
+    pub fn settled(&self) -> Cursor {
+        self.hub.telling.told(self.audience.organisation)
+    }
+
+    /// Leaves out what waits, if that is so much that some of it may be lost; returns true if it did.
+    pub fn skip_if_behind(&mut self) -> bool {
+        let is_behind = self.rounds.len() > self.hub.limits.rounds_waiting / 2;
+        if is_behind {
+            self.rounds = self.rounds.resubscribe();
+        }
+        is_behind
+    }
+
+    /// Waits until the stream has to end: the process stops, or the token is not any more what it was.
+    pub fn over(&self) -> impl Future<Output = ()> + use<> {
+        let mut is_over = self.is_over.clone();
+        async move {
+            // The token ends with its last listener alone.
+            drop(is_over.wait_for(|is_over| *is_over).await);
+        }
+    }
+
     /// Those who are told the same.
     #[must_use]
     pub fn audience(&self) -> &Audience {

@@ -1,5 +1,7 @@
 //! `GET /v1/events`: what happens is told as it happens, to those who may see it, and to those who come back as well.
 
+mod missed;
+
 use std::time::Duration;
 
 use rstest::rstest;
@@ -96,63 +98,6 @@ fn every_type_is_told_as_it_happens_in_the_shape_of_its_resource() {
     );
     client.delete(&path).expect(200);
     assert_eq!(events.until("maintenance", is_this).data["action"], "deleted");
-}
-
-/// Whoever comes back with the id of the last event is told what happened meanwhile, also while the server was down.
-#[test]
-fn a_client_that_comes_back_misses_nothing_over_a_restart() {
-    let mut server = Server::start();
-    let client = server.client();
-    let id = heartbeat(&client, "Backup", &[]);
-    let query = "?types=status_change,incident,maintenance";
-    let mut events = Listener::open(&client, query, None);
-    let first = incident(&client, &[&id]);
-    let last = events.until("incident", |data| data["id"] == first);
-    drop(events);
-    let second = incident(&client, &[&id]);
-    ping(&client, &id, "/fail");
-    server.kill_and_restart();
-    let client = server.client();
-    client.delete(&format!("/v1/incidents/{first}")).expect(200);
-    let planned = maintenance(&client, &[&id]);
-
-    let mut again = Listener::open(&client, query, Some(&last.id));
-    let missed = again.all(QUIET);
-    let by_hand = |kind: &str, of: &str| {
-        let these = subjects(&missed).into_iter().filter(|one| *one == (kind.to_owned(), of.to_owned()));
-        these.count()
-    };
-    assert!(by_hand("status_change", &id) >= 1, "{missed:?}");
-    assert_eq!((by_hand("incident", &second), by_hand("maintenance", &planned)), (1, 1), "{missed:?}");
-    assert_eq!(by_hand("incident", &first), 1, "its deletion: {missed:?}");
-    let third = incident(&client, &[&id]);
-    assert_eq!(again.next().data["id"], third, "and then what happens");
-
-    // From the last of them on nothing is left; on PostgreSQL the last seconds come again, for others write there, too.
-    let last = again.last_id.clone().unwrap();
-    drop(again);
-    let repeated = Listener::open(&client, query, Some(&last)).all(QUIET);
-    assert!(repeated.is_empty() || server.databases.is_some(), "{repeated:?}");
-    let mut results = Listener::open(&client, "?types=result", Some(&last));
-    assert_eq!(results.next().data["service"]["id"], id, "results of the last moments come again");
-}
-
-#[test]
-fn an_id_that_lies_too_far_back_is_told_so_and_one_that_is_none_is_refused() {
-    let server = Server::start();
-    let client = server.client();
-    let events = Listener::open(&client, "", None).all(Duration::from_millis(300));
-    assert_eq!(events, []);
-    for id in ["x", "AAAA"] {
-        let refused = client.send("GET", "/v1/events", &[&format!("Last-Event-ID: {id}")], b"").expect(400);
-        assert_eq!(refused.message(), "The Last-Event-ID header is not the id of an event.");
-    }
-    let mut listener = Listener::open(&client, "", None);
-    incident(&client, &[]);
-    let id = listener.next().id;
-    // Another organisation can do nothing with it.
-    let stranger = server.tenant("business");
-    stranger.send("GET", "/v1/events", &[&format!("Last-Event-ID: {id}")], b"").expect(400);
 }
 
 /// Neither in what is told nor in the number of events anything shows through of what is outside of the scope, or of another
@@ -323,6 +268,17 @@ async fn there_may_be_so_many_streams_and_no_more() {
     };
     eventually("they are gone", noticed).await;
     let _next = Listener::open(&client, "", None);
+}
+
+/// Each different filter is looked at for itself.
+#[test]
+fn an_organisation_may_want_so_many_different_things_and_no_more() {
+    let server = Server::with("", &[("WATCHKEEPER_EVENTS__AUDIENCES_PER_ORGANISATION", "2")]);
+    let client = server.client();
+    let queries = ["?types=incident", "?types=result", "?types=result,result"];
+    let _open = queries.map(|query| Listener::open(&client, query, None));
+    client.get("/v1/events?types=maintenance").expect(429);
+    let _other = Listener::open(&server.tenant("business"), "?types=maintenance", None);
 }
 
 /// The number of streams that are open.

@@ -1,8 +1,9 @@
 //! What a client has missed since the last event that it has read, page by page: status changes, then what became of
-//! incidents and maintenances, then results.
+//! incidents and maintenances, then results in the order of time.
 //!
 //! What is told here is remembered, so that it is not told again when the stream goes on live. A position that lies too far back, or
-//! ahead of what is stored, is told as `reset`.
+//! ahead of what is stored, is told as `reset`. An id never says more than the tail has settled: a row with a smaller number may still
+//! be on its way.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,16 +14,16 @@ use crate::events::fact::{Cursor, Fact, Origin, What};
 use crate::events::tail::without_repetitions;
 use crate::http::kit::error::ApiError;
 use crate::http::v1::events::position::Positions;
+use crate::http::v1::events::results::Results;
 use crate::http::v1::events::teller::notice;
 use crate::http::v1::events::view::{ResetView, TOO_MANY_RESULTS, TOO_OLD};
 use crate::http::v1::events::wanted::Wanted;
 use crate::http::v1::state::AppState;
 use crate::model::event::Type;
-use crate::model::history::{CheckRecord, StoredCheck};
+use crate::model::history::CheckRecord;
 use crate::model::partition::Partitions;
-use crate::model::service::{ProbeRole, ServiceKey};
+use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
-use crate::store::history::checks::{CheckFilter, page};
 use crate::store::history::feed;
 use crate::store::selected::{self, Selection};
 use crate::store::{events, services};
@@ -39,8 +40,6 @@ const AT_ONCE: u64 = 500;
 const PAGES: u32 = 400;
 /// Services whose results are told again.
 const SERVICES: u64 = 50;
-/// Results of one service that are told again.
-const RESULTS: u64 = 500;
 
 /// What a client has missed.
 pub(super) struct Missed {
@@ -50,6 +49,10 @@ pub(super) struct Missed {
     stage: Stage,
     cursor: Cursor,
     since: Cursor,
+    /// How far the tail had told everybody before the page was read.
+    settled: Cursor,
+    /// The time at which results began to be read: those stored later may be missing among them.
+    results_read_at_ms: i64,
     told: HashSet<Origin>,
     pages: u32,
 }
@@ -59,7 +62,8 @@ enum Stage {
     Begin,
     Changes,
     Events,
-    Results(Option<Vec<ServiceKey>>),
+    Services,
+    Results(Results),
     End,
 }
 
@@ -81,6 +85,8 @@ impl Missed {
             stage: Stage::Begin,
             cursor: since,
             since,
+            settled: since,
+            results_read_at_ms: since.at_ms,
             told: HashSet::new(),
             pages: 0,
         }
@@ -96,24 +102,34 @@ impl Missed {
         is_later && !self.told.contains(origin)
     }
 
-    /// The next page; `None` when all has been told.
+    /// Begins again where it has ended: so much has happened meanwhile that not all of it waits for the client.
+    pub(super) fn again(&mut self) {
+        self.cursor = self.reached(self.cursor.at_ms);
+        self.stage = Stage::Changes;
+    }
+
+    /// The next page; `None` when all has been told. `settled` is how far the tail has told everybody.
     pub(super) async fn next(
         &mut self,
         audience: &Audience,
         positions: &Positions,
+        settled: Cursor,
     ) -> Result<Option<Page>, ApiError> {
+        self.settled = settled;
         self.pages += 1;
         if self.pages > PAGES {
-            return self.reset(positions, TOO_OLD).await.map(Some);
+            return Ok(Some(self.reset(positions)));
         }
+        let state = Arc::clone(&self.state);
         let facts = match &mut self.stage {
             Stage::Begin => return self.begin(positions).await.map(Some),
             Stage::Changes => self.changes().await?,
             Stage::Events => self.events().await?,
-            Stage::Results(None) => return self.find_services(positions).await.map(Some),
-            Stage::Results(Some(services)) => match services.pop() {
-                Some(service) => self.results(service).await?,
+            Stage::Services => return self.find_services(positions).await.map(Some),
+            Stage::Results(results) => match results.next(&state.databases.history).await? {
+                Some(results) => self.results(results),
                 None => {
+                    self.cursor.at_ms = self.cursor.at_ms.max(self.results_read_at_ms);
                     self.stage = Stage::End;
                     return Ok(None);
                 }
@@ -127,31 +143,24 @@ impl Missed {
     }
 
     async fn begin(&mut self, positions: &Positions) -> Result<Page, ApiError> {
-        let databases = &self.state.databases;
-        let newest = Cursor {
-            change: feed::newest(databases.history.reader(), Partitions::ALL).await?,
-            event: events::newest(databases.main.reader()).await?,
-            at_ms: self.state.now().ms(),
-        };
-        if !is_known(self.since, newest) {
-            return self.reset(positions, TOO_OLD).await;
+        let newest = events::newest(self.state.databases.main.reader()).await?;
+        // This process may have told of some whose organisation is gone.
+        let newest = if newest == 0 { 0 } else { newest.max(self.settled.event) };
+        if !is_known(self.since, newest, self.state.now().ms()) {
+            return Ok(self.reset(positions));
         }
         self.stage = Stage::Changes;
         Ok(Page::default())
     }
 
     /// Says that not everything is told, and where the client is now.
-    async fn reset(&mut self, positions: &Positions, reason: &'static str) -> Result<Page, ApiError> {
-        let databases = &self.state.databases;
-        self.cursor = Cursor {
-            change: feed::newest(databases.history.reader(), Partitions::ALL).await?,
-            event: events::newest(databases.main.reader()).await?,
-            at_ms: self.state.now().ms(),
-        };
+    fn reset(&mut self, positions: &Positions) -> Page {
+        self.cursor = self.settled;
         self.since = Cursor::default();
         self.told.clear();
+        self.pages = 0;
         self.stage = Stage::End;
-        Ok(Page { text: notice("reset", &positions.id(self.cursor), &ResetView { reason }), events: 1 })
+        notice_of(TOO_OLD, &positions.id(self.settled))
     }
 
     async fn changes(&mut self) -> Result<Vec<Fact>, ApiError> {
@@ -168,7 +177,8 @@ impl Missed {
         let mut facts = Vec::new();
         for row in rows {
             self.cursor.change = row.number;
-            if owners.get(&row.change.service) == Some(&self.sight.organisation()) {
+            let is_own = owners.get(&row.change.service) == Some(&self.sight.organisation());
+            if is_own && !self.told.contains(&Origin::Change(row.number)) {
                 facts.push(self.fact(What::Change(row)));
             }
         }
@@ -179,10 +189,13 @@ impl Missed {
         let main = self.state.databases.main.reader();
         let mut rows = events::after(main, self.cursor.event, AT_ONCE).await?;
         if (rows.len() as u64) < AT_ONCE {
-            self.stage = if self.selection.is_some() { Stage::Results(None) } else { Stage::End };
+            self.stage = if self.selection.is_some() { Stage::Services } else { Stage::End };
         }
         let last = rows.last().map_or(self.cursor.event, |row| row.number);
-        rows.retain(|row| row.organisation == self.sight.organisation());
+        let organisation = self.sight.organisation();
+        rows.retain(|row| {
+            row.organisation == organisation && !self.told.contains(&Origin::Event(row.number))
+        });
         self.told.extend(rows.iter().map(|row| Origin::Event(row.number)));
         let mut facts = Vec::new();
         for row in without_repetitions(rows) {
@@ -199,48 +212,54 @@ impl Missed {
         let found = selected::first(main, self.sight, &selection, SERVICES + 1).await?;
         if found.len() as u64 > SERVICES {
             self.stage = Stage::End;
-            return Ok(self.many_results(positions));
+            self.cursor.at_ms = self.settled.at_ms;
+            return Ok(notice_of(TOO_MANY_RESULTS, &positions.id(self.reached(self.cursor.at_ms))));
         }
-        self.stage = Stage::Results(Some(found.into_iter().map(|service| service.key).collect()));
+        let services = found.into_iter().map(|service| service.key).collect();
+        // Those of the last moments before included: they may have been stored later.
+        let from = Timestamp::from_ms(self.cursor.at_ms).plus_ms(-RESULT_LATE_MS);
+        let until = self.state.now().plus_ms(AHEAD_MS);
+        self.results_read_at_ms = self.settled.at_ms;
+        self.stage = Stage::Results(Results::new(services, from, until));
         Ok(Page::default())
     }
 
-    fn many_results(&self, positions: &Positions) -> Page {
-        let reason = TOO_MANY_RESULTS;
-        Page { text: notice("reset", &positions.id(self.cursor), &ResetView { reason }), events: 1 }
+    fn results(&self, results: Vec<CheckRecord>) -> Vec<Fact> {
+        let facts = results.into_iter().map(|result| {
+            // Whoever comes again with this is told results from this one on.
+            let at_ms = result.checked_at.plus_ms(RESULT_LATE_MS).ms().min(self.results_read_at_ms);
+            let (organisation, cursor) = (self.sight.organisation(), self.reached(at_ms));
+            Fact { organisation, cursor, what: What::Result(Arc::new(result)) }
+        });
+        facts.filter(|fact| !self.told.contains(&fact.what.origin())).collect()
     }
 
-    /// The results of a service, those of the last moments before included: they may have been stored later.
-    async fn results(&self, service: ServiceKey) -> Result<Vec<Fact>, ApiError> {
-        let from = Timestamp::from_ms(self.since.at_ms).plus_ms(-RESULT_LATE_MS);
-        let filter = CheckFilter { from: Some(from), ..CheckFilter::default() };
-        let mut rows = page(&self.state.databases.history, service, &filter, RESULTS).await?;
-        rows.reverse();
-        Ok(rows.into_iter().filter_map(|row| record(service, row)).map(|row| self.fact(row)).collect())
+    fn fact(&self, what: What) -> Fact {
+        let cursor = self.reached(self.cursor.at_ms);
+        Fact { organisation: self.sight.organisation(), cursor, what }
     }
 
-    const fn fact(&self, what: What) -> Fact {
-        Fact { organisation: self.sight.organisation(), cursor: self.cursor, what }
+    /// How far a client has been told that has read everything until here.
+    fn reached(&self, at_ms: i64) -> Cursor {
+        let (cursor, settled, since) = (self.cursor, self.settled, self.since);
+        Cursor {
+            change: cursor.change.min(settled.change).max(since.change),
+            event: cursor.event.min(settled.event).max(since.event),
+            at_ms: at_ms.min(settled.at_ms).max(since.at_ms),
+        }
     }
 }
 
-/// Returns true if everything between two positions is still stored. A position ahead of what is stored is of other databases.
-fn is_known(since: Cursor, newest: Cursor) -> bool {
+fn notice_of(reason: &'static str, id: &str) -> Page {
+    Page { text: notice("reset", id, &ResetView { reason }), events: 1 }
+}
+
+/// Returns true if everything after a position is still stored. One ahead of what is stored is of other databases. That cannot be
+/// told from status changes: the newest may have gone with its service.
+fn is_known(since: Cursor, newest_event: i64, now_ms: i64) -> bool {
     // Old events go, so there may be none that is the newest.
-    let is_stored = since.change <= newest.change && (since.event <= newest.event || newest.event == 0);
-    is_stored && (-AHEAD_MS..RESUMED_MS).contains(&(newest.at_ms - since.at_ms))
-}
-
-fn record(service: ServiceKey, row: StoredCheck) -> Option<What> {
-    Some(What::Result(Arc::new(CheckRecord {
-        service,
-        location: row.probe.parse().ok()?,
-        role: ProbeRole::Full,
-        scheduled_at: row.scheduled_at,
-        checked_at: row.checked_at,
-        attempt: row.attempt,
-        measurement: row.measurement,
-    })))
+    let is_stored = since.event <= newest_event || newest_event == 0;
+    is_stored && (-AHEAD_MS..RESUMED_MS).contains(&(now_ms - since.at_ms))
 }
 
 #[cfg(test)]
@@ -256,14 +275,14 @@ mod tests {
     #[case(Cursor { change: 1, event: 1, at_ms: NEWEST.at_ms - 20 * 60_000 }, true)]
     #[case(Cursor { at_ms: NEWEST.at_ms - RESUMED_MS, ..NEWEST }, false)]
     #[case(Cursor { at_ms: NEWEST.at_ms + 2 * AHEAD_MS, ..NEWEST }, false)]
-    #[case(Cursor { change: 101, ..NEWEST }, false)]
+    #[case(Cursor { change: 101, ..NEWEST }, true)]
     #[case(Cursor { event: 51, ..NEWEST }, false)]
     fn a_position_is_known_while_what_follows_it_is_stored(#[case] since: Cursor, #[case] expected: bool) {
-        assert_eq!(is_known(since, NEWEST), expected);
+        assert_eq!(is_known(since, NEWEST.event, NEWEST.at_ms), expected);
     }
 
     #[test]
     fn a_quiet_hour_forgets_no_position() {
-        assert!(is_known(NEWEST, Cursor { event: 0, ..NEWEST }));
+        assert!(is_known(NEWEST, 0, NEWEST.at_ms));
     }
 }

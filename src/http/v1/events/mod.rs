@@ -7,6 +7,7 @@
 mod missed;
 pub(in crate::http) mod openapi;
 mod position;
+mod results;
 mod stream;
 mod teller;
 mod view;

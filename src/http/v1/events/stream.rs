@@ -60,18 +60,30 @@ impl Live {
     /// Words of what was missed; none when that was all.
     async fn next_missed(&mut self) -> Option<Bytes> {
         let Self { listener, positions, missed, .. } = self;
-        let turn = listener.hub().replay().await;
-        let page = match missed {
-            Some(missed) => missed.next(listener.audience(), positions).await,
-            None => Ok(None),
+        let page = async {
+            let _turn = listener.hub().replay().await;
+            match missed {
+                Some(missed) => missed.next(listener.audience(), positions, listener.settled()).await,
+                None => Ok(None),
+            }
         };
-        drop(turn);
+        let page = tokio::select! {
+            biased;
+            () = listener.over() => return None,
+            page = page => page,
+        };
         match page {
             Ok(Some(Page { text, events })) => {
                 self.listener.hub().note_sent(events);
                 Some(text.into())
             }
             Ok(None) => {
+                if let Some(missed) = &mut self.missed
+                    && self.listener.skip_if_behind()
+                {
+                    missed.again();
+                    return Some(Bytes::new());
+                }
                 self.is_missing = false;
                 self.repeats_until = Some(Instant::now() + REPEATS);
                 Some(Bytes::new())

@@ -1,0 +1,80 @@
+//! Results that were missed, of several services, in the order in which their checks began.
+//!
+//! They are read for a stretch of time, of all services: a shorter one when much happened in it, so that nothing is left out and
+//! what is held stays bounded.
+
+use crate::clock::Timestamp;
+use crate::model::history::{CheckRecord, StoredCheck};
+use crate::model::service::{ProbeRole, ServiceKey};
+use crate::store::HistoryError;
+use crate::store::history::History;
+use crate::store::history::checks::{CheckFilter, page};
+
+/// The first stretch of time, in milliseconds.
+const STRETCH_MS: i64 = 5 * 60 * 1_000;
+/// Results of one service, and of all of them, in a stretch.
+const RESULTS: u64 = 500;
+const RESULTS_OF_ALL: usize = 2_000;
+
+/// Results that were missed.
+pub(super) struct Results {
+    services: Vec<ServiceKey>,
+    from: Timestamp,
+    until: Timestamp,
+    stretch_ms: i64,
+}
+
+impl Results {
+    /// Those of these services whose checks began in this period.
+    pub(super) const fn new(services: Vec<ServiceKey>, from: Timestamp, until: Timestamp) -> Self {
+        Self { services, from, until, stretch_ms: STRETCH_MS }
+    }
+
+    /// The next ones; `None` when that was all.
+    ///
+    /// # Errors
+    /// When the database fails, or a row or block cannot be read.
+    pub(super) async fn next(&mut self, history: &History) -> Result<Option<Vec<CheckRecord>>, HistoryError> {
+        while self.from < self.until {
+            let to = self.from.plus_ms(self.stretch_ms).min(self.until);
+            let Some(mut found) = self.read(history, to).await? else {
+                self.stretch_ms = (self.stretch_ms / 2).max(1);
+                continue;
+            };
+            if found.len() < RESULTS_OF_ALL / 4 {
+                self.stretch_ms = (self.stretch_ms * 2).min(STRETCH_MS);
+            }
+            self.from = to;
+            found.sort_by_key(|result| result.checked_at);
+            return Ok(Some(found));
+        }
+        Ok(None)
+    }
+
+    /// The results until then; `None` when there are too many to be read at once.
+    async fn read(&self, history: &History, to: Timestamp) -> Result<Option<Vec<CheckRecord>>, HistoryError> {
+        let mut all = Vec::new();
+        for service in &self.services {
+            let filter = CheckFilter { from: Some(self.from), to: Some(to), ..CheckFilter::default() };
+            let rows = page(history, *service, &filter, RESULTS).await?;
+            let is_full = rows.len() as u64 >= RESULTS || all.len() + rows.len() > RESULTS_OF_ALL;
+            if is_full && self.stretch_ms > 1 {
+                return Ok(None);
+            }
+            all.extend(rows.into_iter().filter_map(|row| record(*service, row)));
+        }
+        Ok(Some(all))
+    }
+}
+
+fn record(service: ServiceKey, row: StoredCheck) -> Option<CheckRecord> {
+    Some(CheckRecord {
+        service,
+        location: row.probe.parse().ok()?,
+        role: ProbeRole::Full,
+        scheduled_at: row.scheduled_at,
+        checked_at: row.checked_at,
+        attempt: row.attempt,
+        measurement: row.measurement,
+    })
+}

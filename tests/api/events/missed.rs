@@ -1,0 +1,106 @@
+//! Who comes back to `GET /v1/events` with the id of the last event is told what it has missed, and what cannot be told.
+
+use std::time::Duration;
+
+use crate::events::{QUIET, heartbeat, incident, maintenance, ping, subjects};
+use crate::support::listener::Listener;
+use crate::support::server::Server;
+use crate::support::service;
+
+/// Whoever comes back with the id of the last event is told what happened meanwhile, also while the server was down.
+#[test]
+fn a_client_that_comes_back_misses_nothing_over_a_restart() {
+    let mut server = Server::start();
+    let client = server.client();
+    let id = heartbeat(&client, "Backup", &[]);
+    let query = "?types=status_change,incident,maintenance";
+    let mut events = Listener::open(&client, query, None);
+    let first = incident(&client, &[&id]);
+    let last = events.until("incident", |data| data["id"] == first);
+    drop(events);
+    let second = incident(&client, &[&id]);
+    ping(&client, &id, "/fail");
+    server.kill_and_restart();
+    let client = server.client();
+    client.delete(&format!("/v1/incidents/{first}")).expect(200);
+    let planned = maintenance(&client, &[&id]);
+
+    let mut again = Listener::open(&client, query, Some(&last.id));
+    let missed = again.all(QUIET);
+    let by_hand = |kind: &str, of: &str| {
+        let these = subjects(&missed).into_iter().filter(|one| *one == (kind.to_owned(), of.to_owned()));
+        these.count()
+    };
+    assert!(by_hand("status_change", &id) >= 1, "{missed:?}");
+    assert_eq!((by_hand("incident", &second), by_hand("maintenance", &planned)), (1, 1), "{missed:?}");
+    assert_eq!(by_hand("incident", &first), 1, "its deletion: {missed:?}");
+    let third = incident(&client, &[&id]);
+    assert_eq!(again.next().data["id"], third, "and then what happens");
+
+    // From the last of them on nothing is left; on PostgreSQL the last seconds come again, for others write there, too.
+    let last = again.last_id.clone().unwrap();
+    drop(again);
+    let repeated = Listener::open(&client, query, Some(&last)).all(QUIET);
+    assert!(repeated.is_empty() || server.databases.is_some(), "{repeated:?}");
+    let mut results = Listener::open(&client, "?types=result", Some(&last));
+    assert_eq!(results.next().data["service"]["id"], id, "results of the last moments come again");
+}
+
+/// However many there were, and with more and more of them behind the id that a client comes back with.
+#[test]
+fn every_result_that_was_missed_is_told_in_the_order_of_time() {
+    let server = Server::start();
+    let client = server.client();
+    let ids = ["Backup", "Export"].map(|name| heartbeat(&client, name, &[]));
+    let mut events = Listener::open(&client, "?types=result", None);
+    ping(&client, &ids[1], "");
+    let start = events.next().id;
+    drop(events);
+    let shown = client.get(&service(&ids[0])).expect(200).data();
+    let url = shown["heartbeat"]["ping_url"].as_str().unwrap();
+    let path = &url[url.find("/ping/").unwrap()..];
+    for _ in 0..620 {
+        client.without_token().get(path).expect(200);
+    }
+    ping(&client, &ids[1], "");
+    let missed = Listener::open(&client, "?types=result", Some(&start)).all(QUIET);
+    let of = |id: &String| missed.iter().filter(|event| event.data["service"]["id"] == **id).count();
+    assert_eq!((of(&ids[0]), of(&ids[1])), (620, 2));
+    let times = missed.iter().map(|event| event.data["check"]["checked_at"].as_str().unwrap());
+    assert!(times.is_sorted(), "{missed:?}");
+}
+
+/// The newest status change may go with its service: nobody's id is too old for that.
+#[test]
+fn a_service_that_is_deleted_makes_no_id_too_old() {
+    let server = Server::start();
+    let client = server.client();
+    let id = heartbeat(&client, "Backup", &[]);
+    let mut events = Listener::open(&client, "", None);
+    ping(&client, &id, "/fail");
+    events.until("status_change", |data| data["to"] == "down");
+    events.all(QUIET);
+    let last = events.last_id.clone().unwrap();
+    drop(events);
+    client.delete(&service(&id)).expect(200);
+    let missed = Listener::open(&client, "", Some(&last)).all(QUIET);
+    assert!(missed.iter().all(|event| event.kind != "reset"), "{missed:?}");
+}
+
+#[test]
+fn an_id_that_lies_too_far_back_is_told_so_and_one_that_is_none_is_refused() {
+    let server = Server::start();
+    let client = server.client();
+    let events = Listener::open(&client, "", None).all(Duration::from_millis(300));
+    assert_eq!(events, []);
+    for id in ["x", "AAAA"] {
+        let refused = client.send("GET", "/v1/events", &[&format!("Last-Event-ID: {id}")], b"").expect(400);
+        assert_eq!(refused.message(), "The Last-Event-ID header is not the id of an event.");
+    }
+    let mut listener = Listener::open(&client, "", None);
+    incident(&client, &[]);
+    let id = listener.next().id;
+    // Another organisation can do nothing with it.
+    let stranger = server.tenant("business");
+    stranger.send("GET", "/v1/events", &[&format!("Last-Event-ID: {id}")], b"").expect(400);
+}
