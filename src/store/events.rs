@@ -80,7 +80,7 @@ pub async fn concerned(
     let mut found = Vec::new();
     for some in subjects.chunks(AT_ONCE) {
         let ids = some.iter().map(Id::as_str);
-        let (these, links): (Vec<(i64, String)>, Vec<(i64, ServiceKey)>) = match kind {
+        let (these, links) = match kind {
             Kind::Incident => {
                 use incident::{Column, Entity};
                 let these = Entity::find().select_only().columns([Column::Id, Column::PublicId]);
