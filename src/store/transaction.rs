@@ -21,7 +21,7 @@ use crate::store::{MainError, Reader};
 /// A transaction that may write; dropping it rolls back. `E` is the error of its database.
 #[derive(Debug)]
 pub struct Transaction<E = MainError> {
-    /// `None` only while it ends.
+    /// `None` only while it begins and ends.
     inner: Option<OpenTransaction>,
     seat: Option<Seat>,
     written: std::sync::Mutex<WriteSet>,
@@ -163,13 +163,13 @@ async fn replace_connection(writer: &DatabaseConnection) -> Result<(), DbErr> {
 }
 
 impl<E> Transaction<E> {
-    fn new(inner: OpenTransaction, seat: Option<Seat>) -> Self {
-        Self { inner: Some(inner), seat, written: std::sync::Mutex::default(), error: PhantomData }
+    fn new(inner: Option<OpenTransaction>, seat: Option<Seat>) -> Self {
+        Self { inner, seat, written: std::sync::Mutex::default(), error: PhantomData }
     }
 
     /// A transaction of the server's own.
     pub(super) async fn alone(writer: &Reader) -> Result<Self, DbErr> {
-        Ok(Self::new(OpenTransaction::begin_postgres(writer).await?, None))
+        Ok(Self::new(Some(OpenTransaction::begin_postgres(writer).await?), None))
     }
 
     /// A transaction that shares its commit with those that it meets. Waits at most `patience` for its turn.
@@ -184,8 +184,12 @@ impl<E> Transaction<E> {
         if guard.is_closed() {
             guard = end_closed(guard).await?;
         }
-        let inner = OpenTransaction::Sqlite(guard.join(writer).await?);
-        Ok(Self::new(inner, Some(Seat { turn, guard })))
+        // It has its seat before it joins: given up meanwhile, it ends what it has opened.
+        let mut transaction = Self::new(None, Some(Seat { turn, guard }));
+        if let Some(seat) = &mut transaction.seat {
+            transaction.inner = Some(OpenTransaction::Sqlite(seat.guard.join(writer).await?));
+        }
+        Ok(transaction)
     }
 
     /// Says whom the writes of this transaction concern: what was kept of others stays. May be said more than once.

@@ -1,8 +1,10 @@
 //! Writing transactions that meet: each keeps or loses its own, and what is acknowledged is there for everybody.
 
 use std::collections::BTreeSet;
+use std::future::poll_fn;
 use std::pin::Pin;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use rstest::rstest;
 use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
@@ -172,6 +174,30 @@ async fn an_abandoned_transaction_leaves_no_lock(#[case] backend: Backend, #[cas
         found.remove("abandoned");
     }
     assert_eq!(found.len(), 4);
+}
+
+/// However far it had come: it leaves nothing that another process has to wait for, nor the end of this one.
+#[rstest]
+#[tokio::test]
+async fn a_transaction_that_is_given_up_while_it_begins_leaves_no_lock(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[values(1, 2, 3, 4)] waits: usize,
+) {
+    let Some(store) = backend.open().await else { return };
+    let (mut beginning, mut waited) = (Box::pin(store.main.begin()), 0);
+    poll_fn(|context| {
+        waited += 1;
+        let is_over = beginning.as_mut().poll(context).is_ready() || waited == waits;
+        if is_over { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    drop(beginning);
+    let other = Database::connect(&store.place.main_url, &StoreLimits::default()).await.unwrap();
+    let transaction = other.begin().await.unwrap();
+    organisations::insert(&transaction, organisation("other")).await.unwrap();
+    transaction.commit().await.unwrap();
+    other.close().await;
+    tokio::time::timeout(Duration::from_secs(5), store.main.clone().close()).await.unwrap();
 }
 
 /// What was read after a stamp was taken is current until something that concerns it is committed.
