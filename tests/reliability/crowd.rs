@@ -85,6 +85,15 @@ fn target() -> SocketAddr {
 
 /// One of the server's numbers.
 pub(crate) fn number(client: &Client, name: &str) -> u64 {
+    value(client, name)
+}
+
+/// One of the server's numbers with this label.
+pub(crate) fn labelled(client: &Client, name: &str, label: &str) -> u64 {
+    value(client, &format!("{name}{{{label}}}"))
+}
+
+fn value(client: &Client, name: &str) -> u64 {
     let page = client.get("/metrics").expect(200).body;
     let line = page.lines().find_map(|line| line.strip_prefix(&format!("watchkeeper_{name} ")));
     line.unwrap_or_else(|| panic!("no {name}: {page}")).parse().unwrap()

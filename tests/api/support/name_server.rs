@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use hickory_proto::op::{Message, MessageType, ResponseCode};
@@ -24,18 +25,35 @@ enum Known {
 pub(crate) struct NameServer {
     pub(crate) address: SocketAddr,
     names: Arc<Mutex<HashMap<Name, Known>>>,
+    is_dead: Arc<AtomicBool>,
 }
+
+/// The time that an answer may be kept.
+const LIFETIME_SECONDS: u32 = 60;
 
 impl NameServer {
     pub(crate) fn start() -> Self {
+        Self::with_lifetime(LIFETIME_SECONDS)
+    }
+
+    /// One whose answers are kept for a second only.
+    #[allow(dead_code, reason = "the tests of reliability ask")]
+    pub(crate) fn start_short_lived() -> Self {
+        Self::with_lifetime(1)
+    }
+
+    fn with_lifetime(seconds: u32) -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let server = Self { address: socket.local_addr().unwrap(), names: Arc::default() };
-        let names = Arc::clone(&server.names);
+        let address = socket.local_addr().unwrap();
+        let server = Self { address, names: Arc::default(), is_dead: Arc::default() };
+        let (names, is_dead) = (Arc::clone(&server.names), Arc::clone(&server.is_dead));
         std::thread::spawn(move || {
             let mut datagram = [0; 1_232];
             while let Ok((length, from)) = socket.recv_from(&mut datagram) {
                 let Ok(question) = Message::from_vec(&datagram[..length]) else { continue };
-                if let Some(answer) = answer(&question, &names.lock().unwrap()) {
+                let Some(mut answer) = answer(&question, &names.lock().unwrap()) else { continue };
+                answer.answers.iter_mut().for_each(|record| record.ttl = seconds);
+                if !is_dead.load(Ordering::SeqCst) {
                     let _ = socket.send_to(&answer.to_vec().unwrap(), from);
                 }
             }
@@ -61,6 +79,12 @@ impl NameServer {
 
     pub(crate) fn fall_silent_about(&self, host: &str) {
         self.names.lock().unwrap().insert(name(host), Known::Silent);
+    }
+
+    /// From now on nobody gets an answer, or everybody again.
+    #[allow(dead_code, reason = "the tests of reliability ask")]
+    pub(crate) fn set_dead(&self, is_dead: bool) {
+        self.is_dead.store(is_dead, Ordering::SeqCst);
     }
 
     fn add(&self, host: &str, data: RData) {
@@ -103,9 +127,11 @@ fn answer(question: &Message, names: &HashMap<Name, Known>) -> Option<Message> {
                     data.record_type() == query.query_type || data.record_type() == RecordType::CNAME
                 };
                 let found: Vec<_> = records.iter().filter(is_wanted).collect();
-                message
-                    .answers
-                    .extend(found.iter().map(|data| Record::from_rdata(owner.clone(), 60, (**data).clone())));
+                message.answers.extend(
+                    found
+                        .iter()
+                        .map(|data| Record::from_rdata(owner.clone(), LIFETIME_SECONDS, (**data).clone())),
+                );
                 match found.first() {
                     Some(RData::CNAME(target)) if query.query_type != RecordType::CNAME => {
                         owner.clone_from(&target.0);
