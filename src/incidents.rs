@@ -131,12 +131,16 @@ impl Incidents {
             cleared: &cleared,
             now,
         };
-        let Told { mut written, asked, reachable } = tell::all(&desk, untold).await?;
+        let Told { mut written, asked, reachable, unreachable } = tell::all(&desk, untold).await?;
         written += settle::all(&desk, told).await?;
         transaction.concerns(Scope::Organisation(organisation.key));
         transaction.commit().await?;
         asked.look(&self.announcer).await;
-        reachable.into_iter().for_each(|service| self.announcer.engine.past_changed(service));
+        for (services, is_unreachable) in [(reachable, false), (unreachable, true)] {
+            for service in services {
+                self.announcer.engine.set_unreachable(service, is_unreachable);
+            }
+        }
         if written > 0 {
             tracing::info!(organisation = %organisation.id, incidents = written, "incidents were written");
         }

@@ -210,6 +210,11 @@ impl Engine {
         self.shard_of(service.id).figures.past_changed(service.key);
     }
 
+    /// A service cannot be reached any more because of another one, or can be reached again; saying it again does no harm.
+    pub fn set_unreachable(&self, service: ServiceAddress, is_unreachable: bool) {
+        self.shard_of(service.id).figures.set_unreachable(service.key, is_unreachable);
+    }
+
     /// Returns the services whose figures are to be computed anew: the wall clock was set back, or their past has changed.
     #[must_use]
     pub fn undone(&self) -> Vec<UndonePast> {

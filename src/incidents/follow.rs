@@ -136,7 +136,7 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
     let reachable = services::by_keys(&transaction, &reachable).await?;
     transaction.commit().await?;
     feed.note_advanced(next);
-    reachable.iter().for_each(|service| incidents.announcer.engine.past_changed(service.address()));
+    reachable.iter().for_each(|service| incidents.announcer.engine.set_unreachable(service.address(), false));
     asked.look(&incidents.announcer).await;
     Ok(true)
 }

@@ -26,8 +26,10 @@ pub(super) struct Told {
     pub(super) written: usize,
     /// Services that are to look at once.
     pub(super) asked: Asked,
-    /// Services that can be reached again: their figures are computed anew.
+    /// Services that can be reached again.
     pub(super) reachable: Vec<ServiceAddress>,
+    /// Services that cannot be reached, known before or not: an engine that has just begun to watch them does not know it.
+    pub(super) unreachable: Vec<ServiceAddress>,
 }
 
 /// Tells these outages of one organisation.
@@ -44,6 +46,7 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
     for outage in untold {
         let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
         if outage.is_measured && facts.parents.is_unreachable(outage.service) {
+            result.unreachable.push(service.address());
             if outage.unreachable_since.is_none() {
                 waiting.push(begin_unreachable(desk, outage).await?);
             } else {

@@ -184,6 +184,10 @@ async fn what_fails_behind_another_one_is_unreachable() {
     let incidents = client.get("/v1/incidents").expect(200).json();
     assert_eq!(incidents["meta"]["total"], 1, "{incidents}");
     assert_eq!(incidents["data"][0]["title"], "Gateway is down");
+    let uptime = |id: &str| client.get(&service(id)).expect(200).data()["uptime_30d"].as_f64().unwrap();
+    eventually("the time counts for nothing while it lasts", || (uptime(&behind[0]) > 99.999).then_some(()))
+        .await;
+    assert!(uptime(&gateway) < 99.0, "{}", uptime(&gateway));
     target.start_again();
     for id in &behind {
         until_status(&client, id, "up").await;

@@ -176,6 +176,15 @@ impl Figures {
         }
     }
 
+    /// A service cannot be reached any more because of another one, or can be reached again.
+    pub(in crate::engine) fn set_unreachable(&self, service: ServiceKey, is_unreachable: bool) {
+        let mut state = self.lock();
+        let now = self.now(&mut state);
+        if let Some(live) = state.services.get_mut(&service) {
+            live.set_unreachable(is_unreachable, now);
+        }
+    }
+
     /// Replaces the figures of the time before `until` by some that were computed anew.
     pub(in crate::engine) fn replace_past(&self, service: ServiceKey, until: Timestamp, before: &Window) {
         if let Some(live) = self.lock().services.get_mut(&service) {

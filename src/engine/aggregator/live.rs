@@ -38,6 +38,8 @@ pub(super) struct Live {
     changed_at: Option<Timestamp>,
     /// The turns of late and whether it flaps; `None` of nearly all services.
     flapping: Option<Box<Flapping>>,
+    /// True while a service that it depends on is down: such time counts for nothing.
+    is_unreachable: bool,
     /// Set while figures of the past are to be computed anew: the clock was set back, or late results have filled a gap.
     anew: Option<Box<Anew>>,
 }
@@ -93,6 +95,7 @@ impl Live {
             votes: Vec::new(),
             changed_at: None,
             flapping: None,
+            is_unreachable: false,
             anew: None,
         }
     }
@@ -214,6 +217,14 @@ impl Live {
         self.anew = Some(Box::new(Anew { from: now, window: Window::default() }));
     }
 
+    /// What it depends on is away, or back. Both began before they were known, so the past is computed anew.
+    pub(super) fn set_unreachable(&mut self, is_unreachable: bool, now: Timestamp) {
+        if !(is_unreachable && self.is_unreachable) {
+            self.past_changed(now);
+        }
+        self.is_unreachable = is_unreachable;
+    }
+
     /// The moment up to which figures are to be computed anew, if they are.
     pub(super) fn undone_from(&self) -> Option<Timestamp> {
         self.anew.as_ref().map(|anew| anew.from)
@@ -244,18 +255,18 @@ impl Live {
         }
     }
 
-    /// Returns what a moment of the present stretch counts for: an override beats a pause and planned maintenance, these beat
-    /// the measurements.
+    /// Returns what a moment of the present stretch counts for: an override beats a pause, planned maintenance and a time in
+    /// which it is unreachable, these beat the measurements.
     fn counts(&self) -> Counts {
         match self.decision {
             Decision { stated: Some(stated), .. } => Counts::from(stated),
-            Decision { is_left_out: true, .. } => Counts::Nothing,
+            Decision { is_left_out, .. } if is_left_out || self.is_unreachable => Counts::Nothing,
             Decision { .. } => Counts::from(self.status),
         }
     }
 
     fn stretch_until(&self, end: Timestamp) -> Option<Span> {
-        let is_measured = self.decision == Decision::default();
+        let is_measured = self.decision == Decision::default() && !self.is_unreachable;
         let to = if is_measured { end.min(self.measured_until) } else { end };
         (to > self.since).then(|| Span { from: self.since, to, counts: self.counts() })
     }

@@ -53,6 +53,26 @@ fn an_override_counts_as_it_says_and_a_pause_not_at_all() {
     assert_eq!(live.snapshot(at(3_000)).uptime_30d, Some(50.0));
 }
 
+/// It is down, and nobody knows at first that this is because of another service; 1,000 ms later that one is back.
+#[test]
+fn time_in_which_it_cannot_be_reached_counts_for_nothing_while_it_lasts() {
+    let mut live = Live::new(at(0));
+    live.take_result(&result(0, ProbeRole::Full), Some(at(9_000)));
+    live.take_change(&change(0, MeasuredStatus::Up), Verdict::Up);
+    live.take_change(&change(1_000, MeasuredStatus::Down), Verdict::Down);
+    live.set_unreachable(true, at(2_000));
+    assert_eq!(live.undone_from(), Some(at(2_000)), "the time since it began");
+    let mut before = Window::default();
+    before.day(0).unwrap().availability.up_ms = 1_000;
+    live.replace_past(at(2_000), &before);
+    assert_eq!(live.snapshot(at(2_999)).uptime_30d, Some(100.0));
+    live.set_unreachable(true, at(2_999));
+    assert_eq!(live.undone_from(), None, "that is known");
+    live.set_unreachable(false, at(3_000));
+    live.replace_past(at(3_000), &before);
+    assert_eq!(live.snapshot(at(4_000)).uptime_30d, Some(50.0), "its trouble is its own");
+}
+
 /// 1,000 ms up; then the clock is an hour ahead for 500 ms, in which the target is down; then it is right again.
 #[test]
 fn what_was_recorded_in_the_time_undone_goes_when_the_past_is_computed_anew() {
