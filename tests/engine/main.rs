@@ -13,6 +13,7 @@ mod elsewhere;
 mod facts;
 mod first_look;
 mod gap;
+mod haste;
 mod hearing;
 mod heartbeat;
 mod memory;
