@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::engine::counters::{Counters, Ticket};
 use crate::engine::lane::{Lane, LaneLimits, Offer, ToHost};
-use crate::engine::service::{CheckFinished, ServiceActor};
+use crate::engine::service::{CheckFinished, ServiceActor, StillSilent};
 use crate::model::check::{CheckStatus, Outcome, Trouble};
 use crate::model::watch::Attempt;
 pub use crate::probe::prober::Prober;
@@ -22,6 +22,8 @@ use crate::supervise::{Beat, Kind, Stop, Supervised};
 
 /// A check ends by itself within its timeout; if it has not by so much later, it is cut off.
 const OVERRUN_MS: u64 = 200;
+/// A target that has not answered for so long may have gone away: its service is told, before the time-out says so.
+const SILENCE: Duration = Duration::from_secs(3);
 
 /// The lane of one location on one shard. What it holds outlives the actor: a new one goes on with it.
 pub struct LocationActor {
@@ -82,6 +84,12 @@ impl Reply {
         counters: &Arc<Counters>,
     ) -> Self {
         Self { attempt, sequence, to, ticket: Some(Ticket::issue(counters)) }
+    }
+
+    /// Says beforehand that the target keeps silent.
+    fn say_silent(&self, started: Instant) {
+        let Self { attempt, sequence, .. } = *self;
+        drop(self.to.try_send(StillSilent { attempt, sequence, started }));
     }
 
     /// Gives it.
@@ -177,7 +185,8 @@ async fn run(lane: Arc<LocationLane>, check: RunCheck) {
     while let Some(check) = next {
         let host_key = check.host_key;
         let started = Instant::now();
-        let outcome = attempt(&*lane.prober, Arc::clone(&check.spec)).await;
+        let silent = || check.reply.say_silent(started);
+        let outcome = attempt_or_say(&*lane.prober, Arc::clone(&check.spec), silent).await;
         check.reply.give(started, outcome);
         next = lane.lock().finish(host_key);
     }
@@ -185,8 +194,13 @@ async fn run(lane: Arc<LocationLane>, check: RunCheck) {
 
 /// Runs one attempt. What is not up has to be confirmed before it is believed.
 pub async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> Outcome {
+    attempt_or_say(prober, spec, || {}).await
+}
+
+/// The same; says meanwhile that the target keeps silent, if it does so for long.
+async fn attempt_or_say(prober: &dyn Prober, spec: Arc<CheckSpec>, silent: impl FnOnce()) -> Outcome {
     let started = Instant::now();
-    let outcome = look(prober, Arc::clone(&spec), started).await;
+    let outcome = look(prober, Arc::clone(&spec), started, silent).await;
     if matches!(&outcome, Outcome::Measured(measured) if measured.status == CheckStatus::Up) {
         return outcome;
     }
@@ -196,10 +210,19 @@ pub async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> Outcome {
 
 /// One that ends later than it may was held up by us, whatever it says: the process was stopped, or kept from its
 /// processor.
-async fn look(prober: &dyn Prober, spec: Arc<CheckSpec>, started: Instant) -> Outcome {
+async fn look(prober: &dyn Prober, spec: Arc<CheckSpec>, started: Instant, silent: impl FnOnce()) -> Outcome {
     let limit = spec.timeout + Duration::from_millis(OVERRUN_MS);
     let check = AssertUnwindSafe(async move { prober.probe(spec).await }).catch_unwind();
-    match tokio::time::timeout(limit, check).await {
+    let mut check = std::pin::pin!(check);
+    // One after the other: a check that is answered costs one timer.
+    let answer = match tokio::time::timeout(SILENCE.min(limit), check.as_mut()).await {
+        Err(_) if SILENCE < limit => {
+            silent();
+            tokio::time::timeout(limit - SILENCE, check).await
+        }
+        answer => answer,
+    };
+    match answer {
         Ok(Ok(Outcome::Measured(_))) if started.elapsed() > limit => Outcome::Unmeasured(Trouble::Overrun),
         Ok(Ok(outcome)) => outcome,
         Ok(Err(_)) => Outcome::Unmeasured(Trouble::Panicked),

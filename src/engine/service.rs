@@ -6,6 +6,7 @@
 
 mod looking;
 mod pings;
+mod silence;
 mod succession;
 mod timer;
 pub(super) mod watching;
@@ -68,6 +69,18 @@ pub struct CheckFinished {
     pub outcome: Outcome,
     /// Counts the attempt.
     pub ticket: Ticket,
+}
+
+/// An attempt that is under way has had no answer for long.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct StillSilent {
+    /// The attempt.
+    pub(super) attempt: Attempt,
+    /// The sequence number it was started with.
+    pub(super) sequence: u32,
+    /// The time at which it started.
+    pub(super) started: Instant,
 }
 
 /// Look now, from every location.

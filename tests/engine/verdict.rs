@@ -69,6 +69,17 @@ fn locations_look_more_often_while_votes_disagree_and_calm_down_again() {
     assert_eq!(looks_in(480, 600), 4, "back to one look a minute and location");
 }
 
+/// Who has not answered for three seconds may have gone: the others look at once, but not each time.
+#[test]
+fn a_target_that_is_always_slow_is_hardly_looked_at_more_often() {
+    let looks = |takes: u8| {
+        let script = ["a", "b", "c"].map(|code| format!("{code}: 0 up/{takes}"));
+        play(&script.join("; "), "0 watch at=abc; 1185 end").facts.checks().len()
+    };
+    let (quick, slow) = (looks(2), looks(4));
+    assert!((quick + 1..=quick + 4).contains(&slow), "two more in ten minutes: {quick}, {slow}");
+}
+
 #[test]
 fn a_disagreement_that_lasts_is_no_reason_to_hurry_for_ever() {
     let played = play("a: 0 up; b: 0 down", "0 watch at=ab; 1190 end");

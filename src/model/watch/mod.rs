@@ -34,6 +34,9 @@ pub use crate::model::watch::round::{Ended, Round, Start};
 const HASTE_MS: i64 = 120_000;
 /// The time from one haste to the next while locations never agree in between.
 const HASTE_AGAIN_MS: i64 = 600_000;
+/// The time after which a silent target lets the other locations look once more: one that is always slow is not looked at more
+/// often for it.
+const SILENCE_AGAIN_MS: i64 = 600_000;
 
 /// The state of the watch over one service.
 #[derive(Clone, Debug)]
@@ -50,6 +53,8 @@ pub struct Watch {
     told_hurry_until: Timestamp,
     /// The beginning of the last haste.
     haste_since: Timestamp,
+    /// The other locations looked because of a silent target at this time.
+    silence_noted_at: Timestamp,
 }
 
 impl Watch {
@@ -80,7 +85,17 @@ impl Watch {
         let (consensus, effects) = Consensus::begin(&plan, resumed, now);
         let haste_since = now.plus_ms(-HASTE_AGAIN_MS);
         let told_hurry_until = now;
-        let watch = Self { plan, rounds, arrivals, consensus, next_judgement, told_hurry_until, haste_since };
+        let silence_noted_at = now.plus_ms(-SILENCE_AGAIN_MS);
+        let watch = Self {
+            plan,
+            rounds,
+            arrivals,
+            consensus,
+            next_judgement,
+            told_hurry_until,
+            haste_since,
+            silence_noted_at,
+        };
         (watch, effects)
     }
 
@@ -175,6 +190,16 @@ impl Watch {
         effects
     }
 
+    /// An attempt that started at `since` has no answer yet, where the target was believed to be up: the other locations of this
+    /// process look at once, so that their time-outs do not begin after this one's.
+    pub fn note_silence(&mut self, slot: usize, since: Timestamp, now: Timestamp) {
+        let is_news = now.ms_since(self.silence_noted_at) >= SILENCE_AGAIN_MS;
+        if is_news && self.verdict() == Verdict::Up {
+            self.silence_noted_at = now;
+            self.ask_others_here(slot, since, now);
+        }
+    }
+
     /// Takes in what a location that keeps its own schedule has seen. It is recorded already. A result that is late, or
     /// older than one that came before, changes neither the verdict nor the status.
     pub fn hear(&mut self, slot: usize, vote: Vote, now: Timestamp) -> Heard {
@@ -255,6 +280,7 @@ impl Watch {
         self.next_judgement = self.next_judgement.map(|at| at.plus_ms(jump_ms));
         self.told_hurry_until = self.told_hurry_until.plus_ms(jump_ms);
         self.haste_since = self.haste_since.plus_ms(jump_ms);
+        self.silence_noted_at = self.silence_noted_at.plus_ms(jump_ms);
         self.consensus.shift(jump_ms, now)
     }
 
