@@ -66,18 +66,27 @@ mod tests {
         assert_eq!(slugs, ["http", "tcp", "dns", "icmp", "ssl", "manual", "heartbeat"]);
     }
 
-    /// Contract 4.2, the example (shortened there).
+    /// Contract 4.2, the example (shortened there); `settings` is an addition.
     #[test]
     fn an_entry_has_the_shape_of_the_example() {
         let mut ssl = without_texts(check_types()["ssl"].take());
         for list in ["/fields", "/conditions/fields"] {
             ssl.pointer_mut(list).unwrap().as_array_mut().unwrap().truncate(1);
         }
+        ssl["settings"] = ssl["settings"].as_array().unwrap()[2..4].into();
         let expected = json!({
             "key": "ssl", "label": "…", "description": "…", "target_required": true,
             "fields": [{
                 "name": "ip_version", "type": "select", "label": "…", "required": false, "secret": false,
                 "options": ["auto", "ipv4", "ipv6"], "default": "auto", "help": "…"
+            }],
+            "settings": [{
+                "name": "confirmation", "type": "select", "label": "…", "required": false, "secret": false,
+                "options": ["any", "majority", "all"], "default": "majority", "min": 1, "max": 50,
+                "unit": "locations", "help": "…"
+            }, {
+                "name": "recovery_checks", "type": "number", "label": "…", "required": false, "secret": false,
+                "default": 1, "min": 1, "max": 10, "unit": "checks", "help": "…"
             }],
             "conditions": {
                 "fields": [{

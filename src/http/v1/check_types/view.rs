@@ -8,6 +8,7 @@ use crate::http::openapi::shape::{
     Shape, always_true, anything, integer, list_of, map_of, named, one_of, string, view,
 };
 use crate::http::v1::services::settings::check_config::default_of;
+use crate::http::v1::services::settings::form::{FormSetting, form_settings};
 use crate::http::v1::services::view::check_type;
 use crate::model::check::CheckType;
 use crate::probe::catalogue::{
@@ -24,6 +25,7 @@ pub(super) struct CheckTypeView {
     description: &'static str,
     target_required: bool,
     fields: Vec<ConfigFieldView>,
+    settings: Vec<ConfigFieldView>,
     #[schema(inline)]
     conditions: ConditionsView,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +33,7 @@ pub(super) struct CheckTypeView {
     interval: Option<IntervalView>,
 }
 
-/// A key of `settings.config`.
+/// A key of `settings.config`, or of `settings` itself. A `select` with `min` and `max` takes numbers beside its options.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ConfigField)]
 pub(super) struct ConfigFieldView {
@@ -46,6 +48,15 @@ pub(super) struct ConfigFieldView {
     options: Option<&'static [&'static str]>,
     #[schema(schema_with = anything)]
     default: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = integer)]
+    min: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = integer)]
+    max: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = string)]
+    unit: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = string)]
     help: Option<&'static str>,
@@ -118,6 +129,10 @@ impl CheckTypeView {
             description: definition.description,
             target_required: definition.target_required,
             fields: definition.fields.iter().map(ConfigFieldView::of).collect(),
+            settings: form_settings(definition.check_type)
+                .into_iter()
+                .map(ConfigFieldView::of_setting)
+                .collect(),
             conditions: ConditionsView::of(definition),
             interval: definition.interval.map(IntervalView::of),
         }
@@ -130,6 +145,10 @@ impl ConfigFieldView {
             FieldKind::Select { options, .. } => Some(options),
             _ => None,
         };
+        let (min, max) = match field.kind {
+            FieldKind::Number { min, max, .. } => (Some(min), Some(max)),
+            _ => (None, None),
+        };
         Self {
             name: field.name,
             r#type: type_of(field.kind),
@@ -138,7 +157,28 @@ impl ConfigFieldView {
             secret: field.secret,
             options,
             default: default_of(field.kind),
+            min,
+            max,
+            unit: None,
             help: field.help,
+        }
+    }
+
+    fn of_setting(setting: FormSetting) -> Self {
+        let FormSetting { name, label, help, unit, words, bounds, default } = setting;
+        let options = Some(words).filter(|words| !words.is_empty());
+        Self {
+            name,
+            r#type: if options.is_some() { "select" } else { "number" },
+            label,
+            required: false,
+            secret: false,
+            options,
+            default,
+            min: Some(*bounds.start()),
+            max: Some(*bounds.end()),
+            unit,
+            help: Some(help),
         }
     }
 }

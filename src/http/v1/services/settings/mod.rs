@@ -6,6 +6,7 @@
 pub mod assignment;
 pub mod check_config;
 pub mod conditions;
+pub mod form;
 mod number;
 pub(super) mod openapi;
 mod rules;

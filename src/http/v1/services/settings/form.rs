@@ -1,0 +1,158 @@
+//! The settings that types have in common, as the catalogue describes them: the words of a form, and the bounds and defaults by
+//! which `settings` is read.
+
+use std::ops::RangeInclusive;
+
+use serde_json::{Value, json};
+
+use crate::http::v1::services::settings::{
+    DEFAULT_RETRIES, DEFAULT_TIMEOUT_SECONDS, RETRIES, TIMEOUT_SECONDS,
+};
+use crate::model::check::CheckType;
+use crate::model::quorum::{LOCATIONS, Quorum};
+use crate::model::rules::{CHANGES, MINUTES, RECOVERY_CHECKS, Rules};
+
+/// A whole number of `settings`, or one of some words.
+#[derive(Clone, Debug)]
+pub struct FormSetting {
+    /// The key in `settings`.
+    pub name: &'static str,
+    /// Its name for people.
+    pub label: &'static str,
+    /// An explanation for people.
+    pub help: &'static str,
+    /// The unit of the number.
+    pub unit: Option<&'static str>,
+    /// Words that may stand in the place of a number.
+    pub words: &'static [&'static str],
+    /// The numbers that are allowed.
+    pub bounds: RangeInclusive<i64>,
+    /// The value of a service that was created without it.
+    pub default: Value,
+}
+
+/// Those that mean something to services of this type, in the order of a form.
+#[must_use]
+pub fn form_settings(check_type: CheckType) -> Vec<FormSetting> {
+    match check_type {
+        CheckType::Manual => Vec::new(),
+        // Nobody looks at it: the pings decide.
+        CheckType::Heartbeat => flapping().into(),
+        CheckType::Http | CheckType::Tcp | CheckType::Dns | CheckType::Icmp | CheckType::Ssl => {
+            let [changes, minutes] = flapping();
+            vec![timeout(), retries(), confirmation(), recovery(), changes, minutes]
+        }
+    }
+}
+
+fn timeout() -> FormSetting {
+    FormSetting {
+        name: "timeout_seconds",
+        label: "Time-out",
+        help: "An attempt that takes longer is bad.",
+        unit: Some("seconds"),
+        words: &[],
+        bounds: wide(&TIMEOUT_SECONDS),
+        default: json!(DEFAULT_TIMEOUT_SECONDS),
+    }
+}
+
+fn retries() -> FormSetting {
+    FormSetting {
+        name: "retries",
+        label: "Retries",
+        help: "Further attempts of a location before a bad result counts.",
+        unit: Some("attempts"),
+        words: &[],
+        bounds: wide(&RETRIES),
+        default: json!(DEFAULT_RETRIES),
+    }
+}
+
+fn confirmation() -> FormSetting {
+    FormSetting {
+        name: "confirmation",
+        label: "Confirmation",
+        help: "How many locations have to agree before a status counts: any of them, more than half, all, or so many.",
+        unit: Some("locations"),
+        words: Quorum::WORDS,
+        bounds: wide(&LOCATIONS),
+        default: json!(Rules::default().quorum.to_string()),
+    }
+}
+
+fn recovery() -> FormSetting {
+    FormSetting {
+        name: "recovery_checks",
+        label: "Good checks for a recovery",
+        help: "So many good results in a row, of all locations together, end an outage.",
+        unit: Some("checks"),
+        words: &[],
+        bounds: wide(&RECOVERY_CHECKS),
+        default: json!(Rules::default().recovery_checks),
+    }
+}
+
+fn flapping() -> [FormSetting; 2] {
+    let rule = Rules::default().flapping;
+    let changes = FormSetting {
+        name: "flapping_changes",
+        label: "Changes before it is unstable",
+        help: "With more changes between up and down than these it is unstable, which is one incident; 0: never.",
+        unit: Some("changes"),
+        words: &[],
+        bounds: wide(&CHANGES),
+        default: json!(rule.changes),
+    };
+    let minutes = FormSetting {
+        name: "flapping_minutes",
+        label: "Time in which changes count",
+        help: "The changes of so many minutes are counted.",
+        unit: Some("minutes"),
+        words: &[],
+        bounds: wide(&MINUTES),
+        default: json!(rule.minutes),
+    };
+    [changes, minutes]
+}
+
+fn wide<T: Copy + Into<i64>>(bounds: &RangeInclusive<T>) -> RangeInclusive<i64> {
+    (*bounds.start()).into()..=(*bounds.end()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::http::v1::services::settings::fixture::Fixture;
+
+    /// What the catalogue says is what `settings` takes: the bounds, the words and the default, and nothing beyond.
+    #[rstest]
+    fn the_catalogue_says_what_is_accepted(
+        #[values(
+            CheckType::Http,
+            CheckType::Tcp,
+            CheckType::Dns,
+            CheckType::Icmp,
+            CheckType::Ssl,
+            CheckType::Heartbeat
+        )]
+        check_type: CheckType,
+    ) {
+        let fixture = Fixture::new(check_type);
+        let with = |name: &str, value: Value| json!({"interval_seconds": 3_600, name: value});
+        for FormSetting { name, words, bounds, default, .. } in form_settings(check_type) {
+            let left_out = fixture.shown(&fixture.create(&json!({"interval_seconds": 3_600})));
+            assert_eq!(left_out[name], default, "{name}");
+            let numbers = [*bounds.start(), *bounds.end()].map(Value::from);
+            for allowed in words.iter().map(|word| json!(word)).chain(numbers) {
+                let shown = fixture.shown(&fixture.create(&with(name, allowed.clone())));
+                assert_eq!(shown[name], allowed, "{name}");
+            }
+            for refused in [bounds.start() - 1, bounds.end() + 1] {
+                fixture.refusal(&with(name, refused.into()), None);
+            }
+        }
+    }
+}
