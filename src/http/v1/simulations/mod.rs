@@ -7,11 +7,10 @@ mod account;
 mod draft;
 pub(in crate::http) mod openapi;
 mod past;
+mod places;
 mod view;
 
 use std::sync::Arc;
-
-use tokio::sync::Semaphore;
 
 use crate::http::gate::call::Call;
 use crate::http::gate::write::Committed;
@@ -22,26 +21,13 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::simulations::past::Past;
+pub(super) use crate::http::v1::simulations::places::Simulations;
 use crate::http::v1::simulations::view::SimulationView;
 use crate::http::v1::state::AppState;
 use crate::store::services;
 
-/// Simulations at a time: each holds up to half a million results, about 20 MB.
-const AT_A_TIME: usize = 2;
 /// Seconds after which one may be over.
 const RETRY_SECONDS: u64 = 5;
-
-/// The places of simulations that run.
-#[derive(Debug)]
-pub(super) struct Simulations {
-    places: Semaphore,
-}
-
-impl Default for Simulations {
-    fn default() -> Self {
-        Self { places: Semaphore::new(AT_A_TIME) }
-    }
-}
 
 pub(super) async fn simulate_service(
     simulations: Arc<Simulations>,
@@ -51,7 +37,8 @@ pub(super) async fn simulate_service(
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let question = draft::read(&state, &caller, &service, &body).await?;
-    let _place = simulations.places.try_acquire().map_err(|_| ApiError::Simulating(RETRY_SECONDS))?;
+    let place = simulations.take(caller.organisation.key);
+    let _place = place.ok_or(ApiError::Simulating(RETRY_SECONDS))?;
     let past = Past::read(&state, &caller, &service, &question).await?;
     let work = tokio::task::spawn_blocking(move || account::accounts(&question, &past));
     let accounts = work.await.map_err(|error| ApiError::Internal(error.into()))?;

@@ -1,0 +1,58 @@
+//! The places of simulations that run: few in all, for each holds much, and one for each organisation, so that nobody takes
+//! all of them.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Simulations at a time: each holds up to half a million results, about 20 MB.
+const AT_A_TIME: usize = 2;
+
+/// The organisations whose simulations run.
+#[derive(Debug, Default)]
+pub(in crate::http::v1) struct Simulations {
+    running: Mutex<Vec<i64>>,
+}
+
+/// A simulation that runs, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Place<'a> {
+    simulations: &'a Simulations,
+    organisation: i64,
+}
+
+impl Simulations {
+    /// Takes a place; `None` while there is none for this organisation.
+    pub(super) fn take(&self, organisation: i64) -> Option<Place<'_>> {
+        let mut running = self.running();
+        if running.len() >= AT_A_TIME || running.contains(&organisation) {
+            return None;
+        }
+        running.push(organisation);
+        Some(Place { simulations: self, organisation })
+    }
+
+    fn running(&self) -> MutexGuard<'_, Vec<i64>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.simulations.running().retain(|organisation| *organisation != self.organisation);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_organisation_has_one_place_and_leaves_the_others_theirs() {
+        let simulations = Simulations::default();
+        let first = simulations.take(1);
+        assert!(first.is_some() && simulations.take(1).is_none());
+        let second = simulations.take(2);
+        assert!(second.is_some() && simulations.take(3).is_none(), "that is all there is");
+        drop(first);
+        assert!(simulations.take(2).is_none() && simulations.take(1).is_some());
+    }
+}
