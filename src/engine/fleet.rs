@@ -5,6 +5,7 @@
 
 mod closing;
 mod looks;
+mod members;
 mod memory;
 mod partitions;
 mod sweep;
@@ -21,6 +22,7 @@ use tokio::sync::oneshot;
 
 use crate::engine::counters::Counters;
 use crate::engine::definition::Definition;
+use crate::engine::fleet::members::Members;
 use crate::engine::fleet::memory::{known_status, remember};
 use crate::engine::retired::Retired;
 use crate::engine::service::{End, Pinged, Redefine, ServiceActor};
@@ -40,7 +42,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 /// The actor that knows every service of this process.
 pub struct Fleet {
     shards: Arc<[Arc<Shard>]>,
-    services: HashMap<Id, Member>,
+    services: Members,
     counters: Arc<Counters>,
     supervisor: Supervisor,
     /// The state of the service actors.
@@ -186,7 +188,7 @@ impl Fleet {
         let state = supervisor.kind(ServiceActor::KIND);
         Self {
             shards,
-            services: HashMap::new(),
+            services: Members::default(),
             counters,
             supervisor,
             state,

@@ -26,7 +26,7 @@ impl Handler<RetireAll> for Fleet {
     fn handle(&mut self, _: RetireAll, _: &mut Context<Self>) -> Self::Result {
         self.is_closing = true;
         // What has died and waits to start again ends by not starting.
-        self.services.retain(|_, member| member.address.connected());
+        self.services.take(|member| !member.address.connected());
         for member in self.services.values() {
             #[expect(clippy::disallowed_methods, reason = "one for each service, and nothing follows it")]
             member.address.do_send(End);
@@ -38,7 +38,7 @@ impl Handler<RetireAll> for Fleet {
         Box::pin(ended.into_actor(self).map(|ended, fleet, _| {
             if ended.is_err() {
                 tracing::warn!(services = fleet.services.len(), "services that do not end are given up");
-                fleet.services.drain().for_each(|(_, member)| member.life.give_up());
+                fleet.services.take(|_| true).iter().for_each(|member| member.life.give_up());
             }
         }))
     }

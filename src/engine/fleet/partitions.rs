@@ -3,7 +3,6 @@
 use actix::{Context, Handler, ResponseFuture};
 
 use crate::engine::fleet::{Fleet, Member, Permit, Release};
-use crate::id::Id;
 use crate::model::partition::Partition;
 
 impl Handler<Permit> for Fleet {
@@ -21,9 +20,8 @@ impl Handler<Release> for Fleet {
     fn handle(&mut self, Release(partitions): Release, _: &mut Context<Self>) -> ResponseFuture<()> {
         self.permitted = self.permitted.without(partitions);
         self.shards.iter().for_each(|shard| shard.note_others());
-        let is_released =
-            |_: &Id, member: &mut Member| partitions.contains(Partition::of(member.definition.key));
-        let ended: Vec<_> = self.services.extract_if(is_released).map(|(_, member)| member.end()).collect();
+        let is_released = |member: &Member| partitions.contains(Partition::of(member.definition.key));
+        let ended: Vec<_> = self.services.take(is_released).into_iter().map(Member::end).collect();
         self.note_end_of_all();
         Box::pin(async move {
             futures_util::future::join_all(ended).await;

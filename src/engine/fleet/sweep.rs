@@ -9,12 +9,11 @@ use std::time::Duration;
 use actix::{AsyncContext as _, Context};
 
 use crate::engine::fleet::Fleet;
+use crate::engine::fleet::members::SLICES;
 use crate::supervise::FROZEN_AFTER;
 
 /// The time between two slices.
 const EVERY: Duration = Duration::from_secs(1);
-/// Slices that all services are divided into.
-const SLICES: u32 = 60;
 
 impl Fleet {
     pub(super) fn arrange_sweep(&mut self, ctx: &mut Context<Self>) {
@@ -27,20 +26,15 @@ impl Fleet {
     fn sweep(&mut self) {
         // From 1: nobody is asked at 0.
         self.tick = self.tick.wrapping_add(1).max(1);
-        let asked = u64::from(self.tick % SLICES);
-        let judged = u64::from((self.tick + SLICES - FROZEN_AFTER) % SLICES);
-        for member in self.services.values() {
-            let slice = member.generation % u64::from(SLICES);
-            if slice == asked {
-                let beat = Arc::clone(&member.life).ask(self.tick, self.state.take_fault());
-                #[expect(
-                    clippy::disallowed_methods,
-                    reason = "one question is open at a time, also to a full mailbox"
-                )]
-                member.address.do_send(beat);
-            } else if slice == judged && member.life.open_since().is_some() {
-                member.life.give_up();
-            }
+        for member in self.services.of_slice(self.tick) {
+            let beat = Arc::clone(&member.life).ask(self.tick, self.state.take_fault());
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "one question is open at a time, also to a full mailbox"
+            )]
+            member.address.do_send(beat);
         }
+        let judged = self.services.of_slice(self.tick % SLICES + SLICES - FROZEN_AFTER);
+        judged.filter(|member| member.life.open_since().is_some()).for_each(|member| member.life.give_up());
     }
 }
