@@ -23,6 +23,7 @@ use crate::model::announcement::Author;
 use crate::model::event::Act;
 use crate::model::maintenance::origin::Origin;
 use crate::model::maintenance::{Maintenance, MaintenanceKey, Notices, Schedule};
+use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::maintenances::filter::Filter;
@@ -86,16 +87,21 @@ pub async fn list(
     Ok((rows.iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
-/// Stores a new maintenance; its `key` is given by the database and returned in the result.
+/// Stores a new maintenance of these services, shown on these status pages; its `key` is given by the database and returned in
+/// the result.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn insert(
     connection: &impl ConnectionTrait,
     maintenance: Maintenance,
+    services: &[ServiceKey],
+    statuspages: &[i64],
 ) -> Result<Maintenance, MainError> {
     let row = ActiveModel { id: NotSet, ..to_row(&maintenance) };
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    links::cover(connection, key, services).await?;
+    links::show_on(connection, key, statuspages).await?;
     note(connection, Act::Created, key).await?;
     Ok(Maintenance { key, ..maintenance })
 }

@@ -60,7 +60,9 @@ async fn every_change_of_a_maintenance_is_noted_with_it(
     let covered = stored_service(&store, service(owner.key, "a")).await;
     let kept = stored(&store, maintenance(owner.key, Scheduled), (&[covered.key], 0)).await;
     let before = events::newest(store.main.reader()).await.unwrap();
-    assert!(acts(&store, 0).await.contains(&(Kind::Maintenance, Act::Created)));
+    let noted = events::after(store.main.reader(), 0, 100).await.unwrap();
+    let created = noted.iter().find(|event| event.subject == kept.id).unwrap();
+    assert_eq!((created.act, &*created.services), (Act::Created, &[covered.key][..]));
     let transaction = store.main.begin().await.unwrap();
     maintenances::update(&transaction, &kept).await.unwrap();
     cleanup::detach(&transaction, covered.key, delete_orphaned, at(900)).await.unwrap();

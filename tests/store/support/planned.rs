@@ -4,7 +4,7 @@ use watchkeeper::id::Id;
 use watchkeeper::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, Notices, Schedule};
 use watchkeeper::model::service::ServiceKey;
 use watchkeeper::model::translated::Translated;
-use watchkeeper::store::maintenances::{self, effect, links};
+use watchkeeper::store::maintenances::{self, effect};
 
 use crate::support::backend::Store;
 use crate::support::rows::at;
@@ -45,8 +45,7 @@ pub(crate) async fn stored(
     (services, now): (&[ServiceKey], i64),
 ) -> Maintenance {
     let transaction = store.main.begin().await.unwrap();
-    let stored = maintenances::insert(&transaction, maintenance).await.unwrap();
-    links::cover(&transaction, stored.key, services).await.unwrap();
+    let stored = maintenances::insert(&transaction, maintenance, services, &[]).await.unwrap();
     effect::align(&transaction, &stored, at(now)).await.unwrap();
     transaction.commit().await.unwrap();
     stored

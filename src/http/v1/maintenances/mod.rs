@@ -104,9 +104,7 @@ async fn store(
     new: Creation,
     stamp: Stamp<'_>,
 ) -> Result<(Maintenance, Vec<Service>), ApiError> {
-    let stored = maintenances::insert(connection, new.maintenance).await?;
-    links::cover(connection, stored.key, &new.services).await?;
-    links::show_on(connection, stored.key, &new.statuspages).await?;
+    let stored = maintenances::insert(connection, new.maintenance, &new.services, &new.statuspages).await?;
     let step = Step::announce(stored, new.message, stamp);
     let touched = effects::carry_out(connection, &step, stamp.at).await?;
     Ok((step.after, touched))

@@ -124,9 +124,8 @@ async fn create(
     }
     let with = series_links::of(connection, series.key).await?;
     for window in windows {
-        let new = maintenances::insert(connection, series.maintenance(*window, stamp.at)).await?;
-        links::cover(connection, new.key, &with.services).await?;
-        links::show_on(connection, new.key, &with.statuspages).await?;
+        let new = series.maintenance(*window, stamp.at);
+        let new = maintenances::insert(connection, new, &with.services, &with.statuspages).await?;
         let step = Step::announce(new, series.message.clone(), stamp);
         planned.touched.extend(effect::carry_out(connection, &step, stamp.at).await?);
         planned.created.push(step.after);
