@@ -20,8 +20,10 @@ pub struct Model {
     pub act: String,
     /// The id of the incident or maintenance, as clients see it.
     pub subject_id: String,
-    /// Keys of the services that it concerned at that moment, with commas between.
+    /// Keys of the services that it concerned from then on, with commas between; of what is deleted, until then.
     pub services: String,
+    /// Keys of the services that it concerned until then and no more, with commas between.
+    pub former_services: String,
     /// Time at which upkeep has found it; null before that.
     pub noticed_at: Option<i64>,
 }

@@ -168,9 +168,11 @@ mod tests {
 
     fn happened(organisations: [i64; 2], cursor: Cursor) -> HashMap<i64, Vec<Fact>> {
         let fact = |organisation| {
-            let (number, subject) = (cursor.event, Id::random());
-            let (kind, act, services) = (Kind::Incident, Act::Created, Vec::new());
-            let what = What::Event(Event { number, organisation, kind, act, subject, services });
+            let (number, through, subject) = (cursor.event, cursor.event, Id::random());
+            let (kind, act) = (Kind::Incident, Act::Created);
+            let (services, former) = (Vec::new(), Vec::new());
+            let what =
+                What::Event(Event { number, through, organisation, kind, act, subject, services, former });
             (organisation, vec![Fact { organisation, cursor, what }])
         };
         organisations.map(fact).into()

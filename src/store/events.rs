@@ -34,6 +34,8 @@ const REMOVED_AT_ONCE: u64 = 5_000;
 pub struct Event {
     /// Its number.
     pub number: i64,
+    /// The number of the last change that is told with it: its own, unless several are told as one.
+    pub through: i64,
     /// Database key of the organisation.
     pub organisation: i64,
     /// Incident or maintenance.
@@ -42,8 +44,10 @@ pub struct Event {
     pub act: Act,
     /// The incident or maintenance.
     pub subject: Id,
-    /// The services that it concerned at that moment.
+    /// The services that it concerned from then on; of what is deleted, until then.
     pub services: Vec<ServiceKey>,
+    /// The services that it concerned until then and no more.
+    pub former: Vec<ServiceKey>,
 }
 
 /// Events behind this number, in their order.
@@ -134,11 +138,13 @@ pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Re
     Ok(removed.rows_affected)
 }
 
-/// Notes what became of the incidents that meet a condition; those that are about to be deleted must still be there.
+/// Notes what became of the incidents that meet a condition, and that they concern the `former` services no more; what is about to
+/// be deleted, links as well, must still be there.
 pub(super) async fn of_incidents(
     connection: &impl ConnectionTrait,
     act: Act,
     condition: Condition,
+    former: &[ServiceKey],
 ) -> Result<(), MainError> {
     let subjects = incident::Entity::find()
         .select_only()
@@ -148,16 +154,17 @@ pub(super) async fn of_incidents(
     let subjects: Vec<Subject> = subjects.into_tuple().all(connection).await?;
     for some in subjects.chunks(AT_ONCE) {
         let links = links_of_incidents(connection, some.iter().map(|(key, ..)| *key)).await?;
-        note(connection, (Kind::Incident, act), some, links).await?;
+        note(connection, (Kind::Incident, act), some, Concerned { links, former }).await?;
     }
     Ok(())
 }
 
-/// Notes what became of the maintenances that meet a condition; those that are about to be deleted must still be there.
+/// The same for maintenances.
 pub(super) async fn of_maintenances(
     connection: &impl ConnectionTrait,
     act: Act,
     condition: Condition,
+    former: &[ServiceKey],
 ) -> Result<(), MainError> {
     let subjects = maintenance::Entity::find()
         .select_only()
@@ -171,7 +178,7 @@ pub(super) async fn of_maintenances(
     let subjects: Vec<Subject> = subjects.into_tuple().all(connection).await?;
     for some in subjects.chunks(AT_ONCE) {
         let links = links_of_maintenances(connection, some.iter().map(|(key, ..)| *key)).await?;
-        note(connection, (Kind::Maintenance, act), some, links).await?;
+        note(connection, (Kind::Maintenance, act), some, Concerned { links, former }).await?;
     }
     Ok(())
 }
@@ -182,12 +189,12 @@ pub(super) async fn of_linked_to_page(connection: &impl ConnectionTrait, page: i
     linked.column(incident_statuspage::Column::IncidentId).from(incident_statuspage::Entity);
     linked.and_where(incident_statuspage::Column::StatuspageId.eq(page));
     let these = Condition::all().add(incident::Column::Id.in_subquery(linked));
-    of_incidents(connection, Act::Updated, these).await?;
+    of_incidents(connection, Act::Updated, these, &[]).await?;
     let mut linked = Query::select();
     linked.column(maintenance_statuspage::Column::MaintenanceId).from(maintenance_statuspage::Entity);
     linked.and_where(maintenance_statuspage::Column::StatuspageId.eq(page));
     let these = Condition::all().add(maintenance::Column::Id.in_subquery(linked));
-    of_maintenances(connection, Act::Updated, these).await
+    of_maintenances(connection, Act::Updated, these, &[]).await
 }
 
 async fn links_of_incidents(
@@ -213,22 +220,29 @@ async fn links_of_maintenances(
 /// Key, id and organisation of an incident or a maintenance.
 type Subject = (i64, String, i64);
 
+/// The services that some of them are linked with, and those that they concern no more, which may be among them still.
+struct Concerned<'a> {
+    links: Vec<(i64, ServiceKey)>,
+    former: &'a [ServiceKey],
+}
+
 async fn note(
     connection: &impl ConnectionTrait,
     (kind, act): (Kind, Act),
     subjects: &[Subject],
-    links: Vec<(i64, ServiceKey)>,
+    Concerned { links, former }: Concerned<'_>,
 ) -> Result<(), MainError> {
-    let mut services: HashMap<i64, Vec<String>> = HashMap::new();
-    for (key, service) in links {
-        services.entry(key).or_default().push(service.to_string());
+    let mut services: HashMap<i64, Vec<ServiceKey>> = HashMap::new();
+    for (key, service) in links.into_iter().filter(|(_, service)| !former.contains(service)) {
+        services.entry(key).or_default().push(service);
     }
     let row = |(key, id, organisation): &Subject| ActiveModel {
         organisation_id: Set(*organisation),
         kind: Set(kind.as_str().into()),
         act: Set(act.as_str().into()),
         subject_id: Set(id.clone()),
-        services: Set(services.remove(key).unwrap_or_default().join(",")),
+        services: Set(to_text(services.get(key).map_or(&[], Vec::as_slice))),
+        former_services: Set(to_text(former)),
         noticed_at: Set(None),
         ..ActiveModel::default()
     };
@@ -241,16 +255,23 @@ async fn note(
 
 fn from_row(row: &Model) -> Result<Event, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("event", &row.id, &problem);
-    let services = row.services.split(',').filter(|key| !key.is_empty());
+    let keys = |text: &str| {
+        let keys = text.split(',').filter(|key| !key.is_empty());
+        keys.map(str::parse).collect::<Result<_, _>>().map_err(|_| corrupt("unreadable services"))
+    };
     Ok(Event {
         number: row.id,
+        through: row.id,
         organisation: row.organisation_id,
         kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,
         act: row.act.parse().map_err(|_| corrupt("unknown act"))?,
         subject: row.subject_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
-        services: services
-            .map(str::parse)
-            .collect::<Result<_, _>>()
-            .map_err(|_| corrupt("unreadable services"))?,
+        services: keys(&row.services)?,
+        former: keys(&row.former_services)?,
     })
+}
+
+fn to_text(services: &[ServiceKey]) -> String {
+    let keys: Vec<String> = services.iter().map(ToString::to_string).collect();
+    keys.join(",")
 }

@@ -11,6 +11,8 @@ pub mod list;
 pub mod recovery;
 mod rows;
 
+use std::collections::HashSet;
+
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter,
     QuerySelect, Select,
@@ -20,6 +22,7 @@ use watchkeeper_entities::incident::{Column, Entity};
 use crate::id::Id;
 use crate::model::event::Act;
 use crate::model::incident::{Incident, WholeIncident};
+use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
 use crate::store::incidents::links::Audience;
 use crate::store::scoped::{Rows, narrowed};
@@ -117,7 +120,7 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
     links::add_services(connection, key, whole.services.iter()).await?;
     automation::save(connection, key, (None, whole.automation)).await?;
     links::set_pages(connection, key, &[], &whole.statuspages).await?;
-    events::of_incidents(connection, Act::Created, Condition::all().add(Column::Id.eq(key))).await
+    events::of_incidents(connection, Act::Created, Condition::all().add(Column::Id.eq(key)), &[]).await
 }
 
 /// Stores what has changed from `before` to `after`.
@@ -146,7 +149,10 @@ pub async fn save(
     }
     let is_end = after.incident.is_resolved() && !before.incident.is_resolved();
     let act = if is_end { Act::Resolved } else { Act::Updated };
-    events::of_incidents(connection, act, Condition::all().add(Column::Id.eq(key))).await
+    let kept: HashSet<ServiceKey> = after.services.iter().map(|affected| affected.service).collect();
+    let mut former: Vec<ServiceKey> = before.services.iter().map(|affected| affected.service).collect();
+    former.retain(|service| !kept.contains(service));
+    events::of_incidents(connection, act, Condition::all().add(Column::Id.eq(key)), &former).await
 }
 
 /// Deletes the incident with everything that hangs on it. `false` when there is no such incident.
@@ -158,7 +164,7 @@ pub async fn delete(connection: &impl ConnectionTrait, sight: Sight, id: Id) -> 
         .add(Column::OrganisationId.eq(sight.organisation()))
         .add(Column::PublicId.eq(id.as_str()))
         .add_option(Rows::Incidents.condition(sight));
-    events::of_incidents(connection, Act::Deleted, wanted.clone()).await?;
+    events::of_incidents(connection, Act::Deleted, wanted.clone(), &[]).await?;
     let deleted = Entity::delete_many().filter(wanted).exec(connection).await?;
     Ok(deleted.rows_affected > 0)
 }

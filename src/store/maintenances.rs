@@ -126,7 +126,7 @@ pub async fn delete(connection: &impl ConnectionTrait, key: MaintenanceKey) -> R
 }
 
 async fn note(connection: &impl ConnectionTrait, act: Act, key: MaintenanceKey) -> Result<(), MainError> {
-    events::of_maintenances(connection, act, Condition::all().add(Column::Id.eq(key))).await
+    events::of_maintenances(connection, act, Condition::all().add(Column::Id.eq(key)), &[]).await
 }
 
 fn to_row(maintenance: &Maintenance) -> ActiveModel {

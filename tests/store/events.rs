@@ -4,6 +4,8 @@ use rstest::rstest;
 use watchkeeper::clock::Timestamp;
 use watchkeeper::model::event::{Act, Kind};
 use watchkeeper::model::sight::Sight;
+use watchkeeper::model::translated::Translated;
+use watchkeeper::store::incidents::departure::{Departure, leave_service};
 use watchkeeper::store::maintenances::cleanup;
 use watchkeeper::store::{events, incidents, maintenances};
 
@@ -96,4 +98,50 @@ async fn an_event_is_kept_for_an_hour(#[values(Backend::Sqlite, Backend::Postgre
     assert_eq!(forget(found_at.plus_ms(events::KEPT_MS)).await, 1);
     assert_eq!(events::newest(store.main.reader()).await.unwrap(), 0);
     assert!(note().await > first);
+}
+
+/// The services that it concerns from then on, and those that it concerned until then.
+#[rstest]
+#[tokio::test]
+async fn what_leaves_services_is_noted_with_them(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    use watchkeeper::model::maintenance::MaintenanceStatus::Scheduled;
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let [a, b] = ["a", "b"].map(|name| stored_service(&store, service(owner.key, name)));
+    let (a, b) = (a.await, b.await);
+    let kept = stored(&store, maintenance(owner.key, Scheduled), (&[a.key, b.key], 0)).await;
+    let transaction = store.main.begin().await.unwrap();
+    let mut first = made(&owner, &[&a, &b]);
+    incidents::insert(&transaction, &mut first).await.unwrap();
+    transaction.commit().await.unwrap();
+    let before = events::newest(store.main.reader()).await.unwrap();
+
+    let transaction = store.main.begin().await.unwrap();
+    let mut changed = first.clone();
+    changed.services.retain(|affected| affected.service == b.key);
+    incidents::save(&transaction, &first, &changed).await.unwrap();
+    maintenances::links::cover(&transaction, kept.key, &[b.key]).await.unwrap();
+    let message = Translated::single("en", "Gone.");
+    let departure = Departure {
+        organisation: owner.key,
+        service: b.key,
+        at: at(900),
+        deletes_orphans: false,
+        message: &message,
+    };
+    leave_service(&transaction, &departure).await.unwrap();
+    cleanup::detach(&transaction, b.key, false, at(900)).await.unwrap();
+    transaction.commit().await.unwrap();
+    let noted = events::after(store.main.reader(), before, 100).await.unwrap();
+    let noted = noted.iter().map(|event| (event.kind, event.act, &*event.services, &*event.former));
+    let (a, b): (&[i64], &[i64]) = (&[a.key], &[b.key]);
+    let expected = [
+        (Kind::Incident, Act::Updated, b, a),
+        (Kind::Maintenance, Act::Updated, b, a),
+        (Kind::Incident, Act::Resolved, &[], b),
+        (Kind::Maintenance, Act::Updated, &[], b),
+    ];
+    assert_eq!(noted.collect::<Vec<_>>(), expected);
 }

@@ -22,6 +22,7 @@ mod m0019_incident_policies;
 mod m0020_automatic_incidents;
 mod m0021_dependencies;
 mod m0022_events;
+mod m0023_former_services;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -52,6 +53,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0020_automatic_incidents::Step),
         Box::new(m0021_dependencies::Step),
         Box::new(m0022_events::Step),
+        Box::new(m0023_former_services::Step),
     ]
 }
 

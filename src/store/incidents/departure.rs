@@ -71,16 +71,20 @@ pub async fn leave_service(
     let shared = shared_incidents(connection, departure.service).await?;
     let (lone, others): (Vec<i64>, Vec<i64>) =
         linked.iter().map(|(incident, _)| *incident).partition(|incident| !shared.contains(incident));
-    note(connection, Act::Updated, &others).await?;
+    let former = [departure.service];
+    note(connection, Act::Updated, &others, &former).await?;
     let orphans = || linked.iter().filter(|(incident, _)| !shared.contains(incident));
     if departure.deletes_orphans {
-        note(connection, Act::Deleted, &lone).await?;
+        note(connection, Act::Deleted, &lone, &[]).await?;
         delete(connection, &lone).await?;
         return Ok(Cleanup { deleted: lone.len(), detached: others.len(), ..Cleanup::default() });
     }
-    let open: Vec<i64> = orphans().filter(|(_, end)| end.is_none()).map(|(incident, _)| *incident).collect();
+    let (open, over): (Vec<_>, Vec<_>) = orphans().partition(|(_, end)| end.is_none());
+    let [open, over] =
+        [open, over].map(|some| some.iter().map(|(incident, _)| *incident).collect::<Vec<i64>>());
     resolve(connection, &open, departure).await?;
-    note(connection, Act::Resolved, &open).await?;
+    note(connection, Act::Resolved, &open, &former).await?;
+    note(connection, Act::Updated, &over, &former).await?;
     Ok(Cleanup { resolved: open.len(), detached: linked.len() - open.len(), ..Cleanup::default() })
 }
 
@@ -109,10 +113,15 @@ async fn shared_incidents(
     Ok(rows.into_iter().collect())
 }
 
-async fn note(connection: &impl ConnectionTrait, act: Act, incidents: &[i64]) -> Result<(), MainError> {
+async fn note(
+    connection: &impl ConnectionTrait,
+    act: Act,
+    incidents: &[i64],
+    former: &[ServiceKey],
+) -> Result<(), MainError> {
     for chunk in incidents.chunks(INCIDENTS_PER_STATEMENT) {
         let these = Condition::all().add(Column::Id.is_in(chunk.iter().copied()));
-        events::of_incidents(connection, act, these).await?;
+        events::of_incidents(connection, act, these, former).await?;
     }
     Ok(())
 }

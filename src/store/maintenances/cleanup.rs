@@ -74,12 +74,12 @@ pub async fn detach(
     if delete_orphaned {
         remember(connection, service).await?;
         let others = of_service().add(Expr::exists(links_of(Expr::col(Link::ServiceId).ne(service))));
-        events::of_maintenances(connection, Act::Updated, others).await?;
-        events::of_maintenances(connection, Act::Deleted, of_service().add(lone())).await?;
+        events::of_maintenances(connection, Act::Updated, others, &[service]).await?;
+        events::of_maintenances(connection, Act::Deleted, of_service().add(lone()), &[]).await?;
         let orphaned = Entity::delete_many().filter(of_service()).filter(lone());
         deleted = orphaned.exec(connection).await?.rows_affected;
     } else {
-        events::of_maintenances(connection, Act::Updated, of_service()).await?;
+        events::of_maintenances(connection, Act::Updated, of_service(), &[service]).await?;
         let running = orphaned_in(service, MaintenanceStatus::InProgress);
         let running = running.col_expr(Column::ActualEnd, Expr::value(now.ms()));
         let waiting = orphaned_in(service, MaintenanceStatus::Scheduled);

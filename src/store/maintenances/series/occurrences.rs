@@ -77,7 +77,7 @@ pub async fn of(
 pub async fn delete_waiting(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<(), MainError> {
     use maintenance::{Column, Entity};
     let mine = Condition::all().add(Column::SeriesId.eq(series)).add(Column::Status.eq(SCHEDULED));
-    events::of_maintenances(connection, Act::Deleted, mine.clone()).await?;
+    events::of_maintenances(connection, Act::Deleted, mine.clone(), &[]).await?;
     Entity::delete_many().filter(mine).exec(connection).await?;
     Ok(())
 }
@@ -94,7 +94,8 @@ pub async fn rename(
     use maintenance::{Column, Entity};
     let rename = Entity::update_many().col_expr(Column::Occurrence, Expr::value(occurrence.ms()));
     rename.filter(Column::Id.eq(maintenance)).exec(connection).await?;
-    events::of_maintenances(connection, Act::Updated, Condition::all().add(Column::Id.eq(maintenance))).await
+    let this = Condition::all().add(Column::Id.eq(maintenance));
+    events::of_maintenances(connection, Act::Updated, this, &[]).await
 }
 
 /// Lets the maintenances of the series stand alone.
@@ -104,7 +105,7 @@ pub async fn rename(
 pub async fn release(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<(), MainError> {
     use maintenance::{Column, Entity};
     let mine = Condition::all().add(Column::SeriesId.eq(series));
-    events::of_maintenances(connection, Act::Updated, mine).await?;
+    events::of_maintenances(connection, Act::Updated, mine, &[]).await?;
     Entity::update_many()
         .col_expr(Column::SeriesId, Expr::value(None::<i64>))
         .col_expr(Column::Occurrence, Expr::value(None::<i64>))

@@ -1,0 +1,20 @@
+//! The services that an incident or a maintenance has ceased to concern with what became of it: whoever asks for these has to hear
+//! that it is theirs no more.
+
+use sea_orm_migration::prelude::*;
+use sea_orm_migration::schema::text;
+
+#[derive(DeriveMigrationName)]
+pub(crate) struct Step;
+
+#[async_trait::async_trait]
+impl MigrationTrait for Step {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let former = text("former_services").default("").to_owned();
+        manager.alter_table(Table::alter().table("event").add_column(former).to_owned()).await
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        manager.alter_table(Table::alter().table("event").drop_column("former_services").to_owned()).await
+    }
+}
