@@ -46,7 +46,7 @@ pub enum What {
 pub enum Origin {
     /// A status change, by its number.
     Change(i64),
-    /// What became of an incident or a maintenance, by its number.
+    /// What became of an incident or a maintenance, by the number of the last change that is told with it.
     Event(i64),
     /// A result: service, location and start.
     Result(ServiceKey, String, Timestamp),
@@ -58,20 +58,20 @@ impl What {
     pub fn origin(&self) -> Origin {
         match self {
             Self::Change(change) => Origin::Change(change.number),
-            Self::Event(event) => Origin::Event(event.number),
+            Self::Event(event) => Origin::Event(event.through),
             Self::Result(result) => {
                 Origin::Result(result.service, result.location.to_string(), result.checked_at)
             }
         }
     }
 
-    /// The services that it concerned when it happened.
-    #[must_use]
-    pub fn services(&self) -> &[ServiceKey] {
-        match self {
-            Self::Change(change) => std::slice::from_ref(&change.change.service),
-            Self::Event(event) => &event.services,
-            Self::Result(result) => std::slice::from_ref(&result.service),
-        }
+    /// The services that it concerns, and those that it concerned until then.
+    pub fn services(&self) -> impl Iterator<Item = ServiceKey> {
+        let (services, former): (&[ServiceKey], &[ServiceKey]) = match self {
+            Self::Change(change) => (std::slice::from_ref(&change.change.service), &[]),
+            Self::Event(event) => (&event.services, &event.former),
+            Self::Result(result) => (std::slice::from_ref(&result.service), &[]),
+        };
+        services.iter().chain(former).copied()
     }
 }

@@ -16,7 +16,8 @@ use crate::events::Hub;
 use crate::events::fact::{Cursor, Fact, What};
 use crate::events::numbers::{BEHIND, Numbers};
 use crate::feed::News;
-use crate::model::event::Act;
+use crate::id::Id;
+use crate::model::event::{Act, Kind};
 use crate::model::history::CheckRecord;
 use crate::model::partition::Partitions;
 use crate::model::service::ServiceKey;
@@ -258,13 +259,53 @@ async fn all_after<T, E, F: Future<Output = Result<Vec<T>, E>>>(
     }
 }
 
-/// Leaves out changes of what is told in the same moment anyway: it is told as it stands.
+/// Leaves out changes of what is told in the same moment anyway: it is told as it stands. Whom it has left, it has left with the
+/// one that is told.
 #[must_use]
 pub fn without_repetitions(happened: Vec<Event>) -> Vec<Event> {
-    let mut told = HashSet::new();
-    let mut is_news = |event: &Event| {
-        let is_first = told.insert((event.kind, event.subject));
-        is_first || event.act != Act::Updated
-    };
-    happened.into_iter().filter(|event| is_news(event)).collect()
+    let mut told: Vec<Event> = Vec::new();
+    let mut places: HashMap<(Kind, Id), usize> = HashMap::new();
+    for event in happened {
+        let place = places.get(&(event.kind, event.subject)).copied();
+        match place.and_then(|place| told.get_mut(place)) {
+            Some(earlier) if event.act == Act::Updated => {
+                earlier.through = event.number;
+                earlier.former.extend(event.former);
+            }
+            _ => {
+                places.insert((event.kind, event.subject), told.len());
+                told.push(event);
+            }
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(number: i64, act: Act, subject: Id, former: &[ServiceKey]) -> Event {
+        let former = former.to_vec();
+        let (kind, services) = (Kind::Incident, Vec::new());
+        Event { number, through: number, organisation: 1, kind, act, subject, services, former }
+    }
+
+    #[test]
+    fn several_changes_of_one_moment_are_told_once_to_all_whom_they_concern() {
+        let (one, other) = (Id::random(), Id::random());
+        let happened = vec![
+            event(1, Act::Created, one, &[]),
+            event(2, Act::Updated, other, &[7]),
+            event(3, Act::Updated, one, &[8]),
+            event(4, Act::Resolved, other, &[]),
+            event(5, Act::Updated, one, &[9]),
+            event(6, Act::Updated, other, &[10]),
+        ];
+        let told = without_repetitions(happened);
+        let told = told.iter().map(|event| (event.number, event.through, event.act, &*event.former));
+        let expected: [(i64, i64, Act, &[ServiceKey]); 3] =
+            [(1, 5, Act::Created, &[8, 9]), (2, 2, Act::Updated, &[7]), (4, 6, Act::Resolved, &[10])];
+        assert_eq!(told.collect::<Vec<_>>(), expected);
+    }
 }

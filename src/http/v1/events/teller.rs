@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::events::audience::{NotTold, Tell, Told, Words};
 use crate::events::fact::{Fact, What};
@@ -14,7 +15,7 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::Languages;
 use crate::http::kit::view::to_text;
 use crate::http::v1::events::position::Positions;
-use crate::http::v1::events::view::{IncidentEventView, MaintenanceEventView, ResultView, StatusChangeView};
+use crate::http::v1::events::view::{self, LEFT, ResultView, StatusChangeView};
 use crate::http::v1::events::wanted::Wanted;
 use crate::http::v1::state::AppState;
 use crate::http::v1::{incidents, maintenances};
@@ -23,7 +24,7 @@ use crate::model::event::{Act, Kind, Type};
 use crate::model::history::{CheckRecord, StoredCheck};
 use crate::model::service::{NamedService, ServiceKey};
 use crate::store::events::{self, Event};
-use crate::store::{Reader, selected};
+use crate::store::{Reader, selected, services};
 
 /// Words what happens.
 pub(super) struct Teller {
@@ -56,13 +57,15 @@ impl Teller {
 
     async fn words(&self, facts: &[&Fact]) -> Result<Vec<Told>, ApiError> {
         let concerned = self.concerned(facts).await?;
-        let mut keys: Vec<ServiceKey> = facts.iter().flat_map(|fact| fact.what.services()).copied().collect();
+        let mut keys: Vec<ServiceKey> = facts.iter().flat_map(|fact| fact.what.services()).collect();
         keys.extend(concerned.iter().map(|(_, service)| service));
         keys.sort_unstable();
         keys.dedup();
         let services = self.selected(&keys).await?;
         let is_chosen = |(_, service): &&(Id, ServiceKey)| services.contains_key(service);
         let chosen: HashSet<Id> = concerned.iter().filter(is_chosen).map(|(subject, _)| *subject).collect();
+        let mut heard = self.gone(facts).await?;
+        heard.extend(services.keys());
         let mut told = Vec::new();
         for fact in facts {
             let words = match &fact.what {
@@ -72,15 +75,7 @@ impl Teller {
                 What::Result(result) => services
                     .get(&result.service)
                     .map(|service| (Type::Result, to_text(&ResultView::of(&stored(result), service)))),
-                What::Event(event) if self.passes_over(event, &chosen) => None,
-                What::Event(event) => match self.event(event, &services).await {
-                    // One that cannot be shown keeps nobody from the others.
-                    Err(ApiError::Internal(error)) => {
-                        tracing::error!(%error, subject = %event.subject, "an event cannot be shown");
-                        None
-                    }
-                    shown => shown?,
-                },
+                What::Event(event) => self.event(event, &chosen, &heard).await?,
             };
             if let Some((kind, data)) = words {
                 let text = line(kind.as_str(), &self.positions.id(fact.cursor), &data);
@@ -109,10 +104,23 @@ impl Teller {
         Ok(concerned)
     }
 
-    /// Returns true for one that concerns no service that is asked for.
-    fn passes_over(&self, event: &Event, chosen: &HashSet<Id>) -> bool {
-        let is_there = event.act != Act::Deleted;
-        is_there && !self.wanted.selection.is_everything() && !chosen.contains(&event.subject)
+    /// Those of the services that incidents and maintenances have left, or that went with them, which are deleted: nobody knows any
+    /// more who asked for them. Whoever sees the whole organisation is told; others would hear of what they never saw.
+    async fn gone(&self, facts: &[&Fact]) -> Result<HashSet<ServiceKey>, ApiError> {
+        if self.caller.sight().is_confined() || self.wanted.selection.is_everything() {
+            return Ok(HashSet::new());
+        }
+        let left = facts.iter().flat_map(|fact| match &fact.what {
+            What::Event(event) if event.act == Act::Deleted => event.services.as_slice(),
+            What::Event(event) => event.former.as_slice(),
+            _ => &[],
+        });
+        let mut left: HashSet<ServiceKey> = left.copied().collect();
+        let keys: Vec<ServiceKey> = left.iter().copied().collect();
+        for (there, _) in services::owners(self.main(), &keys).await? {
+            left.remove(&there);
+        }
+        Ok(left)
     }
 
     /// Those of these services that the caller sees and asks for.
@@ -122,42 +130,53 @@ impl Teller {
         Ok(found.into_iter().map(|service| (service.key, service)).collect())
     }
 
-    /// What became of an incident or a maintenance, if the caller sees it and asks for one of its services.
+    /// What became of an incident or a maintenance, if the caller sees it and asks for one of its services, or did until then.
+    /// `chosen` are those that concern such a service now, `heard` such services, and those that may have been some.
     async fn event(
         &self,
         event: &Event,
-        services: &HashMap<ServiceKey, NamedService>,
+        chosen: &HashSet<Id>,
+        heard: &HashSet<ServiceKey>,
     ) -> Result<Option<(Type, String)>, ApiError> {
         let Event { kind, act, subject, .. } = *event;
-        let shows_all = self.wanted.selection.is_everything() && !self.caller.sight().is_confined();
+        let asks_all = self.wanted.selection.is_everything();
+        let shows_all = asks_all && !self.caller.sight().is_confined();
+        let gone = |action| view::event(kind, action, subject, None);
+        let concerns = |services: &[ServiceKey]| services.iter().any(|service| heard.contains(service));
         if act == Act::Deleted {
-            let is_seen = shows_all || event.services.iter().any(|service| services.contains_key(service));
-            return Ok(is_seen.then(|| match kind {
-                Kind::Incident => (Type::Incident, to_text(&IncidentEventView::of(act, subject, None))),
-                Kind::Maintenance => {
-                    (Type::Maintenance, to_text(&MaintenanceEventView::of(act, subject, None)))
-                }
-            }));
+            let is_heard = shows_all || concerns(&event.services);
+            return Ok(is_heard.then(|| gone(act.as_str())));
         }
-        let found = match kind {
-            Kind::Incident => {
-                incidents::read_one(self.main(), &self.caller, subject, &self.languages).await?
-            }
-            Kind::Maintenance => {
-                maintenances::read_one(self.main(), self.caller.sight(), subject, &self.languages).await?
-            }
-        };
-        // It may be gone by now; that is told next.
-        let Some((shown, concerned)) = found else { return Ok(None) };
-        if !self.wanted.selection.is_everything() && self.selected(&concerned).await?.is_empty() {
+        let has_left = !shows_all && concerns(&event.former);
+        if !asks_all && !chosen.contains(&subject) && !has_left {
             return Ok(None);
         }
-        Ok(Some(match kind {
-            Kind::Incident => (Type::Incident, to_text(&IncidentEventView::of(act, subject, Some(shown)))),
-            Kind::Maintenance => {
-                (Type::Maintenance, to_text(&MaintenanceEventView::of(act, subject, Some(shown))))
+        let found = match self.read(kind, subject).await {
+            // One that cannot be shown keeps nobody from the others.
+            Err(ApiError::Internal(error)) => {
+                tracing::error!(%error, %subject, "an event cannot be shown");
+                return Ok(None);
             }
-        }))
+            found => found?,
+        };
+        // One that is not found may be gone by now; that is told next.
+        let Some((shown, concerned)) = found else {
+            return Ok(has_left.then(|| gone(Act::Deleted.as_str())));
+        };
+        if !asks_all && self.selected(&concerned).await?.is_empty() {
+            return Ok(has_left.then(|| gone(LEFT)));
+        }
+        Ok(Some(view::event(kind, act.as_str(), subject, Some(shown))))
+    }
+
+    /// An incident or a maintenance as the caller sees it, with the services of it that the caller sees.
+    async fn read(&self, kind: Kind, subject: Id) -> Result<Option<(Value, Vec<ServiceKey>)>, ApiError> {
+        match kind {
+            Kind::Incident => incidents::read_one(self.main(), &self.caller, subject, &self.languages).await,
+            Kind::Maintenance => {
+                maintenances::read_one(self.main(), self.caller.sight(), subject, &self.languages).await
+            }
+        }
     }
 
     fn main(&self) -> &Reader {

@@ -5,11 +5,12 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
+use crate::http::kit::view::to_text;
 use crate::http::openapi::shape::{Shape, id, named, one_of, timestamp};
 use crate::http::v1::history::view::CheckView;
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
-use crate::model::event::Act;
+use crate::model::event::{Act, Kind, Type};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange, StoredCheck};
 use crate::model::service::NamedService;
 
@@ -75,17 +76,18 @@ pub(super) struct MaintenanceEventView {
     maintenance: Option<Value>,
 }
 
-impl IncidentEventView {
-    pub(super) const fn of(act: Act, id: Id, incident: Option<Value>) -> Self {
-        Self { action: act.as_str(), id, incident }
+/// Something that became of an incident or a maintenance, as text of its type.
+pub(super) fn event(kind: Kind, action: &'static str, id: Id, shown: Option<Value>) -> (Type, String) {
+    match kind {
+        Kind::Incident => (Type::Incident, to_text(&IncidentEventView { action, id, incident: shown })),
+        Kind::Maintenance => {
+            (Type::Maintenance, to_text(&MaintenanceEventView { action, id, maintenance: shown }))
+        }
     }
 }
 
-impl MaintenanceEventView {
-    pub(super) const fn of(act: Act, id: Id, maintenance: Option<Value>) -> Self {
-        Self { action: act.as_str(), id, maintenance }
-    }
-}
+/// It concerns nothing any more that was asked for.
+pub(super) const LEFT: &str = "left";
 
 /// Something could not be told: the client should read the resources anew.
 #[derive(Serialize, ToSchema)]
@@ -108,7 +110,10 @@ fn cause() -> Shape {
 }
 
 fn act() -> Shape {
-    one_of(Act::WORDS).says("Only incidents are `resolved`.")
+    one_of(&[Act::WORDS, &[LEFT]].concat()).says(
+        "Only incidents are `resolved`. `left`: it still stands, and concerns nothing any more that was asked for. What has left \
+        the access scope of the token is `deleted`.",
+    )
 }
 
 fn check() -> Shape {
@@ -116,11 +121,11 @@ fn check() -> Shape {
 }
 
 fn incident() -> Shape {
-    named("Incident").nullable().says("As it stands when this is sent. Null: it is deleted.")
+    named("Incident").nullable().says("As it stands when this is sent. Null: it is deleted, or has left.")
 }
 
 fn maintenance() -> Shape {
-    named("Maintenance").nullable().says("As it stands when this is sent. Null: it is deleted.")
+    named("Maintenance").nullable().says("As it stands when this is sent. Null: it is deleted, or has left.")
 }
 
 fn reason() -> Shape {

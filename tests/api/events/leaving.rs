@@ -1,0 +1,111 @@
+//! Whoever has shown an incident or a maintenance is told when it is nothing to do with what was asked for any more: live, and when it
+//! comes back.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::events::{QUIET, heartbeat, incident, maintenance};
+use crate::support::listener::{Event, Listener};
+use crate::support::scoped::World;
+use crate::support::service;
+
+const TYPES: &str = "types=incident,maintenance";
+
+/// Type and `data` of each, incidents first.
+fn told(events: &[Event]) -> Vec<(String, Value)> {
+    let mut told: Vec<_> = events.iter().map(|event| (event.kind.clone(), event.data.clone())).collect();
+    told.sort_by(|one, other| one.0.cmp(&other.0));
+    told
+}
+
+/// The events of an incident and a maintenance that are gone.
+fn gone(action: &str, opened: &str, planned: &str) -> Vec<(String, Value)> {
+    vec![
+        ("incident".into(), json!({"action": action, "id": opened, "incident": null})),
+        ("maintenance".into(), json!({"action": action, "id": planned, "maintenance": null})),
+    ]
+}
+
+/// Other services are affected from now on.
+fn moved(world: &World, opened: &str, planned: &str, services: &[&str]) {
+    let body = json!({"service_ids": services});
+    world.admin.patch(&format!("/v1/incidents/{opened}"), &body).expect(200);
+    world.admin.patch(&format!("/v1/maintenances/{planned}"), &body).expect(200);
+}
+
+/// What a listener hears of an incident and a maintenance of both services when they leave the one inside: live, and when it
+/// comes back with the id of what it heard before. What becomes of them later is not told.
+fn hears_of_leaving(world: &World, is_confined: bool, query: &str) -> [Vec<Event>; 2] {
+    let client = if is_confined { &world.confined } else { &world.admin };
+    let mut listener = Listener::open(client, query, None);
+    let opened = incident(&world.admin, &[&world.inside, &world.outside]);
+    let planned = maintenance(&world.admin, &[&world.inside, &world.outside]);
+    listener.until("incident", |data| data["id"] == opened);
+    let start = listener.until("maintenance", |data| data["id"] == planned).id;
+    listener.all(QUIET);
+    moved(world, &opened, &planned, &[&world.outside]);
+    let live = listener.all(QUIET);
+    let action = if is_confined { "deleted" } else { "left" };
+    assert_eq!(told(&live), gone(action, &opened, &planned), "live");
+    world.admin.patch(&format!("/v1/incidents/{opened}"), &json!({"severity": "critical"})).expect(200);
+    world.admin.delete(&format!("/v1/maintenances/{planned}")).expect(200);
+    assert_eq!(listener.all(QUIET), [], "they are nothing to it");
+    let replayed = Listener::open(client, query, Some(&start)).all(QUIET);
+    let mut expected = gone(action, &opened, &planned);
+    expected[1].1["action"] = json!("deleted");
+    assert_eq!(told(&replayed), expected, "in the replay");
+    [live, replayed]
+}
+
+#[rstest]
+#[case("service_id={inside}")]
+#[case("tag=shop")]
+#[case("statuspage_id={pages.0}")]
+fn what_concerns_nothing_any_more_that_was_asked_for_has_left(#[case] filter: &str) {
+    let world = World::new();
+    hears_of_leaving(&world, false, &world.fill(&format!("?{TYPES}&{filter}")));
+}
+
+/// To a confined token what has left its scope is what is deleted: it does not hear that it goes on elsewhere.
+#[rstest]
+#[case("")]
+#[case("&tag=shop")]
+fn what_has_left_the_scope_is_deleted_for_it(#[case] filter: &str) {
+    let world = World::new();
+    let heard = hears_of_leaving(&world, true, &format!("?{TYPES}{filter}"));
+    let text = format!("{heard:?}");
+    assert!(!text.contains(&world.outside) && !text.contains("bank service"), "{text}");
+}
+
+/// It goes on where the token sees it, so it is not said to be deleted.
+#[test]
+fn what_moves_within_the_scope_has_left_a_filter() {
+    let world = World::new();
+    let other = heartbeat(&world.admin, "Cart", &["shop"]);
+    let query = world.fill(&format!("?{TYPES}&service_id={{inside}}"));
+    let mut listener = Listener::open(&world.confined, &query, None);
+    let (opened, planned) =
+        (incident(&world.admin, &[&world.inside]), maintenance(&world.admin, &[&world.inside]));
+    listener.until("maintenance", |data| data["id"] == planned);
+    moved(&world, &opened, &planned, &[&other]);
+    assert_eq!(told(&listener.all(QUIET)), gone("left", &opened, &planned));
+    moved(&world, &opened, &planned, &[&world.inside]);
+    let back = listener.all(QUIET);
+    let actions: Vec<_> = back.iter().map(|event| event.data["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["updated", "updated"], "they are shown again: {back:?}");
+}
+
+/// Nobody can say afterwards which tags a service had: whoever sees everything is told to be sure.
+#[test]
+fn what_loses_a_service_that_is_deleted_has_left() {
+    let world = World::new();
+    let mut listener = Listener::open(&world.admin, &format!("?{TYPES}&tag=shop"), None);
+    let both = [&*world.inside, &*world.outside];
+    let (opened, planned) = (incident(&world.admin, &both), maintenance(&world.admin, &both));
+    listener.until("maintenance", |data| data["id"] == planned);
+    world.admin.delete(&service(&world.inside)).expect(200);
+    let heard = told(&listener.all(QUIET));
+    for event in gone("left", &opened, &planned) {
+        assert!(heard.contains(&event), "{event:?} in {heard:?}");
+    }
+}
