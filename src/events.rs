@@ -281,6 +281,12 @@ impl Listener {
         is_behind
     }
 
+    /// Returns true if the stream has to end.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        *self.is_over.borrow()
+    }
+
     /// Waits until the stream has to end: the process stops, or the token is not any more what it was.
     pub fn over(&self) -> impl Future<Output = ()> + use<> {
         let mut is_over = self.is_over.clone();

@@ -1,5 +1,6 @@
 //! `GET /v1/events`: what happens is told as it happens, to those who may see it, and to those who come back as well.
 
+mod backlog;
 mod leaving;
 mod missed;
 

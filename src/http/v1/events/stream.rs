@@ -54,6 +54,9 @@ impl Live {
         while self.left.is_empty() {
             self.left = if self.is_missing { self.next_missed().await? } else { self.next_live().await? };
         }
+        if self.listener.is_over() {
+            return None;
+        }
         Some(self.left.split_to(self.left.len().min(CHUNK)))
     }
 

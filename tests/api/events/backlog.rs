@@ -1,0 +1,67 @@
+//! A client that has missed very much, and reads what it is told slowly: all of it comes, and the stream ends when it must.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::events::{QUIET, incident, subjects};
+use crate::support::client::Client;
+use crate::support::listener::Listener;
+use crate::support::scoped::made;
+use crate::support::server::Server;
+
+/// More than what is read in one page.
+const MISSED: usize = 800;
+/// More rounds than wait for a client, and the time of one.
+const ROUNDS: usize = 70;
+const ROUND: Duration = Duration::from_millis(120);
+const QUERY: &str = "?types=incident";
+
+/// Makes many large incidents: more than the buffers of a connection hold. Gives their ids, and the id of the event before them.
+fn missed(client: &Client) -> (Vec<String>, String) {
+    let mut listener = Listener::open(client, QUERY, None);
+    incident(client, &[]);
+    let start = listener.next().id;
+    drop(listener);
+    let body = json!({"title": "Slow", "message": "long ".repeat(2_000)});
+    ((0..MISSED).map(|_| made(client, "/v1/incidents", &body)).collect(), start)
+}
+
+/// What happens while a client is told what it has missed is more than waits for it: it is told that as well.
+#[tokio::test]
+async fn a_client_that_has_missed_much_and_reads_slowly_hears_all_of_it() {
+    let server = Server::start();
+    let client = server.client();
+    let (mut expected, start) = missed(&client);
+    let mut slow = Listener::open(&client, QUERY, Some(&start));
+    let mut heard = Vec::new();
+    for round in 0..ROUNDS {
+        expected.push(incident(&client, &[]));
+        tokio::time::sleep(ROUND).await;
+        if round % 20 == 0 {
+            // Whoever takes nothing at all is cut off.
+            heard.push(slow.next());
+        }
+    }
+    heard.extend(slow.all(QUIET));
+    let told: Vec<String> = subjects(&heard).into_iter().map(|(_, id)| id).collect();
+    assert_eq!(told.len(), expected.len(), "each once; has it been cut off: {}", slow.has_ended());
+    assert_eq!(told, expected);
+}
+
+/// Also in the middle of what was missed.
+#[tokio::test]
+async fn what_was_missed_is_not_told_to_the_end_to_a_token_that_is_revoked() {
+    let server = Arc::new(Server::start());
+    let organisation = server.organisation("business");
+    let (client, revoked) = (server.member(&organisation, "all"), server.member(&organisation, "all"));
+    let (missed, start) = missed(&client);
+    let mut slow = Listener::open(&revoked, QUERY, Some(&start));
+    slow.next();
+    let id = revoked.get("/v1/me").expect(200).json()["token"]["id"].as_str().unwrap().to_owned();
+    assert!(server.command(&["token", "revoke", &id]).status.success());
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    let heard = slow.all(QUIET).len();
+    assert!(slow.has_ended() && heard < missed.len() - 1, "{heard} events were told");
+}
