@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::events::{QUIET, heartbeat, incident, maintenance, ping, subjects};
+use crate::support::eventually;
 use crate::support::listener::Listener;
 use crate::support::server::Server;
 use crate::support::service;
@@ -46,8 +47,8 @@ fn a_client_that_comes_back_misses_nothing_over_a_restart() {
     assert_eq!(results.next().data["service"]["id"], id, "results of the last moments come again");
 }
 
-#[test]
-fn results_that_were_missed_are_told_in_the_order_of_time() {
+#[tokio::test]
+async fn results_that_were_missed_are_told_in_the_order_of_time() {
     let server = Server::start();
     let client = server.client();
     let ids = ["Backup", "Export"].map(|name| heartbeat(&client, name, &[]));
@@ -57,6 +58,14 @@ fn results_that_were_missed_are_told_in_the_order_of_time() {
     drop(events);
     for _ in 0..6 {
         ids.iter().for_each(|id| ping(&client, id, ""));
+    }
+    let is_stored = |id: &String, results| {
+        let stored = client.get(&format!("{}/checks", service(id))).expect(200).data();
+        (stored.as_array().unwrap().len() == results).then_some(())
+    };
+    // What is stored later is told live.
+    for (id, results) in ids.iter().zip([7, 6]) {
+        eventually("all of them are stored", || is_stored(id, results)).await;
     }
     let missed = Listener::open(&client, "?types=result", Some(&start)).all(QUIET);
     let of = |id: &String| missed.iter().filter(|event| event.data["service"]["id"] == **id).count();
