@@ -9,6 +9,7 @@
 pub mod changes;
 pub mod ownership;
 pub mod peers;
+pub mod stored;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::announcer::changes::Changes;
 use crate::announcer::ownership::Ownership;
 use crate::announcer::peers::{Answer, Asked, Changed, Counts, NobodyAnswers, Part, Peers, Question};
+use crate::announcer::stored::{After, Recent, Stored};
 use crate::engine::aggregator::Snapshot;
 use crate::engine::definition::{Definer, Definition};
 use crate::engine::{Engine, EngineStopped};
@@ -64,6 +66,8 @@ pub struct Announcer {
     pub peers: Option<Arc<dyn Peers>>,
     /// Counts requests for all nodes; `None` = each counts for itself.
     pub counts: Option<Arc<dyn Counts>>,
+    /// The results that this node has stored lately, for other nodes.
+    pub stored: Arc<Stored>,
 }
 
 /// What is announced cannot be brought to where it belongs.
@@ -79,8 +83,8 @@ impl Announcer {
     /// An announcer on a node that watches every service.
     #[must_use]
     pub fn alone(databases: Databases, engine: Engine, definer: Definer) -> Self {
-        let (changes, ownership) = (Changes::default(), Ownership::alone());
-        Self { databases, engine, definer, changes, ownership, peers: None, counts: None }
+        let (changes, ownership, stored) = (Changes::default(), Ownership::alone(), Arc::default());
+        Self { databases, engine, definer, changes, ownership, peers: None, counts: None, stored }
     }
 
     /// Tells the engine how these services of one organisation are to be watched from now on. Returns when it is in force.
@@ -199,6 +203,7 @@ impl Announcer {
                     Answer::Counted(counts.count(token, self.engine.now()))
                 }))
             }
+            Question::Stored(after) => Ok(Answer::Stored(self.stored.after(after))),
         };
         answer.unwrap_or_else(|error| {
             tracing::warn!(%error, "a question about services cannot be answered; it comes again");
@@ -308,6 +313,23 @@ impl Announcer {
         let (owner, peers) = (self.owner_elsewhere(token)?, self.peers.as_ref()?);
         match timeout(COUNT_TAKES, peers.ask(owner, Question::Count(token))).await {
             Ok(Ok(Answer::Counted(allowance))) => Some(allowance),
+            _ => None,
+        }
+    }
+
+    /// The other nodes that live, as far as is known.
+    #[must_use]
+    pub fn others(&self) -> Vec<NodeName> {
+        let Some((me, owned)) = self.ownership.member().zip(self.ownership.owned()) else {
+            return Vec::new();
+        };
+        owned.living.into_iter().filter(|node| *node != me.name).collect()
+    }
+
+    /// What another node has stored lately; `None` when it does not answer.
+    pub async fn stored_at(&self, node: NodeName, after: After) -> Option<Recent> {
+        match self.ask(Some(node), Question::Stored(after)).await {
+            Answer::Stored(recent) => Some(recent),
             _ => None,
         }
     }

@@ -159,7 +159,7 @@ impl App {
         let engine = start_engine(&foundation, &definer, &places, &recording, &supervisor);
         let limiter = public::limiter(&foundation.config);
         let announcer = Announcer::alone(foundation.databases.clone(), engine.clone(), definer);
-        let announcer = among_others(announcer, ownership, bus.as_ref(), &limiter);
+        let announcer = among_others(announcer, ownership, bus.as_ref(), &limiter, &recording.news);
         let restored = past::restore_services(&announcer, is_past_whole).await?;
         let remote = remote::start(&foundation, bus.as_ref(), &announcer, &recording.fenced, &supervisor)?;
         let (recorder, news) = (&recording.recorder, &recording.news);
@@ -306,12 +306,14 @@ fn among_others(
     ownership: Ownership,
     bus: Option<&Joined>,
     limiter: &Arc<RateLimiter>,
+    news: &News,
 ) -> Announcer {
     let peers = bus.map(|bus| Arc::new(BusPeers(bus.connection.clone())) as Arc<dyn Peers>);
     Announcer {
         changes: if bus.is_some() { Changes::kept() } else { Changes::default() },
         peers: peers.filter(|_| ownership.member().is_some()),
         counts: Some(Arc::clone(limiter) as Arc<dyn Counts>),
+        stored: news.stored(),
         ownership,
         ..alone
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, broadcast};
 use tokio::time::Instant;
 
+use crate::announcer::stored::Stored;
 use crate::engine::aggregator::Batch;
 use crate::model::partition::{Partition, Partitions};
 use crate::store::feed_positions::{self, Positions};
@@ -32,11 +33,12 @@ const BATCHES: usize = 256;
 pub struct News {
     changes: Notify,
     batches: broadcast::Sender<Arc<Batch>>,
+    stored: Arc<Stored>,
 }
 
 impl Default for News {
     fn default() -> Self {
-        Self { changes: Notify::new(), batches: broadcast::Sender::new(BATCHES) }
+        Self { changes: Notify::new(), batches: broadcast::Sender::new(BATCHES), stored: Arc::default() }
     }
 }
 
@@ -56,8 +58,15 @@ impl News {
         if !batch.changes.is_empty() {
             self.ring();
         }
+        self.stored.note(batch);
         // Nobody may be listening.
         let _ = self.batches.send(Arc::clone(batch));
+    }
+
+    /// What other nodes are told of it.
+    #[must_use]
+    pub fn stored(&self) -> Arc<Stored> {
+        Arc::clone(&self.stored)
     }
 
     /// Every batch that is stored from now on.

@@ -1,4 +1,4 @@
-//! The other engine nodes: whoever watches a service is asked, wherever it is.
+//! The other engine nodes: whoever watches a service is asked, wherever it is; and each, what it has stored.
 //!
 //! Any node takes any request, and only the owner of a service knows what it is just now. So a question goes to the owner, and
 //! while a partition changes hands it is asked again. What nobody answers in time is an error, never a guess.
@@ -7,6 +7,7 @@ use std::fmt::Debug;
 
 use futures_util::future::BoxFuture;
 
+use crate::announcer::stored::{After, Recent};
 use crate::clock::Timestamp;
 use crate::engine::aggregator::Snapshot;
 use crate::model::allowance::Allowance;
@@ -50,6 +51,8 @@ pub enum Question {
     },
     /// A request of the token with this database key has come: how many may still come?
     Count(i64),
+    /// What have you stored lately?
+    Stored(After),
 }
 
 /// A service that was changed or deleted.
@@ -72,6 +75,8 @@ pub enum Answer {
     Counted(Allowance),
     /// Some of them have another owner.
     NotMine,
+    /// What it has stored lately.
+    Stored(Recent),
 }
 
 /// Some services had no owner that answered.

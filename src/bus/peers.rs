@@ -7,7 +7,7 @@ use crate::announcer::Announcer;
 use crate::announcer::peers::{Answer, Peers, Question};
 use crate::bus::connection::Connection;
 use crate::bus::messages::enrolment;
-use crate::bus::messages::question::{AnswerText, QuestionText};
+use crate::bus::messages::question::{AnswerForm, AnswerText, QuestionText};
 use crate::bus::requests::{Questions, ask};
 use crate::bus::subjects::Subject;
 use crate::model::node::NodeName;
@@ -34,9 +34,7 @@ impl Peers for BusPeers {
             let answer: AnswerText = ask(&connection, &Subject::Node(node), &question)
                 .await
                 .map_err(|unanswered| unanswered.to_string())?;
-            answer
-                .try_into()
-                .map_err(|unknown: crate::bus::messages::question::UnknownVerdict| unknown.to_string())
+            answer.try_into().map_err(|form: AnswerForm| form.to_string())
         }
         .boxed()
     }

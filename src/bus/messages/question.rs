@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::announcer::peers::{Answer, Changed, Question};
+use crate::bus::messages::recent::{AfterText, RecentText};
 use crate::clock::Timestamp;
 use crate::engine::aggregator::Snapshot;
 use crate::id::Id;
@@ -32,6 +33,8 @@ pub enum QuestionText {
     },
     /// A request of the token with this database key has come.
     Count(i64),
+    /// What have you stored lately?
+    Stored(AfterText),
 }
 
 /// A service.
@@ -64,6 +67,8 @@ pub enum AnswerText {
     },
     /// Another node owns some of them.
     NotMine,
+    /// What it has stored lately.
+    Stored(RecentText),
 }
 
 /// What a service is just now. Times in milliseconds since 1970.
@@ -113,6 +118,7 @@ impl From<Question> for QuestionText {
                 Self::Ping { service: service.into(), at_ms: ping.at.ms(), has_failed: ping.has_failed }
             }
             Question::Count(token) => Self::Count(token),
+            Question::Stored(after) => Self::Stored(after.into()),
         }
     }
 }
@@ -130,6 +136,7 @@ impl From<QuestionText> for Question {
                 ping: Ping { at: Timestamp::from_ms(at_ms), has_failed },
             },
             QuestionText::Count(token) => Self::Count(token),
+            QuestionText::Stored(after) => Self::Stored(after.into()),
         }
     }
 }
@@ -143,14 +150,15 @@ impl From<Answer> for AnswerText {
                 Self::Counted { limit, remaining, ends_at_ms: ends_at.ms(), passes }
             }
             Answer::NotMine => Self::NotMine,
+            Answer::Stored(recent) => Self::Stored(recent.into()),
         }
     }
 }
 
 impl TryFrom<AnswerText> for Answer {
-    type Error = UnknownVerdict;
+    type Error = AnswerForm;
 
-    fn try_from(text: AnswerText) -> Result<Self, UnknownVerdict> {
+    fn try_from(text: AnswerText) -> Result<Self, AnswerForm> {
         Ok(match text {
             AnswerText::Done => Self::Done,
             AnswerText::NotMine => Self::NotMine,
@@ -162,6 +170,7 @@ impl TryFrom<AnswerText> for Answer {
                 let read: Result<Vec<Snapshot>, _> = snapshots.into_iter().map(TryInto::try_into).collect();
                 Self::Snapshots(read?)
             }
+            AnswerText::Stored(recent) => Self::Stored(recent.read().ok_or(AnswerForm::Results)?),
         })
     }
 }
@@ -181,16 +190,23 @@ impl From<Snapshot> for SnapshotText {
     }
 }
 
-/// A verdict that this version does not know.
+/// An answer that this version cannot read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no verdict")]
-pub struct UnknownVerdict(String);
+pub enum AnswerForm {
+    /// It does not know this verdict.
+    #[error("'{0}' is no verdict")]
+    UnknownVerdict(String),
+    /// These are no results.
+    #[error("the results cannot be read")]
+    Results,
+}
 
 impl TryFrom<SnapshotText> for Snapshot {
-    type Error = UnknownVerdict;
+    type Error = AnswerForm;
 
-    fn try_from(text: SnapshotText) -> Result<Self, UnknownVerdict> {
-        let verdict: Verdict = text.verdict.parse().map_err(|_| UnknownVerdict(text.verdict.clone()))?;
+    fn try_from(text: SnapshotText) -> Result<Self, AnswerForm> {
+        let unknown = |_| AnswerForm::UnknownVerdict(text.verdict.clone());
+        let verdict: Verdict = text.verdict.parse().map_err(unknown)?;
         Ok(Self {
             verdict,
             is_flapping: text.is_flapping,
@@ -205,10 +221,15 @@ impl TryFrom<SnapshotText> for Snapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::announcer::stored::{After, Place, Recent};
+    use crate::model::check::{ErrorCode, Measurement, Timings};
+    use crate::model::history::CheckRecord;
+    use crate::model::service::ProbeRole;
 
     #[test]
     fn questions_and_answers_come_as_they_were_sent() {
         let service = ServiceAddress { id: Id::random(), key: 7 };
+        let place = Place { epoch: Id::random(), number: 8 };
         let ping = Ping { at: Timestamp::from_ms(5), has_failed: true };
         for question in [
             Question::Changed(vec![Changed { service, revision: 3 }]),
@@ -216,6 +237,7 @@ mod tests {
             Question::LookAt(vec![service]),
             Question::Ping { service, ping },
             Question::Count(3),
+            Question::Stored(After { place: Some(place), wants_results: true }),
         ] {
             let sent = serde_json::to_vec(&QuestionText::from(question.clone())).unwrap();
             let read: QuestionText = serde_json::from_slice(&sent).unwrap();
@@ -229,8 +251,22 @@ mod tests {
             ..Snapshot::default()
         };
         let allowance = Allowance { limit: 3, remaining: 2, ends_at: Timestamp::from_ms(4), passes: true };
-        let answers =
-            [Answer::Done, Answer::NotMine, Answer::Snapshots(vec![snapshot]), Answer::Counted(allowance)];
+        let result = CheckRecord {
+            service: 7,
+            location: "fra".parse().unwrap(),
+            role: ProbeRole::Full,
+            scheduled_at: Timestamp::from_ms(3),
+            checked_at: Timestamp::from_ms(5),
+            attempt: 1,
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], "no", Timings::default()),
+        };
+        let answers = [
+            Answer::Done,
+            Answer::NotMine,
+            Answer::Snapshots(vec![snapshot]),
+            Answer::Counted(allowance),
+            Answer::Stored(Recent { place, results: vec![result], is_whole: true, has_more: false }),
+        ];
         for answer in answers {
             let sent = serde_json::to_vec(&AnswerText::from(answer.clone())).unwrap();
             let read: AnswerText = serde_json::from_slice(&sent).unwrap();

@@ -1,0 +1,222 @@
+//! The results that this node has stored lately, for other nodes whose clients listen to events.
+//!
+//! Another node asks again and again for what came after its last [`Place`]. Nothing is kept unless one asks, nobody waits for one, and
+//! what is kept is bounded: who comes too late is told that something is missing, and never gets a part for the whole.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::engine::aggregator::Batch;
+use crate::id::Id;
+use crate::model::history::CheckRecord;
+
+/// The time after which nobody asks any more.
+const ASKED_WITHIN: Duration = Duration::from_secs(10);
+/// Results that are kept: some seconds at the highest rates.
+const KEPT: usize = 50_000;
+/// Bytes of one answer, roughly.
+const ANSWER_BYTES: usize = 256 * 1_024;
+/// Bytes of a result beside its texts, roughly.
+const RESULT_BYTES: usize = 64;
+
+/// The results that this node has stored lately.
+#[derive(Debug, Default)]
+pub struct Stored(Mutex<Option<Kept>>);
+
+#[derive(Debug)]
+struct Kept {
+    epoch: Id,
+    /// The number of the first result that is kept.
+    first: u64,
+    batches: VecDeque<Arc<Batch>>,
+    results: usize,
+    asked_at: Instant,
+}
+
+/// How far somebody has been told of a node's results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Another one: the node has begun to count anew.
+    pub epoch: Id,
+    /// Results before this one have been told.
+    pub number: u64,
+}
+
+/// What a node asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct After {
+    /// How far it has been told; `None` = nothing yet, and it is told nothing but where it is.
+    pub place: Option<Place>,
+    /// It wants results; otherwise it passes over them.
+    pub wants_results: bool,
+}
+
+/// What a node has stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recent {
+    /// How far that is.
+    pub place: Place,
+    /// The results, in the order in which they were stored.
+    pub results: Vec<CheckRecord>,
+    /// Nothing is missing between this and the place of whoever asks.
+    pub is_whole: bool,
+    /// There are more.
+    pub has_more: bool,
+}
+
+impl Stored {
+    /// These results are durable.
+    pub fn note(&self, batch: &Arc<Batch>) {
+        let mut kept = self.kept();
+        if kept.as_ref().is_some_and(|kept| kept.asked_at.elapsed() > ASKED_WITHIN) {
+            *kept = None;
+        }
+        if let Some(kept) = &mut *kept
+            && !batch.checks.is_empty()
+        {
+            kept.results += batch.checks.len();
+            kept.batches.push_back(Arc::clone(batch));
+            kept.shorten();
+        }
+    }
+
+    /// Returns what has been stored after a place. From the first time on it is kept.
+    pub fn after(&self, after: After) -> Recent {
+        let mut kept = self.kept();
+        let now = Instant::now();
+        let kept = kept.get_or_insert_with(|| Kept {
+            epoch: Id::random(),
+            first: 0,
+            batches: VecDeque::new(),
+            results: 0,
+            asked_at: now,
+        });
+        kept.asked_at = now;
+        let end = kept.first + kept.results as u64;
+        let (first, epoch) = (kept.first, kept.epoch);
+        let is_known = |place: &Place| place.epoch == epoch && (first..=end).contains(&place.number);
+        let known = after.place.filter(is_known);
+        let from = known.filter(|_| after.wants_results).map_or(end, |place| place.number);
+        let results = kept.behind(from);
+        let number = from + results.len() as u64;
+        Recent { place: Place { epoch, number }, results, is_whole: known.is_some(), has_more: number < end }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn shorten(&mut self) {
+        while self.results > KEPT
+            && let Some(oldest) = self.batches.pop_front()
+        {
+            self.results -= oldest.checks.len();
+            self.first += oldest.checks.len() as u64;
+        }
+    }
+
+    /// The results from this number on, as many as an answer holds.
+    fn behind(&self, number: u64) -> Vec<CheckRecord> {
+        let (mut at, mut bytes, mut found) = (self.first, 0, Vec::new());
+        for batch in &self.batches {
+            let next = at + batch.checks.len() as u64;
+            let skipped = usize::try_from(number.saturating_sub(at)).unwrap_or(usize::MAX);
+            for result in batch.checks.iter().skip(skipped) {
+                if bytes > ANSWER_BYTES {
+                    return found;
+                }
+                let text = result.measurement.failure.as_ref().map_or(0, |failure| failure.message.len());
+                bytes += RESULT_BYTES + text;
+                found.push(result.clone());
+            }
+            at = next;
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Timestamp;
+    use crate::model::check::{ErrorCode, Measurement, Timings};
+    use crate::model::location::LocationCode;
+    use crate::model::service::ProbeRole;
+
+    fn batch(ats: std::ops::Range<i64>) -> Arc<Batch> {
+        let result = |at| CheckRecord {
+            service: 1,
+            location: LocationCode::push(),
+            role: ProbeRole::Full,
+            scheduled_at: Timestamp::from_ms(at),
+            checked_at: Timestamp::from_ms(at),
+            attempt: 1,
+            measurement: Measurement::unanswered(ErrorCode::ALL[0], "", Timings::default()),
+        };
+        Arc::new(Batch { checks: ats.map(result).collect(), changes: Vec::new() })
+    }
+
+    fn after(place: Option<Place>) -> After {
+        After { place, wants_results: true }
+    }
+
+    fn times(recent: &Recent) -> Vec<i64> {
+        recent.results.iter().map(|result| result.checked_at.ms()).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_stored_after_the_first_question_is_told_once_and_in_order() {
+        let stored = Stored::default();
+        stored.note(&batch(0..5));
+        let begun = stored.after(after(None));
+        assert!(begun.results.is_empty() && !begun.is_whole, "nothing was kept before");
+        stored.note(&batch(5..8));
+        stored.note(&batch(8..10));
+        let heard = stored.after(after(Some(begun.place)));
+        assert_eq!((times(&heard), heard.is_whole, heard.has_more), (vec![5, 6, 7, 8, 9], true, false));
+        assert_eq!(stored.after(after(Some(heard.place))).results, []);
+        stored.note(&batch(10..12));
+        let passed = stored.after(After { place: Some(heard.place), wants_results: false });
+        assert!(passed.results.is_empty() && passed.is_whole);
+        stored.note(&batch(12..13));
+        assert_eq!(times(&stored.after(after(Some(passed.place)))), [12]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_comes_too_late_is_told_so() {
+        let stored = Stored::default();
+        let begun = stored.after(after(None)).place;
+        tokio::time::advance(ASKED_WITHIN + Duration::from_secs(1)).await;
+        stored.note(&batch(0..5));
+        let late = stored.after(after(Some(begun)));
+        assert!(!late.is_whole && late.results.is_empty() && late.place.epoch != begun.epoch);
+        let many = i64::try_from(KEPT).unwrap();
+        for start in 0..3 {
+            stored.note(&batch(start * many / 2..(start + 1) * many / 2));
+        }
+        assert!(!stored.after(after(Some(late.place))).is_whole, "too much has happened since");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_is_bounded_and_the_next_one_goes_on() {
+        let stored = Stored::default();
+        let mut place = stored.after(after(None)).place;
+        stored.note(&batch(0..10_000));
+        let mut heard = Vec::new();
+        loop {
+            let recent = stored.after(after(Some(place)));
+            assert!(recent.is_whole && recent.results.len() < 6_000);
+            heard.extend(times(&recent));
+            place = recent.place;
+            if !recent.has_more {
+                break;
+            }
+        }
+        assert!(heard.into_iter().eq(0..10_000));
+    }
+}
