@@ -5,6 +5,7 @@
 //! too far behind is cut off, comes again with the id of the last event, and misses nothing.
 
 pub mod audience;
+mod elsewhere;
 pub mod fact;
 mod numbers;
 pub mod tail;
@@ -222,6 +223,17 @@ impl Hub {
     /// Ends all streams: something was missed, which is read when they come again.
     fn cut_off_all(&self) {
         self.audiences().iter().for_each(|audience| audience.cut_off());
+    }
+
+    /// Returns true if somebody wants results.
+    fn wants_results(&self) -> bool {
+        self.audiences().iter().any(|audience| audience.wants_results())
+    }
+
+    /// Ends the streams of those who want results: some were missed.
+    fn cut_off_from_results(&self) {
+        let audiences = self.audiences();
+        audiences.iter().filter(|audience| audience.wants_results()).for_each(|audience| audience.cut_off());
     }
 
     /// Ends the streams of tokens that are not any more what they were.

@@ -100,8 +100,12 @@ impl Background {
         let following =
             Incidents { announcer: announcer.clone(), clock: clock.clone(), news: Arc::clone(news) };
         let incidents = supervisor.spawn(INCIDENTS, move || incidents::run(following.clone(), retry));
-        let told =
-            tail::Sources { databases: databases.clone(), news: Arc::clone(news), guard: Arc::clone(guard) };
+        let told = tail::Sources {
+            announcer: announcer.clone(),
+            databases: databases.clone(),
+            news: Arc::clone(news),
+            guard: Arc::clone(guard),
+        };
         let hub = Arc::clone(events);
         let events = supervisor.spawn(EVENTS, move || tail::run(Arc::clone(&hub), told.clone()));
         let compared = announcer.clone();

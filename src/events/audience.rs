@@ -22,6 +22,9 @@ pub type Words<'a> = Pin<Box<dyn Future<Output = Result<Vec<Told>, NotTold>> + '
 pub trait Tell: Send + Sync {
     /// Words these facts, all of them of the audience's organisation, in their order.
     fn tell<'a>(&'a self, facts: &'a [Fact]) -> Words<'a>;
+
+    /// Returns true if results are wanted.
+    fn wants_results(&self) -> bool;
 }
 
 /// An event as it is sent.
@@ -111,6 +114,11 @@ impl Audience {
                 self.cut_off();
             }
         }
+    }
+
+    /// Returns true if those who listen want results.
+    pub(super) fn wants_results(&self) -> bool {
+        self.rounds.receiver_count() > 0 && self.teller.wants_results()
     }
 
     /// Ends the streams of all who listen: what they missed they are told when they come again.

@@ -1,7 +1,7 @@
 //! The tail: reads what has happened since it last looked, ten times a second, while somebody listens.
 //!
 //! Status changes and what becomes of incidents and maintenances come from the databases, whichever process wrote them; results
-//! from the recorder of this process, once they are durable.
+//! from the recorder of this process, once they are durable, and from the other nodes ([`elsewhere`](super::elsewhere)).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,9 +10,11 @@ use std::time::Duration;
 use tokio::sync::broadcast::{self, error::TryRecvError};
 use tokio::time::{Instant, MissedTickBehavior};
 
+use crate::announcer::Announcer;
 use crate::clock::guard::ClockGuard;
 use crate::engine::aggregator::Batch;
 use crate::events::Hub;
+use crate::events::elsewhere::{Elsewhere, Heard};
 use crate::events::fact::{Cursor, Fact, What};
 use crate::events::numbers::{BEHIND, Numbers};
 use crate::feed::News;
@@ -35,12 +37,17 @@ const TOKENS_EVERY: u32 = 20;
 const AT_ONCE: u64 = 500;
 /// Results that wait while it cannot be read whose they are.
 const RESULTS_WAITING: usize = 50_000;
+/// The time in which another node has to tell what it has stored, in milliseconds. Ids do not wait for it any longer: they would
+/// become too old.
+const ELSEWHERE_WITHIN_MS: i64 = 20 * 60 * 1_000;
 /// Services whose organisation is remembered.
 const OWNERS: usize = 100_000;
 
 /// The sources of what happens.
 #[derive(Clone, Debug)]
 pub struct Sources {
+    /// The way to the other nodes.
+    pub announcer: Announcer,
     /// Status changes, incidents, maintenances.
     pub databases: Databases,
     /// Results.
@@ -77,8 +84,11 @@ struct Tail<'a> {
     changes: Numbers,
     events: Numbers,
     batches: broadcast::Receiver<Arc<Batch>>,
+    elsewhere: Arc<Elsewhere>,
     /// Results that have been heard of and not yet told.
     results: Vec<CheckRecord>,
+    /// The time by which every other node has told what it had stored, if there are any.
+    heard_at_ms: Option<i64>,
     at_ms: i64,
     owners: HashMap<ServiceKey, i64>,
 }
@@ -90,6 +100,8 @@ impl<'a> Tail<'a> {
         let is_shared = main.changes().is_none();
         let at_ms = sources.guard.now().ms();
         let batches = sources.news.batches();
+        let elsewhere = Arc::new(Elsewhere::default());
+        elsewhere.begin(&sources.announcer, &sources.guard).await;
         let change = feed::newest(history.reader(), Partitions::ALL).await?;
         let event = events::newest(main.reader()).await?;
         let (changes, events) = if is_shared {
@@ -102,14 +114,17 @@ impl<'a> Tail<'a> {
         } else {
             (Numbers::behind(change), Numbers::behind(event))
         };
-        Ok(Self { changes, events, batches, results: Vec::new(), at_ms, owners: HashMap::new(), sources })
+        let (results, owners) = (Vec::new(), HashMap::new());
+        Ok(Self { changes, events, batches, elsewhere, results, heard_at_ms: None, at_ms, owners, sources })
     }
 
     /// Tells what happens until nobody listens.
     async fn follow(&mut self, hub: &Hub) {
         hub.begin(self.cursor());
+        let (sources, elsewhere) = (self.sources, Arc::clone(&self.elsewhere));
         tokio::select! {
             () = self.read(hub) => {}
+            () = elsewhere.follow(&sources.announcer, &sources.guard, || hub.wants_results()) => {}
             () = hub.tell_on() => {}
         }
     }
@@ -128,6 +143,12 @@ impl<'a> Tail<'a> {
                 tracing::warn!("too many results at a time: whoever listens has to come again");
                 hub.cut_off_all();
             }
+            if !self.listen_elsewhere() {
+                tracing::info!(
+                    "results of other nodes may be missing: whoever listens to results has to come again"
+                );
+                hub.cut_off_from_results();
+            }
             let facts = self.round().await;
             let was_failing = std::mem::replace(&mut is_failing, facts.is_err());
             match facts {
@@ -142,6 +163,14 @@ impl<'a> Tail<'a> {
                 tracing::warn!(%error, "it cannot be read whether listeners may still listen");
             }
         }
+    }
+
+    /// Takes the results that other nodes have told; `false` when some are missing.
+    fn listen_elsewhere(&mut self) -> bool {
+        let Heard { results, is_missing_some, heard_at_ms } = self.elsewhere.take();
+        self.results.extend(results);
+        self.heard_at_ms = heard_at_ms;
+        !is_missing_some
     }
 
     /// Takes the results that have become durable; `false` when some were missed.
@@ -170,7 +199,8 @@ impl<'a> Tail<'a> {
             of_changes.chain(of_results).filter(|service| !self.owners.contains_key(service)).collect();
         self.learn_owners(unknown).await?;
         let facts = self.facts(changes, happened);
-        self.at_ms = now_ms;
+        let heard_at_ms = self.heard_at_ms.map_or(now_ms, |heard| heard.max(now_ms - ELSEWHERE_WITHIN_MS));
+        self.at_ms = now_ms.min(heard_at_ms);
         Ok(facts)
     }
 

@@ -164,6 +164,10 @@ mod tests {
                 Ok(facts.iter().map(told).collect())
             })
         }
+
+        fn wants_results(&self) -> bool {
+            false
+        }
     }
 
     fn happened(organisations: [i64; 2], cursor: Cursor) -> HashMap<i64, Vec<Fact>> {

@@ -7,6 +7,7 @@
 mod alone;
 mod any_node;
 mod dependencies;
+mod events;
 mod frozen;
 mod heartbeats;
 mod killed;

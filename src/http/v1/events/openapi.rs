@@ -16,8 +16,7 @@ const WORDS: &str = "Server-sent events, without an end. The `data` of each even
     happens. Events come at least once: what was on its way when a stream broke may come again. `reset` says that not \
     everything could be told (`too_old`: the id lies too far back; `too_many_results`: results of more than 50 services); \
     read the resources anew then.\n\n\
-    A client that reads too slowly is cut off, and may come again. Results are those that this process stores: in a cluster \
-    results of services that other nodes watch do not come; everything else comes from every node.";
+    A client that reads too slowly is cut off, and may come again. In a cluster everything comes from every node.";
 
 pub(in crate::http) fn chapter() -> Chapter {
     let schemas = vec![

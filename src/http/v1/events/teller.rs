@@ -42,6 +42,10 @@ impl Tell for Teller {
             self.words(&wanted).await.map_err(|error| NotTold(error.to_string()))
         })
     }
+
+    fn wants_results(&self) -> bool {
+        self.wanted.has(Type::Result) && !self.wanted.selects_nothing
+    }
 }
 
 impl Teller {

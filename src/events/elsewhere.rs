@@ -1,0 +1,184 @@
+//! The results that other nodes store: asked for while somebody listens, four times a second.
+//!
+//! What a node does not tell it is asked for again from the same place on. Where something is missing all the same (it has begun
+//! anew, or is gone), those who listen to results come again, and are told from the history.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::MissedTickBehavior;
+
+use crate::announcer::Announcer;
+use crate::announcer::stored::{After, Place, Recent};
+use crate::clock::guard::ClockGuard;
+use crate::model::history::CheckRecord;
+use crate::model::node::NodeName;
+
+/// The interval between two questions.
+const EVERY: Duration = Duration::from_millis(250);
+/// Questions to one node in a row.
+const IN_A_ROW: usize = 20;
+/// Results of other nodes that wait to be told.
+const WAITING: usize = 50_000;
+
+/// What other nodes have told.
+#[derive(Debug, Default)]
+pub(super) struct Elsewhere(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    nodes: BTreeMap<NodeName, Node>,
+    results: Vec<CheckRecord>,
+    is_missing_some: bool,
+    has_begun: bool,
+}
+
+/// How far a node has told.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    place: Option<Place>,
+    /// Everything that it had stored by then has been told, in Unix milliseconds.
+    heard_at_ms: i64,
+}
+
+/// What has come since the last time.
+#[derive(Debug)]
+pub(super) struct Heard {
+    /// Results, each once.
+    pub(super) results: Vec<CheckRecord>,
+    /// Some are missing.
+    pub(super) is_missing_some: bool,
+    /// The time by which every node has told what it had stored; `None` = there is no other node.
+    pub(super) heard_at_ms: Option<i64>,
+}
+
+impl Elsewhere {
+    /// Asks all others where they are: what they store from now on is told.
+    pub(super) async fn begin(&self, announcer: &Announcer, guard: &ClockGuard) {
+        self.ask(announcer, guard, false).await;
+        self.state().has_begun = true;
+    }
+
+    /// Asks again and again, until the future is dropped.
+    pub(super) async fn follow(
+        &self,
+        announcer: &Announcer,
+        guard: &ClockGuard,
+        is_wanted: impl Fn() -> bool,
+    ) {
+        let mut ticks = tokio::time::interval(EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            self.ask(announcer, guard, is_wanted()).await;
+        }
+    }
+
+    /// Takes what has come.
+    pub(super) fn take(&self) -> Heard {
+        let mut state = self.state();
+        Heard {
+            results: std::mem::take(&mut state.results),
+            is_missing_some: std::mem::take(&mut state.is_missing_some),
+            heard_at_ms: state.nodes.values().map(|node| node.heard_at_ms).min(),
+        }
+    }
+
+    async fn ask(&self, announcer: &Announcer, guard: &ClockGuard, wants_results: bool) {
+        let nodes = announcer.others();
+        let now_ms = guard.now().ms();
+        self.state().know(&nodes, now_ms);
+        join_all(nodes.iter().map(async |node| {
+            for _ in 0..IN_A_ROW {
+                let asked_at_ms = guard.now().ms();
+                let after = After { place: self.state().place_of(node), wants_results };
+                let Some(recent) = announcer.stored_at(node.clone(), after).await else { return };
+                let has_more = recent.has_more;
+                self.state().note(node, recent, asked_at_ms);
+                if !has_more {
+                    return;
+                }
+            }
+        }))
+        .await;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// These are all other nodes. Nobody knows what one that is gone has stored at last.
+    fn know(&mut self, nodes: &[NodeName], now_ms: i64) {
+        let before = self.nodes.len();
+        self.nodes.retain(|node, _| nodes.contains(node));
+        self.is_missing_some |= self.nodes.len() < before;
+        for node in nodes {
+            self.nodes.entry(node.clone()).or_insert(Node { place: None, heard_at_ms: now_ms });
+        }
+    }
+
+    fn place_of(&self, node: &NodeName) -> Option<Place> {
+        self.nodes.get(node)?.place
+    }
+
+    fn note(&mut self, node: &NodeName, recent: Recent, asked_at_ms: i64) {
+        let Some(known) = self.nodes.get_mut(node) else { return };
+        let is_first = known.place.is_none() && !self.has_begun;
+        known.place = Some(recent.place);
+        if !recent.has_more {
+            known.heard_at_ms = asked_at_ms;
+        }
+        self.is_missing_some |= !recent.is_whole && !is_first;
+        self.results.extend(recent.results);
+        if self.results.len() > WAITING {
+            self.results.clear();
+            self.is_missing_some = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::Id;
+
+    fn recent(place: Place, is_whole: bool) -> Recent {
+        Recent { place, results: Vec::new(), is_whole, has_more: false }
+    }
+
+    /// A node that was there from the start, answers, begins anew, and goes; another one comes.
+    #[test]
+    fn who_listens_comes_again_when_something_is_missing_and_only_then() {
+        let elsewhere = Elsewhere::default();
+        let [first, second]: [NodeName; 2] = ["a", "b"].map(|name| name.parse().unwrap());
+        let place = Place { epoch: Id::random(), number: 0 };
+        let know = |nodes: &[&NodeName], now_ms| {
+            let nodes: Vec<NodeName> = nodes.iter().map(|node| (*node).clone()).collect();
+            elsewhere.state().know(&nodes, now_ms);
+        };
+        let note = |node, recent, at_ms| elsewhere.state().note(node, recent, at_ms);
+        let taken = || {
+            let heard = elsewhere.take();
+            (heard.is_missing_some, heard.heard_at_ms)
+        };
+        assert_eq!(taken(), (false, None), "there is no other node");
+        know(&[&first], 10);
+        note(&first, recent(place, false), 11);
+        elsewhere.state().has_begun = true;
+        assert_eq!(taken(), (false, Some(11)), "it has just begun");
+        note(&first, recent(place, true), 20);
+        assert_eq!(taken(), (false, Some(20)));
+        note(&first, recent(Place { epoch: Id::random(), ..place }, false), 30);
+        assert_eq!(taken(), (true, Some(30)), "it has begun anew");
+        know(&[&first, &second], 40);
+        assert_eq!(taken(), (false, Some(30)));
+        note(&second, recent(place, false), 41);
+        assert_eq!(taken(), (true, Some(30)), "it had stored some before it was asked");
+        know(&[&second], 50);
+        assert_eq!(taken(), (true, Some(41)), "what it stored at last is not known");
+    }
+}

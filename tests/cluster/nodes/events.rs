@@ -1,0 +1,126 @@
+//! Who listens at any node hears what all of them measure, and what becomes of incidents anywhere, each once.
+
+use std::time::Duration;
+
+use chrono::DateTime;
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use crate::bus::history::History;
+use crate::bus::now;
+use crate::nodes::TAKEN_OVER;
+use crate::nodes::scene::Scene;
+use crate::support::listener::{Event, Listener};
+use crate::support::service;
+
+/// So many that each node watches some.
+const SERVICES: usize = 40;
+/// Long enough for whatever is on its way.
+const TOLD: Duration = Duration::from_secs(3);
+
+/// What it hears until it has listened for this long.
+fn heard(listener: &mut Listener, patience: Duration) -> Vec<Event> {
+    let begun = Instant::now();
+    let mut heard = Vec::new();
+    while begun.elapsed() < patience && !listener.has_ended() {
+        heard.extend(listener.within(Duration::from_millis(100)));
+    }
+    heard
+}
+
+/// The id of the service, and the start of the check.
+fn result(event: &Event) -> (String, i64) {
+    let at = event.data["check"]["checked_at"].as_str().unwrap();
+    let at = DateTime::parse_from_rfc3339(at).unwrap();
+    (event.data["service"]["id"].as_str().unwrap().to_owned(), at.timestamp_millis())
+}
+
+/// The results of a time, in an order of their own.
+fn results(events: &[Event], (from_ms, to_ms): (i64, i64)) -> Vec<(String, i64)> {
+    let results = events.iter().filter(|event| event.kind == "result").map(result);
+    let mut results: Vec<_> = results.filter(|(_, at)| (from_ms..to_ms).contains(at)).collect();
+    results.sort();
+    results
+}
+
+/// The same from the history.
+fn stored(scene: &Scene, (from_ms, to_ms): (i64, i64)) -> Vec<(String, i64)> {
+    let history = History::read(&scene.nodes.postgres);
+    let of = |id: &String| {
+        let checks = history.checks(id).iter().map(|check| check.checked_ms);
+        checks.filter(|at| (from_ms..to_ms).contains(at)).map(|at| (id.clone(), at)).collect::<Vec<_>>()
+    };
+    let mut stored: Vec<_> = scene.services.iter().flat_map(|one| of(&one.id)).collect();
+    stored.sort();
+    stored
+}
+
+fn statuses(events: &[Event], id: &str) -> Vec<String> {
+    let changes = events.iter().filter(|event| event.kind == "status_change");
+    let of_it = changes.filter(|event| event.data["service"]["id"] == id);
+    of_it.map(|event| event.data["to"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn whoever_listens_at_any_node_hears_of_all_of_them_once() {
+    let Some(scene) = Scene::start(2, SERVICES).await else { return };
+    // That they are up is stored by then.
+    sleep(Duration::from_secs(2)).await;
+    let clients = [0, 1].map(|node| scene.nodes.client(node));
+    let mut listeners = clients.each_ref().map(|client| Listener::open(client, "", None));
+    let begin = now().ms();
+    let opened = [0, 1].map(|number| {
+        let body =
+            json!({"title": "Slow", "message": "We look.", "service_ids": [scene.services[number].id]});
+        clients[number].post("/v1/incidents", &body).expect(201).data()["id"].clone()
+    });
+    sleep(Duration::from_secs(2)).await;
+    scene.site.break_pages(scene.services.iter().map(|one| one.page.as_str()));
+    sleep(Duration::from_secs(3)).await;
+    scene.site.mend_pages();
+    sleep(Duration::from_secs(3)).await;
+    let listened = (begin, now().ms());
+    let events = listeners.each_mut().map(|listener| heard(listener, TOLD));
+    let stored = stored(&scene, listened);
+    assert!(stored.len() > SERVICES * 5, "{} results", stored.len());
+    for (node, events) in events.iter().enumerate() {
+        assert_eq!(results(events, listened), stored, "at node {node}");
+        for one in &scene.services {
+            assert_eq!(statuses(events, &one.id), ["down", "up"], "at node {node}");
+        }
+        for id in &opened {
+            let is_new = |event: &&Event| event.data["id"] == *id && event.data["action"] == "created";
+            assert_eq!(events.iter().filter(is_new).count(), 1, "at node {node}");
+        }
+    }
+}
+
+/// Nobody can say what it had stored at last: who listens to results comes again, and is told from the history.
+#[tokio::test]
+async fn nothing_is_missed_of_a_node_that_dies() {
+    let Some(mut scene) = Scene::start(2, SERVICES).await else { return };
+    let client = scene.nodes.client(0);
+    let mut listener = Listener::open(&client, "?types=result&tag=even", None);
+    let chosen: Vec<String> = scene.services.iter().step_by(2).map(|one| one.id.clone()).collect();
+    for id in &chosen {
+        client.patch(&service(id), &json!({"tags": ["even"]})).expect(200);
+    }
+    let begin = now().ms();
+    let mut events = heard(&mut listener, TOLD);
+    scene.nodes.server_mut(1).kill();
+    let killed = Instant::now();
+    while !listener.has_ended() {
+        events.extend(heard(&mut listener, Duration::from_millis(500)));
+        assert!(killed.elapsed() < TAKEN_OVER, "the stream goes on");
+    }
+    let last = listener.last_id.clone().unwrap();
+    let mut again = Listener::open(&client, "?types=result&tag=even", Some(&last));
+    sleep(TAKEN_OVER).await;
+    let listened = (begin, now().ms());
+    events.extend(heard(&mut again, TOLD));
+    let mut told = results(&events, listened);
+    told.dedup();
+    let mut expected = stored(&scene, listened);
+    expected.retain(|(id, _)| chosen.contains(id));
+    assert_eq!(told, expected);
+}
