@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::sync::{Notify, Semaphore, SemaphorePermit, broadcast, watch};
+use tokio::sync::{AcquireError, Notify, Semaphore, SemaphorePermit, broadcast, watch};
 
 use crate::clock::Timestamp;
 use crate::config::limits::EventLimits;
@@ -41,7 +41,6 @@ pub enum Refused {
 }
 
 /// The listeners of this process, and what they are told.
-#[derive(Default)]
 pub struct Hub {
     limits: EventLimits,
     listening: Mutex<Listening>,
@@ -49,7 +48,7 @@ pub struct Hub {
     is_read: watch::Sender<bool>,
     wanted: Notify,
     telling: Telling,
-    replays: Option<Semaphore>,
+    replays: Semaphore,
     sent: AtomicU64,
     cut_off: AtomicU64,
 }
@@ -82,7 +81,16 @@ impl Hub {
     /// Nobody listens yet.
     #[must_use]
     pub fn new(limits: EventLimits) -> Self {
-        Self { replays: Some(Semaphore::new(limits.replays.max(1))), limits, ..Self::default() }
+        Self {
+            replays: Semaphore::new(limits.replays.max(1)),
+            limits,
+            listening: Mutex::default(),
+            is_read: watch::Sender::default(),
+            wanted: Notify::default(),
+            telling: Telling::default(),
+            sent: AtomicU64::default(),
+            cut_off: AtomicU64::default(),
+        }
     }
 
     /// Lets somebody listen. What happens from now on is heard; `key` names the audience, for which `teller` words events if
@@ -150,9 +158,12 @@ impl Hub {
         }
     }
 
-    /// Waits for the turn to tell somebody what it has missed. `None`: without a limit.
-    pub async fn replay(&self) -> Option<SemaphorePermit<'_>> {
-        self.replays.as_ref()?.acquire().await.ok()
+    /// Waits for the turn to tell somebody what it has missed. It ends when what is returned is dropped.
+    ///
+    /// # Errors
+    /// Never: the turns are not closed.
+    pub async fn replay(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
+        self.replays.acquire().await
     }
 
     /// Notes that so many events were handed to a client.
