@@ -65,3 +65,16 @@ async fn what_was_missed_is_not_told_to_the_end_to_a_token_that_is_revoked() {
     let heard = slow.all(QUIET).len();
     assert!(slow.has_ended() && heard < missed.len() - 1, "{heard} events were told");
 }
+
+/// Nor to the end of the process.
+#[tokio::test]
+async fn what_was_missed_is_not_told_to_the_end_when_the_process_stops() {
+    let mut server = Server::start();
+    let client = server.client();
+    let (missed, start) = missed(&client);
+    let mut slow = Listener::open(&client, QUERY, Some(&start));
+    slow.next();
+    assert_eq!(server.terminate().await, Some(0));
+    let heard = slow.all(QUIET).len();
+    assert!(slow.has_ended() && heard < missed.len() - 1, "{heard} events were told");
+}
