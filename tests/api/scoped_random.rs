@@ -116,8 +116,28 @@ impl World {
         Self { admins, labels, confined: clients, truth, names }
     }
 
-    /// Gives a service or a scope other tags.
+    /// Something happens to services, and one of them or a scope gets other tags.
     fn change(&mut self, chance: &mut Chance) {
+        self.report(chance);
+        self.give_tags(chance);
+        self.truth = Truth::read(&self.admins);
+    }
+
+    /// Reports an incident, or how an open one goes on: whatever random requests do, the streams have something to tell.
+    fn report(&mut self, chance: &mut Chance) {
+        let services = self.truth.ids("service", true);
+        let incidents = self.truth.ids("incident", true);
+        if !incidents.is_empty() && chance.below(2) == 0 {
+            let body = json!({"title": self.names.next(), "severity": "major"});
+            self.admins[0].patch(&format!("/v1/incidents/{}", chance.one(&incidents)), &body).expect(200);
+        } else {
+            let services = some(&services, 4, chance);
+            let body = json!({"title": self.names.next(), "message": "Said", "service_ids": services});
+            made(&self.admins[0], "/v1/incidents", &body);
+        }
+    }
+
+    fn give_tags(&self, chance: &mut Chance) {
         let mut tags = some(&self.labels, 3, chance);
         let path = if chance.below(3) == 0 {
             tags.push(chance.one(&self.labels));
@@ -130,7 +150,6 @@ impl World {
             format!("/v1/services/{}", chance.one(&services))
         };
         self.admins[0].patch(&path, &json!({ "tags": tags })).expect(200);
-        self.truth = Truth::read(&self.admins);
     }
 }
 
