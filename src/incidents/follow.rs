@@ -97,26 +97,23 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
     let owners = lock_owners(&transaction, &touched).await?;
     let before = outages::of_services_for_update(&transaction, &touched).await?;
     let mut after = before.clone();
-    let mut recovered = HashMap::new();
+    let (mut recovered, mut reachable) = (HashMap::new(), HashMap::new());
     for change in &next.changes {
         let change = &change.change;
         // A service that is deleted has taken its outage along.
         let Some(organisation) = owners.get(&change.service) else { continue };
         let known = after.remove(&change.service);
         let Followed { outage, has_recovered } = Outage::follow(known, *organisation, change);
+        if known.is_some_and(Outage::is_unreachable) && !outage.is_some_and(Outage::is_unreachable) {
+            reachable.insert(change.service, change.at);
+        }
         after.extend(outage.map(|outage| (change.service, outage)));
         if has_recovered {
             recovered.insert(change.service, change.at);
         }
     }
-    let mut reachable: Vec<ServiceKey> = Vec::new();
-    for (service, outage) in &before {
-        let is_unreachable = after.get(service).is_some_and(|after| after.unreachable_since.is_some());
-        if let (Some(_), false, Some(at)) = (outage.unreachable_since, is_unreachable, recovered.get(service))
-        {
-            windows::close_unreachable(&transaction, *service, *at).await?;
-            reachable.push(*service);
-        }
+    for (service, at) in &reachable {
+        windows::close_unreachable(&transaction, *service, *at).await?;
     }
     let now = incidents.clock.now();
     let asked = parents::note_changes(&transaction, &mut after, (&touched, now)).await?;
@@ -133,6 +130,7 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
     if !feed.advance(&transaction, next).await? {
         return Ok(false);
     }
+    let reachable: Vec<ServiceKey> = reachable.into_keys().collect();
     let reachable = services::by_keys(&transaction, &reachable).await?;
     transaction.commit().await?;
     feed.note_advanced(next);

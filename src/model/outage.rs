@@ -107,7 +107,7 @@ impl Outage {
         match (kind, to) {
             (None, MeasuredStatus::Up) if is_flapping => Followed::going_on(Some(outage.measured_again(at))),
             (None, MeasuredStatus::Up) => outage.recovered(at),
-            (None, _) => Followed::going_on(Some(Self { is_measured: false, ..outage })),
+            (None, _) => Followed::going_on(Some(outage.unmeasured())),
             (Some(_), _) if is_flapping && cause != ChangeCause::Flapping => {
                 Followed::going_on(Some(outage.measured_again(at)))
             }
@@ -124,6 +124,12 @@ impl Outage {
             OutageKind::Degraded => self.unreachable_since.is_some(),
         };
         is_bad && self.is_measured && self.recovered_at.is_none()
+    }
+
+    /// Returns true while something that it depends on is down.
+    #[must_use]
+    pub const fn is_unreachable(self) -> bool {
+        self.unreachable_since.is_some()
     }
 
     /// Returns true while it could become an incident, or news for the one it has.
@@ -150,6 +156,11 @@ impl Outage {
     pub const fn reachable(self, now: Timestamp, held_until: Timestamp) -> Self {
         let (asked_at, held_until) = (Some(now), Some(held_until));
         Self { began_at: now, unreachable_since: None, asked_at, held_until, ..self }
+    }
+
+    /// Nobody knows of it any more, and so not whether it could be reached.
+    const fn unmeasured(self) -> Self {
+        Self { is_measured: false, unreachable_since: None, ..self }
     }
 
     /// Somebody knows of it again; what was not told is to be decided now.

@@ -175,6 +175,26 @@ pub async fn postpone_recovered(
     Ok(())
 }
 
+/// Looks at once at those of these services that are in trouble of which nobody was told.
+///
+/// # Errors
+/// When the database fails.
+pub async fn look_now(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+    now: Timestamp,
+) -> Result<(), MainError> {
+    for chunk in services.chunks(CHUNK) {
+        Entity::update_many()
+            .col_expr(Column::LookAt, Expr::value(now.ms()))
+            .filter(Column::ServiceId.is_in(chunk.iter().copied()))
+            .filter(Column::ToldAt.is_null())
+            .exec(connection)
+            .await?;
+    }
+    Ok(())
+}
+
 fn among(partitions: Partitions) -> Select<Entity> {
     match partitions {
         Partitions::ALL => Entity::find(),

@@ -95,8 +95,53 @@ fn a_circle_is_refused() {
     client.patch(&service(&a), &json!({"depends_on": ["other"]})).expect(200);
     let refused = client.patch(&service(&c), &json!({"tags": ["other"]})).expect(422).json();
     assert!(refused["errors"]["tags"][0].as_str().unwrap().starts_with("These services would"), "{refused}");
-    client.patch(&service(&a), &json!({"depends_on": [a]})).expect(200);
+    let refused = client.patch(&service(&a), &json!({"depends_on": [c, a]})).expect(422).json();
+    assert_eq!(refused["errors"], json!({"depends_on.1": ["A service cannot depend on itself."]}));
     assert_eq!(client.get(&service(&c)).expect(200).data()["tags"], json!([]));
+}
+
+/// What became unreachable is so no longer than that lasts: until it depends on somebody else, until nobody knows, until what it
+/// depends on is gone.
+#[tokio::test]
+async fn a_service_is_unreachable_no_longer_than_it_is() {
+    let server = Server::start();
+    let client = server.client();
+    let mut target = Target::start();
+    let gateway = watched(&client, "Gateway", &target, &[]);
+    let behind: Vec<String> =
+        (0..3).map(|number| watched(&client, &format!("behind {number}"), &target, &[&gateway])).collect();
+    for id in behind.iter().chain([&gateway]) {
+        until_status(&client, id, "up").await;
+    }
+    target.stop();
+    let unreachable = |id: &str| client.get(&service(id)).expect(200).data()["unreachable"].clone();
+    for id in &behind {
+        eventually("it is unreachable", || (!unreachable(id).is_null()).then_some(())).await;
+    }
+    let left_out = |id: &str| {
+        let days = client.get(&format!("{}/uptime?days=1", service(id))).expect(200).data();
+        days[0]["unreachable_seconds"].as_i64().unwrap()
+    };
+    client.post(&format!("{}/pause", service(&behind[0])), &json!({})).expect(200);
+    eventually("nobody knows of it", || unreachable(&behind[0]).is_null().then_some(())).await;
+    let at_pause = left_out(&behind[0]);
+    client.patch(&service(&behind[1]), &json!({"depends_on": []})).expect(200);
+    eventually("it depends on nobody", || unreachable(&behind[1]).is_null().then_some(())).await;
+    client.delete(&service(&gateway)).expect(200);
+    eventually("nobody is there to depend on", || unreachable(&behind[2]).is_null().then_some(())).await;
+    tokio::time::sleep(std::time::Duration::from_millis(2_500)).await;
+    assert_eq!(left_out(&behind[0]), at_pause, "a pause is no time in which it cannot be reached");
+    client.post(&format!("{}/resume", service(&behind[0])), &json!({})).expect(200);
+    until_status(&client, &behind[0], "down").await;
+    assert_eq!((left_out(&behind[0]), unreachable(&behind[0])), (at_pause, Value::Null));
+    eventually("each has an incident of its own", || {
+        let incidents = client.get("/v1/incidents?resolved=false").expect(200).json();
+        let affected = incidents["data"].as_array().unwrap().iter();
+        let affected: usize =
+            affected.map(|incident| incident["services"].as_array().map_or(0, Vec::len)).sum();
+        (affected >= 3).then_some(())
+    })
+    .await;
 }
 
 /// Services behind the parent.

@@ -164,6 +164,9 @@ pub enum FieldRule {
     /// An entry of the services that another one depends on, which names nothing.
     #[error("No service or tag with the ID or name {0} exists.")]
     DependencyUnknown(String),
+    /// An entry of the services that another one depends on, which names that one.
+    #[error("A service cannot depend on itself.")]
+    DependencyItself,
     /// Services that would depend on themselves, by way of others: their names in the order of the circle.
     #[error("These services would depend on each other: {0}.")]
     DependencyCircle(String),

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
@@ -15,7 +16,7 @@ use crate::model::dependency::{DEPENDENCIES_MAX, Dependency};
 use crate::model::service::ServiceKey;
 use crate::model::tag::Tag;
 use crate::model::tag::TagName;
-use crate::store::{Transaction, dependencies, linked, services, tags};
+use crate::store::{Transaction, dependencies, linked, outages, services, tags};
 
 /// What a body says of the services that this one depends on.
 pub(super) struct Depending {
@@ -26,11 +27,12 @@ pub(super) struct Depending {
 }
 
 impl Depending {
-    /// Reads the body of a write to a service, and looks up what it names.
+    /// Reads the body of a write to the service with this id (`None`: a new one), and looks up what it names.
     pub(super) async fn read(
         body: &Map<String, Value>,
         transaction: &Transaction,
         caller: &Caller,
+        own: Option<Id>,
     ) -> Result<Self, ApiError> {
         let errors = Errors::default();
         let fields = Fields::new(body, "", &errors);
@@ -55,6 +57,9 @@ impl Depending {
             let tag = tags.iter().find(is_meant);
             let tag = tag.map(|tag| Dependency::Tag { key: tag.row, id: tag.id, label: tag.name.label() });
             match service.or(tag) {
+                Some(Dependency::Service(found)) if Some(found.id) == own => {
+                    let _ = entry.refuse::<()>(FieldRule::DependencyItself);
+                }
                 Some(found) if choice.contains(&found) => {}
                 Some(found) => choice.push(found),
                 None => {
@@ -81,6 +86,18 @@ impl Depending {
         let Some(choice) = &self.choice else { return Ok(()) };
         Ok(dependencies::set_of_service(transaction, service, choice).await?)
     }
+}
+
+/// Lets those that depend on this service, and itself, be looked at anew if they are in trouble: who depends on whom is about to
+/// change, or has changed.
+pub(super) async fn look_anew(
+    transaction: &Transaction,
+    service: ServiceKey,
+    now: Timestamp,
+) -> Result<(), ApiError> {
+    let graph = dependencies::around(transaction, &[service]).await?;
+    let touched: Vec<ServiceKey> = graph.children_of(service).chain([service]).collect();
+    Ok(outages::look_now(transaction, &touched, now).await?)
 }
 
 /// Passes when nobody in the organisation depends on itself, also by way of others. The write is complete but for its

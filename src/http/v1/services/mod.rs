@@ -34,7 +34,7 @@ use crate::http::kit::quota::Quota;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::slot::take_slot;
 use crate::http::v1::in_path;
-use crate::http::v1::services::depending::{Depending, refuse_circles};
+use crate::http::v1::services::depending::{Depending, look_anew, refuse_circles};
 use crate::http::v1::services::draft::Draft;
 use crate::http::v1::services::heartbeat::new_secret;
 use crate::http::v1::services::kept::PageKey;
@@ -78,7 +78,7 @@ pub(super) async fn create_service(call: Call<AppState>) -> Result<Committed, Ap
     let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await?;
     let tagging = Tagging::read(&body, &write, &caller, None).await?;
-    let depending = Depending::read(&body, &write, &caller).await?;
+    let depending = Depending::read(&body, &write, &caller, None).await?;
     let id = Id::random();
     let draft = Draft { state: &state, caller: &caller, id, tagging: &tagging, depending: &depending };
     let service = draft.create(&body).map_err(ApiError::Fields)?;
@@ -108,7 +108,7 @@ pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, Ap
     organisations::lock(&*write, caller.organisation.key).await?;
     let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let tagging = Tagging::read(&body, &write, &caller, Some(stored.key)).await?;
-    let depending = Depending::read(&body, &write, &caller).await?;
+    let depending = Depending::read(&body, &write, &caller, Some(stored.id)).await?;
     let draft = Draft { state: &state, caller: &caller, id, tagging: &tagging, depending: &depending };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     let depends_anew = depending.is_change(&write, stored.key).await?;
@@ -117,6 +117,9 @@ pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, Ap
         return write.commit(reply).await;
     }
     let changed = Service { updated_at: state.now(), ..changed };
+    if tagging.is_change() {
+        look_anew(&write, stored.key, changed.updated_at).await?;
+    }
     let service = services::update(&*write, changed).await?;
     tagging.store(&write, &caller, (service.key, service.updated_at)).await?;
     if depends_anew {
@@ -124,6 +127,7 @@ pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, Ap
     }
     if depends_anew || tagging.is_change() {
         refuse_circles(&write, &caller, if depends_anew { "depends_on" } else { "tags" }).await?;
+        look_anew(&write, service.key, service.updated_at).await?;
     }
     if service.settings != stored.settings {
         heartbeats::count_from(&*write, service.key, service.updated_at).await?;
@@ -155,6 +159,7 @@ pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, Ap
     let incidents = departure::leave_incidents(&state, &write, (&caller, &query), service.key).await?;
     let delete_orphaned = query.is_true(DELETE_ORPHANED_MAINTENANCES);
     let left = maintenances::cleanup::detach(&*write, service.key, delete_orphaned, state.now()).await?;
+    look_anew(&write, service.key, state.now()).await?;
     synced_groups::forget_service(&*write, service.key).await?;
     services::delete(&*write, service.key).await?;
     let cleanup = json!({
