@@ -67,6 +67,9 @@ pub enum Misfit {
     /// The window of the client is not the first one.
     #[error("The first occurrence of the rule is {0}; begin there.")]
     NotFirst(Timestamp),
+    /// Clocks show the end twice, and it is the second time.
+    #[error("Clocks of the time zone show this time twice; a window ends the first time, at {0}.")]
+    Twice(Timestamp),
     /// Windows of the rule overlap.
     #[error("A window would begin before the one before it has ended.")]
     Overlap,
@@ -79,10 +82,11 @@ pub enum Misfit {
 }
 
 impl Recurrence {
-    /// The recurrence of this window.
+    /// The recurrence of this window. A wall time that comes twice means the first one, so a window that begins or ends the
+    /// second time cannot be the first of a series.
     ///
     /// # Errors
-    /// [`Misfit::Backwards`]; whether the rule fits is told by [`Recurrence::judge`].
+    /// [`Misfit::Backwards`], [`Misfit::NotFirst`], [`Misfit::Twice`]; whether the rule fits is told by [`Recurrence::judge`].
     pub fn new(rule: Rule, zone: Zone, window: Occurrence) -> Result<Self, Misfit> {
         let walls = zone.wall(window.start).zip(zone.wall(window.end));
         let (first, last) = walls.ok_or(Misfit::Backwards)?;
@@ -90,7 +94,12 @@ impl Recurrence {
         if length <= TimeDelta::zero() {
             return Err(Misfit::Backwards);
         }
-        Ok(Self { rule, zone, first, length })
+        let recurrence = Self { rule, zone, first, length };
+        let meant = recurrence.window();
+        if meant.start != window.start {
+            return Err(Misfit::NotFirst(meant.start));
+        }
+        if meant.end == window.end { Ok(recurrence) } else { Err(Misfit::Twice(meant.end)) }
     }
 
     /// The recurrence with these [`Recurrence::parts`].
@@ -132,9 +141,13 @@ impl Recurrence {
     /// Windows of the same length by another rule and by clocks of another zone, beginning at this instant.
     ///
     /// # Errors
-    /// [`Misfit::Never`] for an instant beyond the calendar.
+    /// [`Misfit::Never`] for an instant beyond the calendar, [`Misfit::NotFirst`] for the second time of two.
     pub fn starting(&self, rule: Rule, zone: Zone, start: Timestamp) -> Result<Self, Misfit> {
         let first = zone.wall(start).ok_or(Misfit::Never)?;
+        let meant = zone.instant(first);
+        if meant != start {
+            return Err(Misfit::NotFirst(meant));
+        }
         Ok(Self { rule, zone, first, length: self.length })
     }
 

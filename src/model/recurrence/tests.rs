@@ -121,6 +121,32 @@ fn another_rule_begins_with_its_own_first_time_and_another_zone_keeps_the_wall_t
     assert_eq!(elsewhere.window().end, at("2026-11-22T04:00:00-05:00"));
 }
 
+/// The night in which a clock shows 02:30 twice: the second one is not what a series would take it for.
+#[rstest]
+#[case::first_start(("2026-10-25T02:30:00+02:00", "2026-10-25T04:00:00+01:00"), None)]
+#[case::second_start(
+    ("2026-10-25T02:30:00+01:00", "2026-10-25T04:00:00+01:00"),
+    Some("The first occurrence of the rule is 2026-10-25T00:30:00.000Z; begin there.")
+)]
+#[case::first_end(("2026-10-25T01:30:00+02:00", "2026-10-25T02:30:00+02:00"), None)]
+#[case::second_end(
+    ("2026-10-25T01:30:00+02:00", "2026-10-25T02:30:00+01:00"),
+    Some("Clocks of the time zone show this time twice; a window ends the first time, at 2026-10-25T00:30:00.000Z.")
+)]
+fn the_second_of_two_equal_wall_times_is_refused(
+    #[case] (start, end): (&str, &str),
+    #[case] problem: Option<&str>,
+) {
+    let window = Occurrence { start: at(start), end: at(end) };
+    let (rule, zone): (Rule, Zone) = ("FREQ=DAILY".parse().unwrap(), "Europe/Berlin".parse().unwrap());
+    let made = Recurrence::new(rule.clone(), zone, window);
+    assert_eq!(made.as_ref().err().map(ToString::to_string).as_deref(), problem);
+    let ordinary = Occurrence { start: at("2026-11-25T02:00:00Z"), end: at("2026-11-25T03:00:00Z") };
+    let moved = Recurrence::new(rule.clone(), zone, ordinary).unwrap().starting(rule, zone, window.start);
+    let is_start = problem.is_some_and(|problem| problem.contains("begin"));
+    assert_eq!(moved.is_err(), is_start);
+}
+
 /// The night in which a clock shows 02:30 twice: from the first 02:30 to the second 02:15 is no window of the wall.
 #[test]
 fn a_window_that_goes_back_on_the_wall_is_refused() {

@@ -129,7 +129,7 @@ fn sound_window(body: &Map<String, Value>, now: Timestamp) -> Option<Occurrence>
 
 fn with(mut errors: FieldErrors, misfit: &Misfit) -> FieldErrors {
     let path = match misfit {
-        Misfit::Backwards => "scheduled_end",
+        Misfit::Backwards | Misfit::Twice(_) => "scheduled_end",
         Misfit::NotFirst(_) => "scheduled_start",
         _ => "recurrence.rrule",
     };
