@@ -33,6 +33,15 @@ fn who_works_on_an_incident_is_known_to_members(#[case] body: Value, #[case] mes
     assert_eq!(client.get(&incident(&id)).expect(200).data(), seen);
 }
 
+/// There is nothing that one has to say.
+#[test]
+fn an_acknowledgement_needs_no_body() {
+    let client = Server::shared().tenant("business");
+    let id = id_of(&open_incident(&client, &json!({})));
+    let seen = client.send("POST", &acknowledge(&id), &[], b"").expect(200).data();
+    assert!(seen["acknowledged"]["at"].is_string(), "{seen}");
+}
+
 /// The first one counts until the incident is opened again; what is over has nobody working on it.
 #[test]
 fn the_first_acknowledgement_counts_until_the_incident_is_opened_again() {

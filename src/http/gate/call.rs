@@ -99,6 +99,16 @@ impl RequestBody {
         Ok(parse_object(&self.read_bytes(headers).await?)?)
     }
 
+    /// Reads it as a JSON object; nothing at all is an empty one.
+    ///
+    /// # Errors
+    /// As [`RequestBody::read_object`].
+    pub async fn read_object_if_sent(self, headers: &HeaderMap) -> Result<Map<String, Value>, ApiError> {
+        check_content_type(headers)?;
+        let bytes = self.read_bytes(headers).await?;
+        if bytes.is_empty() { Ok(Map::new()) } else { Ok(parse_object(&bytes)?) }
+    }
+
     /// The bytes as they arrive, for a reader with limits of its own, who keeps nothing.
     #[must_use]
     pub fn into_payload(self) -> Payload {

@@ -36,6 +36,8 @@ pub(in crate::http) struct Operation {
     pub(in crate::http) words: &'static str,
     /// Its parameters in the query string.
     pub(in crate::http) query: Vec<QueryParameter>,
+    /// Its own parameters among the headers.
+    pub(in crate::http) headers: Vec<HeaderParameter>,
     /// The body that it wants.
     pub(in crate::http) body: Body,
     /// Its successes.
@@ -55,12 +57,19 @@ pub(in crate::http) struct QueryParameter {
     pub(in crate::http) is_list: bool,
 }
 
+/// A parameter among the headers.
+pub(in crate::http) struct HeaderParameter {
+    pub(in crate::http) name: &'static str,
+    pub(in crate::http) words: &'static str,
+    pub(in crate::http) shape: Shape,
+}
+
 /// The body that an operation wants.
 pub(in crate::http) enum Body {
     /// Nothing; a body is not looked at.
     Ignored,
     /// A JSON object of the schema with this name.
-    Json(&'static str, Option<Value>),
+    Json { schema: &'static str, example: Option<Value>, is_required: bool },
     /// A form with one file; the media types of the file.
     File(&'static str),
 }
@@ -89,6 +98,7 @@ impl Operation {
             summary,
             words: "",
             query: Vec::new(),
+            headers: Vec::new(),
             body: Body::Ignored,
             answers: Vec::new(),
             refusals: Vec::new(),
@@ -117,9 +127,26 @@ impl Operation {
         self
     }
 
+    /// A parameter among the headers.
+    pub(in crate::http) fn asks_in_header(
+        mut self,
+        name: &'static str,
+        shape: Shape,
+        words: &'static str,
+    ) -> Self {
+        self.headers.push(HeaderParameter { name, words, shape });
+        self
+    }
+
     /// A JSON body of the schema with this name.
     pub(in crate::http) fn takes(mut self, schema: &'static str, example: Option<Value>) -> Self {
-        self.body = Body::Json(schema, example);
+        self.body = Body::Json { schema, example, is_required: true };
+        self
+    }
+
+    /// A JSON body of the schema with this name, which may be left out.
+    pub(in crate::http) fn may_take(mut self, schema: &'static str, example: Option<Value>) -> Self {
+        self.body = Body::Json { schema, example, is_required: false };
         self
     }
 

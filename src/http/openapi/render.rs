@@ -121,7 +121,7 @@ fn refusals(operation: &Operation, access: Option<&Access>, takes_key: bool) -> 
     }
     match operation.body {
         Body::Ignored => {}
-        Body::Json(..) => all.extend([400, 408, 413, 422]),
+        Body::Json { .. } => all.extend([400, 408, 413, 422]),
         // A longer upload is not read to its end: 422.
         Body::File(_) => all.extend([400, 408, 422]),
     }
@@ -148,22 +148,28 @@ fn success(operation: &Operation, answer: &Answer, has_limits: bool, takes_key: 
 }
 
 fn request_body(body: &Body) -> Option<RequestBody> {
+    let mut required = Required::True;
     let (media_type, shape, example) = match body {
         Body::Ignored => return None,
-        Body::Json(schema, example) => ("application/json", named(schema), example.clone()),
+        Body::Json { schema, example, is_required } => {
+            required = if *is_required { Required::True } else { Required::False };
+            ("application/json", named(schema), example.clone())
+        }
         Body::File(media_types) => {
             let file = string().format("binary").says(media_types);
             ("multipart/form-data", object().has("file", file), None)
         }
     };
     let content = ContentBuilder::new().schema(Some(shape.into_schema())).example(example).build();
-    Some(RequestBodyBuilder::new().required(Some(Required::True)).content(media_type, content).build())
+    Some(RequestBodyBuilder::new().required(Some(required)).content(media_type, content).build())
 }
 
 fn parameters(operation: &Operation, takes_key: bool) -> Vec<Parameter> {
     let names = operation.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let mut all: Vec<Parameter> = names.map(in_path).collect();
     all.extend(operation.query.iter().map(in_query));
+    let own = operation.headers.iter();
+    all.extend(own.map(|header| in_header(header.name, header.shape.clone(), header.words)));
     if takes_key {
         let key = text(1, 255).pattern("^[!-~]{1,255}$");
         all.push(in_header("Idempotency-Key", key, "Makes the request safe to repeat for 24 hours."));

@@ -22,7 +22,7 @@ use crate::texts::Text;
 pub(in crate::http) async fn acknowledge_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
-    let body = body.read_object(&headers).await?;
+    let body = body.read_object_if_sent(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await?;
     let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;

@@ -110,7 +110,7 @@ fn timeline() -> Vec<Operation> {
             "Take note of an incident",
         )
         .says("The first one counts, until the incident is opened again; only members of the organisation see it.")
-        .takes("AcknowledgeIncident", Some(json!({"note": "I look at the payment gateway."})))
+        .may_take("AcknowledgeIncident", Some(json!({"note": "I look at the payment gateway."})))
         .shows("The whole incident.", "Incident", &incident)
         .refuses(&[409])
         .translated(),
