@@ -37,6 +37,11 @@ pub(in crate::http) fn chapter() -> Chapter {
             id(),
             "Only events that concern a service on this status page; needs `statuspages.view`, too.",
         )
+        .asks_in_header(
+            "Last-Event-ID",
+            string(),
+            "The id of the last event that was heard: what came after it is told first.",
+        )
         .answers_with("text/event-stream", "Events, as they happen.", string())
         .refuses(&[400, 422])
         .translated();

@@ -47,11 +47,7 @@ impl Wanted {
             caller.require(Permission::StatuspagesView)?;
         }
         let service = read_id(query, "service_id", &mut errors);
-        let tag = query.single("tag", &mut errors);
-        if tag == Some("") {
-            errors.add("tag", FieldRule::Required);
-        }
-        let tag = tag.map(str::parse);
+        let tag = query.single("tag", &mut errors).map(str::parse);
         let selects_nothing = matches!(tag, Some(Err(_)));
         let selection = Selection { service, tag: tag.and_then(Result::ok), statuspage: page };
         errors.into_result(Self { types, selection, selects_nothing }).map_err(ApiError::Fields)
@@ -69,14 +65,11 @@ impl Wanted {
 }
 
 fn read_types(query: &Query, caller: &Caller, errors: &mut FieldErrors) -> Result<Vec<Type>, ApiError> {
-    let Some(items) = query.list("types") else {
+    let Some(items) = query.list("types").filter(|items| !items.is_empty()) else {
         let may = |kind: &Type| caller.require(needed(*kind)).is_ok();
         let types: Vec<Type> = Type::ALL.into_iter().filter(may).collect();
         return if types.is_empty() { Err(ApiError::Forbidden(ONE_OF[0])) } else { Ok(types) };
     };
-    if items.is_empty() {
-        errors.add("types", FieldRule::Required);
-    }
     let mut types = Vec::new();
     for item in items {
         match item.text.parse::<Type>() {
