@@ -42,7 +42,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 /// The actor that knows every service of this process.
 pub struct Fleet {
     shards: Arc<[Arc<Shard>]>,
-    services: Members,
+    services: Members<Member>,
     counters: Arc<Counters>,
     supervisor: Supervisor,
     /// The state of the service actors.

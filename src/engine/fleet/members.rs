@@ -1,64 +1,63 @@
-//! The services of the fleet, in as many slices as the sweep takes to ask all of them.
+//! What the fleet holds of its services, in as many slices as the sweep takes to ask all of them.
 //!
 //! A service is always in the slice that a hash of its id names, so a sweep of one slice reads none of the others: with
 //! 100,000 services that is the difference between 1,700 and 100,000 a second.
 
 use std::collections::HashMap;
 
-use crate::engine::fleet::Member;
 use crate::id::Id;
 
 /// Slices that all services are divided into.
 pub(super) const SLICES: u32 = 60;
 
 /// All services, by id.
-pub(super) struct Members {
-    slices: Box<[HashMap<Id, Member>]>,
+pub(super) struct Members<M> {
+    slices: Box<[HashMap<Id, M>]>,
 }
 
-impl Default for Members {
+impl<M> Default for Members<M> {
     fn default() -> Self {
         Self { slices: (0..SLICES).map(|_| HashMap::new()).collect() }
     }
 }
 
-impl Members {
+impl<M> Members<M> {
     fn index(id: &Id) -> usize {
         usize::try_from(id.stable_hash() % u64::from(SLICES)).unwrap_or_default()
     }
 
-    pub(super) fn get(&self, id: &Id) -> Option<&Member> {
+    pub(super) fn get(&self, id: &Id) -> Option<&M> {
         self.slices[Self::index(id)].get(id)
     }
 
-    pub(super) fn get_mut(&mut self, id: &Id) -> Option<&mut Member> {
+    pub(super) fn get_mut(&mut self, id: &Id) -> Option<&mut M> {
         self.slices[Self::index(id)].get_mut(id)
     }
 
-    pub(super) fn insert(&mut self, id: Id, member: Member) {
+    pub(super) fn insert(&mut self, id: Id, member: M) {
         self.slices[Self::index(&id)].insert(id, member);
     }
 
-    pub(super) fn remove(&mut self, id: &Id) -> Option<Member> {
+    pub(super) fn remove(&mut self, id: &Id) -> Option<M> {
         self.slices[Self::index(id)].remove(id)
     }
 
     /// Takes out those that `is_taken` names.
-    pub(super) fn take(&mut self, is_taken: impl Fn(&Member) -> bool) -> Vec<Member> {
+    pub(super) fn take(&mut self, is_taken: impl Fn(&M) -> bool) -> Vec<M> {
         let taken = self.slices.iter_mut().flat_map(|slice| slice.extract_if(|_, member| is_taken(member)));
         taken.map(|(_, member)| member).collect()
     }
 
     /// Returns those of one slice; slices are counted round and round.
-    pub(super) fn of_slice(&self, slice: u32) -> impl Iterator<Item = &Member> {
+    pub(super) fn of_slice(&self, slice: u32) -> impl Iterator<Item = &M> {
         self.slices[(slice % SLICES) as usize].values()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Id, &Member)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Id, &M)> {
         self.slices.iter().flatten()
     }
 
-    pub(super) fn values(&self) -> impl Iterator<Item = &Member> {
+    pub(super) fn values(&self) -> impl Iterator<Item = &M> {
         self.slices.iter().flat_map(HashMap::values)
     }
 
