@@ -1,7 +1,7 @@
 //! The tail: reads what has happened since it last looked, ten times a second, while somebody listens.
 //!
 //! Status changes and what becomes of incidents and maintenances come from the databases, whichever process wrote them; results
-//! from the recorder of this process, once they are durable, and from the other nodes ([`elsewhere`](super::elsewhere)).
+//! from the recorder of this process, once they are durable, and from the other nodes (`elsewhere`).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
