@@ -50,7 +50,11 @@ fn hears_of_leaving(world: &World, is_confined: bool, query: &str) -> [Vec<Event
     world.admin.patch(&format!("/v1/incidents/{opened}"), &json!({"severity": "critical"})).expect(200);
     world.admin.delete(&format!("/v1/maintenances/{planned}")).expect(200);
     assert_eq!(listener.all(QUIET), [], "they are nothing to it");
-    let replayed = Listener::open(client, query, Some(&start)).all(QUIET);
+    let mut replayed = Listener::open(client, query, Some(&start)).all(QUIET);
+    if world.server.databases.is_some() {
+        // On PostgreSQL the last minute comes again: what came before both is told once more.
+        replayed.retain(|event| event.data["id"] == opened || event.data["id"] == planned);
+    }
     let mut expected = gone(action, &opened, &planned);
     expected[1].1["action"] = json!("deleted");
     assert_eq!(told(&replayed), expected, "in the replay");
