@@ -178,13 +178,13 @@ const FLOOR: Duration = Duration::from_millis(250);
 fn floor() -> Duration {
     let before = thread_time();
     in_paused_time(async || {
-        let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+        let (sender, mut receiver) = tokio::sync::mpsc::channel(16);
         for sleeper in 0..SLEEPERS {
             let sender = sender.clone();
             tokio::task::spawn_local(async move {
                 for turn in 0..SLEEPS {
                     tokio::time::sleep(Duration::from_millis(1 + mix(sleeper, turn) % 60_000)).await;
-                    sender.send((sleeper, turn)).expect("somebody listens");
+                    sender.send((sleeper, turn)).await.expect("somebody listens");
                 }
             });
         }
