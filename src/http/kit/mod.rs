@@ -12,6 +12,7 @@ pub mod fields;
 pub mod kept;
 pub mod languages;
 pub mod linked;
+pub mod malformed;
 pub mod page;
 pub mod path;
 pub mod query;

@@ -14,7 +14,8 @@ use futures_util::{StreamExt as _, stream};
 use multer::{Constraints, Multipart, SizeLimit};
 use tokio::sync::mpsc;
 
-use crate::http::kit::error::{ApiError, Malformed};
+use crate::http::kit::error::ApiError;
+use crate::http::kit::malformed::Malformed;
 
 /// The field.
 const FIELD: &str = "file";

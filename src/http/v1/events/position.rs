@@ -8,7 +8,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 
 use crate::events::fact::Cursor;
-use crate::http::kit::error::{ApiError, Malformed};
+use crate::http::kit::error::ApiError;
+use crate::http::kit::malformed::Malformed;
 use crate::id::Id;
 use crate::model::secret::{SIGNATURE_LENGTH, Sealer};
 
