@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::events::{QUIET, incident, subjects};
 use crate::support::client::Client;
@@ -16,6 +17,9 @@ const MISSED: usize = 800;
 /// More rounds than wait for a client, and the time of one.
 const ROUNDS: usize = 70;
 const ROUND: Duration = Duration::from_millis(120);
+/// What is read at once while more comes: more than a read from the connection, and how often that is.
+const SIP: usize = 20;
+const SIP_EVERY: Duration = Duration::from_secs(2);
 const QUERY: &str = "?types=incident";
 
 /// Makes many large incidents: more than the buffers of a connection hold. Gives their ids, and the id of the event before them.
@@ -36,12 +40,14 @@ async fn a_client_that_has_missed_much_and_reads_slowly_hears_all_of_it() {
     let (mut expected, start) = missed(&client);
     let mut slow = Listener::open(&client, QUERY, Some(&start));
     let mut heard = Vec::new();
-    for round in 0..ROUNDS {
+    let mut taken = Instant::now();
+    for _ in 0..ROUNDS {
         expected.push(incident(&client, &[]));
         tokio::time::sleep(ROUND).await;
-        if round % 20 == 0 {
+        if taken.elapsed() > SIP_EVERY {
             // Whoever takes nothing at all is cut off.
-            heard.push(slow.next());
+            heard.extend((0..SIP).map(|_| slow.next()));
+            taken = Instant::now();
         }
     }
     heard.extend(slow.all(QUIET));
