@@ -6,6 +6,7 @@
 
 mod address;
 mod socket;
+mod trouble;
 mod way_out;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use std::net::{IpAddr, SocketAddr};
 use tokio::net::TcpStream;
 
 pub use address::{AddressClass, classify};
+pub(crate) use trouble::trouble;
 
 /// The addresses that this installation may talk to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

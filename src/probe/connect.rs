@@ -12,13 +12,13 @@ use futures_util::stream::FuturesUnordered;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-use crate::egress::{Egress, Pinned};
+use crate::egress::{Egress, Pinned, trouble};
 use crate::model::check::{ErrorCode, Failure, Trouble};
 use crate::probe::attempt::{Attempt, Phase};
 use crate::probe::endpoint::Host;
 use crate::probe::resolver::Addresses;
 use crate::probe::spec::{Addressing, IpVersion};
-use crate::probe::stop::{Stop, trouble};
+use crate::probe::stop::Stop;
 use crate::probe::toolbox::Toolbox;
 
 /// The time that one address may be silent before the next one is tried as well.

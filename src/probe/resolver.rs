@@ -21,10 +21,11 @@ use hickory_resolver::net::{DnsError, NetError, NoRecords};
 use hickory_resolver::{Hosts, TokioResolver};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::egress::trouble;
 use crate::model::check::{ErrorCode, Failure, Trouble};
 use crate::probe::pulse::Pulse;
 use crate::probe::spec::IpVersion;
-use crate::probe::stop::{Stop, trouble};
+use crate::probe::stop::Stop;
 
 /// The time that the slower family may lag behind the first answer (RFC 8305, section 3).
 const FAMILY_LAG: Duration = Duration::from_millis(50);
