@@ -5,6 +5,7 @@
 //! Names are resolved elsewhere; redirects come through here again, hop by hop.
 
 mod address;
+mod race;
 mod socket;
 mod trouble;
 mod way_out;
