@@ -5,6 +5,8 @@
 //! Names are resolved elsewhere; redirects come through here again, hop by hop.
 
 mod address;
+mod authorities;
+mod certificate_time;
 mod race;
 mod socket;
 mod trouble;
@@ -16,6 +18,9 @@ use std::net::{IpAddr, SocketAddr};
 use tokio::net::TcpStream;
 
 pub use address::{AddressClass, classify};
+pub use authorities::CaFileError;
+pub(crate) use authorities::authorities;
+pub(crate) use certificate_time::CertificateTime;
 pub(crate) use trouble::trouble;
 
 /// The addresses that this installation may talk to.
