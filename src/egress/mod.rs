@@ -7,6 +7,7 @@
 mod address;
 mod authorities;
 mod certificate_time;
+mod name_servers;
 mod race;
 mod socket;
 mod trouble;
@@ -21,6 +22,7 @@ pub use address::{AddressClass, classify};
 pub use authorities::CaFileError;
 pub(crate) use authorities::authorities;
 pub(crate) use certificate_time::CertificateTime;
+pub(crate) use name_servers::{addresses, known_to_hosts, name_servers};
 pub(crate) use trouble::trouble;
 
 /// The addresses that this installation may talk to.
