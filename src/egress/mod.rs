@@ -8,6 +8,7 @@ mod address;
 mod authorities;
 mod certificate_time;
 mod name_servers;
+pub mod outbound;
 mod race;
 mod socket;
 mod trouble;
