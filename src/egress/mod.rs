@@ -5,7 +5,13 @@
 //! Names are resolved elsewhere; redirects come through here again, hop by hop.
 
 mod address;
+mod authorities;
+mod certificate_time;
+mod name_servers;
+pub mod outbound;
+mod race;
 mod socket;
+mod trouble;
 mod way_out;
 
 use std::fmt;
@@ -14,6 +20,11 @@ use std::net::{IpAddr, SocketAddr};
 use tokio::net::TcpStream;
 
 pub use address::{AddressClass, classify};
+pub use authorities::CaFileError;
+pub(crate) use authorities::authorities;
+pub(crate) use certificate_time::CertificateTime;
+pub(crate) use name_servers::{addresses, known_to_hosts, name_servers};
+pub(crate) use trouble::trouble;
 
 /// The addresses that this installation may talk to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,28 +1,23 @@
 //! From a host to an open TCP connection: resolve, pass the gate, race the address families.
 //!
-//! One answer suffices: addresses of both families take turns, IPv6 first, and the next one starts when the one
-//! before fails or is slow (RFC 8305), so a dead family costs a quarter of a second. Nothing is sent here.
+//! One answer suffices: addresses of both families take turns, IPv6 first, and race (`egress::race`). Nothing is
+//! sent here.
 
 use std::io;
 use std::net::IpAddr;
-use std::time::Duration;
 
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-use crate::egress::{Egress, Pinned};
+use crate::egress::{Egress, Pinned, trouble};
 use crate::model::check::{ErrorCode, Failure, Trouble};
 use crate::probe::attempt::{Attempt, Phase};
 use crate::probe::endpoint::Host;
 use crate::probe::resolver::Addresses;
 use crate::probe::spec::{Addressing, IpVersion};
-use crate::probe::stop::{Stop, trouble};
+use crate::probe::stop::Stop;
 use crate::probe::toolbox::Toolbox;
 
-/// The time that one address may be silent before the next one is tried as well.
-const HEAD_START: Duration = Duration::from_millis(250);
 /// Most addresses of one family that are tried; a name with hundreds is not a reason to dial hundreds.
 const PER_FAMILY: usize = 4;
 
@@ -168,35 +163,15 @@ async fn race(route: &Route, egress: &Egress, deadline: Instant) -> Result<(TcpS
                 result.map(|stream| (stream, *only)).map_err(|error| losses.note(route, *only, &error))
             })
         }
-        _ => timeout_at(deadline, in_turn(route, egress, &mut losses)).await,
+        several => {
+            let lost = |pinned, error: &_| losses.note(route, pinned, error);
+            timeout_at(deadline, egress.race(several, route.port, lost)).await.map(|won| won.ok_or(()))
+        }
     };
     match raced {
         Ok(Ok(won)) => Ok(won),
         Ok(Err(())) => Err(losses.verdict(route, egress, false)),
         Err(_elapsed) => Err(losses.verdict(route, egress, true)),
-    }
-}
-
-/// Dials the candidates, staggered; the first open connection wins, the others are dropped.
-async fn in_turn(route: &Route, egress: &Egress, losses: &mut Losses) -> Result<(TcpStream, Pinned), ()> {
-    let dial = |pinned: Pinned| async move { (pinned, egress.connect(pinned, route.port).await) };
-    let mut waiting = route.candidates.iter().copied();
-    let mut running: FuturesUnordered<_> = waiting.next().map(dial).into_iter().collect();
-    let mut next_start = Instant::now() + HEAD_START;
-    loop {
-        tokio::select! {
-            biased;
-            Some((pinned, result)) = running.next() => match result {
-                Ok(stream) => return Ok((stream, pinned)),
-                Err(error) => losses.note(route, pinned, &error),
-            },
-            () = tokio::time::sleep_until(next_start), if waiting.len() > 0 => {}
-            else => return Err(()),
-        }
-        if let Some(next) = waiting.next() {
-            running.push(dial(next));
-            next_start = Instant::now() + HEAD_START;
-        }
     }
 }
 

@@ -10,21 +10,19 @@ use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use hickory_proto::op::{Query, ResponseCode};
+use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::{Name, RecordType};
-use hickory_resolver::config::{
-    ConnectionConfig, NameServerConfig, ProtocolConfig, ResolveHosts, ResolverConfig, ResolverOpts,
-};
-use hickory_resolver::lookup::Lookup;
+use hickory_resolver::config::NameServerConfig;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError, NoRecords};
 use hickory_resolver::{Hosts, TokioResolver};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::egress::{addresses, known_to_hosts, name_servers, trouble};
 use crate::model::check::{ErrorCode, Failure, Trouble};
 use crate::probe::pulse::Pulse;
 use crate::probe::spec::IpVersion;
-use crate::probe::stop::{Stop, trouble};
+use crate::probe::stop::Stop;
 
 /// The time that the slower family may lag behind the first answer (RFC 8305, section 3).
 const FAMILY_LAG: Duration = Duration::from_millis(50);
@@ -72,16 +70,10 @@ impl Resolver {
     /// # Errors
     /// When the system's configuration cannot be read.
     pub fn new(servers: &[SocketAddr]) -> Result<Self, NetError> {
-        let (config, mut options) = if servers.is_empty() {
-            hickory_resolver::system_conf::read_system_conf()?
-        } else {
-            let servers = servers.iter().map(|address| name_server(*address)).collect();
-            (ResolverConfig::from_parts(None, Vec::new(), servers), ResolverOpts::default())
-        };
+        let (config, mut options) = name_servers(servers)?;
         options.timeout = ROUND;
         options.cache_size = CACHED;
         options.negative_max_ttl = Some(ABSENCE_MAX);
-        options.use_hosts_file = ResolveHosts::Never; // Ours is asked first, for both families at once.
         let addresses = config.name_servers().iter().map(address_of).collect();
         let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
         *builder.options_mut() = options;
@@ -147,17 +139,10 @@ impl Resolver {
 
     /// A name in the hosts file is never asked for, not even its missing family.
     fn known_to_hosts(&self, name: &Name, version: IpVersion) -> Option<Addresses> {
-        let of = |record: RecordType| {
-            let query = Query::query(name.clone(), record);
-            self.hosts.lookup_static_host(&query).map(|lookup| addresses(&lookup))
-        };
-        let (v6, v4) = (of(RecordType::AAAA), of(RecordType::A));
-        if v6.is_none() && v4.is_none() {
-            return None;
-        }
+        let (v6, v4) = known_to_hosts(&self.hosts, name)?;
         let found = Addresses {
-            v6: v6.filter(|_| version != IpVersion::Ipv4).unwrap_or_default(),
-            v4: v4.filter(|_| version != IpVersion::Ipv6).unwrap_or_default(),
+            v6: if version == IpVersion::Ipv4 { Vec::new() } else { v6 },
+            v4: if version == IpVersion::Ipv6 { Vec::new() } else { v4 },
         };
         (!found.v6.is_empty() || !found.v4.is_empty()).then_some(found)
     }
@@ -277,19 +262,6 @@ async fn lagging<T>(family: impl Future<Output = Result<T, Absence>>, patient: b
 fn lacking() -> Option<Trouble> {
     let any = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0);
     std::net::UdpSocket::bind(any).err().as_ref().and_then(trouble)
-}
-
-fn addresses(lookup: &Lookup) -> Vec<IpAddr> {
-    lookup.answers().iter().filter_map(|record| record.data.ip_addr()).collect()
-}
-
-fn name_server(address: SocketAddr) -> NameServerConfig {
-    let connections = [ProtocolConfig::Udp, ProtocolConfig::Tcp].map(|protocol| {
-        let mut connection = ConnectionConfig::new(protocol);
-        connection.port = address.port();
-        connection
-    });
-    NameServerConfig::new(address.ip(), true, connections.into())
 }
 
 fn address_of(server: &NameServerConfig) -> SocketAddr {

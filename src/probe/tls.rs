@@ -18,13 +18,14 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::clock::Clock;
+use crate::egress::CertificateTime;
 use crate::model::check::ErrorCode;
 use crate::probe::attempt::{Attempt, Phase};
 use crate::probe::endpoint::Host;
 use crate::probe::link::Wire;
 use crate::probe::stop::Stop;
 use crate::probe::toolbox::ToolboxError;
-use crate::probe::trust::{CertificateTime, Trust, Verifier};
+use crate::probe::trust::{Trust, Verifier};
 
 /// One TLS alert record: all that a server says which wants nothing of our hello.
 const ALERT_RECORD_BYTES: u64 = 7;

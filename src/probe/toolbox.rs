@@ -9,7 +9,7 @@ use hickory_resolver::net::NetError;
 use tokio::sync::Semaphore;
 
 use crate::clock::Clock;
-use crate::egress::{Egress, EgressPolicy};
+use crate::egress::{CaFileError, Egress, EgressPolicy};
 use crate::probe::icmp::Pinger;
 use crate::probe::resolver::Resolver;
 use crate::probe::tls::Tls;
@@ -65,13 +65,8 @@ pub struct Toolbox {
 #[derive(Debug, thiserror::Error)]
 pub enum ToolboxError {
     /// The file of further certificate authorities is of no use.
-    #[error("probe.ca_file {}: {reason}", path.display())]
-    CaFile {
-        /// The file.
-        path: PathBuf,
-        /// The defect of the file.
-        reason: String,
-    },
+    #[error(transparent)]
+    CaFile(#[from] CaFileError),
     /// The system's resolver configuration is of no use.
     #[error("the system's resolver configuration cannot be used (probe.dns_servers replaces it): {0}")]
     Resolver(#[from] NetError),

@@ -1,23 +1,18 @@
-//! The certificate trust of checks: the system's certificate authorities, those of the operator, and the wall clock.
+//! The certificate trust of checks: a chain is judged by the authorities that the gate reads, and the wall clock.
 //!
-//! An empty system store is a warning, not an error: plain HTTP and TCP can be watched without it. Revocation is not
-//! checked. Without verification, the server must still prove that it holds the key of what it shows.
+//! Revocation is not checked. Without verification, the server must still prove that it holds the key of what it shows.
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::time_provider::TimeProvider;
 use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-use crate::clock::Clock;
-use crate::probe::toolbox::ToolboxError;
+use crate::egress::{self, CaFileError};
 
 /// The trusted authorities.
 #[derive(Debug)]
@@ -31,17 +26,8 @@ impl Trust {
     pub(crate) fn load(
         ca_file: Option<&Path>,
         algorithms: WebPkiSupportedAlgorithms,
-    ) -> Result<Self, ToolboxError> {
-        let mut roots = RootCertStore::empty();
-        let system = rustls_native_certs::load_native_certs();
-        roots.add_parsable_certificates(system.certs);
-        if roots.is_empty() {
-            tracing::warn!(errors = ?system.errors, "this system trusts no certificate authority");
-        }
-        if let Some(path) = ca_file {
-            add_file(&mut roots, path)?;
-        }
-        Ok(Self { roots, algorithms })
+    ) -> Result<Self, CaFileError> {
+        Ok(Self { roots: egress::authorities(ca_file)?, algorithms })
     }
 
     /// Checks that a chain is valid now, trusted, and for this name; the first certificate is the server's own.
@@ -66,21 +52,6 @@ impl Trust {
         verify_server_cert_signed_by_trust_anchor(&own, &self.roots, others, now, self.algorithms.all)?;
         verify_server_name(&own, name)
     }
-}
-
-fn add_file(roots: &mut RootCertStore, path: &Path) -> Result<(), ToolboxError> {
-    let refused = |reason: String| ToolboxError::CaFile { path: path.to_owned(), reason };
-    let certificates = CertificateDer::pem_file_iter(path).map_err(|error| refused(error.to_string()))?;
-    let mut added = 0_usize;
-    for certificate in certificates {
-        let certificate = certificate.map_err(|error| refused(error.to_string()))?;
-        roots.add(certificate).map_err(|error| refused(error.to_string()))?;
-        added += 1;
-    }
-    if added == 0 {
-        return Err(refused("it holds no certificate".to_owned()));
-    }
-    Ok(())
 }
 
 /// The ways in which a connection treats the certificate it is shown.
@@ -136,23 +107,5 @@ impl ServerCertVerifier for Verifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.algorithms().supported_schemes()
-    }
-}
-
-/// The wall clock as certificates need it.
-#[derive(Debug)]
-pub(crate) struct CertificateTime(pub(crate) Clock);
-
-impl CertificateTime {
-    /// The present time; never before 1970.
-    pub(crate) fn now(&self) -> UnixTime {
-        let ms = u64::try_from(self.0.now().ms()).unwrap_or_default();
-        UnixTime::since_unix_epoch(Duration::from_millis(ms))
-    }
-}
-
-impl TimeProvider for CertificateTime {
-    fn current_time(&self) -> Option<UnixTime> {
-        Some(self.now())
     }
 }

@@ -11,6 +11,7 @@ mod http_redirects;
 mod icmp;
 mod names;
 mod network_lost;
+mod outbound;
 mod references;
 mod ssl;
 mod support;

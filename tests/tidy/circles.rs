@@ -28,7 +28,7 @@ const KNOWN: [(&str, &str, &str); 16] = [
      "the actor and its figures are one thing in two files"),
     ("probe", "catalogue catalogue::admission condition",
      "a catalogue says which conditions there are, a condition looks itself up"),
-    ("probe", "connect icmp tls toolbox trust",
+    ("probe", "connect icmp tls toolbox",
      "the toolbox holds what the probes need, and the probes take it"),
     ("probe::http::coding", "- brotli deflate zstd",
      "the codings share the bound that their door knows"),

@@ -15,12 +15,13 @@ use futures_util::future::{Either, select};
 use hickory_proto::op::{Message, ResponseCode};
 use tokio::time::{Instant, timeout_at};
 
+use crate::egress::trouble;
 use crate::model::check::{ErrorCode, Failure, Outcome, Trouble};
 use crate::probe::attempt::{Attempt, Phase};
 use crate::probe::condition::{Condition, worst_condition};
 use crate::probe::judgement::Answered;
 use crate::probe::spec::DnsCheck;
-use crate::probe::stop::{Stop, trouble};
+use crate::probe::stop::Stop;
 use crate::probe::toolbox::Toolbox;
 use exchange::exchange;
 use question::Question;

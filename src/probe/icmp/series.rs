@@ -12,9 +12,9 @@ use tokio::time::{Instant, timeout_at};
 use super::echo::Family;
 use super::lane::Expected;
 use super::pinger::Pinger;
-use crate::egress::Pinned;
+use crate::egress::{Pinned, trouble};
 use crate::model::check::{ErrorCode, Trouble};
-use crate::probe::stop::{Stop, trouble};
+use crate::probe::stop::Stop;
 
 /// Echo requests of one check.
 pub const ECHO_REQUESTS: u8 = 3;

@@ -13,14 +13,13 @@ use hickory_proto::rr::Name;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{Reference, References};
-use crate::egress::{Egress, EgressPolicy, close_by_reset};
+use crate::egress::{Egress, EgressPolicy, close_by_reset, trouble};
 use crate::model::check::Trouble;
 use crate::model::impairment::Answer;
 use crate::probe::endpoint::Host;
 use crate::probe::icmp::echo;
 use crate::probe::pulse;
 use crate::probe::spec::IpVersion;
-use crate::probe::stop::trouble;
 
 /// Questions to one reference in one look.
 const TRIES: u32 = 3;

@@ -48,6 +48,11 @@ impl Authority {
         Identity::new(vec![certificate.der().clone(), self.issuer.der().clone()], &key)
     }
 
+    /// Its own certificate, as an operator's file holds it.
+    pub(crate) fn pem(&self) -> String {
+        self.issuer.pem()
+    }
+
     /// A toolbox that trusts this authority.
     pub(crate) fn trusted(&self) -> Toolbox {
         self.trusted_by(offline())
@@ -56,7 +61,7 @@ impl Authority {
     /// A toolbox with these settings that trusts this authority.
     pub(crate) fn trusted_by(&self, config: ToolboxConfig) -> Toolbox {
         let mut file = NamedTempFile::new().unwrap();
-        file.write_all(self.issuer.pem().as_bytes()).unwrap();
+        file.write_all(self.pem().as_bytes()).unwrap();
         Toolbox::new(ToolboxConfig { ca_file: Some(file.path().to_owned()), ..config }).unwrap()
     }
 }

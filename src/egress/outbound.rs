@@ -1,0 +1,82 @@
+//! The one HTTP client by which this process tells others something: every connection passes the gate.
+//!
+//! One exchange is one request and its answer within one deadline. Redirects are not followed, proxies of the
+//! environment not used, nothing is sent twice. HTTP/1.1 alone: a connection that dies silently takes one exchange
+//! with it, not all that share it. What is said to whom, and what an answer means, is for the caller.
+
+mod answer;
+mod connector;
+mod failed;
+mod names;
+mod parts;
+mod request;
+mod url;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::capture_connection;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::time::{Instant, timeout_at};
+
+pub use answer::{Answer, RetryAfter};
+use connector::Connector;
+pub use failed::{ConnectFault, Failed, NameFault, Stage, TlsFault};
+pub use parts::{OutboundError, OutboundParts};
+pub use request::{Request, is_own};
+pub use url::{OutboundUrl, UrlForm};
+
+/// A kept connection is not used after this time; the pool looks as often, so it is closed within twice of that.
+const IDLE: Duration = Duration::from_secs(15);
+/// Most connections that are kept to one host and port.
+const IDLE_PER_HOST: usize = 4;
+/// Limits of the head of an answer.
+const HEADERS_MAX: usize = 100;
+const HEAD_MAX_BYTES: usize = 64 * 1024;
+
+/// The client. Cheap to clone; one for a process, used on one runtime.
+#[derive(Clone, Debug)]
+pub struct Outbound {
+    client: Client<Connector, Full<Bytes>>,
+}
+
+impl Outbound {
+    /// Reads the authorities and the resolver's configuration; connects to nothing.
+    ///
+    /// # Errors
+    /// When one of these files is missing or broken; the text says which and why.
+    pub fn new(parts: OutboundParts<'_>) -> Result<Self, OutboundError> {
+        let connector = Connector::new(parts)?;
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .pool_max_idle_per_host(IDLE_PER_HOST)
+            .http1_max_headers(HEADERS_MAX)
+            .http1_max_buf_size(HEAD_MAX_BYTES)
+            .build(connector);
+        Ok(Self { client })
+    }
+
+    /// Sends a request and takes in the answer, whatever its status, until the request's deadline.
+    ///
+    /// # Errors
+    /// When no complete answer came; nothing that was sent is in the error.
+    pub async fn send(&self, request: Request) -> Result<Answer, Failed> {
+        let deadline = Instant::now() + request.deadline;
+        let mut request = request.into_http()?;
+        let captured = capture_connection(&mut request);
+        let answered = match timeout_at(deadline, self.client.request(request)).await {
+            Ok(answered) => answered.map_err(|error| Failed::of(&error))?,
+            Err(_elapsed) if captured.connection_metadata().is_some() => {
+                return Err(Failed::Timeout(Stage::Answering));
+            }
+            Err(_elapsed) => return Err(Failed::Timeout(Stage::Connecting)),
+        };
+        match timeout_at(deadline, Answer::take_in(answered)).await {
+            Ok(taken) => taken.map_err(|error| Failed::of(&error)),
+            Err(_elapsed) => Err(Failed::Timeout(Stage::Reading)),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! An answer: its status, when to come again, and the beginning of its body.
+//!
+//! At most 64 KiB of a body are read, so that the connection of an ordinary answer can be used again, and 1 KiB kept.
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, Response};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+
+use crate::clock::Timestamp;
+
+/// Most bytes of a body that are read.
+const READ_MAX_BYTES: usize = 64 * 1024;
+/// Most bytes of a body that are kept.
+const EXCERPT_MAX_BYTES: usize = 1_024;
+
+/// An answer, whatever its status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The HTTP status, 200 to 599 and whatever else a server says.
+    pub status: u16,
+    /// The time at which the server wants to be asked again.
+    pub retry_after: Option<RetryAfter>,
+    /// The first 1 KiB of the body as text, without control characters. A server may have sent back what it was sent.
+    pub excerpt: String,
+}
+
+/// The time at which a server wants to be asked again (RFC 9110, section 10.2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryAfter {
+    /// That long after the answer; whole seconds.
+    In(Duration),
+    /// At that time by the server's clock.
+    At(Timestamp),
+}
+
+impl RetryAfter {
+    /// Returns how long to wait from `now` on; zero when the time has passed.
+    #[must_use]
+    pub fn wait(self, now: Timestamp) -> Duration {
+        match self {
+            Self::In(time) => time,
+            Self::At(at) => Duration::from_millis(u64::try_from(at.ms_since(now)).unwrap_or(0)),
+        }
+    }
+
+    fn of(headers: &HeaderMap) -> Option<Self> {
+        let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+        if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            // A number beyond all measure is still a wish to be left alone.
+            return Some(Self::In(Duration::from_secs(text.parse::<u32>().unwrap_or(u32::MAX).into())));
+        }
+        let at = httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        Some(Self::At(Timestamp::from_ms(i64::try_from(at.as_millis()).ok()?)))
+    }
+}
+
+impl Answer {
+    /// Reads the body up to the limit; a longer one costs the connection.
+    pub(super) async fn take_in(response: Response<Incoming>) -> hyper::Result<Self> {
+        let (head, mut body) = response.into_parts();
+        let mut kept = Vec::new();
+        let mut read = 0_usize;
+        while read < READ_MAX_BYTES
+            && let Some(frame) = body.frame().await
+        {
+            if let Ok(piece) = frame?.into_data() {
+                read += piece.len();
+                keep(&mut kept, &piece);
+            }
+        }
+        Ok(Self {
+            status: head.status.as_u16(),
+            retry_after: RetryAfter::of(&head.headers),
+            excerpt: excerpt(&kept),
+        })
+    }
+}
+
+fn keep(kept: &mut Vec<u8>, piece: &Bytes) {
+    let room = EXCERPT_MAX_BYTES - kept.len();
+    kept.extend_from_slice(&piece[..piece.len().min(room)]);
+}
+
+/// Returns bytes as text: what is no UTF-8 is replaced, breaks of lines become blanks, other control characters go.
+fn excerpt(kept: &[u8]) -> String {
+    let mut text = String::with_capacity(kept.len());
+    let mut chunks = kept.utf8_chunks().peekable();
+    while let Some(chunk) = chunks.next() {
+        text.extend(chunk.valid().chars().filter_map(printable));
+        let was_cut = kept.len() == EXCERPT_MAX_BYTES && chunks.peek().is_none();
+        if !chunk.invalid().is_empty() && !was_cut {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    text
+}
+
+fn printable(c: char) -> Option<char> {
+    match c {
+        '\n' | '\r' | '\t' => Some(' '),
+        c => (!c.is_control()).then_some(c),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("120", Some(RetryAfter::In(Duration::from_secs(120))))]
+    #[case(" 0 ", Some(RetryAfter::In(Duration::ZERO)))]
+    #[case("99999999999999999999", Some(RetryAfter::In(Duration::from_secs(4_294_967_295))))]
+    #[case("Fri, 20 Nov 2026 16:51:00 GMT", Some(RetryAfter::At(Timestamp::from_ms(1_795_193_460_000))))]
+    #[case("Friday, 20-Nov-26 16:51:00 GMT", Some(RetryAfter::At(Timestamp::from_ms(1_795_193_460_000))))]
+    #[case("Fri Nov 20 16:51:00 2026", Some(RetryAfter::At(Timestamp::from_ms(1_795_193_460_000))))]
+    #[case("-5", None)]
+    #[case("soon", None)]
+    #[case("", None)]
+    fn retry_after_is_read(#[case] text: &'static str, #[case] expected: Option<RetryAfter>) {
+        let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static(text))]);
+        assert_eq!(RetryAfter::of(&headers), expected);
+    }
+
+    #[test]
+    fn a_time_that_has_passed_is_not_waited_for() {
+        let at = RetryAfter::At(Timestamp::from_ms(5_000));
+        assert_eq!(at.wait(Timestamp::from_ms(2_000)), Duration::from_secs(3));
+        assert_eq!(at.wait(Timestamp::from_ms(6_000)), Duration::ZERO);
+    }
+
+    #[rstest]
+    #[case(b"all well", "all well")]
+    #[case(b"a\r\nb\tc\x1b[31m\0", "a  b c[31m")]
+    #[case(b"caf\xc3\xa9 \xff!", "café \u{fffd}!")]
+    fn an_excerpt_is_plain_text(#[case] body: &[u8], #[case] expected: &str) {
+        assert_eq!(excerpt(body), expected);
+    }
+
+    #[test]
+    fn a_character_that_is_cut_in_two_is_left_out() {
+        let mut kept = Vec::new();
+        keep(&mut kept, &Bytes::from(format!("{}é", "x".repeat(1_023))));
+        keep(&mut kept, &Bytes::from_static(b"more"));
+        assert_eq!(excerpt(&kept), "x".repeat(1_023));
+    }
+}

@@ -1,0 +1,168 @@
+//! The reasons why an exchange ended without an answer, with texts for operators.
+//!
+//! Nothing that was sent is in them: no header, no body, no address.
+
+use std::error::Error;
+use std::io;
+
+use rustls::CertificateError;
+
+use crate::egress::{Blocked, trouble};
+use crate::model::check::Trouble;
+
+/// The reason why there is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failed {
+    /// The egress policy forbids all addresses of the host.
+    #[error("{0}")]
+    Blocked(Blocked),
+    /// The host has no address.
+    #[error("{0}")]
+    Name(NameFault),
+    /// No connection could be opened.
+    #[error("{0}")]
+    Connect(ConnectFault),
+    /// The server could not be trusted, or spoken to.
+    #[error("{0}")]
+    Tls(TlsFault),
+    /// The deadline passed.
+    #[error("{0}")]
+    Timeout(Stage),
+    /// The connection ended too early.
+    #[error("The connection was closed before the answer was complete")]
+    Closed,
+    /// The answer is no HTTP, or its head is too large.
+    #[error("The answer is not a proper HTTP response")]
+    Protocol,
+    /// The request is none that the client sends; trying again is useless.
+    #[error("The request cannot be sent: {0}")]
+    Unsendable(&'static str),
+    /// This process or machine lacks something; says nothing about the server.
+    #[error("This machine cannot send now: {0:?}")]
+    Ours(Trouble),
+}
+
+/// The reasons why a host has no address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum NameFault {
+    /// The name has no A and no AAAA record.
+    #[error("The name has no address")]
+    NoAddress,
+    /// An error of the zone's servers.
+    #[error("The name server failed or refused")]
+    ServerFailed,
+    /// No answer.
+    #[error("The name servers did not answer in time")]
+    Silence,
+    /// NXDOMAIN.
+    #[error("The name does not exist")]
+    NoSuchName,
+}
+
+/// The reasons why no address of a host could be connected to, the more telling ones last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum ConnectFault {
+    /// No way to it.
+    #[error("No route to the host")]
+    Unreachable,
+    /// No answer.
+    #[error("Connecting timed out")]
+    Silence,
+    /// Closed at once.
+    #[error("Connection reset by the peer")]
+    Reset,
+    /// Nobody listens.
+    #[error("Connection refused")]
+    Refused,
+}
+
+/// The reasons why TLS failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TlsFault {
+    /// The certificate is expired, or not valid yet.
+    #[error("The certificate has expired or is not valid yet")]
+    Expired,
+    /// The certificate is for another name.
+    #[error("The certificate is for another name")]
+    Hostname,
+    /// No trusted authority vouches for the certificate.
+    #[error("The certificate was not issued by a trusted authority")]
+    Untrusted,
+    /// Anything else: no common version or suite, a refusal, no TLS at all.
+    #[error("The TLS handshake failed")]
+    Handshake,
+}
+
+/// The stage of an exchange at which the deadline passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stage {
+    /// Before a connection was there.
+    #[error("No connection within the deadline")]
+    Connecting,
+    /// Before the head of the answer was there.
+    #[error("No answer within the deadline")]
+    Answering,
+    /// Before the body of the answer was there.
+    #[error("The answer was not complete within the deadline")]
+    Reading,
+}
+
+impl Failed {
+    /// Reads an error of the HTTP library, or one of the connector inside of it.
+    pub(super) fn of(error: &(dyn Error + 'static)) -> Self {
+        for cause in std::iter::successors(Some(error), |error| (*error).source()) {
+            if let Some(own) = cause.downcast_ref::<Self>() {
+                return *own;
+            }
+            if let Some(error) = cause.downcast_ref::<io::Error>() {
+                return Self::of_io(error);
+            }
+            if let Some(error) = cause.downcast_ref::<hyper::Error>()
+                && error.is_parse()
+            {
+                return Self::Protocol;
+            }
+        }
+        Self::Closed
+    }
+
+    /// Reads an error of a connection, which TLS may have caused.
+    pub(super) fn of_io(error: &io::Error) -> Self {
+        if let Some(trouble) = trouble(error) {
+            return Self::Ours(trouble);
+        }
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+            Some(error) => Self::Tls(TlsFault::of(error)),
+            None => Self::Closed,
+        }
+    }
+}
+
+impl TlsFault {
+    pub(super) const fn of(error: &rustls::Error) -> Self {
+        match error {
+            rustls::Error::InvalidCertificate(
+                CertificateError::Expired
+                | CertificateError::ExpiredContext { .. }
+                | CertificateError::NotValidYet
+                | CertificateError::NotValidYetContext { .. },
+            ) => Self::Expired,
+            rustls::Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            ) => Self::Hostname,
+            rustls::Error::InvalidCertificate(_) => Self::Untrusted,
+            _ => Self::Handshake,
+        }
+    }
+}
+
+impl ConnectFault {
+    pub(super) fn of(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => Self::Refused,
+            io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted => Self::Reset,
+            io::ErrorKind::TimedOut => Self::Silence,
+            _ => Self::Unreachable,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! From the name of a host to its addresses, of both families, IPv6 and IPv4 in turn.
+//!
+//! The hosts file first, then the name servers; answers are kept for as long as they say. The gate comes after it.
+
+use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use hickory_proto::op::ResponseCode;
+use hickory_proto::rr::{Name, RecordType};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::net::{DnsError, NetError, NoRecords};
+use hickory_resolver::{Hosts, TokioResolver};
+use tokio::time::timeout;
+
+use super::failed::{Failed, NameFault};
+use crate::egress::{addresses, known_to_hosts, name_servers, trouble};
+use crate::model::check::Trouble;
+
+/// The time that one family may lag behind the other, once that has addresses.
+const FAMILY_LAG: Duration = Duration::from_millis(500);
+/// One round of questions to the servers.
+const ROUND: Duration = Duration::from_secs(3);
+/// A name that comes into being is noticed within this time, whatever its zone says about absence.
+const ABSENCE_MAX: Duration = Duration::from_secs(10);
+/// Answers kept.
+const CACHED: u64 = 4_096;
+
+/// Name resolution of the client.
+pub(super) struct Names {
+    inner: TokioResolver,
+    hosts: Hosts,
+}
+
+impl Names {
+    pub(super) fn new(servers: &[SocketAddr]) -> Result<Self, NetError> {
+        let (config, mut options) = name_servers(servers)?;
+        options.timeout = ROUND;
+        options.cache_size = CACHED;
+        options.negative_max_ttl = Some(ABSENCE_MAX);
+        let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
+        *builder.options_mut() = options;
+        Ok(Self { inner: builder.build()?, hosts: Hosts::from_system().unwrap_or_default() })
+    }
+
+    /// The addresses of a host, at least one. A literal address is its own.
+    pub(super) async fn lookup(&self, host: &str) -> Result<Vec<IpAddr>, Failed> {
+        let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        if let Ok(address) = bare.unwrap_or(host).parse() {
+            return Ok(vec![address]);
+        }
+        let mut name = Name::from_ascii(host).map_err(|_| Failed::Name(NameFault::NoSuchName))?;
+        name.set_fqdn(true); // The system's search list is not for hosts of others.
+        let (v6, v4) = match known_to_hosts(&self.hosts, &name) {
+            Some(known) => known,
+            None => self.families(&name).await?,
+        };
+        let turns = v6.len().max(v4.len());
+        Ok((0..turns).flat_map(|turn| [v6.get(turn), v4.get(turn)]).flatten().copied().collect())
+    }
+
+    async fn families(&self, name: &Name) -> Result<(Vec<IpAddr>, Vec<IpAddr>), Failed> {
+        let v6 = pin!(self.family(name, RecordType::AAAA));
+        let v4 = pin!(self.family(name, RecordType::A));
+        let (v6, v4) = match select(v6, v4).await {
+            Either::Left((v6, v4)) => {
+                let has_some = v6.is_ok();
+                (v6, lagging(v4, has_some).await)
+            }
+            Either::Right((v4, v6)) => {
+                let has_some = v4.is_ok();
+                (lagging(v6, has_some).await, v4)
+            }
+        };
+        match (v6, v4) {
+            (Err(Failed::Name(v6)), Err(Failed::Name(v4))) => Err(Failed::Name(v6.max(v4))),
+            (Err(Failed::Name(_)), Err(other)) | (Err(other), Err(_)) => Err(other),
+            (v6, v4) => Ok((v6.unwrap_or_default(), v4.unwrap_or_default())),
+        }
+    }
+
+    async fn family(&self, name: &Name, record: RecordType) -> Result<Vec<IpAddr>, Failed> {
+        let found = self.inner.lookup(name.clone(), record).await.map_err(|error| unfound(&error))?;
+        let found = addresses(&found);
+        if found.is_empty() { Err(Failed::Name(NameFault::NoAddress)) } else { Ok(found) }
+    }
+}
+
+async fn lagging<T>(family: impl Future<Output = Result<T, Failed>>, has_other: bool) -> Result<T, Failed> {
+    if has_other {
+        timeout(FAMILY_LAG, family).await.unwrap_or(Err(Failed::Name(NameFault::Silence)))
+    } else {
+        family.await
+    }
+}
+
+fn unfound(error: &NetError) -> Failed {
+    let of_code = |code| match code {
+        ResponseCode::NXDomain => NameFault::NoSuchName,
+        ResponseCode::NoError => NameFault::NoAddress,
+        _ => NameFault::ServerFailed,
+    };
+    match error {
+        NetError::Dns(DnsError::NoRecordsFound(NoRecords { response_code, .. })) => {
+            Failed::Name(of_code(*response_code))
+        }
+        NetError::Dns(DnsError::ResponseCode(code)) => Failed::Name(of_code(*code)),
+        NetError::Timeout => Failed::Name(NameFault::Silence),
+        NetError::Io(error) => trouble(error).map_or(Failed::Name(NameFault::Silence), Failed::Ours),
+        NetError::NoConnections | NetError::Busy => Failed::Ours(Trouble::ResolverUnavailable),
+        _ => Failed::Name(NameFault::ServerFailed),
+    }
+}

@@ -1,0 +1,34 @@
+//! The parts that the client is made of, and what may be wrong with them.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use crate::clock::Clock;
+use crate::egress::{CaFileError, Egress};
+
+/// The parts that a client is made of.
+#[derive(Debug)]
+pub struct OutboundParts<'a> {
+    /// The gate.
+    pub egress: Egress,
+    /// Name servers; empty: the system's.
+    pub dns_servers: &'a [SocketAddr],
+    /// Certificate authorities that are trusted besides the system's; a PEM file.
+    pub ca_file: Option<&'a Path>,
+    /// Wall time, by which certificates are judged.
+    pub clock: Clock,
+}
+
+/// The reasons why the client cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum OutboundError {
+    /// The file of further certificate authorities is of no use.
+    #[error(transparent)]
+    CaFile(#[from] CaFileError),
+    /// The system's resolver configuration is of no use.
+    #[error("the system's resolver configuration cannot be used (probe.dns_servers replaces it): {0}")]
+    Resolver(#[from] hickory_resolver::net::NetError),
+    /// The TLS library refused its configuration.
+    #[error("TLS cannot be set up: {0}")]
+    Tls(#[from] rustls::Error),
+}

@@ -1,0 +1,146 @@
+//! The address of a request: `http` or `https`, with a host, without user info.
+//!
+//! Paths and queries may be secrets (a webhook's token stands there), so it shows only its origin.
+
+use std::fmt;
+
+use hickory_proto::rr::Name;
+use http::Uri;
+use url::{Host, Url};
+
+/// Most characters of an address.
+const CHARACTERS_MAX: usize = 2_048;
+
+/// An address that requests can be sent to.
+#[derive(Clone, PartialEq, Eq)]
+pub struct OutboundUrl {
+    uri: Uri,
+    origin: String,
+}
+
+impl OutboundUrl {
+    /// Reads an address as a person writes it. The fragment is left out.
+    ///
+    /// # Errors
+    /// When it is none that may be used; the text says what is allowed.
+    pub fn parse(text: &str) -> Result<Self, UrlForm> {
+        if text.chars().count() > CHARACTERS_MAX {
+            return Err(UrlForm::TooLong);
+        }
+        if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            return Err(UrlForm::Unreadable);
+        }
+        let url = Url::parse(text).map_err(|_| UrlForm::Unreadable)?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(UrlForm::Scheme);
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(UrlForm::UserInfo);
+        }
+        match url.host() {
+            Some(Host::Domain(name)) if Name::from_ascii(name).is_err() => return Err(UrlForm::Host),
+            None => return Err(UrlForm::Host),
+            Some(_) => {}
+        }
+        if url.port() == Some(0) {
+            return Err(UrlForm::Port);
+        }
+        let uri = url[..url::Position::AfterQuery].parse().map_err(|_| UrlForm::Unreadable)?;
+        Ok(Self { uri, origin: url.origin().ascii_serialization() })
+    }
+
+    /// Scheme, host and port: the part that may be shown.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    pub(super) fn into_uri(self) -> Uri {
+        self.uri
+    }
+}
+
+impl fmt::Display for OutboundUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.origin)
+    }
+}
+
+impl fmt::Debug for OutboundUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OutboundUrl({}/…)", self.origin)
+    }
+}
+
+/// The reasons why a text is no address for requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UrlForm {
+    /// Longer than allowed.
+    #[error("must have at most 2,048 characters")]
+    TooLong,
+    /// No URL at all.
+    #[error("must be a complete URL, such as https://example.com/hook")]
+    Unreadable,
+    /// Neither `http` nor `https`.
+    #[error("must begin with http:// or https://")]
+    Scheme,
+    /// No host, or one that cannot be a DNS name.
+    #[error("must have a host: a DNS name or an IP address")]
+    Host,
+    /// A user or password before the host.
+    #[error("must not have a user name or password before the host; a header can carry them")]
+    UserInfo,
+    /// Port 0.
+    #[error("must have a port from 1 to 65535, or none")]
+    Port,
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("http://example.com", "http://example.com", "http://example.com/")]
+    #[case("https://EXAMPLE.com:8443/a?b=c#d", "https://example.com:8443", "https://example.com:8443/a?b=c")]
+    #[case("http://[::1]:81/x", "http://[::1]:81", "http://[::1]:81/x")]
+    #[case("http://0x7f.1/", "http://127.0.0.1", "http://127.0.0.1/")]
+    #[case(
+        "https://bücher.example/ä",
+        "https://xn--bcher-kva.example",
+        "https://xn--bcher-kva.example/%C3%A4"
+    )]
+    fn an_address_is_read(#[case] text: &str, #[case] origin: &str, #[case] uri: &str) {
+        let url = OutboundUrl::parse(text).unwrap();
+        assert_eq!((url.origin(), url.uri.to_string().as_str()), (origin, uri));
+    }
+
+    #[rstest]
+    #[case("example.com/hook", UrlForm::Unreadable)]
+    #[case("http://", UrlForm::Unreadable)]
+    #[case("http://a b/", UrlForm::Unreadable)]
+    #[case("http://a/\r\nHost: b", UrlForm::Unreadable)]
+    #[case("ftp://example.com/", UrlForm::Scheme)]
+    #[case("file:///etc/passwd", UrlForm::Scheme)]
+    #[case("http://user@example.com/", UrlForm::UserInfo)]
+    #[case("http://:secret@example.com/", UrlForm::UserInfo)]
+    #[case("http://a..b/", UrlForm::Host)]
+    #[case("http://example.com:0/", UrlForm::Port)]
+    fn what_is_no_address_is_refused(#[case] text: &str, #[case] form: UrlForm) {
+        assert_eq!(OutboundUrl::parse(text), Err(form));
+    }
+
+    #[test]
+    fn an_address_is_at_most_2048_characters_long() {
+        let of = |length: usize| format!("http://a/{}", "x".repeat(length - 9));
+        assert!(OutboundUrl::parse(&of(2_048)).is_ok());
+        assert_eq!(OutboundUrl::parse(&of(2_049)), Err(UrlForm::TooLong));
+    }
+
+    #[test]
+    fn path_and_query_are_not_shown() {
+        let url = OutboundUrl::parse("https://example.com/secret?secret").unwrap();
+        assert!(!format!("{url} {url:?}").contains("secret"));
+    }
+}
