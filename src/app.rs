@@ -17,6 +17,7 @@ mod public;
 pub mod reconcile;
 pub(crate) mod recording;
 mod remote;
+mod watchdog;
 
 use std::cell::Cell;
 use std::fs::File;
@@ -59,6 +60,7 @@ use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::plans::PlanTable;
+use crate::notify::watchdog::WatchdogCounters;
 use crate::record::compaction::{CompactionCounters, Compactor};
 use crate::record::fence::FenceCounters;
 use crate::record::recorder::{RecordCounters, Recorder};
@@ -101,6 +103,8 @@ struct Recording {
     /// Those who listen to what becomes durable.
     events: Arc<Hub>,
     fenced: Arc<FenceCounters>,
+    /// The pings that say that everything works.
+    pings: Arc<WatchdogCounters>,
 }
 
 impl Recording {
@@ -126,8 +130,9 @@ impl Recording {
         let clock = Arc::new(ClockMetrics(Arc::clone(guard)));
         let (recorded, compacted) = (Arc::clone(&self.recorded), Arc::clone(&self.compacted));
         let (events, kinds) = (Arc::clone(&self.events), Arc::new(supervisor.clone()));
-        let always: [Arc<dyn Collect>; 7] =
-            [engine.counters(), engine.roster(), recorded, compacted, clock, kinds, events];
+        let pings = Arc::clone(&self.pings);
+        let always: [Arc<dyn Collect>; 8] =
+            [engine.counters(), engine.roster(), recorded, compacted, clock, kinds, events, pings];
         let among_others = cluster.into_iter().flat_map(|cluster| {
             [Arc::clone(&cluster.counters) as Arc<dyn Collect>, Arc::clone(&self.fenced) as Arc<dyn Collect>]
         });
@@ -189,12 +194,12 @@ impl App {
             announcer: &announcer,
             measured: recording.measured(),
             domains: public::domain_watch(&state),
-            clock: &foundation.clock,
+            foundation: &foundation,
             guard: &guard,
-            limits: &foundation.config.record,
             restored,
             lone: Lone::of(&announcer.ownership, &foundation.config),
             places: &places,
+            watchdog: watchdog::watchdog(&foundation, state.readiness(), &recording)?,
         })
         .await;
         cluster::wait_for_share(&announcer.ownership).await;
@@ -354,5 +359,6 @@ fn start_recording(
         news,
         events: Arc::new(Hub::new(config.events.clone())),
         fenced,
+        pings: Arc::default(),
     })
 }

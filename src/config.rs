@@ -11,6 +11,7 @@ pub mod network;
 pub mod reference_targets;
 mod rule;
 pub mod sources;
+pub mod watchdog;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -25,6 +26,7 @@ pub use crate::config::choice::{EgressChoice, LogFormat};
 use crate::config::limits::{CompactionLimits, EventLimits, Limits, RecordLimits, StoreLimits};
 use crate::config::network::Network;
 use crate::config::reference_targets::ReferenceTargets;
+use crate::config::watchdog::WatchdogConfig;
 
 /// The settings of one process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -113,6 +115,8 @@ pub struct Config {
     pub events: EventLimits,
     /// `[compaction]`: sealing and merging of the history.
     pub compaction: CompactionLimits,
+    /// `[watchdog]`: who is pinged as long as everything works.
+    pub watchdog: WatchdogConfig,
     /// `--trust-clock`: the operator says that the clock of this start is right. A flag of one start, not a setting.
     #[serde(skip)]
     pub trust_clock: bool,
@@ -159,6 +163,7 @@ impl Default for Config {
             record: RecordLimits::default(),
             events: EventLimits::default(),
             compaction: CompactionLimits::default(),
+            watchdog: WatchdogConfig::default(),
             trust_clock: false,
             alone: false,
             limits: Limits::default(),

@@ -7,9 +7,9 @@
 //! - [`app`]: builds the floors bottom-up, starts them, and stops them in order
 //! - [`remote`] (locations in other places, as an engine node sees them), [`agent`] (this process as such a location)
 //! - [`http`] (the REST API), [`pages`] (public status pages), [`record`] (batched writes, compaction and restore of
-//!   measurements), [`timetable`] (what happens at its time), [`bus`] (what goes between processes)
+//!   measurements), [`timetable`] (what happens at its time), [`bus`] (what goes between processes), [`notify`] (who is told)
 //! - [`incidents`]: outages become incidents by themselves, over [`feed`]: the status changes in their order
-//! - [`announcer`]: a stored service becomes a running one
+//! - [`announcer`]: a stored service becomes a running one; [`readiness`]: whether everything answers
 //! - [`engine`]: the actors, which keep schedule, retries and verdicts
 //! - [`probe`] (one check, once) over [`egress`] (the gate of every connection), [`stats`] (uptime, percentiles), [`store`]
 //!   (sea-orm)
@@ -45,8 +45,10 @@ pub mod http;
 pub mod id;
 pub mod incidents;
 pub mod model;
+pub mod notify;
 pub mod pages;
 pub mod probe;
+pub mod readiness;
 pub mod record;
 pub mod remote;
 pub mod stats;

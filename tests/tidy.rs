@@ -26,7 +26,7 @@ const FLOORS: [&[&str]; 15] = [
     &["texts"],
     &["egress", "probe", "stats", "store"],
     &["engine"],
-    &["announcer"],
+    &["announcer", "readiness"],
     &["feed"],
     &["events", "incidents"],
     &["http", "record", "pages", "timetable", "bus", "notify"],

@@ -9,14 +9,14 @@ use tokio::task::JoinHandle;
 
 use crate::announcer::Announcer;
 use crate::app::cluster::Lone;
+use crate::app::foundation::Foundation;
 use crate::app::locations::Place;
 use crate::app::{past, reconcile};
-use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
-use crate::config::limits::RecordLimits;
 use crate::events::{Hub, tail};
 use crate::feed::News;
 use crate::incidents::{self, Incidents};
+use crate::notify::watchdog::Watchdog;
 use crate::record::recorder::Recorder;
 use crate::record::restore::Restored;
 use crate::record::upkeep;
@@ -36,6 +36,7 @@ const EVENTS: Kind = Kind::restarting("events");
 const INCIDENTS: Kind = Kind::restarting("incidents");
 const RECONCILIATION: Kind = Kind::restarting("reconciliation");
 const UPKEEP: Kind = Kind::restarting("upkeep");
+const WATCHDOG: Kind = Kind::restarting("watchdog");
 const WALL_CLOCK: Kind = Kind::restarting("wall_clock");
 
 /// The parts that background work is started with.
@@ -44,12 +45,12 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) announcer: &'a Announcer,
     pub(super) measured: Measured<'a>,
     pub(super) domains: DomainWatch,
-    pub(super) clock: &'a Clock,
+    pub(super) foundation: &'a Foundation,
     pub(super) guard: &'a Arc<ClockGuard>,
-    pub(super) limits: &'a RecordLimits,
     pub(super) restored: Vec<Restored>,
     pub(super) lone: Option<Lone>,
     pub(super) places: &'a [Place],
+    pub(super) watchdog: Option<Watchdog>,
 }
 
 /// What records measurements, and who hears that they are durable.
@@ -75,15 +76,16 @@ impl Background {
             announcer,
             measured,
             domains,
-            clock,
+            foundation,
             guard,
-            limits,
             restored,
             lone,
             places,
+            watchdog,
         } = parts;
         let Announcer { databases, engine, .. } = announcer;
         let Measured { recorder, news, events } = measured;
+        let (clock, limits) = (&foundation.clock, &foundation.config.record);
         let retry = Duration::from_millis(limits.retry_ms);
         let every = Duration::from_millis(limits.upkeep_ms);
         let figures = past::Figures {
@@ -121,9 +123,10 @@ impl Background {
         let planner = SeriesPlanner { announcer: announcer.clone(), guard: Arc::clone(guard) };
         let transitions = Transitions { announcer: announcer.clone(), clock: clock.clone() };
         let references = places.iter().map(|place| place.ask_references(supervisor));
+        let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));
         let lasting = [figures, preparation, incidents, events, reconciliation, upkeep, wall_clock];
         Self {
-            tasks: lasting.into_iter().chain(references).collect(),
+            tasks: lasting.into_iter().chain(references).chain(watchdog).collect(),
             maintenances: supervisor
                 .start(&placement, move || MaintenanceClock::new(planner.clone(), transitions.clone())),
             domains: supervisor.start(&placement, move || DomainClock::new(domains.clone())),

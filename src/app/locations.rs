@@ -117,19 +117,23 @@ pub(crate) fn probers(places: &[Place]) -> Vec<Arc<dyn Prober>> {
     places.iter().map(|place| Arc::clone(&place.prober) as Arc<dyn Prober>).collect()
 }
 
+/// Returns the addresses that this process may talk to.
+pub(super) fn egress_policy(config: &Config) -> EgressPolicy {
+    match config.egress.unwrap_or(EgressChoice::PrivateAllowed) {
+        EgressChoice::PrivateAllowed => EgressPolicy::PrivateAllowed,
+        EgressChoice::PublicOnly => EgressPolicy::PublicOnly,
+    }
+}
+
 /// Returns what checks of this process are made with.
 ///
 /// # Errors
 /// When the name servers or certificate authorities cannot be used.
 pub fn toolbox(config: &Config, clock: &Clock, source_address: Option<IpAddr>) -> anyhow::Result<Toolbox> {
-    let egress = match config.egress.unwrap_or(EgressChoice::PrivateAllowed) {
-        EgressChoice::PrivateAllowed => EgressPolicy::PrivateAllowed,
-        EgressChoice::PublicOnly => EgressPolicy::PublicOnly,
-    };
     Ok(Toolbox::new(ToolboxConfig {
         dns_servers: config.probe.dns_servers.clone(),
         ca_file: config.probe.ca_file.clone(),
-        egress,
+        egress: egress_policy(config),
         source_address,
         clock: clock.clone(),
         ..ToolboxConfig::default()

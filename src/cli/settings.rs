@@ -77,6 +77,8 @@ struct Flags {
     events: EventFlags,
     #[command(flatten)]
     compaction: CompactionFlags,
+    #[command(flatten)]
+    watchdog: WatchdogFlags,
     /// Proxies, as networks, whose X-Forwarded-For is believed [default: none]
     #[arg(long, env = "WATCHKEEPER_TRUSTED_PROXIES", value_name = "NETWORK,…")]
     trusted_proxies: Option<String>,
@@ -210,6 +212,28 @@ struct EventFlags {
         value_name = "N"
     )]
     audiences_per_organisation: Option<String>,
+}
+
+// `[watchdog]`.
+#[derive(Args, Serialize)]
+struct WatchdogFlags {
+    /// Address that is asked (GET) as long as everything works, so that another system notices when it is not; it may hold a
+    /// secret and is not shown [default: none]
+    #[arg(
+        id = "watchdog.ping_url",
+        long = "watchdog-ping-url",
+        env = "WATCHKEEPER_WATCHDOG__PING_URL",
+        value_name = "URL"
+    )]
+    ping_url: Option<String>,
+    /// Seconds between two of these pings
+    #[arg(
+        id = "watchdog.ping_interval_seconds",
+        long = "watchdog-ping-interval-seconds",
+        env = "WATCHKEEPER_WATCHDOG__PING_INTERVAL_SECONDS",
+        value_name = "N"
+    )]
+    ping_interval_seconds: Option<String>,
 }
 
 // `[compaction]`.

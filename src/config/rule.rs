@@ -19,6 +19,7 @@ use crate::config::network::Network;
 use crate::config::reference_targets::ReferenceTargets;
 
 const HOST: &str = "a host name in lower case, perhaps with a port, such as status.example.net";
+const PING_INTERVAL: std::ops::RangeInclusive<u32> = 1..=86_400;
 const RATE: std::ops::RangeInclusive<u32> = 1..=1_000_000_000;
 
 /// The text form of a value of a TOML file.
@@ -114,12 +115,20 @@ pub(super) fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Network
     list(from, "addresses or networks such as 10.0.0.0/8, separated by commas")
 }
 
+/// Such an address may have a secret in its path.
+pub(super) fn secret_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretString>, D::Error> {
+    let allowed = "an absolute http or https URL without a user name (the value is not shown)";
+    let url = |text: &str| is_http_url(text).then(|| SecretString::from(text));
+    optional(from, allowed, url)
+}
+
+pub(super) fn ping_interval<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let within = |text: &str| parsed(text).filter(|seconds| PING_INTERVAL.contains(seconds));
+    required(from, "a whole number from 1 to 86400", within)
+}
+
 pub(super) fn http_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    let absolute = |text: &str| {
-        let url = url::Url::parse(text).ok()?;
-        (matches!(url.scheme(), "http" | "https") && url.has_host()).then(|| text.to_owned())
-    };
-    optional(from, "an absolute http or https URL", absolute)
+    optional(from, "an absolute http or https URL", |text| is_http_url(text).then(|| text.to_owned()))
 }
 
 pub(super) fn host<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
@@ -195,6 +204,10 @@ fn list<'de, T: FromStr, D: Deserializer<'de>>(from: D, allowed: &str) -> Result
         items.map(parsed).collect()
     };
     written(from, allowed, items)
+}
+
+fn is_http_url(text: &str) -> bool {
+    url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 fn is_host(text: &str) -> bool {

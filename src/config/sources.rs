@@ -91,8 +91,11 @@ impl Layers<'_> {
         let source = self.sources.get(&key).map_or(self.file, String::as_str);
         let value =
             path.iter().try_fold(Value::Table(self.table.clone()), |value, segment| step(&value, segment));
-        let shown =
-            if key == "secret_key" { "…".into() } else { value.as_ref().map(as_text).unwrap_or_default() };
+        let shown = if SECRETS.contains(&key.as_str()) {
+            "…".into()
+        } else {
+            value.as_ref().map(as_text).unwrap_or_default()
+        };
         // A wrong kind of value reads: invalid type: integer `5`, expected a table such as [probe]
         let allowed = error.message().rsplit(", expected ").next().unwrap_or_default();
         BadConfig(format!("{source}: {key} = \"{shown}\" is not allowed; it must be {allowed}"))
@@ -109,6 +112,8 @@ impl Layers<'_> {
     }
 }
 
+/// The settings whose values are not shown.
+const SECRETS: [&str; 2] = ["secret_key", "watchdog.ping_url"];
 /// The keys of [`LocationConfig`].
 const LOCATION_KEYS: &str = "code, name, location, country_code, source_address, reference_targets";
 
@@ -199,6 +204,14 @@ mod tests {
     #[case(
         "secret_key = 'hunter2'",
         "wk.toml: secret_key = \"…\" is not allowed; it must be 64 hexadecimal digits (the value is not shown)"
+    )]
+    #[case(
+        "watchdog.ping_url = 'ftp://hunter2'",
+        "wk.toml: watchdog.ping_url = \"…\" is not allowed; it must be an absolute http or https URL without a user name (the value is not shown)"
+    )]
+    #[case(
+        "watchdog.ping_interval_seconds = 0",
+        "wk.toml: watchdog.ping_interval_seconds = \"0\" is not allowed; it must be a whole number from 1 to 86400"
     )]
     #[case(
         "database_url = 'mysql://x'",

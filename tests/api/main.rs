@@ -83,5 +83,6 @@ mod synced_groups;
 mod tags;
 mod tenants;
 mod verdicts;
+mod watchdog;
 mod wire_bytes;
 mod write_races;

@@ -1,8 +1,6 @@
 //! The answers that the process gives without a token: is it alive, can it serve, what are its numbers, what can be
 //! asked.
 
-use std::fmt::Display;
-
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::json;
@@ -25,19 +23,18 @@ pub(in crate::http) async fn healthz() -> HttpResponse {
 /// Ready: both databases and the engine answer. Which one does not is said, but not why: that is in the log.
 pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
     let parts = &front.state;
-    let (main, history) = (parts.databases.main.ping(), parts.databases.history.ping());
-    let (main, history, is_engine_alive) =
-        futures_util::future::join3(main, history, parts.engine.is_alive()).await;
-    let is_engine_alive = is_engine_alive && parts.supervisor.failure().is_none();
-    let (main, history) = (reached("main", main), reached("history", history));
-    let is_ready = main == "ok" && history == "ok" && is_engine_alive;
+    let answering = parts.readiness().look().await;
+    let is_ready = answering.all();
     let mut response = if is_ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
     if !is_ready {
         response.insert_header((header::RETRY_AFTER, "5"));
     }
     let status = if is_ready { "ready" } else { "not ready" };
-    let mut page = json!({"status": status, "databases": {"main": main, "history": history}});
-    if !is_engine_alive {
+    let mut page = json!({
+        "status": status,
+        "databases": {"main": reached(answering.main), "history": reached(answering.history)},
+    });
+    if !answering.engine {
         page["engine"] = "away".into();
     }
     // With a doubted clock or without the NATS server it is ready all the same.
@@ -50,15 +47,9 @@ pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
     response.insert_header((header::CACHE_CONTROL, "no-store")).json(page)
 }
 
-/// Returns the word for a database that was asked, and logs its failure.
-fn reached<E: Display>(database: &str, answer: Result<(), E>) -> &'static str {
-    match answer {
-        Ok(()) => "ok",
-        Err(error) => {
-            tracing::error!(database, %error, "a database does not answer");
-            "away"
-        }
-    }
+/// Returns the word for a database that was asked.
+const fn reached(does_answer: bool) -> &'static str {
+    if does_answer { "ok" } else { "away" }
 }
 
 /// The description of the API: public, and the same for everybody.

@@ -26,6 +26,7 @@ use crate::model::secret::Sealer;
 use crate::model::service::{Service, ServiceAddress};
 use crate::model::token::TokenHash;
 use crate::probe::toolbox::Toolbox;
+use crate::readiness::Readiness;
 use crate::store::{Database, Databases, organisations, tokens};
 use crate::supervise::Supervisor;
 use crate::telemetry::Collect;
@@ -71,6 +72,16 @@ pub struct AppState {
 }
 
 impl AppState {
+    /// The parts without which nothing is watched.
+    #[must_use]
+    pub fn readiness(&self) -> Readiness {
+        Readiness {
+            databases: self.databases.clone(),
+            engine: self.engine.clone(),
+            supervisor: self.supervisor.clone(),
+        }
+    }
+
     /// Now.
     #[must_use]
     pub fn now(&self) -> Timestamp {

@@ -1,0 +1,47 @@
+//! Sets up the watchdog from the settings.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use secrecy::ExposeSecret as _;
+
+use crate::app::locations::egress_policy;
+use crate::app::{Foundation, Recording};
+use crate::egress::Egress;
+use crate::egress::outbound::{Outbound, OutboundParts, OutboundUrl};
+use crate::notify::watchdog::Watchdog;
+use crate::readiness::Readiness;
+
+/// Returns the watchdog, if somebody is to be pinged.
+///
+/// # Errors
+/// When the address, the name servers or the certificate authorities cannot be used.
+pub(super) fn watchdog(
+    foundation: &Foundation,
+    readiness: Readiness,
+    recording: &Recording,
+) -> anyhow::Result<Option<Watchdog>> {
+    let config = &foundation.config;
+    let Some(url) = &config.watchdog.ping_url else { return Ok(None) };
+    let url = OutboundUrl::parse(url.expose_secret()).context("watchdog.ping_url")?;
+    let outbound = Outbound::new(OutboundParts {
+        egress: Egress { policy: egress_policy(config), source: None },
+        dns_servers: &config.probe.dns_servers,
+        ca_file: config.probe.ca_file.as_deref(),
+        clock: foundation.clock.clone(),
+    })?;
+    let recorded = Arc::clone(&recording.recorded);
+    let is_recording = move || {
+        !recorded.is_failing.load(Ordering::Relaxed) && recorded.spool_bytes.load(Ordering::Relaxed) == 0
+    };
+    Ok(Some(Watchdog {
+        readiness,
+        is_recording: Arc::new(is_recording),
+        outbound,
+        url,
+        every: Duration::from_secs(config.watchdog.ping_interval_seconds.into()),
+        counters: Arc::clone(&recording.pings),
+    }))
+}

@@ -1,0 +1,24 @@
+//! `[watchdog]`: who is pinged as long as everything works here.
+
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+use crate::config::rule;
+
+/// The settings of the watchdog.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, expecting = "a table such as [watchdog]")]
+pub struct WatchdogConfig {
+    /// Address that is pinged; `None` = nobody is.
+    #[serde(deserialize_with = "rule::secret_url", skip_serializing)]
+    pub ping_url: Option<SecretString>,
+    /// Seconds between two pings.
+    #[serde(deserialize_with = "rule::ping_interval")]
+    pub ping_interval_seconds: u32,
+}
+
+impl Default for WatchdogConfig {
+    fn default() -> Self {
+        Self { ping_url: None, ping_interval_seconds: 60 }
+    }
+}

@@ -1,0 +1,127 @@
+//! A dead man's switch: as long as everything works a ping leaves every minute, and whoever expects it notices when it stays away.
+//!
+//! Nothing leaves while a database or the engine does not answer, or results wait on disk: silence is the message. A ping that
+//! did not arrive is tried again sooner than the next one is due, so that one lost packet alarms nobody.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Method;
+use tokio::time::sleep;
+
+use crate::egress::outbound::{Failed, Outbound, OutboundUrl, Request};
+use crate::readiness::Readiness;
+use crate::telemetry::{Collect, Exposition};
+
+/// The wait before a ping that did not arrive is tried again, unless the next one is due before.
+const RETRY: Duration = Duration::from_secs(10);
+/// The time that a ping may take.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// Returns true while results reach the history.
+pub type IsRecording = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// The parts of the watchdog.
+#[derive(Clone)]
+pub struct Watchdog {
+    /// The parts that must answer.
+    pub readiness: Readiness,
+    /// What else must be true.
+    pub is_recording: IsRecording,
+    /// The way out.
+    pub outbound: Outbound,
+    /// Where the pings go; its path may be a secret.
+    pub url: OutboundUrl,
+    /// The time between two pings.
+    pub every: Duration,
+    /// Their number.
+    pub counters: Arc<WatchdogCounters>,
+}
+
+/// Numbers of the pings.
+#[derive(Debug, Default)]
+pub struct WatchdogCounters {
+    /// They were taken: answers of 200 to 299.
+    pub taken: AtomicU64,
+    /// They were not.
+    pub failed: AtomicU64,
+    /// They were not sent, because not everything works.
+    pub withheld: AtomicU64,
+}
+
+/// What became of a ping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ping {
+    Taken,
+    Refused(u16),
+    Failed(Failed),
+    Withheld,
+}
+
+impl Watchdog {
+    /// Pings for ever.
+    pub async fn run(self) {
+        let mut last = Ping::Taken;
+        loop {
+            let ping = self.ping().await;
+            self.counters.note(ping);
+            if ping != last {
+                self.log(ping);
+            }
+            last = ping;
+            let wait = if ping == Ping::Taken { self.every } else { self.every.min(RETRY) };
+            sleep(wait).await;
+        }
+    }
+
+    async fn ping(&self) -> Ping {
+        if !self.readiness.look().await.all() || !(self.is_recording)() {
+            return Ping::Withheld;
+        }
+        let request = Request {
+            method: Method::GET,
+            url: self.url.clone(),
+            headers: Vec::new(),
+            body: Bytes::new(),
+            deadline: DEADLINE,
+        };
+        match self.outbound.send(request).await {
+            Ok(answer) if (200..300).contains(&answer.status) => Ping::Taken,
+            Ok(answer) => Ping::Refused(answer.status),
+            Err(failed) => Ping::Failed(failed),
+        }
+    }
+
+    fn log(&self, ping: Ping) {
+        let to = &self.url;
+        match ping {
+            Ping::Taken => tracing::info!(%to, "pings of the watchdog arrive again"),
+            Ping::Refused(status) => tracing::warn!(%to, status, "a ping of the watchdog was not taken"),
+            Ping::Failed(failed) => tracing::warn!(%to, %failed, "a ping of the watchdog did not arrive"),
+            Ping::Withheld => tracing::warn!(%to, "no ping of the watchdog leaves: not everything works"),
+        }
+    }
+}
+
+impl WatchdogCounters {
+    fn note(&self, ping: Ping) {
+        let count = match ping {
+            Ping::Taken => &self.taken,
+            Ping::Refused(_) | Ping::Failed(_) => &self.failed,
+            Ping::Withheld => &self.withheld,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Collect for WatchdogCounters {
+    fn collect(&self, out: &mut Exposition) {
+        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let mut pings = out.counter("watchdog_pings_total", "Pings of the watchdog by what became of them.");
+        pings.labelled(&[("result", "taken")], get(&self.taken));
+        pings.labelled(&[("result", "failed")], get(&self.failed));
+        pings.labelled(&[("result", "withheld")], get(&self.withheld));
+    }
+}
