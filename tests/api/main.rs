@@ -8,6 +8,7 @@
 
 mod abandoned;
 mod access_scopes;
+mod alerts;
 mod assets;
 mod auth;
 mod automatic_incidents;
