@@ -50,7 +50,10 @@ fn queries() -> Vec<String> {
     let panels = dashboard["panels"].as_array().unwrap();
     let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap());
     let queries = targets.map(|target| target["expr"].as_str().unwrap());
-    queries.map(|query| query.replace("$__rate_interval", "5m").replace("$instance", ".*")).collect()
+    let filled = |query: &str| query.replace("$__rate_interval", "5m").replace("$instance", ".*");
+    let queries: Vec<_> = queries.map(filled).collect();
+    assert!(queries.len() >= panels.len(), "every panel shows something");
+    queries
 }
 
 /// The names of numbers of ours in a text.
@@ -61,6 +64,10 @@ fn names(text: &str) -> BTreeSet<&str> {
 
 #[test]
 fn alerts_fire_on_what_they_are_for() {
+    let alerts = ALERTS.lines().filter_map(|line| line.trim().strip_prefix("- alert: "));
+    for alert in alerts {
+        assert!(CASES.contains(&format!("alertname=\"{alert}\"")), "{alert} has no case");
+    }
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("alerts.yml"), ALERTS).unwrap();
     std::fs::write(folder.path().join("alerts_test.yml"), CASES).unwrap();
