@@ -31,6 +31,7 @@ pub mod ledger;
 pub mod location;
 pub mod maintenance;
 pub mod node;
+pub mod notification;
 pub mod outage;
 pub mod partition;
 pub mod password;

@@ -35,6 +35,27 @@ macro_rules! words {
 
 pub(crate) use words;
 
+/// Stores a value of these enums as its word, for `#[serde(with = "word::spelled")]`.
+pub(crate) mod spelled {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<T: Display, S: Serializer>(word: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(word)
+    }
+
+    pub(crate) fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+    where
+        T: FromStr<Err: Display>,
+        D: Deserializer<'de>,
+    {
+        let word = String::deserialize(deserializer)?;
+        word.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 /// Returns a slice of this length as an array.
 pub(crate) const fn array<T: Copy, const N: usize>(values: &[T]) -> [T; N] {
     match values.first_chunk() {

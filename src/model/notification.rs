@@ -1,0 +1,124 @@
+//! Telling people what happened: channels, the messages that go through them, and the deliveries of these.
+//!
+//! - `routing`: who is told what
+//! - `message`: what is told, the same for every kind of channel
+//! - `delivery`: one message for one channel, its tries, and when the next one is
+
+pub mod delivery;
+pub mod message;
+pub mod routing;
+
+use std::ops::RangeInclusive;
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::notification::routing::Routing;
+use crate::model::secret::SecretPlace;
+use crate::model::word::words;
+
+/// Characters of a name.
+pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
+/// Most channels of an organisation.
+pub const CHANNELS_MAX: u64 = 200;
+
+words! {
+    /// The kinds of channels.
+    pub enum ChannelKind {
+        /// A signed request to an own program (Standard Webhooks).
+        Webhook,
+    }
+}
+
+words! {
+    /// What may be told.
+    pub enum Event {
+        /// An incident has begun.
+        #[strum(serialize = "incident.opened")]
+        IncidentOpened,
+        /// Something about it has changed.
+        #[strum(serialize = "incident.updated")]
+        IncidentUpdated,
+        /// Somebody works on it.
+        #[strum(serialize = "incident.acknowledged")]
+        IncidentAcknowledged,
+        /// It was over, and is not.
+        #[strum(serialize = "incident.reopened")]
+        IncidentReopened,
+        /// It is over.
+        #[strum(serialize = "incident.resolved")]
+        IncidentResolved,
+        /// Somebody wants to see whether the channel works.
+        #[strum(serialize = "channel.test")]
+        ChannelTest,
+    }
+}
+
+impl Event {
+    /// The events that a channel may choose.
+    pub const CHOICE: [Self; 5] = [
+        Self::IncidentOpened,
+        Self::IncidentUpdated,
+        Self::IncidentAcknowledged,
+        Self::IncidentReopened,
+        Self::IncidentResolved,
+    ];
+
+    /// Their words.
+    pub const CHOICE_WORDS: [&str; 5] = [
+        Self::IncidentOpened.as_str(),
+        Self::IncidentUpdated.as_str(),
+        Self::IncidentAcknowledged.as_str(),
+        Self::IncidentReopened.as_str(),
+        Self::IncidentResolved.as_str(),
+    ];
+}
+
+/// A channel as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// Key of the row; 0 before it is stored.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of the organisation that owns it.
+    pub organisation: i64,
+    /// Never changes.
+    pub kind: ChannelKind,
+    /// 1..255 characters.
+    pub name: String,
+    /// Nothing is sent through one that is switched off.
+    pub is_enabled: bool,
+    /// The settings of its kind; secrets are sealed.
+    pub settings: Map<String, Value>,
+    /// What it is told.
+    pub routing: Routing,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last write by a client.
+    pub updated_at: Timestamp,
+}
+
+/// Returns the place of a secret setting, to which its sealed text is bound.
+#[must_use]
+pub fn place_of<'a>(organisation: &'a Id, channel: &'a Id, field: &'a str) -> SecretPlace<'a> {
+    SecretPlace {
+        organisation: organisation.as_str(),
+        table: "notification_channel",
+        row: channel.as_str(),
+        field,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_but_the_test_can_be_chosen() {
+        let chosen = Event::ALL.into_iter().filter(|event| *event != Event::ChannelTest);
+        assert!(chosen.eq(Event::CHOICE));
+        assert_eq!(Event::CHOICE_WORDS[0], "incident.opened");
+    }
+}

@@ -1,0 +1,146 @@
+//! One message for one channel: what became of its tries, and when the next one is.
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::notification::message::Message;
+use crate::model::word::words;
+
+/// The time after which a message that could not be delivered is given up, in milliseconds.
+pub const GIVEN_UP_AFTER_MS: i64 = 24 * 60 * 60 * 1_000;
+/// The first wait, in milliseconds; each is twice the one before.
+const FIRST_WAIT_MS: i64 = 1_000;
+/// The longest wait, in milliseconds.
+const LONGEST_WAIT_MS: i64 = 15 * 60 * 1_000;
+/// Characters of what came back that are kept.
+pub const DETAIL_LENGTH: usize = 300;
+
+words! {
+    /// What became of a delivery.
+    pub enum DeliveryStatus {
+        /// It is to be tried, or tried again.
+        Waiting,
+        /// The other side has taken it.
+        Delivered,
+        /// It was given up: after a day, or because the other side refuses it for good.
+        Dead,
+    }
+}
+
+words! {
+    /// What came of one try.
+    pub enum TryOutcome {
+        /// The other side has taken it.
+        Delivered,
+        /// It may work later.
+        Failed,
+        /// It will not work, however often it is tried.
+        Refused,
+    }
+}
+
+/// A message for a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Key of the row; they rise in the order of the events of an incident.
+    pub key: i64,
+    /// The id that the receiver sees: the same on every try.
+    pub id: Id,
+    /// Database key of the organisation.
+    pub organisation: i64,
+    /// Database key of the channel.
+    pub channel: i64,
+    /// What is told.
+    pub message: Message,
+    /// What became of it.
+    pub status: DeliveryStatus,
+    /// Tries so far.
+    pub tries: u32,
+    /// The time of the fact.
+    pub created_at: Timestamp,
+    /// The time of the next try; meaningless when there is none.
+    pub due_at: Timestamp,
+    /// The time at which it was delivered or given up.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// One try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Try {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The time of its begin.
+    pub at: Timestamp,
+    /// Milliseconds that it took.
+    pub took_ms: i64,
+    /// What came of it.
+    pub outcome: TryOutcome,
+    /// The status of the answer; `None` when none came.
+    pub status_code: Option<u16>,
+    /// What came back, or what went wrong, without secrets; [`DETAIL_LENGTH`] characters at most.
+    pub detail: String,
+}
+
+/// The milliseconds until the next try after so many that failed, before jitter: doubled each time, a quarter of an hour at most.
+#[must_use]
+pub fn wait_ms(tries: u32) -> i64 {
+    let doubled = tries.saturating_sub(1).min(30);
+    (FIRST_WAIT_MS << doubled).min(LONGEST_WAIT_MS)
+}
+
+/// The time of the next try, or `None` when it is given up: a day after the fact. `jitter` of 0..1 lengthens the wait by up to a
+/// quarter; nothing comes before the time that the other side has asked for.
+#[must_use]
+pub fn next_try(
+    tries: u32,
+    created_at: Timestamp,
+    now: Timestamp,
+    (retry_after, jitter): (Option<Timestamp>, f64),
+) -> Option<Timestamp> {
+    let given_up = created_at.plus_ms(GIVEN_UP_AFTER_MS);
+    let wait = wait_ms(tries);
+    #[expect(clippy::cast_possible_truncation, reason = "at most a quarter of an hour")]
+    let more = (wait as f64 * 0.25 * jitter.clamp(0.0, 1.0)) as i64;
+    let due = now.plus_ms(wait + more);
+    let due = retry_after.map_or(due, |asked| asked.max(due));
+    (now < given_up).then_some(due.min(given_up))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(1, 1_000)]
+    #[case(2, 2_000)]
+    #[case(5, 16_000)]
+    #[case(10, 512_000)]
+    #[case(11, 900_000)]
+    #[case(u32::MAX, 900_000)]
+    fn waits_double_up_to_a_quarter_of_an_hour(#[case] tries: u32, #[case] ms: i64) {
+        assert_eq!(wait_ms(tries), ms);
+    }
+
+    /// Tries, the age of the fact, what the other side asks for (in seconds from now), jitter, the wait.
+    #[rstest]
+    #[case(1, 0, None, 0.0, Some(1_000))]
+    #[case(1, 0, None, 1.0, Some(1_250))]
+    #[case(1, 0, Some(30), 0.0, Some(30_000))]
+    #[case(11, 0, Some(30), 0.0, Some(900_000))]
+    #[case(11, GIVEN_UP_AFTER_MS - 60_000, None, 0.0, Some(60_000))]
+    #[case(1, GIVEN_UP_AFTER_MS - 60_000, Some(3_600), 0.0, Some(60_000))]
+    #[case(40, GIVEN_UP_AFTER_MS, None, 0.0, None)]
+    fn a_message_is_tried_for_a_day(
+        #[case] tries: u32,
+        #[case] age_ms: i64,
+        #[case] asked_s: Option<i64>,
+        #[case] jitter: f64,
+        #[case] expected: Option<i64>,
+    ) {
+        let now = Timestamp::from_ms(1_000_000_000_000);
+        let asked = asked_s.map(|seconds| now.plus_ms(seconds * 1_000));
+        let due = next_try(tries, now.plus_ms(-age_ms), now, (asked, jitter));
+        assert_eq!(due.map(|due| due.ms_since(now)), expected);
+    }
+}

@@ -1,0 +1,205 @@
+//! What is told: facts, as they were in the moment of the event, the same for every kind of channel.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::incident::{Impact, IncidentStatus, Severity, WholeIncident};
+use crate::model::notification::Event;
+use crate::model::word::spelled;
+
+/// Most services that a message names; `services_count` says how many there are.
+pub const SERVICES_MAX: usize = 50;
+
+/// The facts of an event. Kept with the delivery as they were, so that each try says the same.
+///
+/// Times are in milliseconds since 1970.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// The event.
+    #[serde(with = "spelled")]
+    pub event: Event,
+    /// The time of the event.
+    pub at: i64,
+    /// The name of the organisation.
+    pub organisation: String,
+    /// What it is about.
+    pub subject: Subject,
+}
+
+/// What a message is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// Nothing has happened; somebody wants to see whether the channel works.
+    Test,
+    /// An incident.
+    Incident(IncidentFacts),
+    /// Something that is no incident: a certificate near its end, trouble of the monitor itself.
+    Notice(NoticeFacts),
+}
+
+/// A notice, in words for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoticeFacts {
+    /// Stays the same from the begin of the trouble to its end, and from one notice of it to the next.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// One or two sentences.
+    pub text: String,
+    /// How bad it is.
+    #[serde(with = "spelled")]
+    pub severity: Severity,
+    /// True if the trouble is over.
+    pub is_over: bool,
+}
+
+/// An incident, in the default language of the organisation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IncidentFacts {
+    /// The id that clients see.
+    pub id: String,
+    /// The title.
+    pub title: String,
+    /// Its status.
+    #[serde(with = "spelled")]
+    pub status: IncidentStatus,
+    /// Its severity.
+    #[serde(with = "spelled")]
+    pub severity: Severity,
+    /// The time at which it began.
+    pub started_at: i64,
+    /// The time at which it ended.
+    pub resolved_at: Option<i64>,
+    /// The newest entry of its timeline.
+    pub text: String,
+    /// The name of whoever works on it.
+    pub acknowledged_by: Option<String>,
+    /// The services that it affects, by name, [`SERVICES_MAX`] at most.
+    pub services: Vec<ServiceFacts>,
+    /// The number of services that it affects.
+    pub services_count: usize,
+}
+
+/// A service that an incident affects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceFacts {
+    /// The id that clients see.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// The word of the impact; `None` for notices.
+    pub impact: Option<String>,
+    /// True if it has recovered.
+    pub is_recovered: bool,
+}
+
+/// The organisation in whose name a message speaks.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its default language.
+    pub language: &'a str,
+}
+
+impl Message {
+    /// What is told of an incident.
+    #[must_use]
+    pub fn of_incident(event: Event, whole: &WholeIncident, sender: Sender<'_>, at: i64) -> Self {
+        let incident = &whole.incident;
+        let newest = whole.updates.last().map(|entry| &entry.message);
+        let text = newest.map(|message| message.text(sender.language, sender.language).to_owned());
+        let services = whole.services.iter().take(SERVICES_MAX).map(|affected| ServiceFacts {
+            id: affected.id.to_string(),
+            name: affected.name.clone(),
+            impact: affected.impact.map(|impact: Impact| impact.as_str().to_owned()),
+            is_recovered: affected.recovered_at.is_some(),
+        });
+        let facts = IncidentFacts {
+            id: incident.id.to_string(),
+            title: incident.title.text(sender.language, sender.language).to_owned(),
+            status: incident.status,
+            severity: incident.severity,
+            started_at: incident.started_at.ms(),
+            resolved_at: incident.resolved_at.map(|at| at.ms()),
+            text: text.unwrap_or_default(),
+            acknowledged_by: incident.acknowledgement.as_ref().map(|taken| taken.by.name.clone()),
+            services: services.collect(),
+            services_count: whole.services.len(),
+        };
+        Self { event, at, organisation: sender.name.to_owned(), subject: Subject::Incident(facts) }
+    }
+
+    /// What is told to see whether a channel works.
+    #[must_use]
+    pub fn test(sender: Sender<'_>, at: i64) -> Self {
+        Self { event: Event::ChannelTest, at, organisation: sender.name.to_owned(), subject: Subject::Test }
+    }
+
+    /// The incident, if it is about one.
+    #[must_use]
+    pub const fn incident(&self) -> Option<&IncidentFacts> {
+        match &self.subject {
+            Subject::Incident(facts) => Some(facts),
+            Subject::Test | Subject::Notice(_) => None,
+        }
+    }
+
+    /// The id of what it is about, the same in all messages about it; services of others merge messages by it.
+    #[must_use]
+    pub fn subject_id(&self) -> &str {
+        match &self.subject {
+            Subject::Test => "test",
+            Subject::Incident(facts) => &facts.id,
+            Subject::Notice(facts) => &facts.id,
+        }
+    }
+
+    /// One line that says what happened.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let title = match &self.subject {
+            Subject::Test => return format!("Test of a notification channel of {}", self.organisation),
+            Subject::Incident(facts) => &facts.title,
+            Subject::Notice(facts) => &facts.title,
+        };
+        let before = match self.event {
+            Event::IncidentUpdated => "Update: ",
+            Event::IncidentAcknowledged => "Acknowledged: ",
+            Event::IncidentReopened => "Open again: ",
+            Event::IncidentResolved => "Resolved: ",
+            Event::IncidentOpened | Event::ChannelTest => "",
+        };
+        format!("{before}{title}")
+    }
+
+    /// What is to be said beyond the headline; may be empty, may have several lines.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match &self.subject {
+            Subject::Test => "Messages arrive here. Nothing has happened.",
+            Subject::Incident(facts) => &facts.text,
+            Subject::Notice(facts) => &facts.text,
+        }
+    }
+
+    /// Returns true if nothing is wrong any more, or nothing was.
+    #[must_use]
+    pub fn is_good_news(&self) -> bool {
+        match &self.subject {
+            Subject::Test => true,
+            Subject::Incident(facts) => facts.status == IncidentStatus::Resolved,
+            Subject::Notice(facts) => facts.is_over,
+        }
+    }
+
+    /// The severity; `None` for a test.
+    #[must_use]
+    pub const fn severity(&self) -> Option<Severity> {
+        match &self.subject {
+            Subject::Test => None,
+            Subject::Incident(facts) => Some(facts.severity),
+            Subject::Notice(facts) => Some(facts.severity),
+        }
+    }
+}
