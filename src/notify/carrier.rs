@@ -1,0 +1,142 @@
+//! Carries one message to one channel, once, and says what came of it.
+//!
+//! What came back is kept for people, cut short and without the channel's secrets, wherever the other side repeats them.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Method};
+
+use crate::clock::{Clock, Timestamp};
+use crate::egress::outbound::{Answer, Failed, Outbound, OutboundUrl, Request};
+use crate::model::notification::delivery::{DETAIL_LENGTH, TryOutcome};
+use crate::notify::kinds::{Definition, Envelope, Meaning, Outgoing, OutgoingRequest, Reply};
+
+/// The time that one try may take.
+pub const DEADLINE: Duration = Duration::from_secs(10);
+/// What stands where a secret was.
+const MASK: &str = "•••";
+/// Secrets shorter than this are not looked for: any text would hold them.
+const MASKED_FROM: usize = 4;
+
+/// The way out, for messages.
+#[derive(Clone, Debug)]
+pub struct Carrier {
+    /// The HTTP client.
+    pub outbound: Outbound,
+    /// For the times that other sides ask to wait until.
+    pub clock: Clock,
+}
+
+/// What came of a try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// What it means for the message.
+    pub outcome: TryOutcome,
+    /// The status of the answer; `None` when none came.
+    pub status_code: Option<u16>,
+    /// What came back, or what went wrong, without secrets; [`DETAIL_LENGTH`] characters at most.
+    pub detail: String,
+    /// The time before which the other side wants no more.
+    pub retry_after: Option<Timestamp>,
+    /// True if the fault is this machine's, and says nothing about the channel.
+    pub is_ours: bool,
+}
+
+impl Carrier {
+    /// Makes the message's request and sends it.
+    pub async fn carry(&self, definition: &Definition, envelope: &Envelope<'_>) -> Carried {
+        let mut carried = match (definition.compose)(envelope) {
+            Ok(Outgoing::Request(request)) => self.request(definition, request).await,
+            Err(unsendable) => Carried::refused(unsendable.to_string()),
+        };
+        carried.detail = shortened(&masked(carried.detail, &envelope.settings.secrets(definition)));
+        carried
+    }
+
+    async fn request(&self, definition: &Definition, outgoing: OutgoingRequest) -> Carried {
+        let Some(request) = to_request(outgoing) else {
+            return Carried::refused("The settings make no request that can be sent".into());
+        };
+        match self.outbound.send(request).await {
+            Ok(answer) => self.judged(definition, &answer),
+            Err(failed) => Carried::failed(failed),
+        }
+    }
+
+    fn judged(&self, definition: &Definition, answer: &Answer) -> Carried {
+        let reply = Reply { status: answer.status, body: &answer.excerpt };
+        let outcome = match (definition.judge)(&reply) {
+            Meaning::Taken => TryOutcome::Delivered,
+            Meaning::Later => TryOutcome::Failed,
+            Meaning::Never => TryOutcome::Refused,
+        };
+        let now = self.clock.now();
+        let wait_ms = |wait: Duration| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX / 2);
+        Carried {
+            outcome,
+            status_code: Some(answer.status),
+            detail: answer.excerpt.clone(),
+            retry_after: answer.retry_after.map(|asked| now.plus_ms(wait_ms(asked.wait(now)))),
+            is_ours: false,
+        }
+    }
+}
+
+impl Carried {
+    fn refused(detail: String) -> Self {
+        Self { outcome: TryOutcome::Refused, status_code: None, detail, retry_after: None, is_ours: false }
+    }
+
+    fn failed(failed: Failed) -> Self {
+        let never = matches!(failed, Failed::Blocked(_) | Failed::Unsendable(_));
+        let outcome = if never { TryOutcome::Refused } else { TryOutcome::Failed };
+        let is_ours = matches!(failed, Failed::Ours(_));
+        Self { outcome, status_code: None, detail: failed.to_string(), retry_after: None, is_ours }
+    }
+}
+
+fn to_request(outgoing: OutgoingRequest) -> Option<Request> {
+    let mut headers = Vec::with_capacity(outgoing.headers.len());
+    for (name, value) in &outgoing.headers {
+        let mut value = HeaderValue::from_str(value).ok()?;
+        value.set_sensitive(true);
+        headers.push((HeaderName::from_bytes(name.as_bytes()).ok()?, value));
+    }
+    Some(Request {
+        method: Method::from_bytes(outgoing.method.as_bytes()).ok()?,
+        url: OutboundUrl::parse(&outgoing.url).ok()?,
+        headers,
+        body: Bytes::from(outgoing.body),
+        deadline: DEADLINE,
+    })
+}
+
+/// The text with the mask where one of the secrets was.
+fn masked(text: String, secrets: &[&str]) -> String {
+    let long_enough = secrets.iter().filter(|secret| secret.len() >= MASKED_FROM);
+    long_enough.fold(text, |text, secret| text.replace(secret, MASK))
+}
+
+fn shortened(text: &str) -> String {
+    text.trim().chars().take(DETAIL_LENGTH).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("bad token s3cret!", &["s3cret!"], "bad token •••")]
+    #[case("a:b s3cret! s3cret!", &["s3cret!", ":"], "a:b ••• •••")]
+    #[case("  all well \n", &[], "all well")]
+    fn what_came_back_is_kept_without_secrets(
+        #[case] text: &str,
+        #[case] secrets: &[&str],
+        #[case] kept: &str,
+    ) {
+        assert_eq!(shortened(&masked(text.to_owned(), secrets)), kept);
+    }
+}

@@ -1,0 +1,188 @@
+//! `webhook`: a signed request to an own program, as Standard Webhooks describes it
+//! (<https://www.standardwebhooks.com>): `webhook-id`, `webhook-timestamp`, `webhook-signature`.
+//!
+//! What is signed is `{id}.{timestamp}.{body}`, with HMAC-SHA256. While a secret is being replaced, the message is signed with
+//! both, so that the receiver can change over in its own time.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+use super::{Definition, Envelope, Field, Outgoing, OutgoingRequest, Shape, Unsendable, meaning_of_status};
+use crate::clock::Timestamp;
+use crate::model::notification::ChannelKind;
+use crate::model::notification::message::{IncidentFacts, Message, Subject};
+
+/// The setting with the secret.
+pub(super) const SECRET: &str = "secret";
+/// The setting with the secret before it.
+pub(super) const PREVIOUS_SECRET: &str = "previous_secret";
+const PREFIX: &str = "whsec_";
+/// Bytes of a secret, as the standard allows.
+const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
+
+pub(super) static DEFINITION: Definition = Definition {
+    kind: ChannelKind::Webhook,
+    label: "Webhook",
+    description: "Sends JSON to a program of yours, signed as Standard Webhooks describes, so that it can tell our messages \
+        from those of others.",
+    fields: &[
+        Field {
+            name: "url",
+            label: "Address",
+            help: "Where the messages go.",
+            shape: Shape::Url,
+            is_required: true,
+            is_secret: false,
+        },
+        Field {
+            name: SECRET,
+            label: "Signing secret",
+            help: "whsec_ and 24 to 64 random bytes in base64. The receiver checks the signature with it.",
+            shape: Shape::Text { max_length: 100, passes: is_secret, form: FORM },
+            is_required: true,
+            is_secret: true,
+        },
+        Field {
+            name: PREVIOUS_SECRET,
+            label: "Signing secret before it",
+            help: "While the receiver still knows only this one, messages carry both signatures. Remove it afterwards.",
+            shape: Shape::Text { max_length: 100, passes: is_secret, form: FORM },
+            is_required: false,
+            is_secret: true,
+        },
+    ],
+    compose,
+    judge: meaning_of_status,
+};
+
+const FORM: &str = "whsec_ and 24 to 64 random bytes in base64";
+
+fn is_secret(text: &str) -> bool {
+    key_of(text).is_some()
+}
+
+fn key_of(secret: &str) -> Option<Vec<u8>> {
+    let key = BASE64.decode(secret.strip_prefix(PREFIX)?).ok()?;
+    SECRET_BYTES.contains(&key.len()).then_some(key)
+}
+
+fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
+    let Envelope { id, at_seconds, message, settings } = *envelope;
+    let request = OutgoingRequest::json(settings.text("url"), &payload(message));
+    let mut signatures = vec![signature(settings.text(SECRET), envelope, &request.body)?];
+    if !settings.text(PREVIOUS_SECRET).is_empty() {
+        signatures.push(signature(settings.text(PREVIOUS_SECRET), envelope, &request.body)?);
+    }
+    let signed = request.with("webhook-id", id.as_str()).with("webhook-timestamp", at_seconds.to_string());
+    Ok(Outgoing::Request(signed.with("webhook-signature", signatures.join(" "))))
+}
+
+fn signature(secret: &str, envelope: &Envelope<'_>, body: &[u8]) -> Result<String, Unsendable> {
+    let key = key_of(secret).ok_or(Unsendable(SECRET))?;
+    let mac = Hmac::<Sha256>::new_from_slice(&key).map_err(|_| Unsendable(SECRET))?;
+    let head = format!("{}.{}.", envelope.id, envelope.at_seconds);
+    let signature = mac.chain_update(head).chain_update(body).finalize().into_bytes();
+    Ok(format!("v1,{}", BASE64.encode(signature)))
+}
+
+/// `type`, `timestamp` and `data`, as the standard recommends.
+fn payload(message: &Message) -> Value {
+    let data = json!({
+        "organisation": message.organisation,
+        "incident": message.incident().map(incident),
+        "notice": notice(message),
+    });
+    json!({"type": message.event.as_str(), "timestamp": Timestamp::from_ms(message.at).to_string(), "data": data})
+}
+
+fn notice(message: &Message) -> Option<Value> {
+    let Subject::Notice(facts) = &message.subject else { return None };
+    Some(json!({
+        "id": facts.id,
+        "title": facts.title,
+        "message": facts.text,
+        "severity": facts.severity.as_str(),
+        "is_over": facts.is_over,
+    }))
+}
+
+fn incident(facts: &IncidentFacts) -> Value {
+    let time = |ms: i64| Timestamp::from_ms(ms).to_string();
+    let services: Vec<Value> = facts
+        .services
+        .iter()
+        .map(|service| {
+            json!({"id": service.id, "name": service.name, "impact": service.impact,
+                "is_recovered": service.is_recovered})
+        })
+        .collect();
+    json!({
+        "id": facts.id,
+        "title": facts.title,
+        "status": facts.status.as_str(),
+        "severity": facts.severity.as_str(),
+        "started_at": time(facts.started_at),
+        "resolved_at": facts.resolved_at.map(time),
+        "message": facts.text,
+        "acknowledged_by": facts.acknowledged_by,
+        "services": services,
+        "services_count": facts.services_count,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::Map;
+
+    use super::*;
+    use crate::model::notification::message::Sender;
+    use crate::notify::kinds::OpenSettings;
+
+    /// Standard Webhooks, specification: the example of the signature scheme, with our id and body in its place is computed here
+    /// by another implementation (Python's hmac).
+    #[test]
+    fn a_message_is_signed_with_both_secrets() {
+        let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+        let settings: Map<String, Value> = [
+            ("url", "https://hooks.example.com/in"),
+            (SECRET, secret),
+            (PREVIOUS_SECRET, "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX"),
+        ]
+        .into_iter()
+        .map(|(name, text)| (name.to_owned(), Value::from(text)))
+        .collect();
+        let message = Message::test(Sender { name: "Acme", language: "en" }, 1_700_000_000_000);
+        let id = "rNSJxMbDTX2uHc08AiCqo".parse().unwrap();
+        let settings = OpenSettings::new(settings);
+        let envelope =
+            Envelope { id: &id, at_seconds: 1_700_000_001, message: &message, settings: &settings };
+        let Outgoing::Request(request) = compose(&envelope).unwrap();
+        let header = |name: &str| {
+            request.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+        };
+        assert_eq!(header("webhook-id"), Some("rNSJxMbDTX2uHc08AiCqo"));
+        assert_eq!(header("webhook-timestamp"), Some("1700000001"));
+        let body = r#"{"type":"channel.test","timestamp":"2023-11-14T22:13:20.000Z","data":{"organisation":"Acme","incident":null,"notice":null}}"#;
+        assert_eq!(std::str::from_utf8(&request.body).unwrap(), body);
+        assert_eq!(
+            header("webhook-signature"),
+            Some(
+                "v1,39ezmQXfWwhTQwk+4L8Xcq5dG05Q5+Ky+NmO20nIPAU= v1,qNLjvwmEOSuMqfxuM9jc7WE+5ZFVXnvnuGZzXUmacmc="
+            )
+        );
+    }
+
+    #[rstest]
+    #[case("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", true)]
+    #[case("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", false)]
+    #[case("whsec_short", false)]
+    #[case("whsec_AAECAwQFBgcICQoLDA0ODw==", false)]
+    #[case("whsec_", false)]
+    fn a_secret_has_the_form_of_the_standard(#[case] text: &str, #[case] is_one: bool) {
+        assert_eq!(is_secret(text), is_one);
+    }
+}
