@@ -25,6 +25,7 @@ use crate::model::incident::{Incident, WholeIncident};
 use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
 use crate::store::incidents::links::Audience;
+use crate::store::notifications::outbox;
 use crate::store::scoped::{Rows, narrowed};
 use crate::store::{MainError, events};
 
@@ -120,6 +121,7 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
     links::add_services(connection, key, whole.services.iter()).await?;
     automation::save(connection, key, (None, whole.automation)).await?;
     links::set_pages(connection, key, &[], &whole.statuspages).await?;
+    outbox::tell_of_incident(connection, None, whole).await?;
     events::of_incidents(connection, Act::Created, Condition::all().add(Column::Id.eq(key)), &[]).await
 }
 
@@ -147,6 +149,7 @@ pub async fn save(
     if before == after {
         return Ok(());
     }
+    outbox::tell_of_incident(connection, Some(before), after).await?;
     let is_end = after.incident.is_resolved() && !before.incident.is_resolved();
     let act = if is_end { Act::Resolved } else { Act::Updated };
     let kept: HashSet<ServiceKey> = after.services.iter().map(|affected| affected.service).collect();

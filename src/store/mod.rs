@@ -28,6 +28,8 @@ pub mod installation;
 pub mod linked;
 pub mod maintenances;
 mod named;
+pub mod notification_channels;
+pub mod notifications;
 mod open_transaction;
 pub mod organisations;
 pub mod outages;

@@ -20,7 +20,7 @@ use crate::model::sight::Sight;
 use crate::model::tag::{Tag, TagName, TagSource};
 use crate::model::translated::Translated;
 use crate::store::scoped::{Rows, narrowed};
-use crate::store::{MainError, PageWindow, dependencies, incident_policies};
+use crate::store::{MainError, PageWindow, dependencies, incident_policies, notification_channels};
 
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;
@@ -293,6 +293,8 @@ pub async fn users(
     let policies = incident_policies::names_of_tag(connection, tag).await?;
     names.extend(policies.iter().map(|name| format!("incident policy {name}")));
     let services = dependencies::names_of_tag(connection, tag).await?;
+    let channels = notification_channels::names_of_tag(connection, tag).await?;
+    names.extend(channels.iter().map(|name| format!("notification channel {name}")));
     names.extend(services.iter().map(|name| format!("service {name}")));
     let scopes = scopes_with(connection, tag).await?;
     names.extend(scopes.into_iter().map(|name| format!("access scope {name}")));

@@ -23,6 +23,7 @@ mod m0020_automatic_incidents;
 mod m0021_dependencies;
 mod m0022_events;
 mod m0023_former_services;
+mod m0024_notifications;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -54,6 +55,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0021_dependencies::Step),
         Box::new(m0022_events::Step),
         Box::new(m0023_former_services::Step),
+        Box::new(m0024_notifications::Step),
     ]
 }
 

@@ -57,8 +57,10 @@ pub struct Delivery {
     pub tries: u32,
     /// The time of the fact.
     pub created_at: Timestamp,
-    /// The time of the next try; meaningless when there is none.
-    pub due_at: Timestamp,
+    /// The time at which it is given up.
+    pub expires_at: Timestamp,
+    /// The time of the next try; `None` when there is none, or an earlier message about the same subject waits.
+    pub due_at: Option<Timestamp>,
     /// The time at which it was delivered or given up.
     pub ended_at: Option<Timestamp>,
 }
@@ -87,22 +89,29 @@ pub fn wait_ms(tries: u32) -> i64 {
     (FIRST_WAIT_MS << doubled).min(LONGEST_WAIT_MS)
 }
 
-/// The time of the next try, or `None` when it is given up: a day after the fact. `jitter` of 0..1 lengthens the wait by up to a
-/// quarter; nothing comes before the time that the other side has asked for.
+/// A try that failed, as the time of the next one depends on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FailedTry {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The time of its end.
+    pub at: Timestamp,
+    /// The time before which the other side wants no more.
+    pub retry_after: Option<Timestamp>,
+    /// 0..1: lengthens the wait by up to a quarter, so that not all come back at once.
+    pub jitter: f64,
+}
+
+/// The time of the next try, or `None` when the message is given up: no later than `expires_at`, and not before the time that the
+/// other side has asked for.
 #[must_use]
-pub fn next_try(
-    tries: u32,
-    created_at: Timestamp,
-    now: Timestamp,
-    (retry_after, jitter): (Option<Timestamp>, f64),
-) -> Option<Timestamp> {
-    let given_up = created_at.plus_ms(GIVEN_UP_AFTER_MS);
-    let wait = wait_ms(tries);
-    #[expect(clippy::cast_possible_truncation, reason = "at most a quarter of an hour")]
-    let more = (wait as f64 * 0.25 * jitter.clamp(0.0, 1.0)) as i64;
-    let due = now.plus_ms(wait + more);
-    let due = retry_after.map_or(due, |asked| asked.max(due));
-    (now < given_up).then_some(due.min(given_up))
+pub fn next_try(failed: FailedTry, expires_at: Timestamp) -> Option<Timestamp> {
+    let wait = wait_ms(failed.number);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "minutes at most")]
+    let more = (wait as f64 * 0.25 * failed.jitter.clamp(0.0, 1.0)) as i64;
+    let due = failed.at.plus_ms(wait + more);
+    let due = failed.retry_after.map_or(due, |asked| asked.max(due));
+    (failed.at < expires_at).then_some(due.min(expires_at))
 }
 
 #[cfg(test)]
@@ -122,25 +131,25 @@ mod tests {
         assert_eq!(wait_ms(tries), ms);
     }
 
-    /// Tries, the age of the fact, what the other side asks for (in seconds from now), jitter, the wait.
+    /// Tries, the milliseconds until it is given up, what the other side asks for (in seconds from now), jitter, the wait.
     #[rstest]
-    #[case(1, 0, None, 0.0, Some(1_000))]
-    #[case(1, 0, None, 1.0, Some(1_250))]
-    #[case(1, 0, Some(30), 0.0, Some(30_000))]
-    #[case(11, 0, Some(30), 0.0, Some(900_000))]
-    #[case(11, GIVEN_UP_AFTER_MS - 60_000, None, 0.0, Some(60_000))]
-    #[case(1, GIVEN_UP_AFTER_MS - 60_000, Some(3_600), 0.0, Some(60_000))]
-    #[case(40, GIVEN_UP_AFTER_MS, None, 0.0, None)]
-    fn a_message_is_tried_for_a_day(
-        #[case] tries: u32,
-        #[case] age_ms: i64,
+    #[case(1, GIVEN_UP_AFTER_MS, None, 0.0, Some(1_000))]
+    #[case(1, GIVEN_UP_AFTER_MS, None, 1.0, Some(1_250))]
+    #[case(1, GIVEN_UP_AFTER_MS, Some(30), 0.0, Some(30_000))]
+    #[case(11, GIVEN_UP_AFTER_MS, Some(30), 0.0, Some(900_000))]
+    #[case(11, 60_000, None, 0.0, Some(60_000))]
+    #[case(1, 60_000, Some(3_600), 0.0, Some(60_000))]
+    #[case(40, 0, None, 0.0, None)]
+    fn a_message_is_tried_until_it_expires(
+        #[case] number: u32,
+        #[case] left_ms: i64,
         #[case] asked_s: Option<i64>,
         #[case] jitter: f64,
         #[case] expected: Option<i64>,
     ) {
-        let now = Timestamp::from_ms(1_000_000_000_000);
-        let asked = asked_s.map(|seconds| now.plus_ms(seconds * 1_000));
-        let due = next_try(tries, now.plus_ms(-age_ms), now, (asked, jitter));
-        assert_eq!(due.map(|due| due.ms_since(now)), expected);
+        let at = Timestamp::from_ms(1_000_000_000_000);
+        let retry_after = asked_s.map(|seconds| at.plus_ms(seconds * 1_000));
+        let due = next_try(FailedTry { number, at, retry_after, jitter }, at.plus_ms(left_ms));
+        assert_eq!(due.map(|due| due.ms_since(at)), expected);
     }
 }

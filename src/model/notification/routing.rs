@@ -6,6 +6,8 @@ use crate::model::notification::Event;
 
 /// Most tags of a channel.
 pub const TAGS_MAX: usize = 20;
+/// Most services of a channel that are chosen one by one.
+pub const SERVICES_MAX: usize = 100;
 
 /// What a channel is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,48 +16,83 @@ pub struct Routing {
     pub events: Vec<Event>,
     /// Nothing that is less severe.
     pub min_severity: Severity,
-    /// Only what affects a service with one of these tags; empty = everything.
-    pub tags: Vec<RoutedTag>,
+    /// The services that it is about; `None` = all of them.
+    pub selection: Option<RoutedServices>,
 }
 
-/// A tag of a channel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RoutedTag {
+/// Services that a channel is about: those that carry one of the tags, and those that are named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RoutedServices {
+    /// Their tags.
+    pub tags: Vec<Routed>,
+    /// They themselves.
+    pub services: Vec<Routed>,
+}
+
+/// A tag or a service that a channel names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Routed {
     /// Key of the row.
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// `key:value`, or `key` alone.
-    pub label: String,
+}
+
+/// The services that an incident affects, as channels choose them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Concerned {
+    /// The keys of their tags.
+    pub tags: Vec<i64>,
+    /// Their keys.
+    pub services: Vec<i64>,
+}
+
+impl RoutedServices {
+    /// Returns true if one of those concerned is chosen.
+    #[must_use]
+    pub fn meets(&self, concerned: &Concerned) -> bool {
+        let one_of = |chosen: &[Routed], keys: &[i64]| chosen.iter().any(|routed| keys.contains(&routed.key));
+        one_of(&self.tags, &concerned.tags) || one_of(&self.services, &concerned.services)
+    }
 }
 
 impl Default for Routing {
     /// The begin and the end of everything.
     fn default() -> Self {
         let events = vec![Event::IncidentOpened, Event::IncidentReopened, Event::IncidentResolved];
-        Self { events, min_severity: Severity::Minor, tags: Vec::new() }
+        Self { events, min_severity: Severity::Minor, selection: None }
     }
 }
 
 impl Routing {
-    /// What a channel is told of this event; `None` = nothing. `tags` are the keys of the tags of the services that the incident
-    /// affects. Whoever was told of it before is told how it goes on, whatever became of severity and tags; to whom it begins
-    /// to matter later, it begins then.
+    /// What a channel is told of this event; `None` = nothing. Whoever was told of the incident before is told how it goes on,
+    /// whatever became of severity and services; to whom it begins to matter later, it begins then.
     #[must_use]
-    pub fn told(&self, event: Event, severity: Severity, tags: &[i64], was_told: bool) -> Option<Event> {
+    pub fn told(&self, occasion: &Occasion, was_told: bool) -> Option<Event> {
         let wants = |event: Event| self.events.contains(&event).then_some(event);
+        let event = occasion.event;
         if was_told {
             return wants(event);
         }
-        let carries = || self.tags.iter().any(|tag| tags.contains(&tag.key));
-        let is_meant = severity >= self.min_severity && (self.tags.is_empty() || carries());
+        let is_about = self.selection.as_ref().is_none_or(|chosen| chosen.meets(&occasion.concerned));
         match event {
-            _ if !is_meant => None,
+            _ if occasion.severity < self.min_severity || !is_about => None,
             Event::IncidentUpdated => wants(Event::IncidentOpened).or_else(|| wants(event)),
             Event::IncidentResolved => None,
             _ => wants(event),
         }
     }
+}
+
+/// What is to be told of an incident.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occasion {
+    /// The event.
+    pub event: Event,
+    /// The severity of the incident.
+    pub severity: Severity,
+    /// The services that it affects.
+    pub concerned: Concerned,
 }
 
 /// What a change of an incident is, for those who are told; `None`: nothing that is worth a message. `before` is `None` for a
@@ -91,30 +128,37 @@ mod tests {
     use Event::{IncidentOpened as Opened, IncidentResolved as Resolved, IncidentUpdated as Updated};
 
     fn routing(events: &[Event], tags: &[i64]) -> Routing {
-        let tag = |key: &i64| RoutedTag { key: *key, id: Id::random(), label: "env:prod".into() };
-        let tags = tags.iter().map(tag).collect();
-        Routing { events: events.to_vec(), min_severity: Severity::Major, tags }
+        let tag = |key: &i64| Routed { key: *key, id: Id::random() };
+        let tags: Vec<Routed> = tags.iter().map(tag).collect();
+        let services = vec![Routed { key: 100, id: Id::random() }];
+        let selection = (!tags.is_empty()).then_some(RoutedServices { tags, services });
+        Routing { events: events.to_vec(), min_severity: Severity::Major, selection }
     }
 
-    /// The events and tags of a channel for what is major at least; an event of an incident, and what the channel is told.
+    /// The events and tags of a channel for what is major at least (one with tags also names service 100); an event of an
+    /// incident with the tags of its services, whether the channel was told before, and what it is told.
     #[rstest]
-    #[case::all_that_is_severe(&[Opened], &[], (Opened, Severity::Major, &[], false), Some(Opened))]
-    #[case::too_harmless(&[Opened], &[], (Opened, Severity::Minor, &[7], false), None)]
-    #[case::another_event(&[Resolved], &[], (Opened, Severity::Critical, &[], false), None)]
-    #[case::one_of_the_tags(&[Opened], &[7, 8], (Opened, Severity::Critical, &[9, 8], false), Some(Opened))]
-    #[case::none_of_the_tags(&[Opened], &[7, 8], (Opened, Severity::Critical, &[9], false), None)]
-    #[case::recovery_of_what_was_told(&[Opened, Resolved], &[7], (Resolved, Severity::Minor, &[], true), Some(Resolved))]
-    #[case::recovery_of_what_was_not_told(&[Opened, Resolved], &[], (Resolved, Severity::Major, &[], false), None)]
-    #[case::recovery_that_is_not_wanted(&[Opened], &[], (Resolved, Severity::Major, &[], true), None)]
-    #[case::worse_than_before(&[Opened, Resolved], &[], (Updated, Severity::Major, &[], false), Some(Opened))]
-    #[case::worse_than_before_and_known(&[Opened, Resolved], &[], (Updated, Severity::Major, &[], true), None)]
-    #[case::every_step(&[Updated], &[], (Updated, Severity::Major, &[], false), Some(Updated))]
+    #[case::all_that_is_severe(&[Opened], &[], (Opened, Severity::Major, &[]), false, Some(Opened))]
+    #[case::too_harmless(&[Opened], &[], (Opened, Severity::Minor, &[7]), false, None)]
+    #[case::another_event(&[Resolved], &[], (Opened, Severity::Critical, &[]), false, None)]
+    #[case::one_of_the_tags(&[Opened], &[7, 8], (Opened, Severity::Critical, &[9, 8]), false, Some(Opened))]
+    #[case::none_of_the_tags(&[Opened], &[7, 8], (Opened, Severity::Critical, &[9]), false, None)]
+    #[case::a_service_by_name(&[Opened], &[7], (Opened, Severity::Critical, &[100]), false, Some(Opened))]
+    #[case::recovery_of_what_was_told(&[Opened, Resolved], &[7], (Resolved, Severity::Minor, &[]), true, Some(Resolved))]
+    #[case::recovery_of_what_was_not_told(&[Opened, Resolved], &[], (Resolved, Severity::Major, &[]), false, None)]
+    #[case::recovery_that_is_not_wanted(&[Opened], &[], (Resolved, Severity::Major, &[]), true, None)]
+    #[case::worse_than_before(&[Opened, Resolved], &[], (Updated, Severity::Major, &[]), false, Some(Opened))]
+    #[case::worse_than_before_and_known(&[Opened, Resolved], &[], (Updated, Severity::Major, &[]), true, None)]
+    #[case::every_step(&[Updated], &[], (Updated, Severity::Major, &[]), false, Some(Updated))]
     fn a_channel_is_told_what_it_chose(
         #[case] events: &[Event],
         #[case] tags: &[i64],
-        #[case] (event, severity, carried, was_told): (Event, Severity, &[i64], bool),
+        #[case] (event, severity, keys): (Event, Severity, &[i64]),
+        #[case] was_told: bool,
         #[case] expected: Option<Event>,
     ) {
-        assert_eq!(routing(events, tags).told(event, severity, carried, was_told), expected);
+        let concerned = Concerned { tags: keys.to_vec(), services: keys.to_vec() };
+        let occasion = Occasion { event, severity, concerned };
+        assert_eq!(routing(events, tags).told(&occasion, was_told), expected);
     }
 }

@@ -101,6 +101,9 @@ pub fn main() -> Vec<Table> {
         Table::of::<entities::maintenance_update::Entity>(LARGE_ROWS),
         Table::of::<entities::maintenance_service::Entity>(SMALL_ROWS),
         Table::of::<entities::maintenance_statuspage::Entity>(SMALL_ROWS),
+        Table::of::<entities::notification_channel::Entity>(LARGE_ROWS),
+        Table::of::<entities::notification_delivery::Entity>(LARGE_ROWS),
+        Table::of::<entities::notification_try::Entity>(SMALL_ROWS),
     ]
 }
 

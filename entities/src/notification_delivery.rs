@@ -1,0 +1,45 @@
+//! A message for a channel.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A message for a channel.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "notification_delivery")]
+pub struct Model {
+    /// Key; it rises in the order of the events of a subject.
+    #[sea_orm(primary_key)]
+    pub id: i64,
+    /// The id that clients and receivers see, the same on every try.
+    pub public_id: String,
+    /// The organisation that owns it.
+    pub organisation_id: i64,
+    /// The channel that it goes through.
+    pub channel_id: i64,
+    /// The id of what it is about.
+    pub subject: String,
+    /// The event.
+    pub event: String,
+    /// The message as JSON.
+    pub message: String,
+    /// What became of it.
+    pub status: String,
+    /// Tries so far.
+    pub tries: i32,
+    /// Time of the fact.
+    pub created_at: i64,
+    /// Time at which it is given up.
+    pub expires_at: i64,
+    /// Time of the next try; null when there is none, or an earlier message about the same subject waits.
+    pub due_at: Option<i64>,
+    /// Time at which it was delivered or given up.
+    pub ended_at: Option<i64>,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

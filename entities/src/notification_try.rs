@@ -1,0 +1,34 @@
+//! One try to deliver a message.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// One try to deliver a message.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "notification_try")]
+pub struct Model {
+    /// The message.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub delivery_id: i64,
+    /// Its number, from 1.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub number: i32,
+    /// Time of its begin.
+    pub at: i64,
+    /// Milliseconds that it took.
+    pub took_ms: i64,
+    /// What came of it.
+    pub outcome: String,
+    /// The status of the answer; null when none came.
+    pub status_code: Option<i32>,
+    /// What came back, or what went wrong, without secrets.
+    pub detail: String,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,211 @@
+//! Channels by which people are told. Every finder is scoped by organisation, but that of the courier.
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
+};
+use serde::{Deserialize, Serialize};
+use watchkeeper_entities::notification_channel::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::tag;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::notification::Channel;
+use crate::model::notification::routing::{Routed, RoutedServices, Routing};
+use crate::model::sight::Sight;
+use crate::store::{MainError, PageWindow};
+
+fn of_organisation(organisation: i64) -> Select<Entity> {
+    Entity::find().filter(Column::OrganisationId.eq(organisation))
+}
+
+/// The channels of this page, oldest first, and how many there are in all.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    window: PageWindow,
+) -> Result<(Vec<Channel>, u64), MainError> {
+    let wanted = of_organisation(sight.organisation());
+    let total = wanted.clone().count(connection).await?;
+    let rows = wanted.order_by_asc(Column::Id).offset(window.offset).limit(window.limit);
+    Ok((read_all(rows.all(connection).await?)?, total))
+}
+
+/// The channel of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    id: Id,
+) -> Result<Option<Channel>, MainError> {
+    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    wanted.one(connection).await?.map(from_row).transpose()
+}
+
+/// The channels of an organisation that are switched on.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn enabled(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+) -> Result<Vec<Channel>, MainError> {
+    let wanted = of_organisation(organisation).filter(Column::IsEnabled.eq(true));
+    read_all(wanted.order_by_asc(Column::Id).all(connection).await?)
+}
+
+/// The channels with these keys, whoever owns them: for the courier.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn with_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<Channel>, MainError> {
+    read_all(Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?)
+}
+
+/// Returns the number of channels of an organisation.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(connection).await?)
+}
+
+/// Stores a new channel; its `key` is given by the database.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(connection: &impl ConnectionTrait, channel: Channel) -> Result<Channel, MainError> {
+    let row = ActiveModel { id: NotSet, ..to_row(&channel)? };
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(Channel { key, ..channel })
+}
+
+/// Stores a changed channel.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, channel: &Channel) -> Result<(), MainError> {
+    to_row(channel)?.update(connection).await?;
+    Ok(())
+}
+
+/// Deletes a channel with all its deliveries.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, channel: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(channel).exec(connection).await?;
+    Ok(())
+}
+
+/// Names of the channels that name a tag.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub(super) async fn names_of_tag(
+    connection: &impl ConnectionTrait,
+    tag: i64,
+) -> Result<Vec<String>, MainError> {
+    let owner = tag::Entity::find()
+        .select_only()
+        .column(tag::Column::OrganisationId)
+        .filter(tag::Column::Id.eq(tag))
+        .into_query();
+    let wanted = Entity::find().filter(Column::OrganisationId.in_subquery(owner));
+    let all = read_all(wanted.order_by_asc(Column::Id).all(connection).await?)?;
+    let named = all.into_iter().filter(|channel| {
+        let chosen = channel.routing.selection.as_ref();
+        chosen.is_some_and(|chosen| chosen.tags.iter().any(|routed| routed.key == tag))
+    });
+    Ok(named.map(|channel| channel.name).collect())
+}
+
+/// What a channel is told, as it is stored.
+#[derive(Serialize, Deserialize)]
+struct StoredRouting {
+    events: Vec<String>,
+    min_severity: String,
+    selection: Option<StoredSelection>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredSelection {
+    tags: Vec<StoredRouted>,
+    services: Vec<StoredRouted>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredRouted {
+    key: i64,
+    id: String,
+}
+
+fn to_stored(routing: &Routing) -> StoredRouting {
+    let routed = |routed: &Routed| StoredRouted { key: routed.key, id: routed.id.to_string() };
+    StoredRouting {
+        events: routing.events.iter().map(ToString::to_string).collect(),
+        min_severity: routing.min_severity.to_string(),
+        selection: routing.selection.as_ref().map(|chosen| StoredSelection {
+            tags: chosen.tags.iter().map(routed).collect(),
+            services: chosen.services.iter().map(routed).collect(),
+        }),
+    }
+}
+
+fn from_stored(stored: StoredRouting) -> Option<Routing> {
+    let routed = |stored: StoredRouted| Some(Routed { key: stored.key, id: stored.id.parse().ok()? });
+    let read = |chosen: StoredSelection| {
+        Some(RoutedServices {
+            tags: chosen.tags.into_iter().map(routed).collect::<Option<_>>()?,
+            services: chosen.services.into_iter().map(routed).collect::<Option<_>>()?,
+        })
+    };
+    let events: Option<Vec<_>> = stored.events.iter().map(|event| event.parse().ok()).collect();
+    let selection = match stored.selection {
+        Some(chosen) => Some(read(chosen)?),
+        None => None,
+    };
+    Some(Routing { events: events?, min_severity: stored.min_severity.parse().ok()?, selection })
+}
+
+fn to_row(channel: &Channel) -> Result<ActiveModel, MainError> {
+    let unwritable = |problem| MainError::corrupt("notification_channel", &channel.id, &problem);
+    Ok(ActiveModel {
+        id: Set(channel.key),
+        public_id: Set(channel.id.to_string()),
+        organisation_id: Set(channel.organisation),
+        kind: Set(channel.kind.to_string()),
+        name: Set(channel.name.clone()),
+        is_enabled: Set(channel.is_enabled),
+        settings: Set(serde_json::to_string(&channel.settings).map_err(unwritable)?),
+        routing: Set(serde_json::to_string(&to_stored(&channel.routing)).map_err(unwritable)?),
+        created_at: Set(channel.created_at.ms()),
+        updated_at: Set(channel.updated_at.ms()),
+    })
+}
+
+fn read_all(rows: Vec<Model>) -> Result<Vec<Channel>, MainError> {
+    rows.into_iter().map(from_row).collect()
+}
+
+fn from_row(row: Model) -> Result<Channel, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("notification_channel", &row.id, &problem);
+    let routing: Option<StoredRouting> = serde_json::from_str(&row.routing).ok();
+    Ok(Channel {
+        key: row.id,
+        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        organisation: row.organisation_id,
+        kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,
+        is_enabled: row.is_enabled,
+        settings: serde_json::from_str(&row.settings).map_err(|_| corrupt("its settings are no object"))?,
+        routing: routing.and_then(from_stored).ok_or_else(|| corrupt("its routing cannot be read"))?,
+        name: row.name,
+        created_at: Timestamp::from_ms(row.created_at),
+        updated_at: Timestamp::from_ms(row.updated_at),
+    })
+}

@@ -1,0 +1,80 @@
+//! The outbox: messages for channels, written in the transaction of the fact, with every try to deliver them.
+//!
+//! - `outbox`: what is written when something happens
+//! - `courier`: what is due, and what came of it; whoever asks here is no client
+//! - `list`: what clients see of it
+//!
+//! Of the messages of one channel about one subject only the first that waits is due; the next one is when that has ended. So
+//! they arrive in their order, and those behind cost nothing meanwhile.
+
+pub mod courier;
+pub mod list;
+pub mod outbox;
+
+use sea_orm::ActiveValue::{NotSet, Set};
+use watchkeeper_entities::notification_delivery::{ActiveModel, Model};
+use watchkeeper_entities::notification_try;
+
+use crate::clock::Timestamp;
+use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try};
+use crate::store::MainError;
+
+fn to_row(delivery: &Delivery) -> Result<ActiveModel, MainError> {
+    let unwritable = |problem| MainError::corrupt("notification_delivery", &delivery.id, &problem);
+    Ok(ActiveModel {
+        id: NotSet,
+        public_id: Set(delivery.id.to_string()),
+        organisation_id: Set(delivery.organisation),
+        channel_id: Set(delivery.channel),
+        subject: Set(delivery.message.subject_id().to_owned()),
+        event: Set(delivery.message.event.to_string()),
+        message: Set(serde_json::to_string(&delivery.message).map_err(unwritable)?),
+        status: Set(delivery.status.to_string()),
+        tries: Set(i32::try_from(delivery.tries).unwrap_or(i32::MAX)),
+        created_at: Set(delivery.created_at.ms()),
+        expires_at: Set(delivery.expires_at.ms()),
+        due_at: Set(delivery.due_at.map(Timestamp::ms)),
+        ended_at: Set(delivery.ended_at.map(Timestamp::ms)),
+    })
+}
+
+fn from_row(row: Model) -> Result<Delivery, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("notification_delivery", &row.id, &problem);
+    Ok(Delivery {
+        key: row.id,
+        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        organisation: row.organisation_id,
+        channel: row.channel_id,
+        message: serde_json::from_str(&row.message).map_err(|_| corrupt("its message cannot be read"))?,
+        status: row.status.parse::<DeliveryStatus>().map_err(|_| corrupt("unknown status"))?,
+        tries: u32::try_from(row.tries).map_err(|_| corrupt("fewer than no tries"))?,
+        created_at: Timestamp::from_ms(row.created_at),
+        expires_at: Timestamp::from_ms(row.expires_at),
+        due_at: row.due_at.map(Timestamp::from_ms),
+        ended_at: row.ended_at.map(Timestamp::from_ms),
+    })
+}
+
+fn to_try_row(delivery: i64, attempt: &Try) -> notification_try::ActiveModel {
+    notification_try::ActiveModel {
+        delivery_id: Set(delivery),
+        number: Set(i32::try_from(attempt.number).unwrap_or(i32::MAX)),
+        at: Set(attempt.at.ms()),
+        took_ms: Set(attempt.took_ms),
+        outcome: Set(attempt.outcome.to_string()),
+        status_code: Set(attempt.status_code.map(i32::from)),
+        detail: Set(attempt.detail.clone()),
+    }
+}
+
+fn from_try_row(row: notification_try::Model) -> Result<Try, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("notification_try", &row.delivery_id, &problem);
+    Ok(Try {
+        number: u32::try_from(row.number).map_err(|_| corrupt("its number is below 0"))?,
+        at: Timestamp::from_ms(row.at),
+        took_ms: row.took_ms,
+        outcome: row.outcome.parse().map_err(|_| corrupt("unknown outcome"))?,
+        status_code: row.status_code.and_then(|status| u16::try_from(status).ok()),
+        detail: row.detail,
+    })
+}

@@ -1,0 +1,253 @@
+//! What the courier asks of the outbox and writes into it, for every organisation at once; nothing that answers a client may use it.
+
+use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, QueryFilter, QueryOrder,
+    QuerySelect, Statement,
+};
+use watchkeeper_entities::notification_delivery::{Column, Entity};
+use watchkeeper_entities::{incident, notification_try};
+
+use crate::clock::Timestamp;
+use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
+use crate::store::bounded::Bounded;
+use crate::store::notifications::{from_row, to_try_row};
+use crate::store::{Database, MainError};
+
+/// The number of the advisory lock of PostgreSQL that the courier holds.
+const COURIER_LOCK: i64 = 0x5741_5443_484b_434f;
+/// Rows in one statement.
+const CHUNK: usize = 500;
+
+/// The right to deliver, of one process at a time: messages of a subject stay in order, and are not sent by several.
+#[derive(Debug)]
+pub struct CourierLock {
+    /// The transaction that holds the advisory lock of PostgreSQL; a SQLite database belongs to one process.
+    holder: Option<Bounded<DatabaseTransaction>>,
+}
+
+impl CourierLock {
+    /// Takes it; `None` while another process holds it.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn take(main: &Database) -> Result<Option<Self>, MainError> {
+        let reader = main.reader();
+        if reader.get_database_backend() != DbBackend::Postgres {
+            return Ok(Some(Self { holder: None }));
+        }
+        let holder = reader.begin().await?;
+        // It is held for as long as this process lives.
+        holder.execute_unprepared("SET LOCAL idle_in_transaction_session_timeout = 0").await?;
+        let text = format!("SELECT pg_try_advisory_xact_lock({COURIER_LOCK}) AS got");
+        let row = holder.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await?;
+        let is_taken: bool = row.map_or(Ok(false), |row| row.try_get("", "got"))?;
+        Ok(is_taken.then_some(Self { holder: Some(holder) }))
+    }
+
+    /// Returns whether it is still held.
+    pub async fn is_held(&self) -> bool {
+        match &self.holder {
+            None => true,
+            Some(holder) => holder.execute_unprepared("SELECT 1").await.is_ok(),
+        }
+    }
+}
+
+/// The messages that are due, the longest due ones first, of channels that are not `busy`.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn due(
+    connection: &impl ConnectionTrait,
+    now: Timestamp,
+    busy: &[i64],
+    limit: u64,
+) -> Result<Vec<Delivery>, MainError> {
+    let mut wanted = Entity::find().filter(Column::DueAt.lte(now.ms()));
+    if !busy.is_empty() {
+        wanted = wanted.filter(Column::ChannelId.is_not_in(busy.iter().copied()));
+    }
+    let rows =
+        wanted.order_by_asc(Column::DueAt).order_by_asc(Column::Id).limit(limit).all(connection).await?;
+    rows.into_iter().map(from_row).collect()
+}
+
+/// A try that has ended, and what it means for its message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Key of the delivery.
+    pub delivery: i64,
+    /// The try.
+    pub attempt: Try,
+    /// The time of the next one; `None` when the message was delivered or is given up.
+    pub next_at: Option<Timestamp>,
+    /// Now.
+    pub at: Timestamp,
+}
+
+/// Stores tries and what they mean. A message that ends makes way for the next one about the same subject.
+///
+/// # Errors
+/// When the database fails.
+pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[Ended]) -> Result<(), MainError> {
+    for some in ended.chunks(CHUNK) {
+        let tries = some.iter().map(|ended| to_try_row(ended.delivery, &ended.attempt));
+        notification_try::Entity::insert_many(tries).exec_without_returning(connection).await?;
+    }
+    let mut over = Vec::new();
+    for Ended { delivery, attempt, next_at, at } in ended {
+        let status = match (attempt.outcome, next_at) {
+            (TryOutcome::Delivered, _) => DeliveryStatus::Delivered,
+            (_, Some(_)) => DeliveryStatus::Waiting,
+            (_, None) => DeliveryStatus::Dead,
+        };
+        let ended_at = (status != DeliveryStatus::Waiting).then(|| at.ms());
+        let due_at = next_at.map(Timestamp::ms).filter(|_| ended_at.is_none());
+        Entity::update_many()
+            .col_expr(Column::Status, Expr::value(status.as_str()))
+            .col_expr(Column::Tries, Expr::value(i32::try_from(attempt.number).unwrap_or(i32::MAX)))
+            .col_expr(Column::DueAt, Expr::value(due_at))
+            .col_expr(Column::EndedAt, Expr::value(ended_at))
+            .filter(Column::Id.eq(*delivery))
+            .exec(connection)
+            .await?;
+        if ended_at.is_some() {
+            over.push((*delivery, *at));
+        }
+    }
+    for (delivery, at) in over {
+        release_after(connection, delivery, at).await?;
+    }
+    Ok(())
+}
+
+/// Makes the next message due that waits behind this one.
+async fn release_after(
+    connection: &impl ConnectionTrait,
+    delivery: i64,
+    at: Timestamp,
+) -> Result<(), MainError> {
+    let Some(ended) = Entity::find_by_id(delivery).one(connection).await? else { return Ok(()) };
+    let next: Option<i64> = Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::ChannelId.eq(ended.channel_id))
+        .filter(Column::Subject.eq(ended.subject))
+        .filter(Column::Status.eq(DeliveryStatus::Waiting.as_str()))
+        .order_by_asc(Column::Id)
+        .limit(1)
+        .into_tuple()
+        .one(connection)
+        .await?;
+    let Some(next) = next else { return Ok(()) };
+    Entity::update_many()
+        .col_expr(Column::DueAt, Expr::value(at.ms()))
+        .filter(Column::Id.eq(next))
+        .filter(Column::DueAt.is_null())
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// Makes every message due that waits for no other: one that was written while the one before it ended, or is tried anew.
+///
+/// # Errors
+/// When the database fails.
+pub async fn release_stranded(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
+    let earlier = Alias::new("earlier");
+    let in_front = Query::select()
+        .expr(Expr::value(1))
+        .from_as(Entity, earlier.clone())
+        .and_where(Expr::col((earlier.clone(), Column::ChannelId)).equals((Entity, Column::ChannelId)))
+        .and_where(Expr::col((earlier.clone(), Column::Subject)).equals((Entity, Column::Subject)))
+        .and_where(Expr::col((earlier.clone(), Column::Status)).eq(DeliveryStatus::Waiting.as_str()))
+        .and_where(Expr::col((earlier, Column::Id)).lt(Expr::col((Entity, Column::Id))))
+        .to_owned();
+    let stranded = Entity::update_many()
+        .col_expr(Column::DueAt, Expr::value(now.ms()))
+        .filter(Column::Status.eq(DeliveryStatus::Waiting.as_str()))
+        .filter(Column::DueAt.is_null())
+        .filter(Expr::exists(in_front).not());
+    Ok(stranded.exec(connection).await?.rows_affected)
+}
+
+/// Puts off what is due of a channel that takes nothing just now.
+///
+/// # Errors
+/// When the database fails.
+pub async fn put_off(
+    connection: &impl ConnectionTrait,
+    channel: i64,
+    until: Timestamp,
+) -> Result<(), MainError> {
+    Entity::update_many()
+        .col_expr(Column::DueAt, Expr::value(until.ms()))
+        .filter(Column::ChannelId.eq(channel))
+        .filter(Column::DueAt.lt(until.ms()))
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// Makes everything due that waits for a later try of a channel.
+///
+/// # Errors
+/// When the database fails.
+pub async fn bring_forward(
+    connection: &impl ConnectionTrait,
+    channel: i64,
+    to: Timestamp,
+) -> Result<(), MainError> {
+    Entity::update_many()
+        .col_expr(Column::DueAt, Expr::value(to.ms()))
+        .filter(Column::ChannelId.eq(channel))
+        .filter(Column::DueAt.gt(to.ms()))
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// Deletes messages that ended before this time, but those about incidents that are open still: who was told of one has to be
+/// known to its end.
+///
+/// # Errors
+/// When the database fails.
+pub async fn forget(connection: &impl ConnectionTrait, ended_before: Timestamp) -> Result<u64, MainError> {
+    let open = Query::select()
+        .column(incident::Column::PublicId)
+        .from(incident::Entity)
+        .and_where(incident::Column::ResolvedAt.is_null())
+        .to_owned();
+    let old = Entity::delete_many()
+        .filter(Column::EndedAt.lt(ended_before.ms()))
+        .filter(Column::Subject.not_in_subquery(open));
+    Ok(old.exec(connection).await?.rows_affected)
+}
+
+/// The number of messages that wait, and the time at which the oldest of them was written.
+///
+/// # Errors
+/// When the database fails.
+pub async fn backlog(connection: &impl ConnectionTrait) -> Result<Backlog, MainError> {
+    let waiting = Entity::find()
+        .select_only()
+        .column_as(Column::Id.count(), "waiting")
+        .column_as(Column::CreatedAt.min(), "oldest")
+        .filter(Column::Status.eq(DeliveryStatus::Waiting.as_str()));
+    let row: Option<(i64, Option<i64>)> = waiting.into_tuple().one(connection).await?;
+    let (waiting, oldest) = row.unwrap_or_default();
+    Ok(Backlog {
+        waiting: u64::try_from(waiting).unwrap_or_default(),
+        oldest: oldest.map(Timestamp::from_ms),
+    })
+}
+
+/// What waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Messages.
+    pub waiting: u64,
+    /// The time at which the oldest of them was written.
+    pub oldest: Option<Timestamp>,
+}

@@ -1,0 +1,138 @@
+//! What clients see of the outbox: messages with their tries, newest first.
+
+use std::collections::HashMap;
+
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use watchkeeper_entities::notification_delivery::{Column, Entity};
+use watchkeeper_entities::notification_try;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::notification::Event;
+use crate::model::notification::delivery::{Delivery, DeliveryStatus, GIVEN_UP_AFTER_MS, Try};
+use crate::model::sight::Sight;
+use crate::store::MainError;
+use crate::store::notifications::courier::release_stranded;
+use crate::store::notifications::{from_row, from_try_row};
+
+/// What is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Only messages in one of these states; empty = all.
+    pub statuses: Vec<DeliveryStatus>,
+    /// Only these events; empty = all.
+    pub events: Vec<Event>,
+    /// Only messages of the channel with this key.
+    pub channel: Option<i64>,
+    /// Only messages about the subject with this id.
+    pub subject: Option<Id>,
+    /// Only messages that were written before the one with this key.
+    pub before: Option<i64>,
+}
+
+fn of_organisation(organisation: i64) -> Select<Entity> {
+    Entity::find().filter(Column::OrganisationId.eq(organisation))
+}
+
+/// The newest messages that are wanted.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn page(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    wanted: &Wanted,
+    limit: u64,
+) -> Result<Vec<Delivery>, MainError> {
+    let mut query = of_organisation(sight.organisation());
+    if !wanted.statuses.is_empty() {
+        query = query.filter(Column::Status.is_in(wanted.statuses.iter().map(|status| status.as_str())));
+    }
+    if !wanted.events.is_empty() {
+        query = query.filter(Column::Event.is_in(wanted.events.iter().map(|event| event.as_str())));
+    }
+    if let Some(channel) = wanted.channel {
+        query = query.filter(Column::ChannelId.eq(channel));
+    }
+    if let Some(subject) = &wanted.subject {
+        query = query.filter(Column::Subject.eq(subject.as_str()));
+    }
+    if let Some(before) = wanted.before {
+        query = query.filter(Column::Id.lt(before));
+    }
+    let rows = query.order_by_desc(Column::Id).limit(limit).all(connection).await?;
+    rows.into_iter().map(from_row).collect()
+}
+
+/// The message of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    id: Id,
+) -> Result<Option<Delivery>, MainError> {
+    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    wanted.one(connection).await?.map(from_row).transpose()
+}
+
+/// The tries of these messages, oldest first.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn tries(
+    connection: &impl ConnectionTrait,
+    deliveries: &[Delivery],
+) -> Result<HashMap<i64, Vec<Try>>, MainError> {
+    let keys = deliveries.iter().map(|delivery| delivery.key);
+    let rows = notification_try::Entity::find()
+        .filter(notification_try::Column::DeliveryId.is_in(keys))
+        .order_by_asc(notification_try::Column::Number)
+        .all(connection)
+        .await?;
+    let mut tries: HashMap<i64, Vec<Try>> = HashMap::new();
+    for row in rows {
+        tries.entry(row.delivery_id).or_default().push(from_try_row(row)?);
+    }
+    Ok(tries)
+}
+
+/// Lets dead messages be tried again for a day: one, those of a channel, or all of the organisation.
+///
+/// # Errors
+/// When the database fails.
+pub async fn redeliver(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    chosen: Chosen,
+    now: Timestamp,
+) -> Result<u64, MainError> {
+    let mut dead = Entity::update_many()
+        .col_expr(Column::Status, Expr::value(DeliveryStatus::Waiting.as_str()))
+        .col_expr(Column::DueAt, Expr::value(None::<i64>))
+        .col_expr(Column::EndedAt, Expr::value(None::<i64>))
+        .col_expr(Column::ExpiresAt, Expr::value(now.plus_ms(GIVEN_UP_AFTER_MS).ms()))
+        .filter(Column::OrganisationId.eq(sight.organisation()))
+        .filter(Column::Status.eq(DeliveryStatus::Dead.as_str()));
+    dead = match chosen {
+        Chosen::One(key) => dead.filter(Column::Id.eq(key)),
+        Chosen::OfChannel(key) => dead.filter(Column::ChannelId.eq(key)),
+        Chosen::All => dead,
+    };
+    let chosen = dead.exec(connection).await?.rows_affected;
+    release_stranded(connection, now).await?;
+    Ok(chosen)
+}
+
+/// The dead messages that are tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// The one with this key.
+    One(i64),
+    /// Those of the channel with this key.
+    OfChannel(i64),
+    /// All of the organisation.
+    All,
+}

@@ -1,0 +1,125 @@
+//! What is written when something happens: one message for each channel that is to be told.
+//!
+//! It runs in the transaction of the fact, so that nobody is told what did not happen, and nothing that happened is told to
+//! nobody. Whoever writes incidents holds the organisation, so the messages have the order of the facts.
+
+use std::collections::HashSet;
+
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use watchkeeper_entities::notification_delivery::{Column, Entity};
+use watchkeeper_entities::service_tag;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::incident::WholeIncident;
+use crate::model::notification::delivery::{Delivery, DeliveryStatus, GIVEN_UP_AFTER_MS};
+use crate::model::notification::message::{Message, Sender};
+use crate::model::notification::routing::{Concerned, Occasion, event_of};
+use crate::model::service::ServiceKey;
+use crate::store::notifications::to_row;
+use crate::store::{MainError, notification_channels, organisations};
+
+/// Services in one statement: far below what a statement may bind.
+const SERVICES_PER_STATEMENT: usize = 1_000;
+
+/// Writes the messages about a change of an incident, if it is worth any. `before` is `None` for a new incident.
+///
+/// # Errors
+/// When the database fails.
+pub(in crate::store) async fn tell_of_incident(
+    connection: &impl ConnectionTrait,
+    before: Option<&WholeIncident>,
+    after: &WholeIncident,
+) -> Result<(), MainError> {
+    let Some(event) = event_of(before, after) else { return Ok(()) };
+    let incident = &after.incident;
+    let channels = notification_channels::enabled(connection, incident.organisation).await?;
+    if channels.is_empty() {
+        return Ok(());
+    }
+    let Some(organisation) = organisations::get(connection, incident.organisation).await? else {
+        return Ok(());
+    };
+    let keys: Vec<i64> = channels.iter().map(|channel| channel.key).collect();
+    let told = told_of(connection, &keys, incident.id).await?;
+    let services: Vec<ServiceKey> = after.services.iter().map(|affected| affected.service).collect();
+    let tags = tags_of(connection, &services).await?;
+    let occasion = Occasion { event, severity: incident.severity, concerned: Concerned { tags, services } };
+    let sender = Sender { name: &organisation.name, language: &organisation.default_locale };
+    let now = incident.updated_at;
+    for channel in channels {
+        let Some(event) = channel.routing.told(&occasion, told.contains(&channel.key)) else { continue };
+        let message = Message::of_incident(event, after, sender, now.ms());
+        insert(connection, new(channel.key, incident.organisation, message, now)).await?;
+    }
+    Ok(())
+}
+
+fn new(channel: i64, organisation: i64, message: Message, now: Timestamp) -> Delivery {
+    Delivery {
+        key: 0,
+        id: Id::random(),
+        organisation,
+        channel,
+        message,
+        status: DeliveryStatus::Waiting,
+        tries: 0,
+        created_at: now,
+        expires_at: now.plus_ms(GIVEN_UP_AFTER_MS),
+        due_at: Some(now),
+        ended_at: None,
+    }
+}
+
+/// Stores a message; it is not due while an earlier one about the same subject waits.
+async fn insert(connection: &impl ConnectionTrait, delivery: Delivery) -> Result<(), MainError> {
+    let waiting: Option<i64> = Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::ChannelId.eq(delivery.channel))
+        .filter(Column::Subject.eq(delivery.message.subject_id()))
+        .filter(Column::Status.eq(DeliveryStatus::Waiting.as_str()))
+        .limit(1)
+        .into_tuple()
+        .one(connection)
+        .await?;
+    let due_at = delivery.due_at.filter(|_| waiting.is_none());
+    let row = to_row(&Delivery { due_at, ..delivery })?;
+    Entity::insert(row).exec(connection).await?;
+    Ok(())
+}
+
+/// Those of these channels that have been told of a subject.
+async fn told_of(
+    connection: &impl ConnectionTrait,
+    channels: &[i64],
+    subject: Id,
+) -> Result<HashSet<i64>, MainError> {
+    let told: Vec<i64> = Entity::find()
+        .select_only()
+        .column(Column::ChannelId)
+        .distinct()
+        .filter(Column::ChannelId.is_in(channels.iter().copied()))
+        .filter(Column::Subject.eq(subject.as_str()))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(told.into_iter().collect())
+}
+
+/// The keys of the tags that these services carry.
+async fn tags_of(connection: &impl ConnectionTrait, services: &[ServiceKey]) -> Result<Vec<i64>, MainError> {
+    let mut tags = Vec::new();
+    for some in services.chunks(SERVICES_PER_STATEMENT) {
+        let carried: Vec<i64> = service_tag::Entity::find()
+            .select_only()
+            .column(service_tag::Column::TagId)
+            .distinct()
+            .filter(service_tag::Column::ServiceId.is_in(some.iter().copied()))
+            .into_tuple()
+            .all(connection)
+            .await?;
+        tags.extend(carried);
+    }
+    Ok(tags)
+}
