@@ -84,6 +84,12 @@ impl Carrier {
 }
 
 impl Carried {
+    /// Nothing was sent, and trying again is useless.
+    #[must_use]
+    pub fn given_up(detail: &str) -> Self {
+        Self::refused(detail.to_owned())
+    }
+
     fn refused(detail: String) -> Self {
         Self { outcome: TryOutcome::Refused, status_code: None, detail, retry_after: None, is_ours: false }
     }

@@ -1,9 +1,15 @@
 //! Telling others what happens here.
 //!
-//! - `carrier`: carries one message to one channel, once
 //! - `kinds`: what each kind of channel wants to be told, and how; one file a kind
+//! - `sealed`: the secrets of channels
+//! - `carrier`: carries one message to one channel, once
+//! - `courier`: takes what is due from the outbox and writes down what came of it; `lane`: one channel as it sees it
 //! - `watchdog`: a ping that leaves as long as everything works, so that another system notices when it does not
 
 pub mod carrier;
+pub mod counters;
+pub mod courier;
 pub mod kinds;
+pub mod lane;
+pub mod sealed;
 pub mod watchdog;

@@ -1,0 +1,48 @@
+//! Numbers of the courier for `/metrics`.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::model::notification::ChannelKind;
+use crate::model::notification::delivery::TryOutcome;
+use crate::telemetry::{Collect, Exposition};
+
+/// Numbers of tries and of what waits.
+#[derive(Debug, Default)]
+pub struct NotifyCounters {
+    tries: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
+    /// Messages that wait; counted every few seconds.
+    pub waiting: AtomicU64,
+    /// Seconds since the oldest of them was written.
+    pub oldest_seconds: AtomicU64,
+    /// Channels that take nothing.
+    pub open_circuits: AtomicU64,
+}
+
+impl NotifyCounters {
+    /// A try has ended.
+    pub fn note(&self, kind: ChannelKind, outcome: TryOutcome) {
+        let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
+        *tries.entry((kind.as_str(), outcome.as_str())).or_default() += 1;
+    }
+}
+
+impl Collect for NotifyCounters {
+    fn collect(&self, out: &mut Exposition) {
+        let get = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        let tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut counter = out.counter(
+            "notification_tries_total",
+            "Tries to deliver a message, by kind of channel and outcome.",
+        );
+        for ((kind, outcome), count) in tries {
+            counter.labelled(&[("kind", kind), ("outcome", outcome)], count);
+        }
+        out.gauge("notifications_waiting", "Messages that wait to be delivered.").value(get(&self.waiting));
+        out.gauge("notifications_oldest_seconds", "Seconds since the oldest waiting message was written.")
+            .value(get(&self.oldest_seconds));
+        out.gauge("notification_circuits_open", "Channels that take nothing at the moment.")
+            .value(get(&self.open_circuits));
+    }
+}

@@ -1,0 +1,84 @@
+//! The courier: takes what is due from the outbox, lets the carrier send it, and writes down what came of it.
+//!
+//! Each message is sent at least once, always under the same id: what was sent but not written down before a kill is sent again.
+//! Of a channel's messages about one subject one at a time is under way, and the next goes when the end of the one before it is
+//! committed. Among several processes on one database the holder of a lock delivers.
+
+mod parts;
+mod round;
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+pub use parts::Courier;
+
+use crate::notify::courier::round::Round;
+use crate::store::MainError;
+use crate::store::notifications::courier::{CourierLock, backlog, forget, release_stranded};
+
+/// The time between two looks at the outbox while nothing comes.
+const LOOK: Duration = Duration::from_millis(200);
+/// The time between two looks at what is rarely wrong.
+const TIDY: Duration = Duration::from_secs(10);
+/// The wait before the next attempt to take the lock, or to reach the database.
+const RETRY: Duration = Duration::from_secs(2);
+/// The time for which messages that have ended can be looked at, in milliseconds.
+const KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+
+impl Courier {
+    /// Delivers until the future is dropped.
+    pub async fn run(self) {
+        loop {
+            match CourierLock::take(&self.databases.main).await {
+                Ok(Some(lock)) => {
+                    if let Err(error) = self.deliver(&lock).await {
+                        tracing::warn!(%error, "messages wait: the main database cannot be used");
+                    }
+                }
+                Ok(None) => {}
+                Err(error) => tracing::debug!(%error, "messages wait: the main database cannot be used"),
+            }
+            sleep(RETRY).await;
+        }
+    }
+
+    /// Delivers for as long as the lock is held and the database answers.
+    async fn deliver(&self, lock: &CourierLock) -> Result<(), MainError> {
+        let mut round = Round::new(self);
+        let mut tidied: Option<Instant> = None;
+        loop {
+            if tidied.is_none_or(|at| at.elapsed() >= TIDY) {
+                if !lock.is_held().await {
+                    return Ok(());
+                }
+                self.tidy().await?;
+                tidied = Some(Instant::now());
+            }
+            let has_sent = round.send_due().await?;
+            round.settle(if has_sent { Duration::ZERO } else { LOOK }).await?;
+        }
+    }
+
+    /// Looks at what is rarely wrong, and counts what waits.
+    async fn tidy(&self) -> Result<(), MainError> {
+        let now = self.guard.now();
+        let main = &self.databases.main;
+        let waiting = backlog(main.reader()).await?;
+        let seconds = waiting.oldest.map_or(0, |oldest| now.ms_since(oldest) / 1_000);
+        self.counters.waiting.store(waiting.waiting, Ordering::Relaxed);
+        self.counters.oldest_seconds.store(u64::try_from(seconds).unwrap_or_default(), Ordering::Relaxed);
+        if waiting.waiting > 0 {
+            let transaction = main.begin().await?;
+            release_stranded(&transaction, now).await?;
+            transaction.commit().await?;
+        }
+        if let Some(now) = self.guard.trusted_now() {
+            let transaction = main.begin().await?;
+            forget(&transaction, now.plus_ms(-KEPT_MS)).await?;
+            transaction.commit().await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! What is under way: tries that run, what of them is not written down yet, and the lanes of their channels.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::future::LocalBoxFuture;
+use futures_util::stream::FuturesUnordered;
+use tokio::time::{Instant, timeout_at};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::notification::Channel;
+use crate::model::notification::delivery::{Delivery, TryOutcome};
+use crate::notify::carrier::Carried;
+use crate::notify::courier::parts::{Courier, Done};
+use crate::notify::lane::{Consequence, Lane, Sign};
+use crate::store::notifications::courier::{Ended, bring_forward, due, put_off, store_tries};
+use crate::store::{MainError, notification_channels, organisations};
+
+/// Most messages under way at once, over all channels.
+const UNDER_WAY: usize = 256;
+/// The time for which ends are gathered, so that one commit takes many.
+const GATHER: Duration = Duration::from_millis(10);
+/// The time for which a channel that is switched off is left alone, in milliseconds.
+const SWITCHED_OFF_MS: i64 = 60_000;
+
+/// A subject of a channel: its messages go one after the other.
+type Line = (i64, String);
+
+/// What is under way.
+pub(super) struct Round<'a> {
+    courier: &'a Courier,
+    lanes: HashMap<i64, Lane>,
+    lines: HashSet<Line>,
+    running: FuturesUnordered<LocalBoxFuture<'a, Done>>,
+}
+
+/// What is due, with what its requests are made of.
+struct Ready {
+    deliveries: Vec<Delivery>,
+    channels: HashMap<i64, Channel>,
+    organisations: HashMap<i64, Id>,
+}
+
+impl<'a> Round<'a> {
+    /// Nothing is under way.
+    pub(super) fn new(courier: &'a Courier) -> Self {
+        Self { courier, lanes: HashMap::new(), lines: HashSet::new(), running: FuturesUnordered::new() }
+    }
+
+    /// Begins the tries that are due and have room. Returns true if there was one.
+    pub(super) async fn send_due(&mut self) -> Result<bool, MainError> {
+        let room = UNDER_WAY.saturating_sub(self.running.len());
+        if room == 0 {
+            return Ok(false);
+        }
+        let now = self.courier.guard.now();
+        let ready = self.ready(now, room).await?;
+        let mut has_sent = false;
+        let mut switched_off = HashSet::new();
+        for delivery in ready.deliveries {
+            let Some(channel) = ready.channels.get(&delivery.channel) else { continue };
+            if !channel.is_enabled && !self.is_expired(&delivery, now) {
+                switched_off.insert(channel.key);
+                continue;
+            }
+            let line = (channel.key, delivery.message.subject_id().to_owned());
+            let lane = self.lanes.entry(channel.key).or_default();
+            if !lane.has_room(now) || self.running.len() >= UNDER_WAY || !self.lines.insert(line) {
+                continue;
+            }
+            lane.depart();
+            has_sent = true;
+            let organisation = ready.organisations.get(&channel.organisation).copied();
+            self.running.push(self.courier.attempt(delivery, channel.clone(), organisation));
+        }
+        self.put_off(switched_off, now.plus_ms(SWITCHED_OFF_MS)).await?;
+        Ok(has_sent)
+    }
+
+    async fn ready(&self, now: Timestamp, room: usize) -> Result<Ready, MainError> {
+        let reader = self.courier.databases.main.reader();
+        let busy = self.lanes.iter().filter(|(_, lane)| !lane.has_room(now));
+        let busy: Vec<i64> = busy.map(|(channel, _)| *channel).collect();
+        // Those that are under way are due still.
+        let limit = u64::try_from(room + self.lines.len()).unwrap_or(u64::MAX);
+        let deliveries = due(reader, now, &busy, limit).await?;
+        if deliveries.is_empty() {
+            return Ok(Ready { deliveries, channels: HashMap::new(), organisations: HashMap::new() });
+        }
+        let keys = each_once(deliveries.iter().map(|delivery| delivery.channel));
+        let keys: Vec<i64> = keys.into_iter().collect();
+        let channels = notification_channels::with_keys(reader, &keys).await?;
+        let owners = each_once(channels.iter().map(|channel| channel.organisation));
+        let organisations = organisations::ids(reader, &owners).await?;
+        let channels = channels.into_iter().map(|channel| (channel.key, channel)).collect();
+        Ok(Ready { deliveries, channels, organisations })
+    }
+
+    fn is_expired(&self, delivery: &Delivery, now: Timestamp) -> bool {
+        self.courier.guard.trusted_now().is_some() && delivery.expires_at <= now
+    }
+
+    /// Waits until a try ends, `longest` at most, and writes down those that have ended.
+    pub(super) async fn settle(&mut self, longest: Duration) -> Result<(), MainError> {
+        let mut done = Vec::new();
+        let mut until = Instant::now() + longest.max(GATHER);
+        while done.len() < UNDER_WAY {
+            if self.running.is_empty() {
+                if done.is_empty() {
+                    tokio::time::sleep_until(until).await;
+                }
+                break;
+            }
+            let Ok(Some(ended)) = timeout_at(until, self.running.next()).await else { break };
+            if done.is_empty() {
+                until = until.min(Instant::now() + GATHER);
+            }
+            done.push(ended);
+        }
+        if done.is_empty() { Ok(()) } else { self.write_down(done).await }
+    }
+
+    async fn write_down(&mut self, done: Vec<Done>) -> Result<(), MainError> {
+        let now = self.courier.guard.now();
+        let ended: Vec<Ended> = done.iter().map(|done| self.courier.ended(done, now)).collect();
+        let mut consequences = Vec::new();
+        for Done { delivery, kind, carried, .. } in &done {
+            self.courier.counters.note(*kind, carried.outcome);
+            let lane = self.lanes.entry(delivery.channel).or_default();
+            let consequence = lane.arrive(sign_of(carried), now);
+            if lane.is_idle() {
+                self.lanes.remove(&delivery.channel);
+            }
+            consequences.push((delivery.channel, consequence));
+        }
+        let open = self.lanes.values().filter(|lane| lane.is_open()).count();
+        self.courier.counters.open_circuits.store(open as u64, Ordering::Relaxed);
+        let transaction = self.courier.databases.main.begin().await?;
+        store_tries(&transaction, &ended).await?;
+        for (channel, consequence) in consequences {
+            match consequence {
+                Consequence::None => {}
+                Consequence::PutOff(until) => put_off(&transaction, channel, until).await?,
+                Consequence::BringForward => bring_forward(&transaction, channel, now).await?,
+            }
+        }
+        transaction.commit().await?;
+        for Done { delivery, .. } in done {
+            self.lines.remove(&(delivery.channel, delivery.message.subject_id().to_owned()));
+        }
+        Ok(())
+    }
+
+    async fn put_off(&self, channels: HashSet<i64>, until: Timestamp) -> Result<(), MainError> {
+        if channels.is_empty() {
+            return Ok(());
+        }
+        let transaction = self.courier.databases.main.begin().await?;
+        for channel in channels {
+            put_off(&transaction, channel, until).await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+}
+
+fn sign_of(carried: &Carried) -> Sign {
+    match carried.outcome {
+        TryOutcome::Delivered => Sign::Good,
+        TryOutcome::Failed if !carried.is_ours => Sign::Bad(carried.retry_after),
+        TryOutcome::Failed | TryOutcome::Refused => Sign::Nothing,
+    }
+}
+
+/// These keys, each once.
+fn each_once(keys: impl Iterator<Item = i64>) -> BTreeSet<i64> {
+    keys.collect()
+}

@@ -1,0 +1,164 @@
+//! One channel as the courier sees it: how many messages may be under way, and the circuit that spares a channel which takes
+//! nothing.
+//!
+//! After [`FAILURES`] failures in a row the circuit opens: nothing is sent for a while, then one message tries the channel; it
+//! closes the circuit, or opens it for twice as long. Time comes in as an argument.
+
+use crate::clock::Timestamp;
+
+/// Most messages of a channel under way at once.
+const WIDTH: usize = 16;
+/// Failures in a row that open the circuit.
+const FAILURES: u32 = 5;
+/// The first time that a circuit stays open, in milliseconds; each is twice the one before.
+const FIRST_OPEN_MS: i64 = 10_000;
+/// The longest time, in milliseconds.
+const LONGEST_OPEN_MS: i64 = 5 * 60 * 1_000;
+
+/// The state of a channel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lane {
+    under_way: usize,
+    failures: u32,
+    /// Nothing is sent before.
+    closed_until: Option<Timestamp>,
+}
+
+/// What a try means for the channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// It answers.
+    Good,
+    /// It failed; it may want no more before this time.
+    Bad(Option<Timestamp>),
+    /// It says nothing about the channel.
+    Nothing,
+}
+
+/// What is to be done with what waits for the channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consequence {
+    /// Nothing.
+    None,
+    /// It is put off until then.
+    PutOff(Timestamp),
+    /// It is due now: the channel answers again.
+    BringForward,
+}
+
+impl Lane {
+    /// Returns true if one more message may go.
+    #[must_use]
+    pub fn has_room(&self, now: Timestamp) -> bool {
+        let width = if self.failures >= FAILURES { 1 } else { WIDTH };
+        self.under_way < width && self.closed_until.is_none_or(|until| until <= now)
+    }
+
+    /// Returns true if the circuit is open: the channel is known to take nothing.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.failures >= FAILURES
+    }
+
+    /// Returns true if nothing is under way or remembered.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// A message goes.
+    pub const fn depart(&mut self) {
+        self.under_way += 1;
+    }
+
+    /// Its try has ended at `now`.
+    pub fn arrive(&mut self, sign: Sign, now: Timestamp) -> Consequence {
+        self.under_way = self.under_way.saturating_sub(1);
+        match sign {
+            Sign::Nothing => Consequence::None,
+            Sign::Good => {
+                let was_open = self.is_open();
+                (self.failures, self.closed_until) = (0, None);
+                if was_open { Consequence::BringForward } else { Consequence::None }
+            }
+            Sign::Bad(asked) => {
+                self.failures = self.failures.saturating_add(1);
+                let open = self.is_open().then(|| now.plus_ms(open_ms(self.failures)));
+                let until = open.max(asked.filter(|asked| *asked > now));
+                self.closed_until = self.closed_until.max(until);
+                until.map_or(Consequence::None, Consequence::PutOff)
+            }
+        }
+    }
+}
+
+/// The milliseconds for which the circuit is open after so many failures in a row.
+fn open_ms(failures: u32) -> i64 {
+    let doubled = failures.saturating_sub(FAILURES).min(16);
+    (FIRST_OPEN_MS << doubled).min(LONGEST_OPEN_MS)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_ms(1_000_000);
+
+    fn failed(times: u32) -> Lane {
+        let mut lane = Lane::default();
+        for _ in 0..times {
+            lane.depart();
+            lane.arrive(Sign::Bad(None), NOW);
+        }
+        lane
+    }
+
+    #[rstest]
+    #[case(4, None)]
+    #[case(5, Some(10_000))]
+    #[case(6, Some(20_000))]
+    #[case(10, Some(300_000))]
+    #[case(u32::MAX, Some(300_000))]
+    fn the_circuit_opens_for_longer_and_longer(#[case] failures: u32, #[case] ms: Option<i64>) {
+        let mut lane = Lane { failures: failures - 1, ..Lane::default() };
+        lane.depart();
+        let expected = ms.map_or(Consequence::None, |ms| Consequence::PutOff(NOW.plus_ms(ms)));
+        assert_eq!(lane.arrive(Sign::Bad(None), NOW), expected);
+        assert_eq!(lane.has_room(NOW), ms.is_none());
+    }
+
+    #[test]
+    fn one_message_tries_an_open_circuit_and_closes_it() {
+        let mut lane = failed(5);
+        let later = NOW.plus_ms(10_000);
+        assert!(!lane.has_room(NOW) && lane.has_room(later));
+        lane.depart();
+        assert!(!lane.has_room(later), "only one");
+        assert_eq!(lane.arrive(Sign::Good, later), Consequence::BringForward);
+        assert!(lane.is_idle());
+    }
+
+    #[test]
+    fn the_other_side_may_ask_for_a_pause() {
+        let mut lane = Lane::default();
+        lane.depart();
+        let asked = NOW.plus_ms(30_000);
+        assert_eq!(lane.arrive(Sign::Bad(Some(asked)), NOW), Consequence::PutOff(asked));
+        assert!(!lane.has_room(NOW) && lane.has_room(asked));
+        assert!(!lane.is_open());
+    }
+
+    #[test]
+    fn a_channel_has_so_many_messages_under_way() {
+        let mut lane = Lane::default();
+        for _ in 0..WIDTH {
+            assert!(lane.has_room(NOW));
+            lane.depart();
+        }
+        assert!(!lane.has_room(NOW));
+        assert_eq!(lane.arrive(Sign::Nothing, NOW), Consequence::None);
+        assert!(lane.has_room(NOW));
+    }
+}

@@ -1,0 +1,91 @@
+//! Secrets of channels: sealed where they are kept, opened for a request.
+//!
+//! A secret of any shape is sealed as the JSON text of its value, bound to its channel and setting.
+
+use serde_json::{Map, Value};
+
+use crate::id::Id;
+use crate::model::notification::{Channel, place_of};
+use crate::model::secret::{SealBroken, Sealer};
+use crate::notify::kinds::{Definition, OpenSettings};
+
+/// Whose secrets are sealed or opened, and with which key.
+#[derive(Clone, Copy, Debug)]
+pub struct ChannelVault<'a> {
+    /// Holds the key.
+    pub sealer: &'a Sealer,
+    /// The organisation.
+    pub organisation: Id,
+    /// The channel.
+    pub channel: Id,
+}
+
+impl ChannelVault<'_> {
+    /// The sealed form of a secret setting.
+    #[must_use]
+    pub fn seal(&self, field: &str, clear: &Value) -> Value {
+        Value::from(self.sealer.seal(place_of(&self.organisation, &self.channel, field), &clear.to_string()))
+    }
+
+    fn open(&self, field: &str, sealed: &Value) -> Result<Value, SealBroken> {
+        let text = sealed.as_str().ok_or(SealBroken)?;
+        let clear = self.sealer.open(place_of(&self.organisation, &self.channel, field), text)?;
+        serde_json::from_str(&clear).map_err(|_| SealBroken)
+    }
+
+    /// The settings with their secrets in clear.
+    ///
+    /// # Errors
+    /// When a secret was sealed with another key, or for another place.
+    pub fn open_all(&self, definition: &Definition, channel: &Channel) -> Result<OpenSettings, SealBroken> {
+        let mut settings = Map::new();
+        for (name, value) in &channel.settings {
+            let is_secret = definition.field(name).is_some_and(|field| field.is_secret);
+            let value = if is_secret { self.open(name, value)? } else { value.clone() };
+            settings.insert(name.clone(), value);
+        }
+        Ok(OpenSettings::new(settings))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::clock::Timestamp;
+    use crate::model::notification::ChannelKind;
+    use crate::model::notification::routing::Routing;
+    use crate::model::secret::KEY_LENGTH;
+    use crate::notify::kinds::definition;
+
+    #[test]
+    fn a_secret_opens_in_its_own_channel_alone() {
+        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let vault = ChannelVault { sealer: &sealer, organisation: Id::random(), channel: Id::random() };
+        let secret = json!("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+        let sealed = vault.seal("secret", &secret);
+        assert!(!sealed.to_string().contains("MfKQ9r8"));
+        let settings = json!({"url": "https://hooks.example.com", "secret": sealed});
+        let channel = Channel {
+            key: 1,
+            id: vault.channel,
+            organisation: 1,
+            kind: ChannelKind::Webhook,
+            name: "Hooks".into(),
+            is_enabled: true,
+            settings: settings.as_object().unwrap().clone(),
+            routing: Routing::default(),
+            created_at: Timestamp::from_ms(0),
+            updated_at: Timestamp::from_ms(0),
+        };
+        let kind = definition(ChannelKind::Webhook);
+        let open = vault.open_all(kind, &channel).unwrap();
+        assert_eq!(
+            (open.text("url"), open.text("secret")),
+            ("https://hooks.example.com", secret.as_str().unwrap())
+        );
+        let other = ChannelVault { channel: Id::random(), ..vault };
+        assert_eq!(other.open_all(kind, &channel), Err(SealBroken));
+    }
+}
