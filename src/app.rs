@@ -11,6 +11,7 @@ mod figures;
 pub mod first_start;
 mod foundation;
 pub(crate) mod locations;
+mod notify;
 mod past;
 mod plan_limits;
 mod public;
@@ -60,6 +61,7 @@ use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::plans::PlanTable;
+use crate::notify::counters::NotifyCounters;
 use crate::notify::watchdog::WatchdogCounters;
 use crate::record::compaction::{CompactionCounters, Compactor};
 use crate::record::fence::FenceCounters;
@@ -105,6 +107,8 @@ struct Recording {
     fenced: Arc<FenceCounters>,
     /// The pings that say that everything works.
     pings: Arc<WatchdogCounters>,
+    /// The messages to people.
+    told: Arc<NotifyCounters>,
 }
 
 impl Recording {
@@ -130,9 +134,9 @@ impl Recording {
         let clock = Arc::new(ClockMetrics(Arc::clone(guard)));
         let (recorded, compacted) = (Arc::clone(&self.recorded), Arc::clone(&self.compacted));
         let (events, kinds) = (Arc::clone(&self.events), Arc::new(supervisor.clone()));
-        let pings = Arc::clone(&self.pings);
-        let always: [Arc<dyn Collect>; 8] =
-            [engine.counters(), engine.roster(), recorded, compacted, clock, kinds, events, pings];
+        let (pings, told) = (Arc::clone(&self.pings), Arc::clone(&self.told));
+        let always: [Arc<dyn Collect>; 9] =
+            [engine.counters(), engine.roster(), recorded, compacted, clock, kinds, events, pings, told];
         let among_others = cluster.into_iter().flat_map(|cluster| {
             [Arc::clone(&cluster.counters) as Arc<dyn Collect>, Arc::clone(&self.fenced) as Arc<dyn Collect>]
         });
@@ -183,6 +187,7 @@ impl App {
             engine: engine.clone(),
             definer: announcer.definer.clone(),
             announcer: announcer.clone(),
+            carrier: notify::carrier(&foundation)?,
             limiter,
             events: Arc::clone(&recording.events),
             collectors: recording.collectors(&engine, &guard, &supervisor, remote.as_ref(), cluster.as_ref()),
@@ -194,6 +199,7 @@ impl App {
             announcer: &announcer,
             measured: recording.measured(),
             domains: public::domain_watch(&state),
+            courier: notify::courier(&state, &recording.told),
             foundation: &foundation,
             guard: &guard,
             restored,
@@ -360,5 +366,6 @@ fn start_recording(
         events: Arc::new(Hub::new(config.events.clone())),
         fenced,
         pings: Arc::default(),
+        told: Arc::default(),
     })
 }

@@ -16,6 +16,7 @@ use crate::clock::guard::ClockGuard;
 use crate::events::{Hub, tail};
 use crate::feed::News;
 use crate::incidents::{self, Incidents};
+use crate::notify::courier::Courier;
 use crate::notify::watchdog::Watchdog;
 use crate::record::recorder::Recorder;
 use crate::record::restore::Restored;
@@ -32,6 +33,7 @@ const CLOCK_MAILBOX: usize = 16;
 /// The tasks; what the death of one means. None of them holds anything that is not stored.
 const FIGURES: Kind = Kind::restarting("figures_of_the_past");
 const PREPARATION: Kind = Kind::restarting("history_preparation");
+const COURIER: Kind = Kind::restarting("courier");
 const EVENTS: Kind = Kind::restarting("events");
 const INCIDENTS: Kind = Kind::restarting("incidents");
 const RECONCILIATION: Kind = Kind::restarting("reconciliation");
@@ -45,6 +47,7 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) announcer: &'a Announcer,
     pub(super) measured: Measured<'a>,
     pub(super) domains: DomainWatch,
+    pub(super) courier: Courier,
     pub(super) foundation: &'a Foundation,
     pub(super) guard: &'a Arc<ClockGuard>,
     pub(super) restored: Vec<Restored>,
@@ -76,6 +79,7 @@ impl Background {
             announcer,
             measured,
             domains,
+            courier,
             foundation,
             guard,
             restored,
@@ -124,7 +128,8 @@ impl Background {
         let transitions = Transitions { announcer: announcer.clone(), clock: clock.clone() };
         let references = places.iter().map(|place| place.ask_references(supervisor));
         let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));
-        let lasting = [figures, preparation, incidents, events, reconciliation, upkeep, wall_clock];
+        let courier = supervisor.spawn(COURIER, move || courier.clone().run());
+        let lasting = [courier, figures, preparation, incidents, events, reconciliation, upkeep, wall_clock];
         Self {
             tasks: lasting.into_iter().chain(references).chain(watchdog).collect(),
             maintenances: supervisor

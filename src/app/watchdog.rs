@@ -7,10 +7,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 use secrecy::ExposeSecret as _;
 
-use crate::app::locations::egress_policy;
+use crate::app::notify::outbound;
 use crate::app::{Foundation, Recording};
-use crate::egress::Egress;
-use crate::egress::outbound::{Outbound, OutboundParts, OutboundUrl};
+use crate::egress::outbound::OutboundUrl;
 use crate::notify::watchdog::Watchdog;
 use crate::readiness::Readiness;
 
@@ -26,12 +25,6 @@ pub(super) fn watchdog(
     let config = &foundation.config;
     let Some(url) = &config.watchdog.ping_url else { return Ok(None) };
     let url = OutboundUrl::parse(url.expose_secret()).context("watchdog.ping_url")?;
-    let outbound = Outbound::new(OutboundParts {
-        egress: Egress { policy: egress_policy(config), source: None },
-        dns_servers: &config.probe.dns_servers,
-        ca_file: config.probe.ca_file.as_deref(),
-        clock: foundation.clock.clone(),
-    })?;
     let recorded = Arc::clone(&recording.recorded);
     let is_recording = move || {
         !recorded.is_failing.load(Ordering::Relaxed) && recorded.spool_bytes.load(Ordering::Relaxed) == 0
@@ -39,7 +32,7 @@ pub(super) fn watchdog(
     Ok(Some(Watchdog {
         readiness,
         is_recording: Arc::new(is_recording),
-        outbound,
+        outbound: outbound(foundation)?,
         url,
         every: Duration::from_secs(config.watchdog.ping_interval_seconds.into()),
         counters: Arc::clone(&recording.pings),

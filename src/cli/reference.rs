@@ -157,6 +157,11 @@ fn plan_table() -> String {
         each.map(|limits| count(limits.maintenance_series)),
     );
     row(
+        "notification_channels",
+        "ways by which people are told what happens",
+        each.map(|limits| count(limits.notification_channels)),
+    );
+    row(
         "min_interval_seconds",
         "shortest interval of checks",
         each.map(|limits| limits.min_interval_seconds.to_string()),

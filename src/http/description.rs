@@ -8,7 +8,8 @@ use crate::http::openapi::operation::Chapter;
 use crate::http::outside;
 use crate::http::v1::{
     access_scopes, components, custom_domains, events, history, incident_policies, incidents,
-    maintenance_series, maintenances, reference, services, simulations, statuspages, tags,
+    maintenance_series, maintenances, notification_channels, notifications, reference, services, simulations,
+    statuspages, tags,
 };
 
 /// The document of a server with these routes and settings.
@@ -28,6 +29,8 @@ fn chapters(config: &Config) -> Vec<Chapter> {
         incident_policies::openapi::chapter(),
         maintenances::openapi::chapter(),
         maintenance_series::openapi::chapter(),
+        notification_channels::openapi::chapter(),
+        notifications::openapi::chapter(),
         events::openapi::chapter(),
         statuspages::openapi::chapter(&config.compat.extra_statuspage_fields),
         components::openapi::chapter(),

@@ -75,6 +75,12 @@ permissions! {
     AccessScopesEdit = "access_scopes.edit",
     AccessScopesDelete = "access_scopes.delete",
     ServicesSimulate = "services.simulate",
+    NotificationChannelsView = "notification_channels.view",
+    NotificationChannelsCreate = "notification_channels.create",
+    NotificationChannelsEdit = "notification_channels.edit",
+    NotificationChannelsDelete = "notification_channels.delete",
+    NotificationsView = "notifications.view",
+    NotificationsRedeliver = "notifications.redeliver",
     ; operators:
     EngineView = "engine.view",
 }
@@ -160,10 +166,10 @@ impl Plan {
     #[must_use]
     pub const fn default_limits(self) -> PlanLimits {
         let counts = match self {
-            Self::Free => [5, 10, 1, 2, 25, 0, 2, 0, 1],
-            Self::Solo => [10, 25, 1, 3, 50, 1, 5, 1, 3],
-            Self::Team => [50, 200, 5, 20, 250, 1, 20, 10, 20],
-            Self::Business => [250, 1000, 25, 100, 1000, 5, 100, 50, 100],
+            Self::Free => [5, 10, 1, 2, 25, 0, 2, 0, 1, 2],
+            Self::Solo => [10, 25, 1, 3, 50, 1, 5, 1, 3, 5],
+            Self::Team => [50, 200, 5, 20, 250, 1, 20, 10, 20, 20],
+            Self::Business => [250, 1000, 25, 100, 1000, 5, 100, 50, 100, 100],
         };
         let (min_interval_seconds, retention_days) = match self {
             Self::Free => (300, 7),
@@ -182,6 +188,7 @@ impl Plan {
             incident_policies: Some(counts[6]),
             access_scopes: Some(counts[7]),
             maintenance_series: Some(counts[8]),
+            notification_channels: Some(counts[9]),
             min_interval_seconds,
             retention_days,
         }
@@ -222,6 +229,8 @@ pub struct PlanLimits {
     pub access_scopes: Option<u32>,
     /// Maintenance windows that come again.
     pub maintenance_series: Option<u32>,
+    /// Ways by which people are told what happens.
+    pub notification_channels: Option<u32>,
     /// Lower bound of `interval_seconds`.
     pub min_interval_seconds: u32,
     /// The number of days for which results are kept.
@@ -243,6 +252,7 @@ impl PlanLimits {
             incident_policies: None,
             access_scopes: None,
             maintenance_series: None,
+            notification_channels: None,
             min_interval_seconds: 1,
             retention_days: 365,
         }

@@ -4,7 +4,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFi
 use watchkeeper_entities::statuspage;
 
 use crate::store::maintenances::series;
-use crate::store::{MainError, access_scopes, incident_policies, services, tags};
+use crate::store::{MainError, access_scopes, incident_policies, notification_channels, services, tags};
 
 /// The counts of one organisation that its quotas limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct Usage {
     pub access_scopes: u64,
     /// Series of maintenances.
     pub maintenance_series: u64,
+    /// Notification channels.
+    pub notification_channels: u64,
 }
 
 /// Counts what the organisation has.
@@ -40,5 +42,6 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
         incident_policies: incident_policies::count(connection, organisation).await?,
         access_scopes: access_scopes::count(connection, organisation).await?,
         maintenance_series: series::count(connection, organisation).await?,
+        notification_channels: notification_channels::count(connection, organisation).await?,
     })
 }

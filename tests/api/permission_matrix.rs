@@ -56,6 +56,17 @@ const NEEDED: &str = "
     GET /v1/events?types=status_change,incident&service_id=x services.view incidents.view
     GET /v1/events?types=status_change,maintenance&service_id=x services.view maintenances.view
     GET /v1/events?types=result&statuspage_id=x services.view statuspages.view
+    GET /v1/meta/channel-types notification_channels.view
+    GET /v1/notification-channels notification_channels.view
+    GET /v1/notification-channels/{id} notification_channels.view
+    POST /v1/notification-channels notification_channels.create
+    PUT /v1/notification-channels/{id} notification_channels.edit
+    DELETE /v1/notification-channels/{id} notification_channels.delete
+    POST /v1/notification-channels/{id}/test notification_channels.edit
+    GET /v1/notifications notifications.view
+    GET /v1/notifications/{id} notifications.view
+    POST /v1/notifications/redeliver notifications.redeliver
+    POST /v1/notifications/{id}/redeliver notifications.redeliver
     GET /v1/incident-policies incident_policies.view
     GET /v1/incident-policies/{id} incident_policies.view
     POST /v1/incident-policies incident_policies.create

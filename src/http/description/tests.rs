@@ -14,6 +14,14 @@ use crate::http::v1::routes::routes;
 const CONTRACT: &str = "
     GET /v1/probes
     GET /v1/meta/check-types
+    GET /v1/meta/channel-types
+    GET,POST /v1/notification-channels
+    GET,PUT,PATCH,DELETE /v1/notification-channels/{id}
+    POST /v1/notification-channels/{id}/test
+    GET /v1/notifications
+    GET /v1/notifications/{id}
+    POST /v1/notifications/{id}/redeliver
+    POST /v1/notifications/redeliver
     GET,POST /v1/services
     GET,PUT,PATCH,DELETE /v1/services/{id}
     POST /v1/services/{id}/pause

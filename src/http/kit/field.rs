@@ -132,7 +132,7 @@ impl<'a> Field<'a> {
     }
 
     /// Returns the collection in which its problems are noted.
-    pub(super) const fn errors(&self) -> &'a Errors {
+    pub(in crate::http) const fn errors(&self) -> &'a Errors {
         self.errors
     }
 

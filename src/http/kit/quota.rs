@@ -24,6 +24,8 @@ pub enum Quota {
     AccessScopes,
     /// Maintenance windows that come again.
     MaintenanceSeries,
+    /// Ways by which people are told what happens.
+    NotificationChannels,
 }
 
 impl Quota {
@@ -38,6 +40,7 @@ impl Quota {
             Self::IncidentPolicies => "incident_policies",
             Self::AccessScopes => "access_scopes",
             Self::MaintenanceSeries => "maintenance_series",
+            Self::NotificationChannels => "notification_channels",
         }
     }
 
@@ -50,7 +53,8 @@ impl Quota {
             | Self::Components
             | Self::IncidentPolicies
             | Self::AccessScopes
-            | Self::MaintenanceSeries => StatusCode::PAYMENT_REQUIRED,
+            | Self::MaintenanceSeries
+            | Self::NotificationChannels => StatusCode::PAYMENT_REQUIRED,
         }
     }
 }
@@ -77,6 +81,7 @@ impl fmt::Display for QuotaExceeded {
             Quota::IncidentPolicies => ("incident policies", "exist"),
             Quota::AccessScopes => ("access scopes", "exist"),
             Quota::MaintenanceSeries => ("series of maintenances", "exist"),
+            Quota::NotificationChannels => ("notification channels", "exist"),
         };
         write!(f, "The plan allows {limit} {things}; {usage} {used}.")
     }

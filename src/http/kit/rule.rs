@@ -131,6 +131,12 @@ pub enum FieldRule {
     /// A ping address asked of another type.
     #[error("Only heartbeat services have a ping address.")]
     CheckTypeHeartbeat,
+    /// A text that has not this form.
+    #[error("Use {0}.")]
+    Form(&'static str),
+    /// A message that is not dead.
+    #[error("Only dead notifications can be tried again.")]
+    NotDead,
     /// The placeholder where nothing is stored.
     #[error("There is no stored value to keep for this field.")]
     SecretMissing,

@@ -6,6 +6,7 @@
 pub(super) mod access_scopes;
 mod announcement;
 pub mod assets;
+pub(super) mod channel_types;
 pub mod check_types;
 pub(super) mod components;
 pub mod creation_times;
@@ -21,6 +22,8 @@ pub(super) mod maintenance_series;
 pub(super) mod maintenances;
 mod me;
 mod named;
+pub(super) mod notification_channels;
+pub(super) mod notifications;
 mod probes;
 pub(super) mod reference;
 pub mod routes;

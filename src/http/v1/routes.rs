@@ -16,8 +16,9 @@ use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::PasswordHasher;
 use crate::http::v1::statuspages::publishing;
 use crate::http::v1::{
-    access_scopes, assets, check_types, components, custom_domains, engine, events, incident_policies,
-    incidents, maintenance_series, maintenances, me, probes, services, statuspages, tags,
+    access_scopes, assets, channel_types, check_types, components, custom_domains, engine, events,
+    incident_policies, incidents, maintenance_series, maintenances, me, notification_channels, notifications,
+    probes, services, statuspages, tags,
 };
 use crate::model::access::Permission as May;
 
@@ -36,6 +37,7 @@ pub fn routes() -> Result<Routes<AppState>, RouteTableError> {
         of_incident_policies(),
         of_maintenances(),
         of_maintenance_series(),
+        of_notifications(),
         of_events(),
         of_statuspages(),
         of_components(),
@@ -158,6 +160,30 @@ fn of_incident_policies() -> Vec<Route<AppState>> {
         Route::get("/v1/incident-policies/{id}", view, incident_policies::show_incident_policy),
         Route::update("/v1/incident-policies/{id}", edit, incident_policies::update_incident_policy),
         Route::delete("/v1/incident-policies/{id}", delete, incident_policies::delete_incident_policy),
+    ]
+}
+
+fn of_notifications() -> Vec<Route<AppState>> {
+    use notification_channels as channels;
+    let view = Access::needs(&[May::NotificationChannelsView]).of_the_whole();
+    let create = Access::needs(&[May::NotificationChannelsCreate]).of_the_whole();
+    let edit = Access::needs(&[May::NotificationChannelsEdit]).of_the_whole();
+    let delete = Access::needs(&[May::NotificationChannelsDelete]).of_the_whole();
+    let read = Access::needs(&[May::NotificationsView]).of_the_whole();
+    let redeliver = Access::needs(&[May::NotificationsRedeliver]).of_the_whole();
+    let types = Access::needs(&[May::NotificationChannelsView]);
+    vec![
+        Route::get("/v1/meta/channel-types", types, channel_types::show_channel_types),
+        Route::get("/v1/notification-channels", view, channels::list_notification_channels),
+        Route::post("/v1/notification-channels", create, channels::create_notification_channel),
+        Route::get("/v1/notification-channels/{id}", view, channels::show_notification_channel),
+        Route::update("/v1/notification-channels/{id}", edit, channels::update_notification_channel),
+        Route::delete("/v1/notification-channels/{id}", delete, channels::delete_notification_channel),
+        Route::post("/v1/notification-channels/{id}/test", edit, channels::test_notification_channel),
+        Route::get("/v1/notifications", read, notifications::list_notifications),
+        Route::post("/v1/notifications/redeliver", redeliver, notifications::redeliver_notifications),
+        Route::get("/v1/notifications/{id}", read, notifications::show_notification),
+        Route::post("/v1/notifications/{id}/redeliver", redeliver, notifications::redeliver_notification),
     ]
 }
 

@@ -25,6 +25,7 @@ use crate::model::plans::PlanTable;
 use crate::model::secret::Sealer;
 use crate::model::service::{Service, ServiceAddress};
 use crate::model::token::TokenHash;
+use crate::notify::carrier::Carrier;
 use crate::probe::toolbox::Toolbox;
 use crate::readiness::Readiness;
 use crate::store::{Database, Databases, organisations, tokens};
@@ -55,6 +56,8 @@ pub struct AppState {
     pub definer: Definer,
     /// Tells the engine about stored services.
     pub announcer: Announcer,
+    /// The way out, for messages to people.
+    pub carrier: Carrier,
     /// The rate limit.
     pub limiter: Arc<RateLimiter>,
     /// The host names that this installation goes by.

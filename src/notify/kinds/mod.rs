@@ -9,6 +9,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::egress::outbound::OutboundUrl;
 use crate::id::Id;
 use crate::model::notification::ChannelKind;
 use crate::model::notification::message::Message;
@@ -74,6 +75,12 @@ pub enum Shape {
         /// The default.
         default: &'static str,
     },
+}
+
+/// Returns true for an address that a message can be sent to.
+#[must_use]
+pub fn is_url(text: &str) -> bool {
+    OutboundUrl::parse(text).is_ok()
 }
 
 /// Any text of one line.

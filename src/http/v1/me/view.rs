@@ -80,6 +80,8 @@ struct LimitsView {
     access_scopes: QuotaView,
     #[schema(inline)]
     maintenance_series: QuotaView,
+    #[schema(inline)]
+    notification_channels: QuotaView,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -133,6 +135,9 @@ impl<'a> MeView<'a> {
                 incident_policies: counted(limits.incident_policies, |usage| usage.incident_policies),
                 access_scopes: counted(limits.access_scopes, |usage| usage.access_scopes),
                 maintenance_series: counted(limits.maintenance_series, |usage| usage.maintenance_series),
+                notification_channels: counted(limits.notification_channels, |usage| {
+                    usage.notification_channels
+                }),
             },
             expires_at: token.expires_at,
         }

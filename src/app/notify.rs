@@ -1,0 +1,45 @@
+//! Sets up what tells people: the way out, and the courier.
+
+use std::sync::Arc;
+
+use crate::app::Foundation;
+use crate::app::locations::egress_policy;
+use crate::egress::Egress;
+use crate::egress::outbound::{Outbound, OutboundParts};
+use crate::http::v1::state::AppState;
+use crate::notify::carrier::Carrier;
+use crate::notify::counters::NotifyCounters;
+use crate::notify::courier::Courier;
+
+/// The HTTP client by which this process tells others something.
+///
+/// # Errors
+/// When the name servers or the certificate authorities cannot be used.
+pub(super) fn outbound(foundation: &Foundation) -> anyhow::Result<Outbound> {
+    let config = &foundation.config;
+    Ok(Outbound::new(OutboundParts {
+        egress: Egress { policy: egress_policy(config), source: None },
+        dns_servers: &config.probe.dns_servers,
+        ca_file: config.probe.ca_file.as_deref(),
+        clock: foundation.clock.clone(),
+    })?)
+}
+
+/// The way out, for messages.
+///
+/// # Errors
+/// As [`outbound`].
+pub(super) fn carrier(foundation: &Foundation) -> anyhow::Result<Carrier> {
+    Ok(Carrier { outbound: outbound(foundation)?, clock: foundation.clock.clone() })
+}
+
+/// What delivers the messages of the outbox.
+pub(super) fn courier(parts: &AppState, counters: &Arc<NotifyCounters>) -> Courier {
+    Courier {
+        databases: parts.databases.clone(),
+        carrier: parts.carrier.clone(),
+        sealer: parts.definer.sealer.clone(),
+        guard: Arc::clone(&parts.guard),
+        counters: Arc::clone(counters),
+    }
+}

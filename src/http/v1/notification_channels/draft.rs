@@ -1,0 +1,180 @@
+//! From a body to a channel: every field is read, every problem is collected, nothing is stored.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::gate::auth::Caller;
+use crate::http::kit::field::Field;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::linked::{LinkedIds, NullEntries};
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::notification_channels::settings::read_settings;
+use crate::http::v1::state::AppState;
+use crate::id::Id;
+use crate::model::incident::Severity;
+use crate::model::notification::routing::{Routed, RoutedServices, Routing, SERVICES_MAX, TAGS_MAX};
+use crate::model::notification::{Channel, ChannelKind, Event, NAME_LENGTH};
+use crate::notify::kinds::definition;
+use crate::notify::sealed::ChannelVault;
+
+/// Says which services a channel is about.
+pub(super) const APPLIES_TO: [&str; 2] = ["all", "selected"];
+
+/// Tags and services that a body names, with the keys of those that there are.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    /// Tags.
+    pub(super) tags: HashMap<Id, i64>,
+    /// Services.
+    pub(super) services: HashMap<Id, i64>,
+}
+
+impl Named {
+    /// What the body names; which of it there is, is asked later.
+    pub(super) fn read(body: &Map<String, Value>) -> Self {
+        let ignored = Errors::default();
+        let fields = Fields::new(body, "", &ignored);
+        let ids = |name: &str, most: usize| {
+            let field = fields.skippable(name)?;
+            LinkedIds::read(&field, most, NullEntries::Refused)
+        };
+        let unknown = |ids: Option<LinkedIds>| {
+            ids.map(|ids| ids.ids()).unwrap_or_default().into_iter().map(|id| (id, 0)).collect()
+        };
+        Self { tags: unknown(ids("tag_ids", TAGS_MAX)), services: unknown(ids("service_ids", SERVICES_MAX)) }
+    }
+
+    /// Ids of the tags.
+    pub(super) fn tag_ids(&self) -> Vec<Id> {
+        self.tags.keys().copied().collect()
+    }
+
+    /// Ids of the services.
+    pub(super) fn service_ids(&self) -> Vec<Id> {
+        self.services.keys().copied().collect()
+    }
+}
+
+/// The context in which a channel is written.
+pub(super) struct Draft<'a> {
+    /// Holds the key that secrets are sealed with.
+    pub(super) state: &'a AppState,
+    /// Owns the channel.
+    pub(super) caller: &'a Caller,
+    /// The tags and services of the body that there are.
+    pub(super) named: Named,
+    /// Now.
+    pub(super) now: Timestamp,
+}
+
+impl Draft<'_> {
+    /// The new channel of a create request.
+    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<Channel, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH)).unwrap_or_default();
+        let kind = fields.required("kind").and_then(|field| field.word(ChannelKind::WORDS)?.parse().ok());
+        let channel = Channel {
+            key: 0,
+            id: Id::random(),
+            organisation: self.caller.organisation.key,
+            kind: kind.unwrap_or(ChannelKind::Webhook),
+            name,
+            is_enabled: true,
+            settings: Map::new(),
+            routing: Routing::default(),
+            created_at: self.now,
+            updated_at: self.now,
+        };
+        let settings = fields.required("settings").filter(|_| kind.is_some());
+        let channel = self.read(&fields, settings.as_ref(), channel);
+        errors.into_inner().into_result(channel)
+    }
+
+    /// The stored channel with the changes of an update request.
+    pub(super) fn update(&self, body: &Map<String, Value>, stored: &Channel) -> Result<Channel, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
+        if let Some(kind) = fields.optional("kind")
+            && kind.word(ChannelKind::WORDS).is_some_and(|kind| kind != stored.kind.as_str())
+        {
+            fields.refuse("kind", FieldRule::Immutable);
+        }
+        let channel = Channel { name: name.unwrap_or_else(|| stored.name.clone()), ..stored.clone() };
+        let channel = self.read(&fields, fields.optional("settings").as_ref(), channel);
+        errors.into_inner().into_result(channel)
+    }
+
+    /// Everything but name and kind.
+    fn read(&self, fields: &Fields<'_>, settings: Option<&Field<'_>>, channel: Channel) -> Channel {
+        let vault = ChannelVault {
+            sealer: &self.state.definer.sealer,
+            organisation: self.caller.organisation.id,
+            channel: channel.id,
+        };
+        let keep = &self.state.config.compat.secret_placeholder;
+        let settings = settings.and_then(|field| {
+            read_settings(field, definition(channel.kind), &channel.settings, (vault, keep))
+        });
+        let is_enabled = fields.optional("is_enabled").and_then(|field| field.boolean());
+        Channel {
+            is_enabled: is_enabled.unwrap_or(channel.is_enabled),
+            settings: settings.unwrap_or(channel.settings),
+            routing: self.read_routing(fields, channel.routing),
+            ..channel
+        }
+    }
+
+    fn read_routing(&self, fields: &Fields<'_>, stored: Routing) -> Routing {
+        let events = fields.optional("events").and_then(|field| read_events(&field));
+        let severity =
+            fields.optional("min_severity").and_then(|field| field.word(Severity::WORDS)?.parse().ok());
+        Routing {
+            events: events.unwrap_or(stored.events),
+            min_severity: severity.unwrap_or(stored.min_severity),
+            selection: self.read_selection(fields, stored.selection),
+        }
+    }
+
+    /// The services that the channel is about: `applies_to` says whether they are selected; without it, naming some selects them.
+    fn read_selection(&self, fields: &Fields<'_>, stored: Option<RoutedServices>) -> Option<RoutedServices> {
+        let word = fields.optional("applies_to").and_then(|field| field.word(&APPLIES_TO).map(str::to_owned));
+        let listed = |name: &str, most: usize, kind: &'static str, known: &HashMap<Id, i64>| {
+            let field = fields.optional(name)?;
+            let ids = LinkedIds::read(&field, most, NullEntries::Refused)?;
+            let keys = ids.resolve(kind, known, field.errors());
+            Some(ids.ids().into_iter().zip(keys).map(|(id, key)| Routed { key, id }).collect::<Vec<_>>())
+        };
+        let tags = listed("tag_ids", TAGS_MAX, "tag", &self.named.tags);
+        let services = listed("service_ids", SERVICES_MAX, "service", &self.named.services);
+        let names_some = [&tags, &services].into_iter().flatten().any(|named| !named.is_empty());
+        match word.as_deref() {
+            Some("all") => None,
+            None if stored.is_none() && !names_some => None,
+            _ => {
+                let stored = stored.unwrap_or_default();
+                let chosen = RoutedServices {
+                    tags: tags.unwrap_or(stored.tags),
+                    services: services.unwrap_or(stored.services),
+                };
+                Some(chosen)
+            }
+        }
+    }
+}
+
+fn read_events(field: &Field<'_>) -> Option<Vec<Event>> {
+    let mut chosen = Vec::new();
+    for entry in field.list(Event::CHOICE.len() * 2)? {
+        chosen.extend(entry.word(&Event::CHOICE_WORDS).and_then(|word| word.parse::<Event>().ok()));
+    }
+    let in_order: Vec<Event> = Event::CHOICE.into_iter().filter(|event| chosen.contains(event)).collect();
+    if field.value().as_array().is_some_and(Vec::is_empty) {
+        return field.refuse(FieldRule::MinItems(1));
+    }
+    Some(in_order)
+}

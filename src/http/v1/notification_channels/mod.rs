@@ -1,0 +1,106 @@
+//! `/v1/notification-channels`: the ways by which people are told what happens.
+//!
+//! Reading a body is in `draft`, its `settings` in `settings`, the object that clients see in `view`, a test message in `test`.
+
+mod draft;
+pub(in crate::http) mod openapi;
+mod settings;
+mod test;
+pub(in crate::http::v1) mod view;
+
+pub(super) use test::test_notification_channel;
+
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::gate::write::{Committed, Write};
+use crate::http::kit::error::ApiError;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::kit::quota::Quota;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::slot::take_slot;
+use crate::http::kit::view::to_json;
+use crate::http::v1::in_path;
+use crate::http::v1::notification_channels::draft::{Draft, Named};
+use crate::http::v1::notification_channels::view::NotificationChannelView;
+use crate::http::v1::state::AppState;
+use crate::model::notification::Channel;
+use crate::store::notifications::courier::bring_forward;
+use crate::store::{notification_channels, organisations, services, tags};
+
+pub(super) async fn list_notification_channels(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, canonical_path, .. } = call;
+    let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
+    let main = state.databases.main.reader();
+    let (channels, total) = notification_channels::list(main, caller.sight(), request.window()).await?;
+    let rows = channels.iter().map(|channel| shown(&state, channel)).collect();
+    let path = format!("{}{canonical_path}", state.base_url);
+    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
+}
+
+pub(super) async fn show_notification_channel(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let channel = in_path::find(&call, notification_channels::find).await?;
+    Ok(Reply::data(shown(&call.state, &channel)))
+}
+
+pub(super) async fn create_notification_channel(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = effect.begin(&state.databases.main).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    let named = find_named(&write, &caller, Named::read(&body)).await?;
+    let draft = Draft { state: &state, caller: &caller, named, now: state.created_at() };
+    let channel = draft.create(&body).map_err(ApiError::Fields)?;
+    let usage = notification_channels::count(&*write, caller.organisation.key);
+    take_slot(Quota::NotificationChannels, caller.limits.notification_channels, usage).await?;
+    let channel = notification_channels::insert(&*write, channel).await?;
+    let location = format!("{}/v1/notification-channels/{}", state.base_url, channel.id);
+    write.commit(Reply::created(shown(&state, &channel), &location)).await
+}
+
+pub(super) async fn update_notification_channel(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let id = in_path::find(&call, notification_channels::find).await?.id;
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = effect.begin(&state.databases.main).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, notification_channels::find).await?;
+    let named = find_named(&write, &caller, Named::read(&body)).await?;
+    let draft = Draft { state: &state, caller: &caller, named, now: state.now() };
+    let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    if changed == stored {
+        return write.commit(Reply::data(shown(&state, &stored))).await;
+    }
+    let changed = Channel { updated_at: draft.now, ..changed };
+    notification_channels::update(&*write, &changed).await?;
+    // What waits for a later try may arrive by the changed settings.
+    bring_forward(&*write, changed.key, draft.now).await?;
+    write.commit(Reply::data(shown(&state, &changed))).await
+}
+
+pub(super) async fn delete_notification_channel(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let id = in_path::find(&call, notification_channels::find).await?.id;
+    let Call { state, caller, effect, .. } = call;
+    let write = effect.begin(&state.databases.main).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    let channel = in_path::find_for_update(&write, &caller, id, notification_channels::find).await?;
+    notification_channels::delete(&*write, channel.key).await?;
+    write.commit(Reply::deleted(id)).await
+}
+
+fn shown(state: &AppState, channel: &Channel) -> serde_json::Value {
+    to_json(&NotificationChannelView::of(channel, &state.config.compat.secret_placeholder))
+}
+
+/// The tags and services that the body names, those that there are.
+async fn find_named(write: &Write, caller: &Caller, named: Named) -> Result<Named, ApiError> {
+    let mut found = Named::default();
+    for tag in tags::find_all(&**write, caller.sight(), &named.tag_ids(), &[]).await? {
+        found.tags.insert(tag.id, tag.row);
+    }
+    for id in named.service_ids() {
+        if let Some(service) = services::find(&**write, caller.sight(), id).await? {
+            found.services.insert(service.id, service.key);
+        }
+    }
+    Ok(found)
+}

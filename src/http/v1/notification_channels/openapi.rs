@@ -1,0 +1,80 @@
+//! `/v1/notification-channels`.
+
+use serde_json::json;
+
+use crate::http::gate::route::Verb;
+use crate::http::kit::page::DEFAULT_PER_PAGE;
+use crate::http::openapi::operation::{Chapter, Operation, example};
+use crate::http::openapi::shape::{Shape, boolean, object, view};
+use crate::http::v1::channel_types;
+use crate::http::v1::notification_channels::test::ChannelTestView;
+use crate::http::v1::notification_channels::view::{
+    NotificationChannelView, applies_to, events, kind, min_severity, name, service_ids, settings, tag_ids,
+};
+
+const EXAMPLE: &str = include_str!("example.json");
+const LIST: &str = "/v1/notification-channels";
+const ITEM: &str = "/v1/notification-channels/{id}";
+const TEST: &str = "/v1/notification-channels/{id}/test";
+
+pub(in crate::http) fn chapter() -> Chapter {
+    let mut schemas = vec![
+        ("NotificationChannel", view::<NotificationChannelView<'_>>()),
+        ("ChannelTest", view::<ChannelTestView>()),
+        ("CreateNotificationChannel", write().may_have("kind", kind()).needs(&["kind", "name", "settings"])),
+        ("UpdateNotificationChannel", write().may_have("kind", kind())),
+    ];
+    schemas.extend(channel_types::openapi::schemas());
+    let about = "The ways by which people are told what happens.";
+    Chapter { name: "Notification channels", about, schemas, operations: operations() }
+}
+
+fn operations() -> Vec<Operation> {
+    let channel = example(EXAMPLE);
+    let name = "NotificationChannel";
+    let create = json!({
+        "kind": "webhook", "name": "Our own program",
+        "settings": {"url": "https://hooks.example.com/watchkeeper",
+            "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},
+    });
+    let tested = json!({"outcome": "delivered", "status_code": 204, "detail": "", "took_ms": 84});
+    vec![
+        Operation::new(Verb::Get, LIST, "list_notification_channels", "List notification channels")
+            .paged(DEFAULT_PER_PAGE)
+            .lists("Channels, the oldest first.", name, &channel),
+        Operation::new(Verb::Post, LIST, "create_notification_channel", "Create a notification channel")
+            .takes("CreateNotificationChannel", Some(create))
+            .creates("The new channel.", name, &channel)
+            .refuses(&[402]),
+        Operation::new(Verb::Get, ITEM, "show_notification_channel", "Show a notification channel").shows(
+            "The channel.",
+            name,
+            &channel,
+        ),
+        Operation::new(Verb::Patch, ITEM, "update_notification_channel", "Change a notification channel")
+            .says("`settings` change key by key; null takes one away. What waits is tried again at once.")
+            .takes("UpdateNotificationChannel", Some(json!({"min_severity": "critical"})))
+            .shows("The changed channel.", name, &channel)
+            .refuses(&[422]),
+        Operation::new(Verb::Delete, ITEM, "delete_notification_channel", "Delete a notification channel")
+            .says("What waits for it, and what was sent through it, goes with it.")
+            .deletes("It is gone."),
+        Operation::new(Verb::Post, TEST, "test_notification_channel", "Send a test message")
+            .says("Sent at once and once, also through a channel that is switched off; `/v1/notifications` does not show it.")
+            .shows("What came back.", "ChannelTest", &tested),
+        channel_types::openapi::show_channel_types(),
+    ]
+}
+
+/// Members that create and update share.
+fn write() -> Shape {
+    object()
+        .may_have("name", name())
+        .may_have("is_enabled", boolean())
+        .may_have("settings", settings())
+        .may_have("events", events())
+        .may_have("min_severity", min_severity())
+        .may_have("applies_to", applies_to())
+        .may_have("tag_ids", tag_ids())
+        .may_have("service_ids", service_ids())
+}

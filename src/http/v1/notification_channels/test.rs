@@ -1,0 +1,76 @@
+//! `POST /v1/notification-channels/{id}/test`: a message that says that nothing has happened, and what came back.
+
+use serde::Serialize;
+use tokio::time::Instant;
+use utoipa::ToSchema;
+
+use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::view::to_json;
+use crate::http::openapi::shape::{Shape, integer, one_of};
+use crate::http::v1::in_path;
+use crate::http::v1::state::AppState;
+use crate::id::Id;
+use crate::model::notification::delivery::TryOutcome;
+use crate::model::notification::message::{Message, Sender};
+use crate::notify::kinds::{Envelope, definition};
+use crate::notify::sealed::ChannelVault;
+use crate::store::notification_channels;
+
+/// What came of a test message.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ChannelTestView {
+    #[schema(schema_with = outcome)]
+    outcome: &'static str,
+    #[schema(schema_with = status_code, required)]
+    status_code: Option<u16>,
+    /// What came back, or what went wrong, cut short and without secrets.
+    detail: String,
+    #[schema(schema_with = took_ms)]
+    took_ms: u64,
+}
+
+fn outcome() -> Shape {
+    one_of(TryOutcome::WORDS).says(
+        "`delivered`: the other side has taken it; `failed`: it may work later; `refused`: it will not, as it is set up.",
+    )
+}
+
+fn status_code() -> Shape {
+    integer().nullable().says("The status of the answer; null when none came.")
+}
+
+fn took_ms() -> Shape {
+    integer().at_least(0).says("Milliseconds until then.")
+}
+
+pub(in crate::http::v1) async fn test_notification_channel(
+    call: Call<AppState>,
+) -> Result<Committed, ApiError> {
+    let channel = in_path::find(&call, notification_channels::find).await?;
+    let Call { state, caller, effect, .. } = call;
+    let organisation = &caller.organisation;
+    let vault =
+        ChannelVault { sealer: &state.definer.sealer, organisation: organisation.id, channel: channel.id };
+    let definition = definition(channel.kind);
+    let settings = vault
+        .open_all(definition, &channel)
+        .map_err(|broken| ApiError::Internal(anyhow::Error::new(broken)))?;
+    let now = state.now();
+    let sender = Sender { name: &organisation.name, language: &organisation.default_locale };
+    let message = Message::test(sender, now.ms());
+    let envelope =
+        Envelope { id: &Id::random(), at_seconds: now.ms() / 1_000, message: &message, settings: &settings };
+    let began = Instant::now();
+    let carried = state.carrier.carry(definition, &envelope).await;
+    let came_back = ChannelTestView {
+        outcome: carried.outcome.as_str(),
+        status_code: carried.status_code,
+        detail: carried.detail,
+        took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+    };
+    let write = effect.begin(&state.databases.main).await?;
+    write.commit(Reply::data(to_json(&came_back))).await
+}

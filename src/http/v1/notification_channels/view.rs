@@ -1,0 +1,106 @@
+//! Channels as clients see them: secrets are shown as the placeholder.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::openapi::shape::{Shape, anything, id, list_of, map_of, one_of, text_in, timestamp};
+use crate::http::v1::notification_channels::draft::APPLIES_TO;
+use crate::id::Id;
+use crate::model::incident::Severity;
+use crate::model::notification::routing::{Routed, SERVICES_MAX, TAGS_MAX};
+use crate::model::notification::{Channel, ChannelKind, Event, NAME_LENGTH};
+use crate::notify::kinds::definition;
+
+/// A way by which people are told what happens.
+#[derive(Serialize, ToSchema)]
+pub(super) struct NotificationChannelView<'a> {
+    #[schema(schema_with = id)]
+    id: Id,
+    #[schema(schema_with = kind)]
+    kind: &'static str,
+    #[schema(schema_with = name)]
+    name: &'a str,
+    /// False: nothing is sent; what waits is kept for a day.
+    is_enabled: bool,
+    #[schema(schema_with = settings)]
+    settings: Map<String, Value>,
+    #[schema(schema_with = events)]
+    events: Vec<&'static str>,
+    #[schema(schema_with = min_severity)]
+    min_severity: &'static str,
+    #[schema(schema_with = applies_to)]
+    applies_to: &'static str,
+    #[schema(schema_with = tag_ids)]
+    tag_ids: Vec<Id>,
+    #[schema(schema_with = service_ids)]
+    service_ids: Vec<Id>,
+    #[schema(schema_with = timestamp)]
+    created_at: Timestamp,
+    #[schema(schema_with = timestamp)]
+    updated_at: Timestamp,
+}
+
+impl<'a> NotificationChannelView<'a> {
+    /// The view of a channel, with `placeholder` in the place of secrets.
+    pub(super) fn of(channel: &'a Channel, placeholder: &str) -> Self {
+        let definition = definition(channel.kind);
+        let is_secret = |name: &str| definition.field(name).is_none_or(|field| field.is_secret);
+        let shown = channel.settings.iter().map(|(name, value)| {
+            (name.clone(), if is_secret(name) { Value::from(placeholder) } else { value.clone() })
+        });
+        let routing = &channel.routing;
+        let ids = |routed: &[Routed]| routed.iter().map(|routed| routed.id).collect();
+        let chosen = routing.selection.as_ref();
+        Self {
+            id: channel.id,
+            kind: channel.kind.as_str(),
+            name: &channel.name,
+            is_enabled: channel.is_enabled,
+            settings: shown.collect(),
+            events: routing.events.iter().map(|event| event.as_str()).collect(),
+            min_severity: routing.min_severity.as_str(),
+            applies_to: APPLIES_TO[usize::from(chosen.is_some())],
+            tag_ids: chosen.map(|chosen| ids(&chosen.tags)).unwrap_or_default(),
+            service_ids: chosen.map(|chosen| ids(&chosen.services)).unwrap_or_default(),
+            created_at: channel.created_at,
+            updated_at: channel.updated_at,
+        }
+    }
+}
+
+pub(in crate::http::v1) fn kind() -> Shape {
+    one_of(ChannelKind::WORDS).says("Never changes.")
+}
+
+pub(super) fn name() -> Shape {
+    text_in(&NAME_LENGTH)
+}
+
+pub(super) fn settings() -> Shape {
+    map_of(anything())
+        .says("As `GET /v1/meta/channel-types` describes them; secrets are shown as the placeholder.")
+}
+
+pub(super) fn events() -> Shape {
+    let words = "What is told. Whoever was told of an incident is told how it goes on.";
+    list_of(one_of(&Event::CHOICE_WORDS)).items(1, Event::CHOICE.len() * 2).says(words)
+}
+
+pub(super) fn min_severity() -> Shape {
+    one_of(Severity::WORDS).says("Nothing that is less severe.")
+}
+
+pub(super) fn applies_to() -> Shape {
+    one_of(&APPLIES_TO)
+        .says("`selected`: only incidents that affect a service of `tag_ids` or `service_ids`.")
+}
+
+pub(super) fn tag_ids() -> Shape {
+    list_of(id()).items(0, TAGS_MAX).says("Services that carry one of these tags.")
+}
+
+pub(super) fn service_ids() -> Shape {
+    list_of(id()).items(0, SERVICES_MAX).says("These services.")
+}

@@ -1,0 +1,61 @@
+//! The cursor of the list of messages: the key of the last one shown, signed and bound to the organisation.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+
+use crate::id::Id;
+use crate::model::secret::{SIGNATURE_LENGTH, Sealer};
+
+const PURPOSE: &str = "notification cursor";
+/// Longest cursor that is looked at.
+const MAX_LENGTH: usize = 64;
+
+/// The list that a cursor walks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walk<'a> {
+    /// Signs cursors.
+    pub(super) sealer: &'a Sealer,
+    /// The organisation.
+    pub(super) organisation: Id,
+}
+
+impl Walk<'_> {
+    /// The cursor that continues after this key.
+    pub(super) fn write(&self, key: i64) -> String {
+        let bytes = key.to_be_bytes();
+        let signature = self.sealer.sign(PURPOSE, &self.bound(&bytes));
+        BASE64.encode([signature.as_slice(), &bytes].concat())
+    }
+
+    /// The key in a cursor of this walk; `None` when it is no such cursor.
+    pub(super) fn read(&self, text: &str) -> Option<i64> {
+        if text.len() > MAX_LENGTH {
+            return None;
+        }
+        let bytes = BASE64.decode(text).ok()?;
+        let (signature, key) = bytes.split_at_checked(SIGNATURE_LENGTH)?;
+        let is_own = self.sealer.is_signed(PURPOSE, &self.bound(key), signature);
+        key.try_into().ok().filter(|_| is_own).map(i64::from_be_bytes)
+    }
+
+    fn bound(&self, key: &[u8]) -> Vec<u8> {
+        [self.organisation.as_str().as_bytes(), key].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::secret::KEY_LENGTH;
+
+    #[test]
+    fn a_cursor_is_read_back_by_its_own_organisation_only() {
+        let sealer = Sealer::new(&[7; KEY_LENGTH]);
+        let walk = Walk { sealer: &sealer, organisation: Id::random() };
+        let cursor = walk.write(42);
+        assert_eq!(walk.read(&cursor), Some(42));
+        assert_eq!(Walk { organisation: Id::random(), ..walk }.read(&cursor), None);
+        assert_eq!(walk.read(&cursor[1..]), None);
+        assert_eq!(walk.read(&"A".repeat(1_000)), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! `/v1/notifications`: every message for a channel, with its tries and what came back.
+
+mod cursor;
+pub(in crate::http) mod openapi;
+mod view;
+
+use serde_json::json;
+
+use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::linked::read_id;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, read_per_page};
+use crate::http::kit::query::Query;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::view::to_json;
+use crate::http::v1::in_path;
+use crate::http::v1::notifications::cursor::Walk;
+use crate::http::v1::notifications::view::{CursorLinksView, CursorMetaView, NotificationView, PageView};
+use crate::http::v1::state::AppState;
+use crate::id::Id;
+use crate::model::notification::Event;
+use crate::model::notification::delivery::{Delivery, DeliveryStatus};
+use crate::store::notification_channels;
+use crate::store::notifications::list::{self, Chosen, Wanted};
+
+pub(super) async fn list_notifications(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, canonical_path, .. } = call;
+    let walk = Walk { sealer: &state.definer.sealer, organisation: caller.organisation.id };
+    let Filter { mut wanted, channel } = Filter::read(&query, walk)?;
+    let per_page = read_per_page(&query, DEFAULT_PER_PAGE);
+    let main = state.databases.main.reader();
+    if let Some(id) = channel {
+        let found = notification_channels::find(main, caller.sight(), id).await?;
+        // A channel that is not there has no messages.
+        wanted.channel = Some(found.map_or(0, |channel| channel.key));
+    }
+    let mut rows = list::page(main, caller.sight(), &wanted, per_page + 1).await?;
+    let has_older = rows.len() as u64 > per_page;
+    rows.truncate(usize::try_from(per_page).unwrap_or(usize::MAX));
+    let cursor = rows.last().filter(|_| has_older).map(|last| walk.write(last.key));
+    let path = format!("{}{canonical_path}", state.base_url);
+    let next =
+        cursor.as_ref().map(|cursor| format!("{path}?{}cursor={cursor}", query.encoded_without("cursor")));
+    Ok(Reply::view(&PageView {
+        data: shown(&state, rows).await?,
+        links: CursorLinksView { first: None, last: None, prev: None, next },
+        meta: CursorMetaView { per_page, next_cursor: cursor },
+    }))
+}
+
+pub(super) async fn show_notification(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let delivery = in_path::find(&call, list::find).await?;
+    let shown = shown(&call.state, vec![delivery]).await?;
+    Ok(Reply::data(shown.first().map(to_json).unwrap_or_default()))
+}
+
+pub(super) async fn redeliver_notification(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let id = in_path::find(&call, list::find).await?.id;
+    let Call { state, caller, effect, .. } = call;
+    let write = effect.begin(&state.databases.main).await?;
+    let delivery = in_path::find_for_update(&write, &caller, id, list::find).await?;
+    if delivery.status != DeliveryStatus::Dead {
+        let mut errors = FieldErrors::default();
+        errors.add("status", FieldRule::NotDead);
+        return Err(ApiError::Fields(errors));
+    }
+    let chosen = Chosen::One(delivery.key);
+    let redelivered = list::redeliver(&*write, caller.sight(), chosen, state.now()).await?;
+    write.commit(Reply::data(json!({"redelivered": redelivered}))).await
+}
+
+pub(super) async fn redeliver_notifications(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object_if_sent(&headers).await?;
+    let errors = Errors::default();
+    let fields = Fields::new(&body, "", &errors);
+    let channel = fields.skippable("channel_id").and_then(|field| read_id(&field));
+    let write = effect.begin(&state.databases.main).await?;
+    let chosen = match channel {
+        None => Chosen::All,
+        Some(id) => match notification_channels::find(&*write, caller.sight(), id).await? {
+            Some(channel) => Chosen::OfChannel(channel.key),
+            None => {
+                fields.refuse(
+                    "channel_id",
+                    FieldRule::UnknownId { kind: "notification channel", id: id.to_string() },
+                );
+                Chosen::All
+            }
+        },
+    };
+    errors.into_inner().into_result(()).map_err(ApiError::Fields)?;
+    let redelivered = list::redeliver(&*write, caller.sight(), chosen, state.now()).await?;
+    write.commit(Reply::data(json!({"redelivered": redelivered}))).await
+}
+
+/// These messages with their tries and channels.
+async fn shown(state: &AppState, rows: Vec<Delivery>) -> Result<Vec<NotificationView>, ApiError> {
+    let main = state.databases.main.reader();
+    let mut keys: Vec<i64> = rows.iter().map(|row| row.channel).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let channels = notification_channels::with_keys(main, &keys).await?;
+    let mut tries = list::tries(main, &rows).await?;
+    let view = |row: &Delivery| {
+        let channel = channels.iter().find(|channel| channel.key == row.channel)?;
+        Some(NotificationView::of(row, channel, &tries.remove(&row.key).unwrap_or_default()))
+    };
+    Ok(rows.iter().filter_map(view).collect())
+}
+
+/// What a client asks for.
+struct Filter {
+    wanted: Wanted,
+    channel: Option<Id>,
+}
+
+impl Filter {
+    fn read(query: &Query, walk: Walk<'_>) -> Result<Self, ApiError> {
+        let mut errors = FieldErrors::default();
+        let statuses = words(query, "status", DeliveryStatus::WORDS, &mut errors);
+        let events = words(query, "event", &Event::CHOICE_WORDS, &mut errors);
+        let mut id = |name: &str| {
+            let text = query.narrowing(name, &mut errors)?;
+            let id = text.parse::<Id>().ok();
+            if id.is_none() {
+                errors.add(name, FieldRule::IdForm);
+            }
+            id
+        };
+        let (channel, subject) = (id("channel_id"), id("incident_id"));
+        let before = query.narrowing("cursor", &mut errors).and_then(|text| {
+            let key = walk.read(text);
+            if key.is_none() {
+                errors.add("cursor", FieldRule::Cursor);
+            }
+            key
+        });
+        let wanted = Wanted {
+            statuses: statuses.iter().filter_map(|word| word.parse().ok()).collect(),
+            events: events.iter().filter_map(|word| word.parse().ok()).collect(),
+            channel: None,
+            subject,
+            before,
+        };
+        errors.into_result(Self { wanted, channel }).map_err(ApiError::Fields)
+    }
+}
+
+fn words(query: &Query, name: &str, allowed: &[&str], errors: &mut FieldErrors) -> Vec<String> {
+    let mut words = Vec::new();
+    for item in query.list(name).into_iter().flatten() {
+        if allowed.contains(&item.text) {
+            words.push(item.text.to_owned());
+        } else {
+            errors.add(item.path(name), FieldRule::unknown_word(allowed));
+        }
+    }
+    words
+}

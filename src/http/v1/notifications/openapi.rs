@@ -1,0 +1,93 @@
+//! `/v1/notifications`.
+
+use serde_json::json;
+
+use crate::http::gate::route::Verb;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
+use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
+use crate::http::openapi::shape::{
+    Shape, id, integer, list_of, named, object, one_of, string, string_or_null, url_or_null, view,
+};
+use crate::http::v1::notifications::view::{NotificationView, TryView};
+use crate::model::notification::Event;
+use crate::model::notification::delivery::DeliveryStatus;
+
+const EXAMPLE: &str = include_str!("example.json");
+const LIST: &str = "/v1/notifications";
+
+pub(in crate::http) fn chapter() -> Chapter {
+    let schemas = vec![
+        ("Notification", view::<NotificationView>()),
+        ("NotificationTry", view::<TryView>()),
+        ("NotificationPage", page()),
+        ("RedeliverNotifications", object().may_have("channel_id", id().nullable())),
+    ];
+    let about = "Every message for a channel, with each try to deliver it and what came back.";
+    Chapter { name: "Notifications", about, schemas, operations: operations() }
+}
+
+fn page() -> Shape {
+    let links = ["first", "last", "prev", "next"];
+    let links = links.into_iter().fold(object(), |object, name| object.has(name, url_or_null()));
+    let meta = object()
+        .has("per_page", integer().range(1, u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX)))
+        .has("next_cursor", string_or_null());
+    enveloped(list_of(named("Notification"))).has("links", links).has("meta", meta)
+}
+
+fn operations() -> Vec<Operation> {
+    let shown = example(EXAMPLE);
+    let listed = json!({
+        "data": [shown], "links": {"first": null, "last": null, "prev": null, "next": null},
+        "meta": {"per_page": 15, "next_cursor": null},
+    });
+    let rows =
+        integer().range(1, u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX)).default_value(DEFAULT_PER_PAGE);
+    let redelivered = enveloped(object().has("redelivered", integer().at_least(0)));
+    vec![
+        Operation::new(Verb::Get, LIST, "list_notifications", "List notifications")
+            .says("The newest first. Walk the pages by `links.next`, or by `cursor`.")
+            .asks_list(
+                "status",
+                list_of(one_of(DeliveryStatus::WORDS)),
+                "Only messages in one of these states.",
+            )
+            .asks_list("event", list_of(one_of(&Event::CHOICE_WORDS)), "Only these events.")
+            .asks("channel_id", id(), "Only messages for this channel.")
+            .asks("incident_id", id(), "Only messages about this incident.")
+            .asks("per_page", rows, "Rows per page; clamped.")
+            .asks("cursor", string(), "The `next_cursor` of the page before.")
+            .answers(200, "A page of messages.", named("NotificationPage"), Some(listed))
+            .refuses(&[422]),
+        Operation::new(Verb::Get, "/v1/notifications/{id}", "show_notification", "Show a notification")
+            .shows("The message.", "Notification", &shown),
+        Operation::new(
+            Verb::Post,
+            "/v1/notifications/{id}/redeliver",
+            "redeliver_notification",
+            "Try a dead notification again",
+        )
+        .answers(
+            200,
+            "It is tried for another day.",
+            redelivered.clone(),
+            Some(json!({"data": {"redelivered": 1}})),
+        )
+        .refuses(&[422]),
+        Operation::new(
+            Verb::Post,
+            "/v1/notifications/redeliver",
+            "redeliver_notifications",
+            "Try all dead notifications again",
+        )
+        .says("Without `channel_id` those of all channels.")
+        .may_take("RedeliverNotifications", Some(json!({"channel_id": "sKq0Zb3vRrX8nWmT1dYcE"})))
+        .answers(
+            200,
+            "They are tried for another day.",
+            redelivered,
+            Some(json!({"data": {"redelivered": 3}})),
+        )
+        .refuses(&[422]),
+    ]
+}

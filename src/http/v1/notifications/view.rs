@@ -1,0 +1,158 @@
+//! Messages for channels as clients see them.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::openapi::shape::{Shape, id, integer, one_of, timestamp, timestamp_or_null};
+use crate::id::Id;
+use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
+use crate::model::notification::{Channel, ChannelKind, Event};
+
+/// A page of messages.
+#[derive(Serialize)]
+pub(super) struct PageView {
+    pub(super) data: Vec<NotificationView>,
+    pub(super) links: CursorLinksView,
+    pub(super) meta: CursorMetaView,
+}
+
+/// The addresses of other pages: a walk by cursor knows the next one alone.
+#[derive(Serialize)]
+pub(super) struct CursorLinksView {
+    pub(super) first: Option<String>,
+    pub(super) last: Option<String>,
+    pub(super) prev: Option<String>,
+    pub(super) next: Option<String>,
+}
+
+/// The size of the page, and the cursor of the next one.
+#[derive(Serialize)]
+pub(super) struct CursorMetaView {
+    pub(super) per_page: u64,
+    pub(super) next_cursor: Option<String>,
+}
+
+/// A message for a channel.
+#[derive(Serialize, ToSchema)]
+pub(super) struct NotificationView {
+    #[schema(schema_with = own_id)]
+    id: Id,
+    #[schema(schema_with = event)]
+    event: &'static str,
+    #[schema(schema_with = status)]
+    status: &'static str,
+    #[schema(inline)]
+    channel: ChannelView,
+    #[schema(schema_with = incident_id, required)]
+    incident_id: Option<String>,
+    /// One line that says what happened.
+    headline: String,
+    tries: Vec<TryView>,
+    #[schema(schema_with = timestamp)]
+    created_at: Timestamp,
+    #[schema(schema_with = next_try_at, required)]
+    next_try_at: Option<Timestamp>,
+    #[schema(schema_with = timestamp_or_null, required)]
+    ended_at: Option<Timestamp>,
+}
+
+/// The channel of a message.
+#[derive(Serialize, ToSchema)]
+struct ChannelView {
+    #[schema(schema_with = id)]
+    id: Id,
+    #[schema(schema_with = kind)]
+    kind: &'static str,
+    name: String,
+}
+
+/// One try.
+#[derive(Serialize, ToSchema)]
+#[schema(as = NotificationTry)]
+pub(super) struct TryView {
+    #[schema(schema_with = number)]
+    number: u32,
+    #[schema(schema_with = timestamp)]
+    at: Timestamp,
+    #[schema(schema_with = took_ms)]
+    took_ms: i64,
+    #[schema(schema_with = outcome)]
+    outcome: &'static str,
+    #[schema(schema_with = status_code, required)]
+    status_code: Option<u16>,
+    /// What came back, or what went wrong, cut short and without secrets.
+    detail: String,
+}
+
+impl NotificationView {
+    /// The view of a message.
+    pub(super) fn of(delivery: &Delivery, channel: &Channel, tries: &[Try]) -> Self {
+        Self {
+            id: delivery.id,
+            event: delivery.message.event.as_str(),
+            status: delivery.status.as_str(),
+            channel: ChannelView { id: channel.id, kind: channel.kind.as_str(), name: channel.name.clone() },
+            incident_id: delivery.message.incident().map(|facts| facts.id.clone()),
+            headline: delivery.message.headline(),
+            tries: tries.iter().map(TryView::of).collect(),
+            created_at: delivery.created_at,
+            next_try_at: delivery.due_at,
+            ended_at: delivery.ended_at,
+        }
+    }
+}
+
+impl TryView {
+    fn of(attempt: &Try) -> Self {
+        Self {
+            number: attempt.number,
+            at: attempt.at,
+            took_ms: attempt.took_ms,
+            outcome: attempt.outcome.as_str(),
+            status_code: attempt.status_code,
+            detail: attempt.detail.clone(),
+        }
+    }
+}
+
+fn own_id() -> Shape {
+    id().says("The receiver sees it too; it is the same on every try.")
+}
+
+fn event() -> Shape {
+    one_of(&Event::CHOICE_WORDS)
+}
+
+fn status() -> Shape {
+    one_of(DeliveryStatus::WORDS)
+        .says("`dead`: given up, after a day, or because the other side refuses it for good.")
+}
+
+fn kind() -> Shape {
+    one_of(ChannelKind::WORDS)
+}
+
+fn incident_id() -> Shape {
+    id().nullable().says("The incident that it is about.")
+}
+
+fn next_try_at() -> Shape {
+    timestamp_or_null().says("Null when it has ended, or an earlier message about the same incident waits.")
+}
+
+fn number() -> Shape {
+    integer().at_least(1)
+}
+
+fn took_ms() -> Shape {
+    integer().at_least(0)
+}
+
+fn outcome() -> Shape {
+    one_of(TryOutcome::WORDS)
+}
+
+fn status_code() -> Shape {
+    integer().nullable().says("The status of the answer; null when none came.")
+}
