@@ -22,6 +22,8 @@ pub struct Lane {
     failures: u32,
     /// Nothing is sent before.
     closed_until: Option<Timestamp>,
+    /// The time at which people changed the channel last.
+    changed_at: Option<Timestamp>,
 }
 
 /// What a try means for the channel.
@@ -47,11 +49,24 @@ pub enum Consequence {
 }
 
 impl Lane {
-    /// Returns true if one more message may go.
+    /// Returns true if no more messages may be under way.
     #[must_use]
-    pub fn has_room(&self, now: Timestamp) -> bool {
-        let width = if self.failures >= FAILURES { 1 } else { WIDTH };
-        self.under_way < width && self.closed_until.is_none_or(|until| until <= now)
+    pub const fn is_full(&self) -> bool {
+        let width = if self.is_open() { 1 } else { WIDTH };
+        self.under_way >= width
+    }
+
+    /// The time before which nothing may go, if it is to come.
+    #[must_use]
+    pub fn closed_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.closed_until.filter(|until| *until > now)
+    }
+
+    /// The channel is as people changed it at this time; one that has been changed since may be tried at once.
+    pub fn note_change(&mut self, changed_at: Timestamp) {
+        if self.changed_at.replace(changed_at) != Some(changed_at) {
+            self.closed_until = None;
+        }
     }
 
     /// Returns true if the circuit is open: the channel is known to take nothing.
@@ -63,7 +78,7 @@ impl Lane {
     /// Returns true if nothing is under way or remembered.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        *self == Self::default()
+        self.under_way == 0 && self.failures == 0 && self.closed_until.is_none()
     }
 
     /// A message goes.
@@ -126,16 +141,17 @@ mod tests {
         lane.depart();
         let expected = ms.map_or(Consequence::None, |ms| Consequence::PutOff(NOW.plus_ms(ms)));
         assert_eq!(lane.arrive(Sign::Bad(None), NOW), expected);
-        assert_eq!(lane.has_room(NOW), ms.is_none());
+        assert_eq!(lane.closed_until(NOW).is_none(), ms.is_none());
     }
 
     #[test]
     fn one_message_tries_an_open_circuit_and_closes_it() {
         let mut lane = failed(5);
         let later = NOW.plus_ms(10_000);
-        assert!(!lane.has_room(NOW) && lane.has_room(later));
+        assert!(lane.closed_until(NOW).is_some() && lane.closed_until(later).is_none());
+        assert!(!lane.is_full());
         lane.depart();
-        assert!(!lane.has_room(later), "only one");
+        assert!(lane.is_full(), "only one");
         assert_eq!(lane.arrive(Sign::Good, later), Consequence::BringForward);
         assert!(lane.is_idle());
     }
@@ -146,7 +162,7 @@ mod tests {
         lane.depart();
         let asked = NOW.plus_ms(30_000);
         assert_eq!(lane.arrive(Sign::Bad(Some(asked)), NOW), Consequence::PutOff(asked));
-        assert!(!lane.has_room(NOW) && lane.has_room(asked));
+        assert!(lane.closed_until(NOW).is_some() && lane.closed_until(asked).is_none());
         assert!(!lane.is_open());
     }
 
@@ -154,11 +170,24 @@ mod tests {
     fn a_channel_has_so_many_messages_under_way() {
         let mut lane = Lane::default();
         for _ in 0..WIDTH {
-            assert!(lane.has_room(NOW));
+            assert!(!lane.is_full());
             lane.depart();
         }
-        assert!(!lane.has_room(NOW));
+        assert!(lane.is_full());
         assert_eq!(lane.arrive(Sign::Nothing, NOW), Consequence::None);
-        assert!(lane.has_room(NOW));
+        assert!(!lane.is_full());
+    }
+
+    #[test]
+    fn a_channel_that_people_have_changed_is_tried_at_once() {
+        let mut lane = failed(6);
+        lane.note_change(NOW);
+        assert_eq!(lane.closed_until(NOW), None);
+        lane.depart();
+        lane.arrive(Sign::Bad(None), NOW);
+        lane.note_change(NOW);
+        assert!(lane.closed_until(NOW).is_some(), "that was known");
+        lane.note_change(NOW.plus_ms(1));
+        assert_eq!(lane.closed_until(NOW), None);
     }
 }

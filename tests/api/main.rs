@@ -55,6 +55,8 @@ mod maintenance_states;
 mod maintenances;
 mod me;
 mod metrics;
+mod notification_channels;
+mod notifications;
 mod openapi;
 mod operation;
 mod pause;

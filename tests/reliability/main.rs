@@ -24,6 +24,7 @@ mod killed;
 #[allow(dead_code, reason = "shared with the tests of the probe, which use all of it")]
 #[path = "../probe/support/namespace.rs"]
 mod namespace;
+mod notifications;
 mod power_cut;
 mod restart;
 mod slow_clients;

@@ -71,6 +71,11 @@ impl Courier {
         })
     }
 
+    /// Returns true if the message is given up by its age.
+    pub(super) fn is_expired(&self, delivery: &Delivery, now: Timestamp) -> bool {
+        self.guard.trusted_now().is_some() && delivery.expires_at <= now
+    }
+
     fn open(&self, channel: &Channel, organisation: Option<Id>) -> Option<OpenSettings> {
         let vault = ChannelVault { sealer: &self.sealer, organisation: organisation?, channel: channel.id };
         vault.open_all(definition(channel.kind), channel).ok()

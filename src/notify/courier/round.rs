@@ -59,16 +59,22 @@ impl<'a> Round<'a> {
         let now = self.courier.guard.now();
         let ready = self.ready(now, room).await?;
         let mut has_sent = false;
-        let mut switched_off = HashSet::new();
+        let mut put_off: HashMap<i64, Timestamp> = HashMap::new();
         for delivery in ready.deliveries {
             let Some(channel) = ready.channels.get(&delivery.channel) else { continue };
-            if !channel.is_enabled && !self.is_expired(&delivery, now) {
-                switched_off.insert(channel.key);
+            let lane = self.lanes.entry(channel.key).or_default();
+            lane.note_change(channel.updated_at);
+            let is_expired = self.courier.is_expired(&delivery, now);
+            if let Some(until) = lane.closed_until(now) {
+                put_off.insert(channel.key, until);
+                continue;
+            }
+            if !channel.is_enabled && !is_expired {
+                put_off.insert(channel.key, now.plus_ms(SWITCHED_OFF_MS));
                 continue;
             }
             let line = (channel.key, delivery.message.subject_id().to_owned());
-            let lane = self.lanes.entry(channel.key).or_default();
-            if !lane.has_room(now) || self.running.len() >= UNDER_WAY || !self.lines.insert(line) {
+            if lane.is_full() || self.running.len() >= UNDER_WAY || !self.lines.insert(line) {
                 continue;
             }
             lane.depart();
@@ -76,13 +82,13 @@ impl<'a> Round<'a> {
             let organisation = ready.organisations.get(&channel.organisation).copied();
             self.running.push(self.courier.attempt(delivery, channel.clone(), organisation));
         }
-        self.put_off(switched_off, now.plus_ms(SWITCHED_OFF_MS)).await?;
+        self.put_off(put_off).await?;
         Ok(has_sent)
     }
 
     async fn ready(&self, now: Timestamp, room: usize) -> Result<Ready, MainError> {
         let reader = self.courier.databases.main.reader();
-        let busy = self.lanes.iter().filter(|(_, lane)| !lane.has_room(now));
+        let busy = self.lanes.iter().filter(|(_, lane)| lane.is_full());
         let busy: Vec<i64> = busy.map(|(channel, _)| *channel).collect();
         // Those that are under way are due still.
         let limit = u64::try_from(room + self.lines.len()).unwrap_or(u64::MAX);
@@ -97,10 +103,6 @@ impl<'a> Round<'a> {
         let organisations = organisations::ids(reader, &owners).await?;
         let channels = channels.into_iter().map(|channel| (channel.key, channel)).collect();
         Ok(Ready { deliveries, channels, organisations })
-    }
-
-    fn is_expired(&self, delivery: &Delivery, now: Timestamp) -> bool {
-        self.courier.guard.trusted_now().is_some() && delivery.expires_at <= now
     }
 
     /// Waits until a try ends, `longest` at most, and writes down those that have ended.
@@ -154,12 +156,12 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    async fn put_off(&self, channels: HashSet<i64>, until: Timestamp) -> Result<(), MainError> {
+    async fn put_off(&self, channels: HashMap<i64, Timestamp>) -> Result<(), MainError> {
         if channels.is_empty() {
             return Ok(());
         }
         let transaction = self.courier.databases.main.begin().await?;
-        for channel in channels {
+        for (channel, until) in channels {
             put_off(&transaction, channel, until).await?;
         }
         Ok(transaction.commit().await?)

@@ -16,7 +16,8 @@ use crate::model::incident::{IncidentStatus, TimelineEntry};
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 use crate::store::incidents::links::Audience;
-use crate::store::incidents::{links, of_organisation};
+use crate::store::incidents::{links, of_key_for_update, of_organisation};
+use crate::store::notifications::outbox;
 use crate::store::{MainError, events};
 
 /// Most incidents in one statement: far below what a statement may bind.
@@ -82,6 +83,9 @@ pub async fn leave_service(
     let (open, over): (Vec<_>, Vec<_>) = orphans().partition(|(_, end)| end.is_none());
     let [open, over] =
         [open, over].map(|some| some.iter().map(|(incident, _)| *incident).collect::<Vec<i64>>());
+    for incident in &open {
+        tell_of_end(connection, departure, *incident).await?;
+    }
     resolve(connection, &open, departure).await?;
     note(connection, Act::Resolved, &open, &former).await?;
     note(connection, Act::Updated, &over, &former).await?;
@@ -133,7 +137,20 @@ async fn delete(connection: &impl ConnectionTrait, incidents: &[i64]) -> Result<
     Ok(())
 }
 
-/// Ends open incidents with an entry that tells nobody.
+/// Writes the messages for those who were told of an incident that ends with its last service.
+async fn tell_of_end(
+    connection: &impl ConnectionTrait,
+    departure: &Departure<'_>,
+    incident: i64,
+) -> Result<(), MainError> {
+    let Some(before) = of_key_for_update(connection, incident).await? else { return Ok(()) };
+    let mut after = before.clone();
+    after.resolve(last_entry(departure), departure.at);
+    after.incident.updated_at = departure.at;
+    outbox::tell_of_incident(connection, Some(&before), &after).await
+}
+
+/// Ends open incidents with an entry that tells no subscriber.
 async fn resolve(
     connection: &impl ConnectionTrait,
     incidents: &[i64],

@@ -14,6 +14,8 @@ pub(crate) mod planned;
 pub(crate) mod postgres;
 pub(crate) mod scoped;
 pub(crate) mod server;
+#[allow(dead_code, reason = "shared with other tests, which use all of it")]
+pub(crate) mod sink;
 pub(crate) mod target;
 
 use std::time::Duration;

@@ -1,0 +1,189 @@
+//! A real web server on loopback that takes messages as a receiver of webhooks would: it keeps what arrives, and answers as
+//! it is told to.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+/// What a sink does with a request.
+#[derive(Clone, Debug)]
+pub(crate) enum Conduct {
+    /// It answers with this status and these further lines of the head.
+    Answer(u16, &'static str),
+    /// It reads and says nothing.
+    Hang,
+    /// It reads and closes.
+    Close,
+    /// It answers a byte a second.
+    Drip,
+    /// It answers with 100 MB.
+    Flood,
+    /// It says what it was sent.
+    Echo,
+}
+
+/// A request that arrived.
+#[derive(Clone, Debug)]
+pub(crate) struct Received {
+    /// Request line and headers, as they came.
+    pub(crate) head: String,
+    /// The body.
+    pub(crate) body: String,
+    /// The time at which all of it was there.
+    pub(crate) at: SystemTime,
+}
+
+impl Received {
+    /// The value of a header; its name in lower case.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
+    }
+
+    /// The body as JSON.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+
+    /// The event of a webhook.
+    pub(crate) fn event(&self) -> String {
+        self.json()["type"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    conduct: Mutex<Conduct>,
+    received: Mutex<Vec<Received>>,
+    is_over: AtomicBool,
+}
+
+/// A server that takes messages.
+pub(crate) struct Sink {
+    address: SocketAddr,
+    state: Arc<State>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sink {
+    /// One that takes everything: 204.
+    pub(crate) fn start() -> Self {
+        Self::with(Conduct::Answer(204, ""))
+    }
+
+    /// One that behaves like this.
+    pub(crate) fn with(conduct: Conduct) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let state = Arc::new(State {
+            conduct: Mutex::new(conduct),
+            received: Mutex::default(),
+            is_over: AtomicBool::new(false),
+        });
+        let told = Arc::clone(&state);
+        let thread = std::thread::spawn(move || {
+            while let Ok((stream, _)) = listener.accept() {
+                if told.is_over.load(Ordering::SeqCst) {
+                    return;
+                }
+                let state = Arc::clone(&told);
+                std::thread::spawn(move || serve(stream, &state));
+            }
+        });
+        Self { address, state, thread: Some(thread) }
+    }
+
+    /// Where messages go.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/hook", self.address)
+    }
+
+    /// From now on it behaves like this.
+    pub(crate) fn behave(&self, conduct: Conduct) {
+        *self.state.conduct.lock().unwrap() = conduct;
+    }
+
+    /// Everything that arrived.
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.state.received.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        self.state.is_over.store(true, Ordering::SeqCst);
+        // Wakes the thread.
+        let _ = TcpStream::connect(self.address);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Answers the requests of a connection, one after the other.
+fn serve(stream: TcpStream, state: &State) -> Option<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+    let mut writer = stream.try_clone().ok()?;
+    let mut reader = BufReader::new(stream);
+    loop {
+        let received = read(&mut reader)?;
+        let body = received.body.clone();
+        state.received.lock().unwrap().push(received);
+        let conduct = state.conduct.lock().unwrap().clone();
+        match conduct {
+            Conduct::Answer(status, lines) => {
+                write!(writer, "HTTP/1.1 {status} x\r\n{lines}Content-Length: 0\r\n\r\n").ok()?;
+            }
+            Conduct::Echo => {
+                let length = body.len();
+                write!(writer, "HTTP/1.1 400 x\r\nContent-Length: {length}\r\n\r\n{body}").ok()?;
+            }
+            Conduct::Close => return None,
+            Conduct::Hang => pause(state, Duration::from_secs(30)),
+            Conduct::Drip => {
+                write!(writer, "HTTP/1.1 200 x\r\nContent-Length: 1000\r\n\r\n").ok()?;
+                while !state.is_over.load(Ordering::SeqCst) {
+                    writer.write_all(b"x").ok()?;
+                    pause(state, Duration::from_secs(1));
+                }
+                return None;
+            }
+            Conduct::Flood => {
+                write!(writer, "HTTP/1.1 200 x\r\nContent-Length: 100000000\r\n\r\n").ok()?;
+                for _ in 0..1_000 {
+                    writer.write_all(&[b'x'; 100_000]).ok()?;
+                }
+            }
+        }
+    }
+}
+
+fn pause(state: &State, time: Duration) {
+    let mut left = time;
+    while !left.is_zero() && !state.is_over.load(Ordering::SeqCst) {
+        let some = left.min(Duration::from_millis(50));
+        std::thread::park_timeout(some);
+        left = left.saturating_sub(some);
+    }
+}
+
+fn read(reader: &mut BufReader<TcpStream>) -> Option<Received> {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+    }
+    let mut received = Received { head, body: String::new(), at: SystemTime::now() };
+    let length: usize = received.header("content-length").parse().unwrap_or_default();
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    received.body = String::from_utf8(body).ok()?;
+    received.at = SystemTime::now();
+    Some(received)
+}
