@@ -1,16 +1,20 @@
 //! Telling people what happened: channels, the messages that go through them, and the deliveries of these.
 //!
+//! - `event`: what may be told
 //! - `routing`: who is told what
 //! - `message`: what is told, the same for every kind of channel
 //! - `delivery`: one message for one channel, its tries, and when the next one is
 
 pub mod delivery;
+pub mod event;
 pub mod message;
 pub mod routing;
 
 use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
+
+pub use event::Event;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -29,50 +33,6 @@ words! {
         /// A signed request to an own program (Standard Webhooks).
         Webhook,
     }
-}
-
-words! {
-    /// What may be told.
-    pub enum Event {
-        /// An incident has begun.
-        #[strum(serialize = "incident.opened")]
-        IncidentOpened,
-        /// Something about it has changed.
-        #[strum(serialize = "incident.updated")]
-        IncidentUpdated,
-        /// Somebody works on it.
-        #[strum(serialize = "incident.acknowledged")]
-        IncidentAcknowledged,
-        /// It was over, and is not.
-        #[strum(serialize = "incident.reopened")]
-        IncidentReopened,
-        /// It is over.
-        #[strum(serialize = "incident.resolved")]
-        IncidentResolved,
-        /// Somebody wants to see whether the channel works.
-        #[strum(serialize = "channel.test")]
-        ChannelTest,
-    }
-}
-
-impl Event {
-    /// The events that a channel may choose.
-    pub const CHOICE: [Self; 5] = [
-        Self::IncidentOpened,
-        Self::IncidentUpdated,
-        Self::IncidentAcknowledged,
-        Self::IncidentReopened,
-        Self::IncidentResolved,
-    ];
-
-    /// Their words.
-    pub const CHOICE_WORDS: [&str; 5] = [
-        Self::IncidentOpened.as_str(),
-        Self::IncidentUpdated.as_str(),
-        Self::IncidentAcknowledged.as_str(),
-        Self::IncidentReopened.as_str(),
-        Self::IncidentResolved.as_str(),
-    ];
 }
 
 /// A channel as it is stored.
@@ -108,17 +68,5 @@ pub fn place_of<'a>(organisation: &'a Id, channel: &'a Id, field: &'a str) -> Se
         table: "notification_channel",
         row: channel.as_str(),
         field,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_event_but_the_test_can_be_chosen() {
-        let chosen = Event::ALL.into_iter().filter(|event| *event != Event::ChannelTest);
-        assert!(chosen.eq(Event::CHOICE));
-        assert_eq!(Event::CHOICE_WORDS[0], "incident.opened");
     }
 }

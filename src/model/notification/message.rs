@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::incident::{Impact, IncidentStatus, Severity, WholeIncident};
-use crate::model::notification::Event;
+use crate::model::notification::event::Event;
 use crate::model::word::spelled;
 
 /// Most services that a message names; `services_count` says how many there are.

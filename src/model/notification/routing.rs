@@ -2,7 +2,7 @@
 
 use crate::id::Id;
 use crate::model::incident::{Severity, WholeIncident};
-use crate::model::notification::Event;
+use crate::model::notification::event::Event;
 
 /// Most tags of a channel.
 pub const TAGS_MAX: usize = 20;
@@ -136,25 +136,25 @@ mod tests {
     }
 
     /// The events and tags of a channel for what is major at least (one with tags also names service 100); an event of an
-    /// incident with the tags of its services, whether the channel was told before, and what it is told.
+    /// incident whether the channel was told before, the tags of its services, and what it is told.
     #[rstest]
-    #[case::all_that_is_severe(&[Opened], &[], (Opened, Severity::Major, &[]), false, Some(Opened))]
-    #[case::too_harmless(&[Opened], &[], (Opened, Severity::Minor, &[7]), false, None)]
-    #[case::another_event(&[Resolved], &[], (Opened, Severity::Critical, &[]), false, None)]
-    #[case::one_of_the_tags(&[Opened], &[7, 8], (Opened, Severity::Critical, &[9, 8]), false, Some(Opened))]
-    #[case::none_of_the_tags(&[Opened], &[7, 8], (Opened, Severity::Critical, &[9]), false, None)]
-    #[case::a_service_by_name(&[Opened], &[7], (Opened, Severity::Critical, &[100]), false, Some(Opened))]
-    #[case::recovery_of_what_was_told(&[Opened, Resolved], &[7], (Resolved, Severity::Minor, &[]), true, Some(Resolved))]
-    #[case::recovery_of_what_was_not_told(&[Opened, Resolved], &[], (Resolved, Severity::Major, &[]), false, None)]
-    #[case::recovery_that_is_not_wanted(&[Opened], &[], (Resolved, Severity::Major, &[]), true, None)]
-    #[case::worse_than_before(&[Opened, Resolved], &[], (Updated, Severity::Major, &[]), false, Some(Opened))]
-    #[case::worse_than_before_and_known(&[Opened, Resolved], &[], (Updated, Severity::Major, &[]), true, None)]
-    #[case::every_step(&[Updated], &[], (Updated, Severity::Major, &[]), false, Some(Updated))]
+    #[case::all_that_is_severe(&[Opened], &[], (Opened, Severity::Major, false), &[], Some(Opened))]
+    #[case::too_harmless(&[Opened], &[], (Opened, Severity::Minor, false), &[7], None)]
+    #[case::another_event(&[Resolved], &[], (Opened, Severity::Critical, false), &[], None)]
+    #[case::one_of_the_tags(&[Opened], &[7, 8], (Opened, Severity::Critical, false), &[9, 8], Some(Opened))]
+    #[case::none_of_the_tags(&[Opened], &[7, 8], (Opened, Severity::Critical, false), &[9], None)]
+    #[case::a_service_by_name(&[Opened], &[7], (Opened, Severity::Critical, false), &[100], Some(Opened))]
+    #[case::recovery_of_what_was_told(&[Opened, Resolved], &[7], (Resolved, Severity::Minor, true), &[], Some(Resolved))]
+    #[case::recovery_of_what_was_not_told(&[Opened, Resolved], &[], (Resolved, Severity::Major, false), &[], None)]
+    #[case::recovery_that_is_not_wanted(&[Opened], &[], (Resolved, Severity::Major, true), &[], None)]
+    #[case::worse_than_before(&[Opened, Resolved], &[], (Updated, Severity::Major, false), &[], Some(Opened))]
+    #[case::worse_than_before_and_known(&[Opened, Resolved], &[], (Updated, Severity::Major, true), &[], None)]
+    #[case::every_step(&[Updated], &[], (Updated, Severity::Major, false), &[], Some(Updated))]
     fn a_channel_is_told_what_it_chose(
         #[case] events: &[Event],
         #[case] tags: &[i64],
-        #[case] (event, severity, keys): (Event, Severity, &[i64]),
-        #[case] was_told: bool,
+        #[case] (event, severity, was_told): (Event, Severity, bool),
+        #[case] keys: &[i64],
         #[case] expected: Option<Event>,
     ) {
         let concerned = Concerned { tags: keys.to_vec(), services: keys.to_vec() };

@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(
             header("webhook-signature"),
             Some(
-                "v1,39ezmQXfWwhTQwk+4L8Xcq5dG05Q5+Ky+NmO20nIPAU= v1,qNLjvwmEOSuMqfxuM9jc7WE+5ZFVXnvnuGZzXUmacmc="
+                "v1,sgW8h6q6iSGsF3P0Nx7tf+xFFqL0t6+Mosna5ylKI6A= v1,YnVxakiC95wQ1OwoizzWm12RmjfYWuLRE4Kkc+rr1P0="
             )
         );
     }

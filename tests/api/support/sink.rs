@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ pub(crate) struct Received {
     /// The body.
     pub(crate) body: String,
     /// The time at which all of it was there.
-    pub(crate) at: SystemTime,
+    pub(crate) at: Instant,
 }
 
 impl Received {
@@ -179,11 +179,11 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Received> {
             return None;
         }
     }
-    let mut received = Received { head, body: String::new(), at: SystemTime::now() };
+    let mut received = Received { head, body: String::new(), at: Instant::now() };
     let length: usize = received.header("content-length").parse().unwrap_or_default();
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     received.body = String::from_utf8(body).ok()?;
-    received.at = SystemTime::now();
+    received.at = Instant::now();
     Some(received)
 }

@@ -1,0 +1,59 @@
+//! What may be told.
+
+use crate::model::word::words;
+
+words! {
+    /// What may be told.
+    pub enum Event {
+        /// An incident has begun.
+        #[strum(serialize = "incident.opened")]
+        IncidentOpened,
+        /// Something about it has changed.
+        #[strum(serialize = "incident.updated")]
+        IncidentUpdated,
+        /// Somebody works on it.
+        #[strum(serialize = "incident.acknowledged")]
+        IncidentAcknowledged,
+        /// It was over, and is not.
+        #[strum(serialize = "incident.reopened")]
+        IncidentReopened,
+        /// It is over.
+        #[strum(serialize = "incident.resolved")]
+        IncidentResolved,
+        /// Somebody wants to see whether the channel works.
+        #[strum(serialize = "channel.test")]
+        ChannelTest,
+    }
+}
+
+impl Event {
+    /// The events that a channel may choose.
+    pub const CHOICE: [Self; 5] = [
+        Self::IncidentOpened,
+        Self::IncidentUpdated,
+        Self::IncidentAcknowledged,
+        Self::IncidentReopened,
+        Self::IncidentResolved,
+    ];
+
+    /// Their words.
+    pub const CHOICE_WORDS: [&str; 5] = [
+        Self::IncidentOpened.as_str(),
+        Self::IncidentUpdated.as_str(),
+        Self::IncidentAcknowledged.as_str(),
+        Self::IncidentReopened.as_str(),
+        Self::IncidentResolved.as_str(),
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_but_the_test_can_be_chosen() {
+        let chosen = Event::ALL.into_iter().filter(|event| *event != Event::ChannelTest);
+        assert!(chosen.eq(Event::CHOICE));
+        assert_eq!(Event::CHOICE_WORDS[0], "incident.opened");
+    }
+}
