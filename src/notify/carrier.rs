@@ -50,7 +50,7 @@ impl Carrier {
             Ok(Outgoing::Request(request)) => self.request(definition, request).await,
             Err(unsendable) => Carried::refused(unsendable.to_string()),
         };
-        carried.detail = shortened(&masked(carried.detail, &envelope.settings.secrets(definition)));
+        carried.detail = shortened(&masked(carried.detail, &envelope.settings.secrets(definition.fields)));
         carried
     }
 

@@ -10,7 +10,10 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use super::{Definition, Envelope, Field, Outgoing, OutgoingRequest, Shape, Unsendable, meaning_of_status};
+use super::answer::meaning_of_status;
+use super::definition::Definition;
+use super::field::{Field, Shape};
+use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
 use crate::clock::Timestamp;
 use crate::model::notification::ChannelKind;
 use crate::model::notification::message::{IncidentFacts, Message, Subject};
@@ -140,7 +143,7 @@ mod tests {
 
     use super::*;
     use crate::model::notification::message::Sender;
-    use crate::notify::kinds::OpenSettings;
+    use crate::notify::kinds::settings::OpenSettings;
 
     /// Standard Webhooks, specification: the example of the signature scheme, with our id and body in its place is computed here
     /// by another implementation (Python's hmac).

@@ -1,0 +1,69 @@
+//! From a message to what carries it: what it is made of, and the request that comes of it.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::settings::OpenSettings;
+use crate::id::Id;
+use crate::model::notification::message::Message;
+
+/// A message for a channel, with everything that its request is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Envelope<'a> {
+    /// The id of the delivery, the same on every try.
+    pub id: &'a Id,
+    /// The time of this try, in seconds since 1970.
+    pub at_seconds: i64,
+    /// What is told.
+    pub message: &'a Message,
+    /// The settings of the channel, secrets opened.
+    pub settings: &'a OpenSettings,
+}
+
+/// What carries a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outgoing {
+    /// A request over HTTP.
+    Request(OutgoingRequest),
+}
+
+/// A request that carries a message. Its address, headers and body may hold secrets: it is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct OutgoingRequest {
+    /// `POST` or `PUT`.
+    pub method: &'static str,
+    /// Where it goes.
+    pub url: String,
+    /// Its headers, beside those that every request has; names in lower case.
+    pub headers: Vec<(&'static str, String)>,
+    /// What it says.
+    pub body: Vec<u8>,
+}
+
+impl OutgoingRequest {
+    /// A `POST` of JSON.
+    #[must_use]
+    pub fn json(url: impl Into<String>, body: &Value) -> Self {
+        let headers = vec![("content-type", "application/json".to_owned())];
+        Self { method: "POST", url: url.into(), headers, body: body.to_string().into_bytes() }
+    }
+
+    /// The same request with one more header.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+}
+
+impl fmt::Debug for OutgoingRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutgoingRequest").field("method", &self.method).finish_non_exhaustive()
+    }
+}
+
+/// Settings that no request can be made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the setting {0} cannot be used")]
+pub struct Unsendable(pub &'static str);
