@@ -27,6 +27,7 @@ mod engine_view;
 mod errors;
 mod events;
 mod foreign_ids;
+mod guide;
 mod heartbeat;
 mod history_away;
 mod history_depth;

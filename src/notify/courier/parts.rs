@@ -100,7 +100,14 @@ impl Courier {
             TryOutcome::Failed => next_try(failed, expires_at),
             TryOutcome::Delivered | TryOutcome::Refused => None,
         };
-        Ended { delivery: delivery.key, attempt, next_at, at: now }
+        Ended {
+            delivery: delivery.key,
+            channel: delivery.channel,
+            subject: delivery.message.subject_id().to_owned(),
+            attempt,
+            next_at,
+            at: now,
+        }
     }
 }
 

@@ -78,6 +78,10 @@ pub async fn due(
 pub struct Ended {
     /// Key of the delivery.
     pub delivery: i64,
+    /// Key of its channel.
+    pub channel: i64,
+    /// The id of what it is about.
+    pub subject: String,
     /// The try.
     pub attempt: Try,
     /// The time of the next one; `None` when the message was delivered or is given up.
@@ -95,45 +99,38 @@ pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[Ended]) -> 
         let tries = some.iter().map(|ended| to_try_row(ended.delivery, &ended.attempt));
         notification_try::Entity::insert_many(tries).exec_without_returning(connection).await?;
     }
-    let mut over = Vec::new();
-    for Ended { delivery, attempt, next_at, at } in ended {
-        let status = match (attempt.outcome, next_at) {
-            (TryOutcome::Delivered, _) => DeliveryStatus::Delivered,
-            (_, Some(_)) => DeliveryStatus::Waiting,
-            (_, None) => DeliveryStatus::Dead,
-        };
-        let ended_at = (status != DeliveryStatus::Waiting).then(|| at.ms());
-        let due_at = next_at.map(Timestamp::ms).filter(|_| ended_at.is_none());
-        Entity::update_many()
-            .col_expr(Column::Status, Expr::value(status.as_str()))
-            .col_expr(Column::Tries, Expr::value(i32::try_from(attempt.number).unwrap_or(i32::MAX)))
-            .col_expr(Column::DueAt, Expr::value(due_at))
-            .col_expr(Column::EndedAt, Expr::value(ended_at))
-            .filter(Column::Id.eq(*delivery))
-            .exec(connection)
-            .await?;
-        if ended_at.is_some() {
-            over.push((*delivery, *at));
-        }
-    }
-    for (delivery, at) in over {
-        release_after(connection, delivery, at).await?;
+    for ended in ended {
+        store_end(connection, ended).await?;
     }
     Ok(())
 }
 
-/// Makes the next message due that waits behind this one.
-async fn release_after(
-    connection: &impl ConnectionTrait,
-    delivery: i64,
-    at: Timestamp,
-) -> Result<(), MainError> {
-    let Some(ended) = Entity::find_by_id(delivery).one(connection).await? else { return Ok(()) };
+async fn store_end(connection: &impl ConnectionTrait, ended: &Ended) -> Result<(), MainError> {
+    let status = match (ended.attempt.outcome, ended.next_at) {
+        (TryOutcome::Delivered, _) => DeliveryStatus::Delivered,
+        (_, Some(_)) => DeliveryStatus::Waiting,
+        (_, None) => DeliveryStatus::Dead,
+    };
+    let is_over = status != DeliveryStatus::Waiting;
+    let due_at = ended.next_at.map(Timestamp::ms).filter(|_| !is_over);
+    Entity::update_many()
+        .col_expr(Column::Status, Expr::value(status.as_str()))
+        .col_expr(Column::Tries, Expr::value(i32::try_from(ended.attempt.number).unwrap_or(i32::MAX)))
+        .col_expr(Column::DueAt, Expr::value(due_at))
+        .col_expr(Column::EndedAt, Expr::value(is_over.then(|| ended.at.ms())))
+        .filter(Column::Id.eq(ended.delivery))
+        .exec(connection)
+        .await?;
+    if is_over { release_after(connection, ended).await } else { Ok(()) }
+}
+
+/// Makes the next message due that waits behind one that is over.
+async fn release_after(connection: &impl ConnectionTrait, ended: &Ended) -> Result<(), MainError> {
     let next: Option<i64> = Entity::find()
         .select_only()
         .column(Column::Id)
-        .filter(Column::ChannelId.eq(ended.channel_id))
-        .filter(Column::Subject.eq(ended.subject))
+        .filter(Column::ChannelId.eq(ended.channel))
+        .filter(Column::Subject.eq(ended.subject.as_str()))
         .filter(Column::Status.eq(DeliveryStatus::Waiting.as_str()))
         .order_by_asc(Column::Id)
         .limit(1)
@@ -142,7 +139,7 @@ async fn release_after(
         .await?;
     let Some(next) = next else { return Ok(()) };
     Entity::update_many()
-        .col_expr(Column::DueAt, Expr::value(at.ms()))
+        .col_expr(Column::DueAt, Expr::value(ended.at.ms()))
         .filter(Column::Id.eq(next))
         .filter(Column::DueAt.is_null())
         .exec(connection)
