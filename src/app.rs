@@ -159,8 +159,7 @@ impl App {
         let foundation = Foundation::lay(config, clock).await?;
         // Before anything is written.
         let ownership = cluster::ownership(&foundation, bus.as_ref(), node).await?;
-        let Foundation { config, databases, clock, .. } = &foundation;
-        let guard = wall_clock::guard(databases, clock, config.trust_clock).await?;
+        let guard = clock_guard(&foundation).await?;
         let first_start = make_ready(&foundation, node).await?;
         let definer = definer(&foundation)?;
         let recording = start_recording(&foundation, &definer, &guard, &ownership, &supervisor)?;
@@ -209,11 +208,10 @@ impl App {
         })
         .await;
         cluster::wait_for_share(&announcer.ownership).await;
-        let server = public::open(state, listener)?;
         Ok(Self {
             address: foundation.config.listen,
             first_start,
-            server,
+            server: public::open(state, listener)?,
             background,
             engine,
             recording,
@@ -275,6 +273,12 @@ fn listen(config: Config) -> anyhow::Result<(TcpListener, Config)> {
 fn take_data_folder(config: &Config) -> anyhow::Result<FolderLock> {
     first_start::make_data_dir(&config.data_dir)?;
     first_start::lock(&config.data_dir)
+}
+
+/// The judge of the wall clock.
+async fn clock_guard(foundation: &Foundation) -> anyhow::Result<Arc<ClockGuard>> {
+    let Foundation { config, databases, clock, .. } = foundation;
+    Ok(wall_clock::guard(databases, clock, config.trust_clock).await?)
 }
 
 /// Brings what is stored in line with the settings, before anybody reads it.

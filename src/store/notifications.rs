@@ -38,7 +38,7 @@ fn to_row(delivery: &Delivery) -> Result<ActiveModel, MainError> {
     })
 }
 
-fn from_row(row: Model) -> Result<Delivery, MainError> {
+fn from_row(row: &Model) -> Result<Delivery, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("notification_delivery", &row.id, &problem);
     Ok(Delivery {
         key: row.id,

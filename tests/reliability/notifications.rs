@@ -2,9 +2,10 @@
 //! in the order of its incident; a channel that takes nothing holds up no other.
 
 use std::collections::{BTreeMap, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::endures;
 use crate::support::client::Client;

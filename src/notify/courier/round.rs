@@ -164,7 +164,7 @@ impl<'a> Round<'a> {
         for (channel, until) in channels {
             put_off(&transaction, channel, until).await?;
         }
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 }
 

@@ -70,7 +70,7 @@ pub async fn due(
     }
     let rows =
         wanted.order_by_asc(Column::DueAt).order_by_asc(Column::Id).limit(limit).all(connection).await?;
-    rows.into_iter().map(from_row).collect()
+    rows.iter().map(from_row).collect()
 }
 
 /// A try that has ended, and what it means for its message.

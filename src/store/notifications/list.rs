@@ -62,7 +62,7 @@ pub async fn page(
         query = query.filter(Column::Id.lt(before));
     }
     let rows = query.order_by_desc(Column::Id).limit(limit).all(connection).await?;
-    rows.into_iter().map(from_row).collect()
+    rows.iter().map(from_row).collect()
 }
 
 /// The message of this organisation with this id.
@@ -75,7 +75,7 @@ pub async fn find(
     id: Id,
 ) -> Result<Option<Delivery>, MainError> {
     let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
-    wanted.one(connection).await?.map(from_row).transpose()
+    wanted.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
 /// The tries of these messages, oldest first.
