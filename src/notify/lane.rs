@@ -1,7 +1,7 @@
 //! One channel as the courier sees it: how many messages may be under way, and the circuit that spares a channel which takes
 //! nothing.
 //!
-//! After [`FAILURES`] failures in a row the circuit opens: nothing is sent for a while, then one message tries the channel; it
+//! After five failures in a row the circuit opens: nothing is sent for a while, then one message tries the channel; it
 //! closes the circuit, or opens it for twice as long. Time comes in as an argument.
 
 use crate::clock::Timestamp;

@@ -19,7 +19,7 @@ pub struct Definition {
     pub fields: &'static [Field],
     /// The request that carries a message.
     pub compose: fn(&Envelope<'_>) -> Result<Outgoing, Unsendable>,
-    /// What an answer means; most kinds leave it to [`meaning_of_status`].
+    /// What an answer means; most kinds leave it to `meaning_of_status`.
     pub judge: fn(&Reply<'_>) -> Meaning,
 }
 
