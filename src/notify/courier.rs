@@ -22,6 +22,8 @@ use crate::store::notifications::courier::{CourierLock, backlog, forget, release
 const LOOK: Duration = Duration::from_millis(200);
 /// The time between two looks at what is rarely wrong.
 const TIDY: Duration = Duration::from_secs(10);
+/// The time between two deletions of what is old.
+const FORGET: Duration = Duration::from_secs(3_600);
 /// The wait before the next attempt to take the lock, or to reach the database.
 const RETRY: Duration = Duration::from_secs(2);
 /// The time for which messages that have ended can be looked at, in milliseconds.
@@ -47,14 +49,18 @@ impl Courier {
     /// Delivers for as long as the lock is held and the database answers.
     async fn deliver(&self, lock: &CourierLock) -> Result<(), MainError> {
         let mut round = Round::new(self);
-        let mut tidied: Option<Instant> = None;
+        let (mut tidied, mut forgotten): (Option<Instant>, Option<Instant>) = (None, None);
+        let is_time = |last: Option<Instant>, every| last.is_none_or(|at| at.elapsed() >= every);
         loop {
-            if tidied.is_none_or(|at| at.elapsed() >= TIDY) {
+            if is_time(tidied, TIDY) {
                 if !lock.is_held().await {
                     return Ok(());
                 }
                 self.tidy().await?;
                 tidied = Some(Instant::now());
+            }
+            if is_time(forgotten, FORGET) && self.forget_old().await? {
+                forgotten = Some(Instant::now());
             }
             let has_sent = round.send_due().await?;
             round.settle(if has_sent { Duration::ZERO } else { LOOK }).await?;
@@ -74,11 +80,15 @@ impl Courier {
             release_stranded(&transaction, now).await?;
             transaction.commit().await?;
         }
-        if let Some(now) = self.guard.trusted_now() {
-            let transaction = main.begin().await?;
-            forget(&transaction, now.plus_ms(-KEPT_MS)).await?;
-            transaction.commit().await?;
-        }
         Ok(())
+    }
+
+    /// Deletes what is old. Returns false while the wall clock is doubted: then nothing is old.
+    async fn forget_old(&self) -> Result<bool, MainError> {
+        let Some(now) = self.guard.trusted_now() else { return Ok(false) };
+        let transaction = self.databases.main.begin().await?;
+        forget(&transaction, now.plus_ms(-KEPT_MS)).await?;
+        transaction.commit().await?;
+        Ok(true)
     }
 }

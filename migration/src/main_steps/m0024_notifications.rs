@@ -20,7 +20,8 @@ impl MigrationTrait for Step {
         manager.create_table(deliveries()).await?;
         for (name, columns) in [
             ("notification_delivery_by_organisation", ["organisation_id", "id"].as_slice()),
-            ("notification_delivery_by_subject", &["channel_id", "subject", "id"]),
+            ("notification_delivery_by_status", &["organisation_id", "status", "id"]),
+            ("notification_delivery_by_subject", &["subject", "channel_id", "id"]),
             ("notification_delivery_by_due", &["due_at", "id"]),
             ("notification_delivery_by_end", &["ended_at"]),
         ] {

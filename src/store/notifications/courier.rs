@@ -158,12 +158,12 @@ pub async fn release_stranded(connection: &impl ConnectionTrait, now: Timestamp)
         .from_as(Entity, earlier.clone())
         .and_where(Expr::col((earlier.clone(), Column::ChannelId)).equals((Entity, Column::ChannelId)))
         .and_where(Expr::col((earlier.clone(), Column::Subject)).equals((Entity, Column::Subject)))
-        .and_where(Expr::col((earlier.clone(), Column::Status)).eq(DeliveryStatus::Waiting.as_str()))
+        .and_where(Expr::col((earlier.clone(), Column::EndedAt)).is_null())
         .and_where(Expr::col((earlier, Column::Id)).lt(Expr::col((Entity, Column::Id))))
         .to_owned();
     let stranded = Entity::update_many()
         .col_expr(Column::DueAt, Expr::value(now.ms()))
-        .filter(Column::Status.eq(DeliveryStatus::Waiting.as_str()))
+        .filter(Column::EndedAt.is_null())
         .filter(Column::DueAt.is_null())
         .filter(Expr::exists(in_front).not());
     Ok(stranded.exec(connection).await?.rows_affected)
@@ -231,7 +231,7 @@ pub async fn backlog(connection: &impl ConnectionTrait) -> Result<Backlog, MainE
         .select_only()
         .column_as(Column::Id.count(), "waiting")
         .column_as(Column::CreatedAt.min(), "oldest")
-        .filter(Column::Status.eq(DeliveryStatus::Waiting.as_str()));
+        .filter(Column::EndedAt.is_null());
     let row: Option<(i64, Option<i64>)> = waiting.into_tuple().one(connection).await?;
     let (waiting, oldest) = row.unwrap_or_default();
     Ok(Backlog {
