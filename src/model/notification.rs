@@ -32,6 +32,24 @@ words! {
     pub enum ChannelKind {
         /// A signed request to an own program (Standard Webhooks).
         Webhook,
+        /// An incoming webhook of Slack.
+        Slack,
+        /// A webhook of Discord.
+        Discord,
+        /// A workflow of Microsoft Teams.
+        Teams,
+        /// A bot of Telegram.
+        Telegram,
+        /// Alerts of PagerDuty.
+        Pagerduty,
+        /// Alerts of Opsgenie.
+        Opsgenie,
+        /// A topic of ntfy.
+        Ntfy,
+        /// An application of Gotify.
+        Gotify,
+        /// A room of Matrix.
+        Matrix,
     }
 }
 

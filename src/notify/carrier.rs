@@ -66,18 +66,21 @@ impl Carrier {
 
     fn judged(&self, definition: &Definition, answer: &Answer) -> Carried {
         let reply = Reply { status: answer.status, body: &answer.excerpt };
-        let outcome = match (definition.judge)(&reply) {
+        let meaning = (definition.judge)(&reply);
+        let outcome = match meaning {
             Meaning::Taken => TryOutcome::Delivered,
-            Meaning::Later => TryOutcome::Failed,
+            Meaning::Later | Meaning::After(_) => TryOutcome::Failed,
             Meaning::Never => TryOutcome::Refused,
         };
         let now = self.clock.now();
         let wait_ms = |wait: Duration| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX / 2);
+        let in_header = answer.retry_after.map(|asked| asked.wait(now));
+        let in_body = if let Meaning::After(wait) = meaning { Some(wait) } else { None };
         Carried {
             outcome,
             status_code: Some(answer.status),
             detail: answer.excerpt.clone(),
-            retry_after: answer.retry_after.map(|asked| now.plus_ms(wait_ms(asked.wait(now)))),
+            retry_after: in_header.max(in_body).map(|wait| now.plus_ms(wait_ms(wait))),
             is_ours: false,
         }
     }

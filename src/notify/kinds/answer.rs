@@ -1,5 +1,9 @@
 //! What came back from the other side, and what it means for the message.
 
+use std::time::Duration;
+
+use serde_json::Value;
+
 /// What came back.
 #[derive(Clone, Copy, Debug)]
 pub struct Reply<'a> {
@@ -16,6 +20,8 @@ pub enum Meaning {
     Taken,
     /// It may take it later.
     Later,
+    /// It may take it later, and not before this time has passed.
+    After(Duration),
     /// It never will: the address, the secret or the message is wrong.
     Never,
 }
@@ -30,4 +36,16 @@ pub const fn meaning_of_status(reply: &Reply<'_>) -> Meaning {
         401 | 403 | 404 | 408 | 409 | 423 | 425 | 429 | 500..=599 => Meaning::Later,
         _ => Meaning::Never,
     }
+}
+
+/// A member of an answer in JSON, by its JSON pointer.
+pub(super) fn member(body: &str, pointer: &str) -> Option<Value> {
+    serde_json::from_str::<Value>(body).ok()?.pointer(pointer).cloned()
+}
+
+/// What an answer means that says how long to wait, as a number in units of so many seconds.
+pub(super) fn asked_to_wait(body: &str, pointer: &str, unit_seconds: f64) -> Meaning {
+    let wait = member(body, pointer).and_then(|number| number.as_f64());
+    let wait = wait.and_then(|number| Duration::try_from_secs_f64(number * unit_seconds).ok());
+    wait.map_or(Meaning::Later, Meaning::After)
 }

@@ -5,9 +5,21 @@
 
 mod answer;
 mod definition;
+mod discord;
 mod field;
+#[cfg(test)]
+mod fixture;
+mod gotify;
+mod matrix;
+mod ntfy;
+mod opsgenie;
 mod outgoing;
+mod pagerduty;
 mod settings;
+mod slack;
+mod summary;
+mod teams;
+mod telegram;
 mod webhook;
 
 pub use answer::{Meaning, Reply, meaning_of_status};
@@ -23,5 +35,14 @@ use crate::model::notification::ChannelKind;
 pub const fn definition(kind: ChannelKind) -> &'static Definition {
     match kind {
         ChannelKind::Webhook => &webhook::DEFINITION,
+        ChannelKind::Slack => &slack::DEFINITION,
+        ChannelKind::Discord => &discord::DEFINITION,
+        ChannelKind::Teams => &teams::DEFINITION,
+        ChannelKind::Telegram => &telegram::DEFINITION,
+        ChannelKind::Pagerduty => &pagerduty::DEFINITION,
+        ChannelKind::Opsgenie => &opsgenie::DEFINITION,
+        ChannelKind::Ntfy => &ntfy::DEFINITION,
+        ChannelKind::Gotify => &gotify::DEFINITION,
+        ChannelKind::Matrix => &matrix::DEFINITION,
     }
 }

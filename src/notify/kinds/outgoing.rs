@@ -1,5 +1,6 @@
 //! From a message to what carries it: what it is made of, and the request that comes of it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Value;
@@ -36,7 +37,7 @@ pub struct OutgoingRequest {
     /// Where it goes.
     pub url: String,
     /// Its headers, beside those that every request has; names in lower case.
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Vec<(Cow<'static, str>, String)>,
     /// What it says.
     pub body: Vec<u8>,
 }
@@ -45,14 +46,14 @@ impl OutgoingRequest {
     /// A `POST` of JSON.
     #[must_use]
     pub fn json(url: impl Into<String>, body: &Value) -> Self {
-        let headers = vec![("content-type", "application/json".to_owned())];
+        let headers = vec![("content-type".into(), "application/json; charset=utf-8".to_owned())];
         Self { method: "POST", url: url.into(), headers, body: body.to_string().into_bytes() }
     }
 
     /// The same request with one more header.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.headers.push((name, value.into()));
+    pub fn with(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
         self
     }
 }
@@ -61,6 +62,12 @@ impl fmt::Debug for OutgoingRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OutgoingRequest").field("method", &self.method).finish_non_exhaustive()
     }
+}
+
+/// The address of `path` below the one that is set, or below the usual one.
+pub(super) fn address(set: &str, usual: &str, path: &str) -> String {
+    let base = if set.is_empty() { usual } else { set };
+    format!("{}/{path}", base.trim_end_matches('/'))
 }
 
 /// Settings that no request can be made of.

@@ -23,16 +23,54 @@ impl OpenSettings {
         self.0.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The texts of all settings that are secret and set, so that they can be kept out of what is shown.
+    /// The texts of all settings that are secret and set, so that they can be kept out of what is shown: every text in them, and
+    /// of an address also what stands behind its host.
     #[must_use]
     pub fn secrets(&self, fields: &[Field]) -> Vec<&str> {
-        let secret = fields.iter().filter(|field| field.is_secret);
-        secret.map(|field| self.text(field.name)).filter(|text| !text.is_empty()).collect()
+        let mut found = Vec::new();
+        for field in fields.iter().filter(|field| field.is_secret) {
+            collect(self.0.get(field.name), &mut found);
+        }
+        let paths: Vec<&str> = found.iter().filter_map(|text| path_of(text)).collect();
+        found.extend(paths);
+        found
     }
+}
+
+fn collect<'a>(value: Option<&'a Value>, found: &mut Vec<&'a str>) {
+    match value {
+        Some(Value::String(text)) if !text.is_empty() => found.push(text),
+        Some(Value::Array(entries)) => entries.iter().for_each(|entry| collect(Some(entry), found)),
+        Some(Value::Object(members)) => members.values().for_each(|member| collect(Some(member), found)),
+        _ => {}
+    }
+}
+
+/// Path and query of an address, if it has more than a slash there.
+fn path_of(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("://")?;
+    rest.find('/').map(|at| &rest[at..]).filter(|path| path.len() > 1)
 }
 
 impl fmt::Debug for OpenSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("OpenSettings(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::notification::ChannelKind;
+    use crate::notify::kinds::definition;
+
+    #[test]
+    fn an_address_is_secret_without_its_host_too() {
+        let settings = json!({"url": "https://hooks.slack.com/services/T0/secret"});
+        let settings = OpenSettings::new(settings.as_object().unwrap().clone());
+        let secrets = settings.secrets(definition(ChannelKind::Slack).fields);
+        assert_eq!(secrets, ["https://hooks.slack.com/services/T0/secret", "/services/T0/secret"]);
     }
 }

@@ -1,0 +1,156 @@
+//! `discord`: a webhook of a Discord channel (<https://docs.discord.com/developers/resources/webhook#execute-webhook>).
+//!
+//! One embed, within the limits of its parts and of 6,000 characters in all; no text mentions anybody.
+
+use serde_json::{Value, json};
+
+use super::answer::{Meaning, Reply, asked_to_wait, meaning_of_status, member};
+use super::definition::Definition;
+use super::field::{Field, Shape};
+use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
+use super::summary::{colour, cut, escaped, facts};
+use crate::clock::Timestamp;
+use crate::model::notification::ChannelKind;
+use crate::model::notification::message::Message;
+
+/// Limits of an embed. Together: 256 + 4,000 + 6 x (50 + 200) + 100 < 6,000.
+const TITLE_LENGTH: usize = 256;
+const TEXT_LENGTH: usize = 4_000;
+const FIELD_LENGTH: usize = 200;
+const FOOTER_LENGTH: usize = 100;
+/// The webhook does not exist.
+const UNKNOWN_WEBHOOK: i64 = 10_015;
+
+pub(super) static DEFINITION: Definition = Definition {
+    kind: ChannelKind::Discord,
+    label: "Discord",
+    description: "Posts to a channel of Discord. Make a webhook for it: settings of the channel, Integrations, Webhooks.",
+    fields: &[Field {
+        name: "url",
+        label: "Webhook address",
+        help: "https://discord.com/api/webhooks/… Whoever knows it can post, so it is kept like a password.",
+        shape: Shape::Url,
+        is_required: true,
+        is_secret: true,
+    }],
+    compose,
+    judge,
+};
+
+fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
+    let body = payload(envelope.message);
+    Ok(Outgoing::Request(OutgoingRequest::json(envelope.settings.text("url"), &body)))
+}
+
+fn payload(message: &Message) -> Value {
+    let fields: Vec<Value> = facts(message)
+        .iter()
+        .map(|fact| json!({"name": fact.label, "value": escaped(&fact.text, FIELD_LENGTH, markdown), "inline": true}))
+        .collect();
+    json!({
+        "embeds": [{
+            "title": escaped(&message.headline(), TITLE_LENGTH, markdown),
+            "description": escaped(message.text().trim(), TEXT_LENGTH, markdown),
+            "color": colour(message),
+            "fields": fields,
+            "timestamp": Timestamp::from_ms(message.at).to_string(),
+            "footer": {"text": cut(&message.organisation, FOOTER_LENGTH)},
+        }],
+        "allowed_mentions": {"parse": []},
+    })
+}
+
+const fn markdown(c: char) -> Option<&'static str> {
+    match c {
+        '\\' => Some("\\\\"),
+        '*' => Some("\\*"),
+        '_' => Some("\\_"),
+        '~' => Some("\\~"),
+        '`' => Some("\\`"),
+        '|' => Some("\\|"),
+        '<' => Some("\\<"),
+        '>' => Some("\\>"),
+        '[' => Some("\\["),
+        '#' => Some("\\#"),
+        _ => None,
+    }
+}
+
+/// A limit says how long to wait, in seconds with a fraction.
+fn judge(reply: &Reply<'_>) -> Meaning {
+    match reply.status {
+        404 if member(reply.body, "/code").and_then(|code| code.as_i64()) == Some(UNKNOWN_WEBHOOK) => {
+            Meaning::Never
+        }
+        429 => asked_to_wait(reply.body, "/retry_after", 1.0),
+        _ => meaning_of_status(reply),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rstest::rstest;
+
+    use super::*;
+    use crate::notify::kinds::fixture::{body, huge, incident, test};
+
+    fn settings() -> Value {
+        json!({"url": "https://discord.com/api/webhooks/1/secret"})
+    }
+
+    #[test]
+    fn nobody_is_mentioned() {
+        let body = body(ChannelKind::Discord, &settings(), &incident());
+        assert_eq!(body["allowed_mentions"], json!({"parse": []}));
+        let embed = &body["embeds"][0];
+        assert_eq!(embed["title"], "\\<!channel\\> Payments & \\*cards\\* fail @everyone");
+        assert!(
+            embed["description"]
+                .as_str()
+                .unwrap()
+                .contains("\\[click](https://evil.example) \\_now\\_ \\`x\\`")
+        );
+        assert_eq!(
+            (&embed["color"], &embed["timestamp"]),
+            (&json!(0xd3_2f_2f), &json!("2023-11-14T22:13:20.000Z"))
+        );
+        assert_eq!(embed["fields"][0], json!({"name": "Severity", "value": "critical", "inline": true}));
+    }
+
+    #[test]
+    fn an_embed_keeps_to_its_limits() {
+        for message in [huge(), incident(), test()] {
+            let body = body(ChannelKind::Discord, &settings(), &message);
+            let embed = &body["embeds"][0];
+            let length = |text: &Value| text.as_str().unwrap().encode_utf16().count();
+            let (title, text, footer) =
+                (length(&embed["title"]), length(&embed["description"]), length(&embed["footer"]["text"]));
+            assert!(title <= 256 && text <= 4_096 && footer <= 2_048);
+            let fields: Vec<_> = embed["fields"].as_array().unwrap().iter().collect();
+            assert!(
+                fields.len() <= 25
+                    && fields.iter().all(|field| (1..=1_024).contains(&length(&field["value"])))
+            );
+            let rest: usize =
+                fields.iter().map(|field| length(&field["name"]) + length(&field["value"])).sum();
+            assert!(title + text + footer + rest <= 6_000);
+        }
+    }
+
+    #[rstest]
+    #[case(204, "", Meaning::Taken)]
+    #[case(400, r#"{"embeds": ["0"]}"#, Meaning::Never)]
+    #[case(404, r#"{"message": "Unknown Webhook", "code": 10015}"#, Meaning::Never)]
+    #[case(
+        429,
+        r#"{"message": "You are being rate limited.", "retry_after": 0.57, "global": false}"#,
+        Meaning::After(Duration::from_millis(570))
+    )]
+    #[case(429, "", Meaning::Later)]
+    #[case(502, "", Meaning::Later)]
+    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: Meaning) {
+        assert_eq!(judge(&Reply { status, body }), expected);
+    }
+}

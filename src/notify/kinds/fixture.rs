@@ -1,0 +1,99 @@
+//! Messages and requests for the tests of kinds.
+
+use serde_json::Value;
+
+use crate::id::Id;
+use crate::model::incident::{IncidentStatus, Severity};
+use crate::model::notification::message::{
+    IncidentFacts, Message, NoticeFacts, Sender, ServiceFacts, Subject,
+};
+use crate::model::notification::{ChannelKind, Event};
+use crate::notify::kinds::{Envelope, OpenSettings, Outgoing, OutgoingRequest, definition};
+
+/// The time of all messages.
+pub(super) const AT_MS: i64 = 1_700_000_000_000;
+
+/// An incident whose texts hold what services of others give a meaning to.
+pub(super) fn incident() -> Message {
+    let service = |name: &str| ServiceFacts {
+        id: Id::random().to_string(),
+        name: name.into(),
+        impact: Some("major_outage".into()),
+        is_recovered: false,
+    };
+    let facts = IncidentFacts {
+        id: "rNSJxMbDTX2uHc08AiCqo".into(),
+        title: "<!channel> Payments & *cards* fail @everyone".into(),
+        status: IncidentStatus::Investigating,
+        severity: Severity::Critical,
+        started_at: AT_MS,
+        resolved_at: None,
+        text: "No answer from <b>db</b> \"a\\b\"\n[click](https://evil.example) _now_ `x` 🚨".into(),
+        acknowledged_by: None,
+        services: vec![service("API <eu> & *web*"), service("Shop")],
+        services_count: 12,
+    };
+    Message {
+        event: Event::IncidentOpened,
+        at: AT_MS,
+        organisation: "Acme".into(),
+        subject: Subject::Incident(facts),
+    }
+}
+
+/// The same with longer texts than any service takes.
+pub(super) fn huge() -> Message {
+    with(incident(), |facts| {
+        facts.title = "\"🚨&".repeat(100);
+        facts.text = "\u{1}\"<🚨&*".repeat(3_000);
+        facts.services = vec![facts.services[0].clone(); 50];
+        facts.services.iter_mut().for_each(|service| service.name = "\"<*".repeat(85));
+    })
+}
+
+/// Another event of the same incident.
+pub(super) fn event(event: Event) -> Message {
+    let status = match event {
+        Event::IncidentResolved => IncidentStatus::Resolved,
+        _ => IncidentStatus::Investigating,
+    };
+    Message { event, ..with(incident(), |facts| facts.status = status) }
+}
+
+/// A certificate near its end, or one that has been renewed.
+pub(super) fn notice(is_over: bool) -> Message {
+    let facts = NoticeFacts {
+        id: "certificate-1".into(),
+        title: "Certificate".into(),
+        text: "It ends.".into(),
+        severity: Severity::Minor,
+        is_over,
+    };
+    Message { subject: Subject::Notice(facts), ..incident() }
+}
+
+/// A test of a channel.
+pub(super) fn test() -> Message {
+    Message::test(Sender { name: "Acme", language: "en" }, AT_MS)
+}
+
+fn with(mut message: Message, change: impl FnOnce(&mut IncidentFacts)) -> Message {
+    if let Subject::Incident(facts) = &mut message.subject {
+        change(facts);
+    }
+    message
+}
+
+/// The request of a kind with these settings.
+pub(super) fn request(kind: ChannelKind, settings: &Value, message: &Message) -> OutgoingRequest {
+    let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
+    let settings = OpenSettings::new(settings.as_object().unwrap().clone());
+    let envelope = Envelope { id: &id, at_seconds: AT_MS / 1_000, message, settings: &settings };
+    let Outgoing::Request(request) = (definition(kind).compose)(&envelope).unwrap();
+    request
+}
+
+/// Its body.
+pub(super) fn body(kind: ChannelKind, settings: &Value, message: &Message) -> Value {
+    serde_json::from_slice(&request(kind, settings, message).body).unwrap()
+}

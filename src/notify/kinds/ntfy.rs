@@ -1,0 +1,131 @@
+//! `ntfy`: publishes to a topic of ntfy (<https://docs.ntfy.sh/publish/#publish-as-json>).
+//!
+//! As JSON, because titles that are not ASCII cannot stand in headers.
+
+use serde_json::{Value, json};
+
+use super::answer::meaning_of_status;
+use super::definition::Definition;
+use super::field::{Field, Shape, any_line};
+use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
+use super::summary::{cut_bytes, one_line, plain};
+use crate::model::incident::Severity;
+use crate::model::notification::ChannelKind;
+use crate::model::notification::message::Message;
+
+const BASE_URL: &str = "https://ntfy.sh";
+/// A longer message would become an attachment.
+const MESSAGE_BYTES: usize = 4_096;
+const TITLE_BYTES: usize = 250;
+
+pub(super) static DEFINITION: Definition = Definition {
+    kind: ChannelKind::Ntfy,
+    label: "ntfy",
+    description: "Publishes to a topic of ntfy, from which phones and browsers show it.",
+    fields: &[
+        Field {
+            name: "base_url",
+            label: "Server",
+            help: "If it is another than https://ntfy.sh.",
+            shape: Shape::Url,
+            is_required: false,
+            is_secret: false,
+        },
+        Field {
+            name: "topic",
+            label: "Topic",
+            help: "Letters, digits, - and _. On a public server whoever knows it can read along: choose one that nobody guesses.",
+            shape: Shape::Text { max_length: 64, passes: is_topic, form: "letters, digits, - and _" },
+            is_required: true,
+            is_secret: false,
+        },
+        Field {
+            name: "token",
+            label: "Access token",
+            help: "tk_…, for a topic that is protected.",
+            shape: Shape::Text { max_length: 200, passes: any_line, form: "one line" },
+            is_required: false,
+            is_secret: true,
+        },
+    ],
+    compose,
+    judge: meaning_of_status,
+};
+
+fn is_topic(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+}
+
+fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
+    let Envelope { message, settings, .. } = *envelope;
+    let body = json!({
+        "topic": settings.text("topic"),
+        "title": cut_bytes(&one_line(&message.headline()), TITLE_BYTES),
+        "message": cut_bytes(&plain(message), MESSAGE_BYTES),
+        "priority": priority(message),
+        "tags": [tag(message)],
+    });
+    let request = OutgoingRequest::json(address(settings.text("base_url"), BASE_URL, ""), &body);
+    Ok(Outgoing::Request(match settings.text("token") {
+        "" => request,
+        token => request.with("authorization", format!("Bearer {token}")),
+    }))
+}
+
+/// 1 to 5; 3 is usual, 5 rings until it is seen.
+fn priority(message: &Message) -> u8 {
+    match message.severity() {
+        Some(severity) if !message.is_good_news() => match severity {
+            Severity::Critical => 5,
+            Severity::Major => 4,
+            Severity::Minor => 3,
+        },
+        _ => 3,
+    }
+}
+
+/// The name of an emoji.
+fn tag(message: &Message) -> &'static str {
+    match message.severity() {
+        None => "bell",
+        Some(_) if message.is_good_news() => "white_check_mark",
+        Some(Severity::Minor) => "warning",
+        Some(_) => "rotating_light",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::notification::Event;
+    use crate::notify::kinds::fixture::{body, event, huge, incident, request, test};
+
+    #[test]
+    fn a_message_is_published_as_json() {
+        let settings = json!({"topic": "ops_1", "token": "tk_secret"});
+        let sent = request(ChannelKind::Ntfy, &settings, &incident());
+        assert_eq!((sent.method, sent.url.as_str()), ("POST", "https://ntfy.sh/"));
+        assert!(sent.headers.contains(&("authorization".into(), "Bearer tk_secret".to_owned())));
+        let body: Value = serde_json::from_slice(&sent.body).unwrap();
+        assert_eq!(body["title"], "<!channel> Payments & *cards* fail @everyone");
+        assert_eq!(
+            (&body["topic"], &body["priority"], &body["tags"]),
+            (&json!("ops_1"), &json!(5), &json!(["rotating_light"]))
+        );
+        assert!(body["message"].as_str().unwrap().ends_with("\nSeverity: critical\nStatus: investigating\nServices: API <eu> & *web*, Shop and 10 more\nBegan: 2023-11-14 22:13 UTC"));
+    }
+
+    #[test]
+    fn good_news_ring_as_usual() {
+        let settings = json!({"topic": "ops", "base_url": "http://ntfy.example/"});
+        assert!(request(ChannelKind::Ntfy, &settings, &test()).headers.len() == 1);
+        let over = body(ChannelKind::Ntfy, &settings, &event(Event::IncidentResolved));
+        assert_eq!((&over["priority"], &over["tags"]), (&json!(3), &json!(["white_check_mark"])));
+    }
+
+    #[test]
+    fn a_message_has_at_most_4096_bytes() {
+        let body = body(ChannelKind::Ntfy, &json!({"topic": "ops"}), &huge());
+        assert!(body["message"].as_str().unwrap().len() <= 4_096);
+    }
+}

@@ -1,0 +1,136 @@
+//! `slack`: an incoming webhook of Slack (<https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>).
+//!
+//! Texts are `mrkdwn`, in which `&`, `<` and `>` are escaped, so that nothing in them becomes a link or a mention.
+
+use serde_json::{Value, json};
+
+use super::answer::{Meaning, Reply, meaning_of_status};
+use super::definition::Definition;
+use super::field::{Field, Shape};
+use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
+use super::summary::{colour, escaped, facts};
+use crate::model::notification::ChannelKind;
+use crate::model::notification::message::Message;
+
+/// The longest text of a section, and of one of its fields.
+const TEXT_LENGTH: usize = 3_000;
+const FIELD_LENGTH: usize = 2_000;
+/// Answers that say that the webhook, or what it posts to, is gone or does not want such messages.
+const FINAL: [&str; 5] =
+    ["no_service", "no_team", "channel_not_found", "channel_is_archived", "action_prohibited"];
+
+pub(super) static DEFINITION: Definition = Definition {
+    kind: ChannelKind::Slack,
+    label: "Slack",
+    description: "Posts to a channel of Slack. Make an incoming webhook for it: api.slack.com/apps, your app, \
+        Incoming Webhooks.",
+    fields: &[Field {
+        name: "url",
+        label: "Webhook address",
+        help: "https://hooks.slack.com/services/… Whoever knows it can post, so it is kept like a password.",
+        shape: Shape::Url,
+        is_required: true,
+        is_secret: true,
+    }],
+    compose,
+    judge,
+};
+
+fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
+    let body = payload(envelope.message);
+    Ok(Outgoing::Request(OutgoingRequest::json(envelope.settings.text("url"), &body)))
+}
+
+fn payload(message: &Message) -> Value {
+    let headline = escaped(&message.headline(), TEXT_LENGTH - 2, mrkdwn);
+    let mut blocks = Vec::new();
+    if !message.text().trim().is_empty() {
+        blocks.push(section(&escaped(message.text().trim(), TEXT_LENGTH, mrkdwn)));
+    }
+    let fields: Vec<Value> = facts(message)
+        .iter()
+        .map(|fact| {
+            let text = escaped(&fact.text, FIELD_LENGTH - 100, mrkdwn);
+            json!({"type": "mrkdwn", "text": format!("*{}*\n{text}", fact.label)})
+        })
+        .collect();
+    if !fields.is_empty() {
+        blocks.push(json!({"type": "section", "fields": fields}));
+    }
+    json!({
+        "text": format!("*{headline}*"),
+        "attachments": [{"color": format!("#{:06x}", colour(message)), "blocks": blocks}],
+    })
+}
+
+fn section(text: &str) -> Value {
+    json!({"type": "section", "text": {"type": "mrkdwn", "text": text}})
+}
+
+const fn mrkdwn(c: char) -> Option<&'static str> {
+    match c {
+        '&' => Some("&amp;"),
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        _ => None,
+    }
+}
+
+/// A webhook that was taken away never comes back under the same address.
+fn judge(reply: &Reply<'_>) -> Meaning {
+    let is_final = matches!(reply.status, 403 | 404 | 410) && FINAL.contains(&reply.body.trim());
+    if is_final { Meaning::Never } else { meaning_of_status(reply) }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::notify::kinds::fixture::{body, huge, incident, request, test};
+
+    fn settings() -> Value {
+        json!({"url": "https://hooks.slack.com/services/T0/B0/secret"})
+    }
+
+    #[test]
+    fn nothing_in_a_text_is_a_mention() {
+        let request = request(ChannelKind::Slack, &settings(), &incident());
+        assert_eq!(
+            (request.method, request.url.as_str()),
+            ("POST", "https://hooks.slack.com/services/T0/B0/secret")
+        );
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        let attachment = &body["attachments"][0];
+        assert_eq!(attachment["color"], "#d32f2f");
+        assert_eq!(body["text"], "*&lt;!channel&gt; Payments &amp; *cards* fail @everyone*");
+        assert_eq!(attachment["blocks"][1]["fields"][0]["text"], "*Severity*\ncritical");
+        assert!(!body.to_string().contains('<'), "{body}");
+    }
+
+    #[test]
+    fn blocks_keep_to_their_limits() {
+        for message in [huge(), incident(), test()] {
+            let body = body(ChannelKind::Slack, &settings(), &message);
+            for block in body["attachments"][0]["blocks"].as_array().unwrap() {
+                let length = |text: &Value| text["text"].as_str().map_or(0, |text| text.chars().count());
+                assert!(length(&block["text"]) <= 3_000 && length(&body) <= 3_000);
+                let fields = block["fields"].as_array().map_or(&[] as &[Value], |fields| fields);
+                assert!(fields.len() <= 10 && fields.iter().all(|field| length(field) <= 2_000));
+            }
+        }
+    }
+
+    #[rstest]
+    #[case(200, "ok", Meaning::Taken)]
+    #[case(400, "invalid_payload", Meaning::Never)]
+    #[case(404, "no_service", Meaning::Never)]
+    #[case(404, "<html>", Meaning::Later)]
+    #[case(403, "action_prohibited", Meaning::Never)]
+    #[case(410, "channel_is_archived", Meaning::Never)]
+    #[case(429, "rate_limited", Meaning::Later)]
+    #[case(500, "rollup_error", Meaning::Later)]
+    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: Meaning) {
+        assert_eq!(judge(&Reply { status, body }), expected);
+    }
+}

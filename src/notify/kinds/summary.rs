@@ -1,0 +1,166 @@
+//! A message for people: the facts worth a line of their own, a colour, and texts cut and escaped for the services that show them.
+//!
+//! Lengths are in UTF-16 code units, as most services count; that is never less than the number of characters.
+
+use crate::clock::Timestamp;
+use crate::model::incident::Severity;
+use crate::model::notification::message::{IncidentFacts, Message};
+
+/// Most services that are named; the rest is a number.
+const NAMED_MAX: usize = 10;
+/// The longest text of a fact.
+const FACT_LENGTH: usize = 900;
+
+/// A fact with a line of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fact {
+    /// Short name for people.
+    pub(super) label: &'static str,
+    /// The fact; one line.
+    pub(super) text: String,
+}
+
+/// The facts of a message, in the order in which people read them; six at most.
+pub(super) fn facts(message: &Message) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let mut add = |label: &'static str, text: String| {
+        if !text.is_empty() {
+            facts.push(Fact { label, text: cut(&one_line(&text), FACT_LENGTH) });
+        }
+    };
+    if let Some(severity) = message.severity() {
+        add("Severity", severity.as_str().to_owned());
+    }
+    if let Some(incident) = message.incident() {
+        add("Status", incident.status.as_str().to_owned());
+        add("Services", services(incident));
+        add("Began", minute(incident.started_at));
+        add("Ended", incident.resolved_at.map(minute).unwrap_or_default());
+        add("Acknowledged by", incident.acknowledged_by.clone().unwrap_or_default());
+    }
+    facts
+}
+
+fn services(incident: &IncidentFacts) -> String {
+    let named: Vec<&str> = incident.services.iter().take(NAMED_MAX).map(|one| one.name.as_str()).collect();
+    match incident.services_count.saturating_sub(named.len()) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// A time as people read it, in UTC.
+fn minute(ms: i64) -> String {
+    let text = Timestamp::from_ms(ms).to_string();
+    format!("{} UTC", text.get(..16).unwrap_or(&text).replace('T', " "))
+}
+
+/// The colour of a message as 0xRRGGBB: green for good news, and yellow, orange or red by severity.
+pub(super) fn colour(message: &Message) -> u32 {
+    match message.severity() {
+        None => 0x1e_88_e5,
+        Some(_) if message.is_good_news() => 0x2e_9e_4f,
+        Some(Severity::Minor) => 0xf2_b7_05,
+        Some(Severity::Major) => 0xef_6c_00,
+        Some(Severity::Critical) => 0xd3_2f_2f,
+    }
+}
+
+/// Headline, text and facts in clear, line by line.
+pub(super) fn plain(message: &Message) -> String {
+    let mut lines = vec![message.text().trim().to_owned()];
+    lines.extend(facts(message).into_iter().map(|fact| format!("{}: {}", fact.label, fact.text)));
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
+}
+
+/// The text in one line.
+pub(super) fn one_line(text: &str) -> String {
+    text.split(char::is_whitespace).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The text, ended by `…` where it is longer than `most`.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    escaped(text, most, |_| None)
+}
+
+/// The text with characters replaced, so that what comes out is not longer than `most`, ended by `…` where it was cut. No
+/// replacement is cut in two.
+pub(super) fn escaped(text: &str, most: usize, replacement: fn(char) -> Option<&'static str>) -> String {
+    let length = |c: char| replacement(c).map_or(c.len_utf16(), |text| text.encode_utf16().count());
+    let fits = text.chars().map(length).sum::<usize>() <= most;
+    let mut room = if fits { most } else { most.saturating_sub(1) };
+    let mut out = String::with_capacity(text.len().min(most * 4));
+    for c in text.chars() {
+        let Some(left) = room.checked_sub(length(c)) else { break };
+        room = left;
+        match replacement(c) {
+            Some(text) => out.push_str(text),
+            None => out.push(c),
+        }
+    }
+    if !fits {
+        out.push('…');
+    }
+    out
+}
+
+/// The text, ended by `…` where it has more bytes than `most`.
+pub(super) fn cut_bytes(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let end = (0..=most.saturating_sub('…'.len_utf8())).rev().find(|at| text.is_char_boundary(*at));
+    format!("{}…", &text[..end.unwrap_or(0)])
+}
+
+/// How HTML writes characters that mean something there.
+pub(super) const fn html(c: char) -> Option<&'static str> {
+    match c {
+        '&' => Some("&amp;"),
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        '"' => Some("&quot;"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::notify::kinds::fixture;
+
+    #[rstest]
+    #[case("short", 5, "short")]
+    #[case("longer", 5, "long…")]
+    #[case("a&b", 7, "a&amp;b")]
+    #[case("a&b", 6, "a…")]
+    #[case("a&bc", 7, "a&amp;…")]
+    #[case("🚨🚨", 4, "🚨🚨")]
+    #[case("🚨🚨", 3, "🚨…")]
+    fn a_text_is_cut_between_its_characters(#[case] text: &str, #[case] most: usize, #[case] expected: &str) {
+        assert_eq!(escaped(text, most, html), expected);
+    }
+
+    #[test]
+    fn bytes_are_cut_between_characters() {
+        assert_eq!(cut_bytes("ünder", 6), "ünder");
+        assert_eq!(cut_bytes("üüü", 5), "ü…");
+        assert_eq!(cut_bytes("üüü", 4), "…");
+    }
+
+    #[test]
+    fn facts_are_short_lines() {
+        let facts = facts(&fixture::incident());
+        let lines: Vec<String> = facts.iter().map(|fact| format!("{}: {}", fact.label, fact.text)).collect();
+        let expected = [
+            "Severity: critical",
+            "Status: investigating",
+            "Services: API <eu> & *web*, Shop and 10 more",
+            "Began: 2023-11-14 22:13 UTC",
+        ];
+        assert_eq!(lines, expected);
+    }
+}

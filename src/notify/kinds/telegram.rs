@@ -1,0 +1,203 @@
+//! `telegram`: `sendMessage` of a bot of Telegram (<https://core.telegram.org/bots/api#sendmessage>), as HTML.
+//!
+//! The token of the bot stands in the path of the address, so the address is never shown.
+
+use serde_json::{Value, json};
+
+use super::answer::{Meaning, Reply, asked_to_wait, meaning_of_status, member};
+use super::definition::Definition;
+use super::field::{Field, Shape};
+use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
+use super::summary::{escaped, facts, html};
+use crate::model::notification::ChannelKind;
+use crate::model::notification::message::Message;
+
+const BASE_URL: &str = "https://api.telegram.org";
+/// A message has 4,096 characters at most; these and six facts of 100 stay below, escapes counted.
+const TITLE_LENGTH: usize = 500;
+const TEXT_LENGTH: usize = 2_600;
+const FACT_LENGTH: usize = 100;
+
+pub(super) static DEFINITION: Definition = Definition {
+    kind: ChannelKind::Telegram,
+    label: "Telegram",
+    description: "Sends messages by a bot of Telegram. Make a bot with @BotFather, and add it to the group or channel.",
+    fields: &[
+        Field {
+            name: "bot_token",
+            label: "Token of the bot",
+            help: "Digits, a colon and a key, as @BotFather shows it.",
+            shape: Shape::Text {
+                max_length: 100,
+                passes: is_token,
+                form: "digits, a colon, then letters, digits, - and _",
+            },
+            is_required: true,
+            is_secret: true,
+        },
+        Field {
+            name: "chat_id",
+            label: "Chat",
+            help: "The number of the chat (groups begin with -), or @name of a public channel.",
+            shape: Shape::Text { max_length: 64, passes: is_chat, form: "a number, or @ and a name" },
+            is_required: true,
+            is_secret: false,
+        },
+        Field {
+            name: "message_thread_id",
+            label: "Topic",
+            help: "The number of a topic, in a group that has topics.",
+            shape: Shape::Text { max_length: 18, passes: is_number, form: "digits" },
+            is_required: false,
+            is_secret: false,
+        },
+        Field {
+            name: "base_url",
+            label: "Server",
+            help: "Of the Bot API, if it is your own: https://api.telegram.org otherwise.",
+            shape: Shape::Url,
+            is_required: false,
+            is_secret: false,
+        },
+    ],
+    compose,
+    judge,
+};
+
+fn is_token(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    text.split_once(':').is_some_and(|(id, key)| is_number(id) && !key.is_empty() && key.chars().all(allowed))
+}
+
+fn is_chat(text: &str) -> bool {
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    match text.strip_prefix('@') {
+        Some(name) => is_name(name),
+        None => is_number(text.strip_prefix('-').unwrap_or(text)),
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
+    let settings = envelope.settings;
+    let path = format!("bot{}/sendMessage", settings.text("bot_token"));
+    let mut body = json!({
+        "chat_id": settings.text("chat_id"),
+        "text": text(envelope.message),
+        "parse_mode": "HTML",
+        "link_preview_options": {"is_disabled": true},
+    });
+    if let Ok(topic) = settings.text("message_thread_id").parse::<i64>() {
+        body["message_thread_id"] = Value::from(topic);
+    }
+    Ok(Outgoing::Request(OutgoingRequest::json(address(settings.text("base_url"), BASE_URL, &path), &body)))
+}
+
+fn text(message: &Message) -> String {
+    let mark = match (message.severity(), message.is_good_news()) {
+        (None, _) => "🔔",
+        (Some(_), true) => "✅",
+        (Some(_), false) => "🚨",
+    };
+    let mut lines = vec![format!("{mark} <b>{}</b>", escaped(&message.headline(), TITLE_LENGTH, html))];
+    lines.push(escaped(message.text().trim(), TEXT_LENGTH, html));
+    lines.extend(
+        facts(message)
+            .iter()
+            .map(|fact| format!("<b>{}</b>: {}", fact.label, escaped(&fact.text, FACT_LENGTH, html))),
+    );
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
+}
+
+/// Telegram refuses what it cannot send with 400; 429 says how many seconds to wait.
+fn judge(reply: &Reply<'_>) -> Meaning {
+    match reply.status {
+        429 => asked_to_wait(reply.body, "/parameters/retry_after", 1.0),
+        // The group has a new number, or the bot was thrown out of it: the settings must change.
+        403 if member(reply.body, "/ok").is_some() => Meaning::Never,
+        _ => meaning_of_status(reply),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rstest::rstest;
+
+    use super::*;
+    use crate::notify::kinds::fixture::{body, huge, incident, request, test};
+
+    fn settings() -> Value {
+        json!({"bot_token": "123:AAbb-_", "chat_id": "-100123", "message_thread_id": "7"})
+    }
+
+    #[test]
+    fn a_message_is_html_without_tags_of_others() {
+        let sent = request(ChannelKind::Telegram, &settings(), &incident());
+        assert_eq!(sent.url, "https://api.telegram.org/bot123:AAbb-_/sendMessage");
+        let body: Value = serde_json::from_slice(&sent.body).unwrap();
+        assert_eq!(
+            (&body["chat_id"], &body["message_thread_id"], &body["parse_mode"]),
+            (&json!("-100123"), &json!(7), &json!("HTML"))
+        );
+        let text = body["text"].as_str().unwrap();
+        assert!(
+            text.starts_with("🚨 <b>&lt;!channel&gt; Payments &amp; *cards* fail @everyone</b>\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("&lt;b&gt;db&lt;/b&gt; &quot;a\\b&quot;")
+                && text.contains("<b>Severity</b>: critical")
+        );
+    }
+
+    #[test]
+    fn an_own_server_is_asked() {
+        let mut own = settings();
+        own["base_url"] = json!("http://bots.example:8081/api/");
+        let sent = request(ChannelKind::Telegram, &own, &test());
+        assert_eq!(sent.url, "http://bots.example:8081/api/bot123:AAbb-_/sendMessage");
+    }
+
+    #[test]
+    fn a_message_has_at_most_4096_characters() {
+        for message in [huge(), incident(), test()] {
+            let body = body(ChannelKind::Telegram, &settings(), &message);
+            assert!(body["text"].as_str().unwrap().encode_utf16().count() <= 4_096);
+        }
+    }
+
+    #[rstest]
+    #[case(200, r#"{"ok":true}"#, Meaning::Taken)]
+    #[case(
+        400,
+        r#"{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}"#,
+        Meaning::Never
+    )]
+    #[case(403, r#"{"ok":false,"error_code":403,"description":"Forbidden: bot was kicked"}"#, Meaning::Never)]
+    #[case(401, r#"{"ok":false,"error_code":401,"description":"Unauthorized"}"#, Meaning::Later)]
+    #[case(
+        429,
+        r#"{"ok":false,"error_code":429,"parameters":{"retry_after":35}}"#,
+        Meaning::After(Duration::from_secs(35))
+    )]
+    #[case(502, "", Meaning::Later)]
+    fn an_answer_has_a_meaning(#[case] status: u16, #[case] body: &str, #[case] expected: Meaning) {
+        assert_eq!(judge(&Reply { status, body }), expected);
+    }
+
+    #[rstest]
+    #[case("123:AAbb-_", "@status_page", true)]
+    #[case("123:", "@", false)]
+    #[case("bot123:AA", "-", false)]
+    #[case("12/3:AA", "12a", false)]
+    fn settings_have_the_forms_of_telegram(#[case] token: &str, #[case] chat: &str, #[case] are_right: bool) {
+        assert_eq!((is_token(token), is_chat(chat)), (are_right, are_right));
+    }
+}
