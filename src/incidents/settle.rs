@@ -65,7 +65,7 @@ async fn settle(desk: &Desk<'_>, key: i64) -> Result<bool, MainError> {
             outages::postpone_recovered(desk.transaction, &keys(&of_incident), look_at).await?;
         }
     }
-    incidents::save(desk.transaction, &stored, &changed).await?;
+    incidents::save(desk.transaction, &stored, &changed, desk.now).await?;
     Ok(changed != stored)
 }
 

@@ -83,7 +83,7 @@ impl Draft {
     pub(super) async fn store(mut self, desk: &Desk<'_>) -> Result<Vec<Outage>, MainError> {
         self.write(desk);
         match &self.before {
-            Some(before) => incidents::save(desk.transaction, before, &self.after).await?,
+            Some(before) => incidents::save(desk.transaction, before, &self.after, desk.now).await?,
             None => incidents::insert(desk.transaction, &mut self.after).await?,
         }
         let incident = Some(self.after.incident.key);

@@ -19,6 +19,7 @@ use sea_orm::{
 };
 use watchkeeper_entities::incident::{Column, Entity};
 
+use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::event::Act;
 use crate::model::incident::{Incident, WholeIncident};
@@ -121,11 +122,11 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
     links::add_services(connection, key, whole.services.iter()).await?;
     automation::save(connection, key, (None, whole.automation)).await?;
     links::set_pages(connection, key, &[], &whole.statuspages).await?;
-    outbox::tell_of_incident(connection, None, whole).await?;
+    outbox::tell_of_incident(connection, None, whole, whole.incident.updated_at).await?;
     events::of_incidents(connection, Act::Created, Condition::all().add(Column::Id.eq(key)), &[]).await
 }
 
-/// Stores what has changed from `before` to `after`.
+/// Stores what has changed at `at` from `before` to `after`.
 ///
 /// # Errors
 /// When the database fails.
@@ -133,6 +134,7 @@ pub async fn save(
     connection: &impl ConnectionTrait,
     before: &WholeIncident,
     after: &WholeIncident,
+    at: Timestamp,
 ) -> Result<(), MainError> {
     if before.incident != after.incident {
         rows::to_row(&after.incident).update(connection).await?;
@@ -149,7 +151,7 @@ pub async fn save(
     if before == after {
         return Ok(());
     }
-    outbox::tell_of_incident(connection, Some(before), after).await?;
+    outbox::tell_of_incident(connection, Some(before), after, at).await?;
     let is_end = after.incident.is_resolved() && !before.incident.is_resolved();
     let act = if is_end { Act::Resolved } else { Act::Updated };
     let kept: HashSet<ServiceKey> = after.services.iter().map(|affected| affected.service).collect();

@@ -36,10 +36,10 @@ async fn every_change_of_an_incident_is_noted_with_it(
 
     let transaction = store.main.begin().await.unwrap();
     incidents::insert(&transaction, &mut first).await.unwrap();
-    incidents::save(&transaction, &first, &first).await.unwrap();
+    incidents::save(&transaction, &first, &first, at(200)).await.unwrap();
     let mut changed = first.clone();
     changed.incident.updated_at = at(200);
-    incidents::save(&transaction, &first, &changed).await.unwrap();
+    incidents::save(&transaction, &first, &changed, at(200)).await.unwrap();
     let id = first.incident.id;
     assert!(incidents::delete(&transaction, Sight::whole(owner.key), id).await.unwrap());
     transaction.commit().await.unwrap();
@@ -121,7 +121,7 @@ async fn what_leaves_services_is_noted_with_them(
     let transaction = store.main.begin().await.unwrap();
     let mut changed = first.clone();
     changed.services.retain(|affected| affected.service == b.key);
-    incidents::save(&transaction, &first, &changed).await.unwrap();
+    incidents::save(&transaction, &first, &changed, at(200)).await.unwrap();
     maintenances::links::cover(&transaction, kept.key, &[b.key]).await.unwrap();
     let message = Translated::single("en", "Gone.");
     let departure = Departure {

@@ -83,7 +83,7 @@ async fn saved(store: &Store, before: &WholeIncident, after: &WholeIncident) {
     let Incident { organisation, id, .. } = before.incident;
     let locked = incidents::find_for_update(&transaction, Sight::whole(organisation), id).await.unwrap();
     assert_eq!(locked.as_ref(), Some(before));
-    incidents::save(&transaction, before, after).await.unwrap();
+    incidents::save(&transaction, before, after, at(200)).await.unwrap();
     transaction.commit().await.unwrap();
 }
 

@@ -27,6 +27,7 @@ mod maintenance_series;
 mod maintenances;
 mod merge;
 mod migrations;
+mod notifications;
 mod organisations;
 mod promotion;
 mod recent;

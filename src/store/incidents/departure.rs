@@ -146,8 +146,7 @@ async fn tell_of_end(
     let Some(before) = of_key_for_update(connection, incident).await? else { return Ok(()) };
     let mut after = before.clone();
     after.resolve(last_entry(departure), departure.at);
-    after.incident.updated_at = departure.at;
-    outbox::tell_of_incident(connection, Some(&before), &after).await
+    outbox::tell_of_incident(connection, Some(&before), &after, departure.at).await
 }
 
 /// Ends open incidents with an entry that tells no subscriber.

@@ -22,7 +22,7 @@ use crate::store::{MainError, notification_channels, organisations};
 /// Services in one statement: far below what a statement may bind.
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
-/// Writes the messages about a change of an incident, if it is worth any. `before` is `None` for a new incident.
+/// Writes the messages about a change of an incident at `at`, if it is worth any. `before` is `None` for a new incident.
 ///
 /// # Errors
 /// When the database fails.
@@ -30,6 +30,7 @@ pub(in crate::store) async fn tell_of_incident(
     connection: &impl ConnectionTrait,
     before: Option<&WholeIncident>,
     after: &WholeIncident,
+    at: Timestamp,
 ) -> Result<(), MainError> {
     let Some(event) = event_of(before, after) else { return Ok(()) };
     let incident = &after.incident;
@@ -46,11 +47,10 @@ pub(in crate::store) async fn tell_of_incident(
     let tags = tags_of(connection, &services).await?;
     let occasion = Occasion { event, severity: incident.severity, concerned: Concerned { tags, services } };
     let sender = Sender { name: &organisation.name, language: &organisation.default_locale };
-    let now = incident.updated_at;
     for channel in channels {
         let Some(event) = channel.routing.told(&occasion, told.contains(&channel.key)) else { continue };
-        let message = Message::of_incident(event, after, sender, now.ms());
-        insert(connection, new(channel.key, incident.organisation, message, now)).await?;
+        let message = Message::of_incident(event, after, sender, at.ms());
+        insert(connection, new(channel.key, incident.organisation, message, at)).await?;
     }
     Ok(())
 }

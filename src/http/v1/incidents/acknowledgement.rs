@@ -35,8 +35,9 @@ pub(in crate::http) async fn acknowledge_incident(call: Call<AppState>) -> Resul
     let by = caller.author();
     let message = Text::acknowledged(&by.name, note.as_deref()).translated(&caller.organisation);
     let mut changed = stored.clone();
-    changed.acknowledge(Acknowledgement { at: state.now(), by }, message);
-    incidents::save(&*write, &stored, &changed).await?;
+    let now = state.now();
+    changed.acknowledge(Acknowledgement { at: now, by }, message);
+    incidents::save(&*write, &stored, &changed, now).await?;
     let changed = hidden.seen(changed);
     let languages = Languages::negotiate(&headers, &caller.organisation);
     write.commit(Reply::data(to_json(&IncidentView::of(&changed, &languages))).in_language(&languages)).await

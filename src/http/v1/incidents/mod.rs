@@ -99,7 +99,7 @@ pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, A
         return write.commit(reply).await;
     }
     changed.incident.updated_at = now;
-    incidents::save(&*write, &stored, &changed).await?;
+    incidents::save(&*write, &stored, &changed, now).await?;
     let changed = hidden.seen(changed);
     let reply = Reply::data(to_json(&IncidentView::of(&changed, &languages)));
     write.commit(reply.in_language(&languages)).await

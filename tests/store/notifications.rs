@@ -1,0 +1,232 @@
+//! The outbox: messages of a subject wait for each other, what ends makes way, what is old goes, and dead ones come again.
+
+use rstest::rstest;
+use serde_json::Map;
+use watchkeeper::clock::Timestamp;
+use watchkeeper::id::Id;
+use watchkeeper::model::access::Organisation;
+use watchkeeper::model::incident::{IncidentStatus, TimelineEntry, WholeIncident};
+use watchkeeper::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
+use watchkeeper::model::notification::routing::Routing;
+use watchkeeper::model::notification::{Channel, ChannelKind, Event};
+use watchkeeper::model::sight::Sight;
+use watchkeeper::model::translated::Translated;
+use watchkeeper::store::notifications::courier::{
+    CourierLock, Ended, backlog, due, forget, put_off, release_stranded, store_tries,
+};
+use watchkeeper::store::notifications::list::{Chosen, Wanted, page, redeliver};
+use watchkeeper::store::{incidents, notification_channels};
+
+use crate::incidents::made;
+use crate::support::Backend;
+use crate::support::backend::Store;
+use crate::support::rows::{at, stored_organisation};
+
+async fn stored_channel(store: &Store, owner: &Organisation) -> Channel {
+    let routing = Routing { events: Event::CHOICE.to_vec(), ..Routing::default() };
+    let channel = Channel {
+        key: 0,
+        id: Id::random(),
+        organisation: owner.key,
+        kind: ChannelKind::Webhook,
+        name: "Hook".into(),
+        is_enabled: true,
+        settings: Map::new(),
+        routing,
+        created_at: at(1),
+        updated_at: at(1),
+    };
+    let transaction = store.main.begin().await.unwrap();
+    let channel = notification_channels::insert(&transaction, channel).await.unwrap();
+    transaction.commit().await.unwrap();
+    channel
+}
+
+/// An incident with this many messages for each channel, the first of which says that it has opened.
+async fn told(store: &Store, owner: &Organisation, messages: i64) -> WholeIncident {
+    let transaction = store.main.begin().await.unwrap();
+    let mut before = made(owner, &[]);
+    incidents::insert(&transaction, &mut before).await.unwrap();
+    for number in 1..messages {
+        let mut after = before.clone();
+        let message = Translated::single("en", "News");
+        let (status, created_at) = (IncidentStatus::Monitoring, at(110 + number));
+        let entry =
+            TimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at };
+        after.updates.push(entry);
+        incidents::save(&transaction, &before, &after, created_at).await.unwrap();
+        before = after;
+    }
+    transaction.commit().await.unwrap();
+    before
+}
+
+async fn waiting(store: &Store, now: Timestamp) -> Vec<Delivery> {
+    due(store.main.reader(), now, &[], 100).await.unwrap()
+}
+
+async fn end(store: &Store, delivery: &Delivery, outcome: TryOutcome, next_at: Option<Timestamp>) {
+    let attempt = Try {
+        number: delivery.tries + 1,
+        at: at(200),
+        took_ms: 5,
+        outcome,
+        status_code: Some(500),
+        detail: "no".into(),
+    };
+    let ended = Ended {
+        delivery: delivery.key,
+        channel: delivery.channel,
+        subject: delivery.message.subject_id().to_owned(),
+        attempt,
+        next_at,
+        at: at(300),
+    };
+    let transaction = store.main.begin().await.unwrap();
+    store_tries(&transaction, &[ended]).await.unwrap();
+    transaction.commit().await.unwrap();
+}
+
+fn subjects(deliveries: &[Delivery]) -> Vec<&str> {
+    deliveries.iter().map(|delivery| delivery.message.subject_id()).collect()
+}
+
+#[rstest]
+#[tokio::test]
+async fn of_a_subject_one_message_is_due(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let [one, other] = [stored_channel(&store, &owner).await, stored_channel(&store, &owner).await];
+    let incident = told(&store, &owner, 3).await;
+    let first = waiting(&store, at(1_000)).await;
+    assert_eq!(first.len(), 2, "one for each channel");
+    assert!(first.iter().all(|delivery| delivery.message.event == Event::IncidentOpened));
+    assert_eq!(due(store.main.reader(), at(1_000), &[one.key], 9).await.unwrap()[0].channel, other.key);
+    assert!(waiting(&store, at(109)).await.is_empty(), "not before the fact");
+    end(&store, &first[0], TryOutcome::Failed, Some(at(5_000))).await;
+    assert_eq!(waiting(&store, at(1_000)).await.len(), 1, "the one behind waits on");
+    let again = waiting(&store, at(5_000)).await;
+    assert_eq!((again.len(), again[1].tries), (2, 1));
+    end(&store, &again[1], TryOutcome::Delivered, None).await;
+    let next = waiting(&store, at(5_000)).await;
+    let of_one: Vec<_> = next.iter().filter(|delivery| delivery.channel == again[1].channel).collect();
+    assert_eq!(of_one.len(), 1);
+    assert_eq!(of_one[0].message.event, Event::IncidentUpdated);
+    assert!(subjects(&next).iter().all(|subject| *subject == incident.incident.id.as_str()));
+    assert_eq!(backlog(store.main.reader()).await.unwrap().waiting, 5);
+}
+
+#[rstest]
+#[tokio::test]
+async fn what_waits_is_put_off_and_what_strands_is_found(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let channel = stored_channel(&store, &owner).await;
+    told(&store, &owner, 2).await;
+    told(&store, &owner, 1).await;
+    let transaction = store.main.begin().await.unwrap();
+    put_off(&transaction, channel.key, at(9_000)).await.unwrap();
+    assert_eq!(release_stranded(&transaction, at(10)).await.unwrap(), 0, "all wait for something");
+    transaction.commit().await.unwrap();
+    assert!(waiting(&store, at(8_999)).await.is_empty());
+    assert_eq!(waiting(&store, at(9_000)).await.len(), 2, "what is behind another stays there");
+}
+
+#[rstest]
+#[tokio::test]
+async fn dead_messages_come_again_in_their_order(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let channel = stored_channel(&store, &owner).await;
+    told(&store, &owner, 2).await;
+    for _ in 0..2 {
+        let head = waiting(&store, at(1_000)).await;
+        assert_eq!(head.len(), 1);
+        end(&store, &head[0], TryOutcome::Refused, None).await;
+    }
+    assert!(waiting(&store, at(9_000)).await.is_empty());
+    let sight = Sight::whole(owner.key);
+    let wanted = Wanted { statuses: vec![DeliveryStatus::Dead], ..Wanted::default() };
+    assert_eq!(page(store.main.reader(), sight, &wanted, 9).await.unwrap().len(), 2);
+    let transaction = store.main.begin().await.unwrap();
+    let other = Sight::whole(owner.key + 1);
+    assert_eq!(
+        redeliver(&transaction, other, Chosen::All, at(500)).await.unwrap(),
+        0,
+        "another organisation"
+    );
+    assert_eq!(redeliver(&transaction, sight, Chosen::OfChannel(channel.key), at(500)).await.unwrap(), 2);
+    transaction.commit().await.unwrap();
+    let head = waiting(&store, at(1_000)).await;
+    assert_eq!((head.len(), head[0].message.event), (1, Event::IncidentOpened));
+}
+
+#[rstest]
+#[tokio::test]
+async fn old_messages_go_but_those_of_open_incidents(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    stored_channel(&store, &owner).await;
+    let open = told(&store, &owner, 1).await;
+    let over = told(&store, &owner, 1).await;
+    let transaction = store.main.begin().await.unwrap();
+    let mut resolved = over.clone();
+    let entry = TimelineEntry { id: Id::random(), ..over.updates[0].clone() };
+    resolved.resolve(entry, at(400));
+    incidents::save(&transaction, &over, &resolved, at(400)).await.unwrap();
+    transaction.commit().await.unwrap();
+    while let Some(head) = waiting(&store, at(1_000)).await.first() {
+        end(&store, head, TryOutcome::Delivered, None).await;
+    }
+    let transaction = store.main.begin().await.unwrap();
+    assert_eq!(forget(&transaction, at(300)).await.unwrap(), 0, "ended at 300");
+    assert_eq!(forget(&transaction, at(301)).await.unwrap(), 2);
+    transaction.commit().await.unwrap();
+    let left = page(store.main.reader(), Sight::whole(owner.key), &Wanted::default(), 9).await.unwrap();
+    assert_eq!(subjects(&left), [open.incident.id.as_str()]);
+}
+
+/// What the engine changes leaves the time of the last write by a client alone; a message about it is no older for that.
+#[rstest]
+#[tokio::test]
+async fn a_message_is_as_old_as_the_change_that_it_tells(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    const DAYS: i64 = 3 * 24 * 60 * 60 * 1_000;
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    stored_channel(&store, &owner).await;
+    let before = told(&store, &owner, 1).await;
+    let mut after = before.clone();
+    after.resolve(TimelineEntry { id: Id::random(), ..before.updates[0].clone() }, at(DAYS));
+    let transaction = store.main.begin().await.unwrap();
+    incidents::save(&transaction, &before, &after, at(DAYS)).await.unwrap();
+    transaction.commit().await.unwrap();
+    let newest = page(store.main.reader(), Sight::whole(owner.key), &Wanted::default(), 1).await.unwrap();
+    assert_eq!((newest[0].created_at, newest[0].message.at), (at(DAYS), at(DAYS).ms()));
+    assert!(newest[0].expires_at > at(DAYS));
+}
+
+/// One process delivers; when it is gone, the next one does.
+#[rstest]
+#[tokio::test]
+async fn one_process_delivers(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let lock = CourierLock::take(&store.main).await.unwrap().unwrap();
+    assert!(lock.is_held().await);
+    if matches!(backend, Backend::Postgres) {
+        assert!(CourierLock::take(&store.main).await.unwrap().is_none());
+    }
+    drop(lock);
+    let mut taken = None;
+    while taken.is_none() {
+        taken = CourierLock::take(&store.main).await.unwrap();
+        tokio::task::yield_now().await;
+    }
+}
