@@ -43,6 +43,18 @@ pub enum Period {
 }
 
 impl Period {
+    /// The period of a kind; a rolling one needs its days, and no other takes them.
+    #[must_use]
+    pub const fn new(kind: PeriodKind, rolling_days: Option<u16>) -> Option<Self> {
+        match (kind, rolling_days) {
+            (PeriodKind::Month, None) => Some(Self::Month),
+            (PeriodKind::Quarter, None) => Some(Self::Quarter),
+            (PeriodKind::Year, None) => Some(Self::Year),
+            (PeriodKind::Rolling, Some(days)) => Some(Self::Rolling(days)),
+            _ => None,
+        }
+    }
+
     /// Its kind.
     #[must_use]
     pub const fn kind(self) -> PeriodKind {
