@@ -4,6 +4,8 @@
 //! planned maintenance), what a person stated (overrides), incidents that count as downtime, and, above all of them, the
 //! hours that are not promised. What is left out is listed, with its reason.
 
+pub mod account;
+
 use crate::clock::Timestamp;
 use crate::model::history::StatusChange;
 use crate::model::service::OverrideStatus;
