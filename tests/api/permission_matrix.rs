@@ -74,6 +74,7 @@ const NEEDED: &str = "
     DELETE /v1/incident-policies/{id} incident_policies.delete
     GET /v1/sla-targets sla_targets.view
     GET /v1/sla-targets/{id} sla_targets.view
+    GET /v1/sla-targets/{id}/report sla_targets.view
     POST /v1/sla-targets sla_targets.create
     PUT /v1/sla-targets/{id} sla_targets.edit
     DELETE /v1/sla-targets/{id} sla_targets.delete

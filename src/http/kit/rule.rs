@@ -267,6 +267,9 @@ pub enum FieldRule {
     /// Not a day of the calendar.
     #[error("Use current, previous or a day such as 2026-11-30 that is not in the future.")]
     ReportPeriod,
+    /// More services carry the tag of an SLA target.
+    #[error("More than {0} services carry this tag; a report covers at most so many.")]
+    SlaServices(u64),
     /// A slug against its pattern.
     #[error("Use lower-case letters and digits, separated by single hyphens.")]
     SlugForm,

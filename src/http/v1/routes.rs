@@ -173,6 +173,7 @@ fn of_sla_targets() -> Vec<Route<AppState>> {
         Route::get("/v1/sla-targets", view, sla_targets::list_sla_targets),
         Route::post("/v1/sla-targets", create, sla_targets::create_sla_target),
         Route::get("/v1/sla-targets/{id}", view, sla_targets::show_sla_target),
+        Route::get("/v1/sla-targets/{id}/report", view, sla_targets::report::show_sla_report),
         Route::update("/v1/sla-targets/{id}", edit, sla_targets::update_sla_target),
         Route::delete("/v1/sla-targets/{id}", delete, sla_targets::delete_sla_target),
     ]

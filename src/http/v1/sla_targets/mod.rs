@@ -4,8 +4,14 @@
 //! in `draft`, the object that clients see in `view`.
 
 mod draft;
+mod format;
 mod hours;
 pub(in crate::http) mod openapi;
+mod outcome;
+mod print;
+pub(super) mod report;
+mod report_view;
+mod table;
 mod view;
 
 use serde_json::{Map, Value};

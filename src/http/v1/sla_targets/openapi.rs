@@ -5,19 +5,23 @@ use serde_json::json;
 use crate::http::gate::route::Verb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
-use crate::http::openapi::shape::{Shape, object, view};
+use crate::http::openapi::shape::{Shape, object, one_of, string, view};
+use crate::http::v1::sla_targets::format::Format;
 use crate::http::v1::sla_targets::hours::business_hours;
+use crate::http::v1::sla_targets::report_view::ReportView;
 use crate::http::v1::sla_targets::view::{
     SlaTargetView, name, objective, period, rolling_days, service_id, tag_id, time_zone,
 };
 
 const EXAMPLE: &str = include_str!("example.json");
+const REPORT: &str = include_str!("example_report.json");
 const LIST: &str = "/v1/sla-targets";
 const ITEM: &str = "/v1/sla-targets/{id}";
 
 pub(in crate::http) fn chapter() -> Chapter {
     let schemas = vec![
         ("SlaTarget", view::<SlaTargetView<'_>>()),
+        ("SlaReport", view::<ReportView<'_>>()),
         ("CreateSlaTarget", write().needs(&["name", "objective", "period", "time_zone"])),
         ("UpdateSlaTarget", write()),
     ];
@@ -46,6 +50,7 @@ fn operations() -> Vec<Operation> {
             "SlaTarget",
             &target,
         ),
+        report(),
         Operation::new(Verb::Patch, ITEM, "update_sla_target", "Change an SLA target")
             .takes("UpdateSlaTarget", Some(json!({"objective": 99.95})))
             .shows("The changed target.", "SlaTarget", &target)
@@ -53,6 +58,23 @@ fn operations() -> Vec<Operation> {
         Operation::new(Verb::Delete, ITEM, "delete_sla_target", "Delete an SLA target")
             .deletes("It is gone."),
     ]
+}
+
+fn report() -> Operation {
+    let path = "/v1/sla-targets/{id}/report";
+    let period = "`current`, `previous`, or a day of the period; of a rolling one its last day.";
+    let page = "One file with print CSS; a browser makes a PDF of it.";
+    Operation::new(Verb::Get, path, "show_sla_report", "Show the report of an SLA target")
+        .says(
+            "Computed from intervals. Planned work, pauses and times in which a service could not be reached are left out \
+             and listed; incidents with `sla_counts_as_downtime` are counted in. Times of several services are added up.",
+        )
+        .asks("period", string().default_value("current"), period)
+        .asks("format", one_of(&Format::WORDS), "Without it `Accept` decides; JSON, if that does not.")
+        .shows("The report.", "SlaReport", &example(REPORT))
+        .answers_with("text/csv", "A table.", string())
+        .answers_with("text/html", page, string())
+        .refuses(&[422])
 }
 
 /// Members that create and update share.

@@ -14,6 +14,7 @@ use crate::model::sla::{NAME_LENGTH, SlaTarget, Subject};
 
 /// A promise about services.
 #[derive(Serialize, ToSchema)]
+#[schema(as = SlaTarget)]
 pub(super) struct SlaTargetView<'a> {
     #[schema(schema_with = id)]
     id: Id,
